@@ -88,6 +88,19 @@ export const CredentialDocument = z.strictObject({
 });
 export type CredentialDocument = z.infer<typeof CredentialDocument>;
 
+/** Who somebody is at an identity provider of the realm. A link that is there already stays, whosever it is. */
+export const IdentityDocument = z.strictObject({
+  identityProvider: name(255).describe('The alias'),
+  issuer: text(2048)
+    .min(1)
+    .describe(
+      'Whose the subject is: the `iss` of oidc, the entity id of saml, of oauth2 the origin of its userinfo endpoint',
+    ),
+  subject: text(2048).min(1).describe('Who the user is there'),
+  name: text(255).optional().describe('What they are called there'),
+});
+export type IdentityDocument = z.infer<typeof IdentityDocument>;
+
 /** In a realm document; the natural key is the username. */
 export const UserDocument = z
   .strictObject({
@@ -97,6 +110,7 @@ export const UserDocument = z
     groups: z.array(GroupPath).max(500),
     clientRoles: z.record(name(), z.array(name()).max(500)),
     credentials: z.array(CredentialDocument).max(20).describe('Write-only'),
+    identities: z.array(IdentityDocument).max(100).describe('Write-only: by which identity providers they sign in'),
     createdAt: EpochMs,
   })
   .partial()

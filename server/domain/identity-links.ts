@@ -1,8 +1,13 @@
-// What ends with an identity provider that is deleted: its links, and what their people had signed in to.
-// Links themselves are features/brokering's. Decisions "Single sign-on and freshness".
+// Whose a link to an identity provider is; and what ends with a provider that is deleted: its links, and what their people had
+// signed in to. Links themselves are features/brokering's. Decisions "Single sign-on and freshness".
 import type { By } from '../contract/events.ts';
+import { sha256 } from '../crypto/tokens.ts';
 import type { Tx } from '../db/transact.ts';
 import { endAccess } from './end-access.ts';
+
+/** By it a link is found: subjects may be longer than an index takes. */
+export const identityDigest = ({ issuer, subject }: { issuer: string; subject: string }): Buffer =>
+  sha256(JSON.stringify([issuer, subject]));
 
 /** Behind the deletion, in its transaction. */
 export async function endLinksOfDeleted(tx: Tx, realm: string, { by, at }: { by: By; at: Date }): Promise<void> {

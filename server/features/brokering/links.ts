@@ -1,16 +1,15 @@
 // Who people of a realm are at its identity providers: found, made, removed. Removing one ends what its person had signed in to.
 import type { By } from '../../contract/events.ts';
 import type { IdentityLink } from '../../contract/identity-links.ts';
-import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { endAccess } from '../../domain/end-access.ts';
+import { identityDigest } from '../../domain/identity-links.ts';
 import { userParty } from '../../domain/party.ts';
 import type { OwnSession } from '../../domain/principal.ts';
 import type { KnownUser } from '../credentials/service.ts';
 import type { Notify } from '../messaging/notify.ts';
 import type { Arrived } from './person.ts';
-import type { Identity } from './upstream.ts';
 
 export interface FoundLink {
   id: string;
@@ -25,9 +24,6 @@ interface Row {
   created_at: Date;
   last_used_at: Date | null;
 }
-
-const digestOf = ({ issuer, subject }: Pick<Identity, 'issuer' | 'subject'>): Buffer =>
-  sha256(JSON.stringify([issuer, subject]));
 
 export function createLinks({
   sql,
@@ -45,7 +41,7 @@ export function createLinks({
       const [row] = await sql<{ id: string; user_id: string; username: string }>`
         select l.id, l.user_id, u.username from identity_link l
         join realm_user u on u.realm_id = l.realm_id and u.id = l.user_id
-        where l.realm_id = ${realm} and l.provider_id = ${of.providerId} and l.subject_digest = ${digestOf(of)}`;
+        where l.realm_id = ${realm} and l.provider_id = ${of.providerId} and l.subject_digest = ${identityDigest(of)}`;
       return row && { id: row.id, user: { id: row.user_id, username: row.username } };
     },
 
@@ -54,7 +50,7 @@ export function createLinks({
       const { alias, providerId, issuer, subject, name } = arrived;
       const [row] = await tx.sql<{ id: string }>`
         insert into identity_link (realm_id, id, user_id, provider_id, issuer, subject, subject_digest, name, created_at, last_used_at)
-        select ${realm}, ${newId()}::uuid, ${user.id}::uuid, p.id, ${issuer}, ${subject}, ${digestOf(arrived)}, ${name}, ${now()}, ${now()}
+        select ${realm}, ${newId()}::uuid, ${user.id}::uuid, p.id, ${issuer}, ${subject}, ${identityDigest(arrived)}, ${name}, ${now()}, ${now()}
         from identity_provider p where p.realm_id = ${realm} and p.id = ${providerId} and p.enabled
         on conflict do nothing returning id`;
       if (!row) return undefined;

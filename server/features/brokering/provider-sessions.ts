@@ -1,9 +1,9 @@
 // Which session of an identity provider a session here came of: for ending both.
 
 import type { Seal } from '../../crypto/seal.ts';
-import { sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import { identityDigest } from '../../domain/identity-links.ts';
 import { contextAtRest } from '../../resource/at-rest.ts';
 import type { Identity } from './upstream.ts';
 
@@ -69,7 +69,7 @@ export function createProviderSessions({ sql, seal, newId }: { sql: Sql; seal: S
       realm: string,
       { providerId, issuer, sids, sub }: { providerId: string; issuer: string; sids?: readonly string[]; sub?: string },
     ): Promise<string[]> {
-      const digest = sub === undefined ? null : sha256(JSON.stringify([issuer, sub]));
+      const digest = sub === undefined ? null : identityDigest({ issuer, subject: sub });
       const rows = await on<{ session_id: string }>`
         select s.session_id from provider_session s
         join identity_link l on l.realm_id = s.realm_id and l.id = s.link_id

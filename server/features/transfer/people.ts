@@ -170,11 +170,12 @@ async function refuseUnknownNames(
     mayAsk,
   }: { realm: string; importId: string; changes: readonly PlannedChange[]; mayAsk: MayAsk },
 ): Promise<void> {
-  const kinds = { roles: 'role', groups: 'group', clientRoles: 'clientRole' } as const;
+  const kinds = { roles: 'role', groups: 'group', clientRoles: 'clientRole', identities: 'identityProvider' } as const;
   const namesOf = (action: PlannedChange['action']) => ({
     roles: keysOf(changes, kinds.roles, action),
     groups: keysOf(changes, kinds.groups, action),
     clientRoles: keysOf(changes, kinds.clientRoles, action),
+    identities: keysOf(changes, kinds.identities, action),
   });
   const gone = namesOf('delete');
   const unknown = await rows.unknownNames(sql, realm, importId, { made: namesOf('create'), gone });

@@ -13,7 +13,7 @@ const COLUMNS =
   'realm_user (realm_id, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
   'required_actions, created_at, manager)';
 /** Roles and groups may come with the document itself, so ties wait in rows of the staging table. */
-const TIES = '(import_id, n, id, username, declared, action, roles, groups, client_roles, credentials)';
+const TIES = '(import_id, n, id, username, declared, action, roles, groups, client_roles, credentials, identities)';
 const PIECE = 64 * 1024;
 
 export interface BulkInsert extends Pick<UserSink, 'add' | 'flush'> {
@@ -82,8 +82,8 @@ export function createBulkInsert({ databaseUrl, seal, newId, realm }: BulkInsert
         user.createdAt === undefined ? createdAt : new Date(user.createdAt).toISOString(),
         manager,
       ]);
-      const { roles, groups, clientRoles, credentials } = ties.of(user);
-      if (roles || groups || clientRoles || credentials)
+      const { roles, groups, clientRoles, credentials, identities } = ties.of(user);
+      if (roles || groups || clientRoles || credentials || identities)
         tied.add([
           importId,
           n,
@@ -95,6 +95,7 @@ export function createBulkInsert({ databaseUrl, seal, newId, realm }: BulkInsert
           groups && pgArray(groups),
           clientRoles && pgArray(clientRoles),
           credentials && JSON.stringify(credentials),
+          identities && JSON.stringify(identities),
         ]);
       noteName(user.username);
       count += 1;

@@ -2,10 +2,11 @@
 // credentials as the import's rows have them. Specification 2.10; decisions "Import, export, plan".
 import type { z } from 'zod';
 import type { FieldError } from '../../contract/problem.ts';
-import { type CredentialDocument, UserDocument } from '../../contract/users.ts';
+import { type CredentialDocument, type IdentityDocument, UserDocument } from '../../contract/users.ts';
 import { sealOtp } from '../../crypto/otp.ts';
 import { inPhcForm, usablePhc } from '../../crypto/phc.ts';
 import type { Seal } from '../../crypto/seal.ts';
+import { identityDigest } from '../../domain/identity-links.ts';
 import { clientRoleKey, issuesAt } from '../../resource/items.ts';
 import { isPlainUser } from './plain-user.ts';
 
@@ -41,6 +42,7 @@ export interface Declares {
   groups: boolean;
   clientRoles: boolean;
   credentials: boolean;
+  identities: boolean;
 }
 
 export interface Ties {
@@ -50,11 +52,13 @@ export interface Ties {
   clientRoles: string[] | undefined;
   /** Rows of credential. */
   credentials: object[] | undefined;
+  /** Rows of identity_link, by aliases. */
+  identities: object[] | undefined;
 }
 
 /** Gives a user's ties, and notes in `declares` which kinds there are. */
 export function createTies({ seal, newId, realm }: { seal: Seal; newId: () => string; realm: string }) {
-  const declares: Declares = { roles: false, groups: false, clientRoles: false, credentials: false };
+  const declares: Declares = { roles: false, groups: false, clientRoles: false, credentials: false, identities: false };
 
   /** As features/credentials stores them; an OTP secret is sealed for its row. */
   function credentialRow(c: CredentialDocument) {
@@ -71,11 +75,18 @@ export function createTies({ seal, newId, realm }: { seal: Seal; newId: () => st
     return { id, type: c.type, label: c.label ?? null, secret };
   }
 
-  function of({ roles, groups, clientRoles, credentials }: UserDocument): Ties {
+  const identityRow = (identity: IdentityDocument) => ({
+    id: newId(),
+    ...identity,
+    digest: identityDigest(identity).toString('hex'),
+  });
+
+  function of({ roles, groups, clientRoles, credentials, identities }: UserDocument): Ties {
     declares.roles ||= roles !== undefined;
     declares.groups ||= groups !== undefined;
     declares.clientRoles ||= clientRoles !== undefined;
     declares.credentials ||= credentials !== undefined;
+    declares.identities ||= identities !== undefined;
     return {
       roles,
       groups,
@@ -83,6 +94,7 @@ export function createTies({ seal, newId, realm }: { seal: Seal; newId: () => st
         clientRoles &&
         Object.entries(clientRoles).flatMap(([id, names]) => names.map((role) => clientRoleKey(id, role))),
       credentials: credentials?.map(credentialRow),
+      identities: identities?.map(identityRow),
     };
   }
   return { declares, of };

@@ -54,6 +54,11 @@ const currentGroups = fragment`array(select (${groupPath}) from group_member m w
 /** Types of declared credentials that the user has none of: an existing credential is never replaced. */
 const newCredentials = fragment`(select jsonb_agg(k.type) from (select distinct x.type from jsonb_to_recordset(i.credentials) as x (type text)
   where not exists (select from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = x.type)) k)`;
+/** Aliases of the providers where the user has an identity that nobody has yet. */
+const newIdentities = (realm: string) => fragment`(select jsonb_agg(k.alias) from (
+  select distinct x."identityProvider" as alias from jsonb_to_recordset(i.identities) as x ("identityProvider" text, digest text)
+  where not exists (select from identity_link l join identity_provider p on p.realm_id = l.realm_id and p.id = l.provider_id
+    where l.realm_id = ${realm} and p.alias = x."identityProvider" and l.subject_digest = decode(x.digest, 'hex'))) k)`;
 const none = fragment`null::text[]`;
 /** Another address has to be verified anew, unless the document says that it is. */
 const verified = fragment`case when 'emailVerified' = any(i.declared) then i.email_verified
@@ -67,6 +72,7 @@ export async function compare(
   { manager, force, declares }: { manager: string; force: boolean; declares: Declares },
 ): Promise<void> {
   const creds = declares.credentials ? newCredentials : fragment`null::jsonb`;
+  const identities = declares.identities ? newIdentities(realm) : fragment`null::jsonb`;
   await sql`
     with found as (
       select i.n, u.id, u.manager,
@@ -97,11 +103,13 @@ export async function compare(
         || case when i.client_roles is not null and not (t.client_roles @> i.client_roles and t.client_roles <@ i.client_roles)
           then jsonb_build_array(jsonb_build_object('path', 'clientRoles', 'from', t.client_roles, 'to', i.client_roles)) else '[]' end
         || case when t.credentials is not null
-          then jsonb_build_array(jsonb_build_object('path', 'credentials', 'from', null, 'to', '***')) else '[]' end as changes
+          then jsonb_build_array(jsonb_build_object('path', 'credentials', 'from', null, 'to', '***')) else '[]' end
+        || case when t.identities is not null
+          then jsonb_build_array(jsonb_build_object('path', 'identities', 'from', null, 'to', t.identities)) else '[]' end as changes
       from ${staging(importId)} i
       join realm_user u on u.realm_id = ${realm} and lower(u.username) = lower(i.username)
       cross join lateral (select ${declares.roles ? currentRoles : none} as roles, ${declares.groups ? currentGroups : none} as groups,
-        ${declares.clientRoles ? currentClientRoles : none} as client_roles, ${creds} as credentials) t
+        ${declares.clientRoles ? currentClientRoles : none} as client_roles, ${creds} as credentials, ${identities} as identities) t
       where i.import_id = ${importId}
     )
     update ${staging(importId)} i set id = f.id, changes = f.changes, action = case
@@ -201,21 +209,25 @@ export const takenEmails = (sql: Sql, realm: string, importId: string) =>
         and (o.action = 'delete' or 'email' = any(o.declared)))
     limit ${SOME}`;
 
-type Ties = Record<'roles' | 'groups' | 'clientRoles', readonly string[]>;
+type Ties = Record<'roles' | 'groups' | 'clientRoles' | 'identities', readonly string[]>;
 
-/** Roles, groups and client roles that users name and nobody has or plans, or that this import deletes. */
+/** Roles, groups, client roles and providers that users name and nobody has or plans, or that this import deletes. */
 export const unknownNames = (sql: Sql, realm: string, importId: string, { made, gone }: { made: Ties; gone: Ties }) =>
   sql<{ n: number; field: keyof Ties; name: string }>`
     select min(n) as n, field, name from (
       select n, 'roles' as field, unnest(roles) as name from ${staging(importId)} where import_id = ${importId} and roles <> '{}'
       union all select n, 'groups', unnest(groups) from ${staging(importId)} where import_id = ${importId} and groups <> '{}'
       union all select n, 'clientRoles', unnest(client_roles) from ${staging(importId)} where import_id = ${importId} and client_roles <> '{}'
+      union all select n, 'identities', jsonb_array_elements(identities) ->> 'identityProvider' from ${staging(importId)}
+        where import_id = ${importId} and identities <> '[]'
     ) named
     where case field
       when 'roles' then name = any(${gone.roles}::text[]) or name <> all(${made.roles}::text[]) and not exists (
         select from role r where r.realm_id = ${realm} and r.client is null and r.name = named.name)
       when 'groups' then name = any(${gone.groups}::text[]) or name <> all(${made.groups}::text[]) and not exists (
         select from user_group g where g.realm_id = ${realm} and g.path = named.name)
+      when 'identities' then name = any(${gone.identities}::text[]) or name <> all(${made.identities}::text[]) and not exists (
+        select from identity_provider p where p.realm_id = ${realm} and p.alias = named.name)
       else name = any(${gone.clientRoles}::text[]) or name <> all(${made.clientRoles}::text[]) and not exists (
         select from role r join client c on c.realm_id = r.realm_id and c.id = r.client where r.realm_id = ${realm}
           and replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/' || r.name = named.name) end
@@ -262,8 +274,8 @@ export const changed = (sql: Sql, importId: string) =>
       coalesce(changes @> '[{"path": "enabled", "to": false}]', false) as disabled, 'requiredActions' = any(declared) as actions_set
     from ${staging(importId)} where import_id = ${importId} and action in ('update', 'delete') order by n`;
 
-/** Writes what {@link compare} planned. @returns credentials of those whom the realm had before */
-export const merge = (sql: Sql, realm: string, importId: string, merging: Merging): Promise<NewCredential[]> =>
+/** Writes what {@link compare} planned. */
+export const merge = (sql: Sql, realm: string, importId: string, merging: Merging): Promise<NewProofs> =>
   ofMany(sql, merging.many, () => mergeRows(sql, realm, importId, merging));
 
 async function mergeRows(
@@ -271,7 +283,7 @@ async function mergeRows(
   realm: string,
   importId: string,
   { manager, at, declares, has }: Merging,
-): Promise<NewCredential[]> {
+): Promise<NewProofs> {
   // Addresses are unique, and may go from one to another in one statement: out of the way first.
   if (has('update'))
     await sql`
@@ -295,7 +307,7 @@ async function mergeRows(
       select ${realm}, id, username, email, coalesce(email_verified, false), first_name, last_name, coalesce(enabled, true),
         coalesce(attributes, '{}'), coalesce(required_actions, '{}'), coalesce(created_at, ${at}), ${manager}
       from ${staging(importId)} where import_id = ${importId} and action = 'create'`;
-  const credentials = await mergeTies(sql, realm, importId, { at, declares, has });
+  const proofs = await mergeTies(sql, realm, importId, { at, declares, has });
   // As anybody who is created without a word about them.
   if (has('create'))
     await giveDefaults(
@@ -303,7 +315,7 @@ async function mergeRows(
       realm,
       fragment`select id, ${saidBy} from ${staging(importId)} i where import_id = ${importId} and action = 'create'`,
     );
-  return credentials;
+  return proofs;
 }
 
 export interface NewCredential {
@@ -311,6 +323,16 @@ export interface NewCredential {
   user_id: string;
   type: 'password' | 'otp';
   temporary: boolean;
+}
+export interface NewIdentity {
+  id: string;
+  user_id: string;
+  alias: string;
+}
+/** By what those whom the realm had before can sign in from now on. */
+export interface NewProofs {
+  credentials: NewCredential[];
+  identities: NewIdentity[];
 }
 
 /** To whom this transaction wrote; rows of the import say who said something of roles and groups. */
@@ -322,17 +344,40 @@ export const giveDefaultsToWritten = (sql: Sql, realm: string, importId: string)
       where u.realm_id = ${realm} and u.xmin = pg_current_xact_id()::xid`,
   );
 
-/** Roles, groups and credentials of who is created or updated. @returns credentials of the latter */
+/** Roles, groups, credentials and identities of who is created or updated. @returns proofs of the latter */
 export async function mergeTies(
   sql: Sql,
   realm: string,
   importId: string,
   { at, declares, has }: Pick<Merging, 'at' | 'declares' | 'has'>,
-): Promise<NewCredential[]> {
+): Promise<NewProofs> {
   await mergeRoles(sql, realm, importId, declares, has);
   if (declares.groups) await mergeGroups(sql, realm, importId);
-  if (!declares.credentials) return [];
-  return sql<NewCredential>`
+  return {
+    credentials: declares.credentials ? await mergeCredentials(sql, realm, importId, at) : [],
+    identities: declares.identities ? await mergeIdentities(sql, realm, importId, at) : [],
+  };
+}
+
+const mergeIdentities = (sql: Sql, realm: string, importId: string, at: Date) =>
+  sql<NewIdentity>`
+    with made as (
+      insert into identity_link (realm_id, id, user_id, provider_id, issuer, subject, subject_digest, name, created_at)
+      select ${realm}, x.id, i.id, p.id, x.issuer, x.subject, decode(x.digest, 'hex'), x.name, ${at}::timestamptz
+      from ${staging(importId)} i
+      cross join lateral jsonb_to_recordset(i.identities) as x
+        (id uuid, "identityProvider" text, issuer text, subject text, digest text, name text)
+      join identity_provider p on p.realm_id = ${realm} and p.alias = x."identityProvider"
+      where i.import_id = ${importId} and i.action in ('create', 'update')
+      on conflict do nothing returning id, user_id, provider_id
+    )
+    select m.id, m.user_id, p.alias from made m
+    join ${staging(importId)} i on i.import_id = ${importId} and i.id = m.user_id and i.action = 'update'
+    join identity_provider p on p.realm_id = ${realm} and p.id = m.provider_id
+    order by i.n, p.alias, m.id`;
+
+const mergeCredentials = (sql: Sql, realm: string, importId: string, at: Date) =>
+  sql<NewCredential>`
     with made as (
       insert into credential (realm_id, id, user_id, type, label, secret, created_at)
       select distinct on (i.id, x.type, case when x.type = 'password' then null else x.id end)
@@ -344,7 +389,6 @@ export async function mergeTies(
     )
     select m.* from made m join ${staging(importId)} i on i.import_id = ${importId} and i.id = m.user_id and i.action = 'update'
     order by i.n, m.type, m.id`;
-}
 
 async function mergeRoles(
   sql: Sql,

@@ -21,7 +21,7 @@ export function createUserMerge({ passwordsChanged }: Pick<Credentials, 'passwor
     const changed = has('update') || has('delete') ? await store.changed(tx.sql, importId) : [];
     const people = new Map(changed.map((person) => [person.id, person]));
     for (const { id, username, action, fields } of changed) {
-      const told = fields.filter((field) => field !== 'credentials');
+      const told = fields.filter((field) => field !== 'credentials' && field !== 'identities');
       const event = { realm, by, subject: party(id, username) };
       if (action === 'delete') tx.record({ ...event, type: 'USER_DELETED', data: { manager } });
       else if (told.length > 0) tx.record({ ...event, type: 'USER_UPDATED', data: { manager, fields: told } });
@@ -30,13 +30,17 @@ export function createUserMerge({ passwordsChanged }: Pick<Credentials, 'passwor
       await endAccess(tx, realm, { people: store.dropped(importId), cause: 'deleted', by, at });
       await store.removeDropped(tx.sql, realm, importId);
     }
-    const credentials = await store.merge(tx.sql, realm, importId, merging);
+    const { credentials, identities } = await store.merge(tx.sql, realm, importId, merging);
     const passwords = [];
     for (const { id, user_id: userId, type, temporary } of credentials) {
       const { username = '', actions_set: actionsSet = false } = people.get(userId) ?? {};
       const data = { credentialId: id, type };
       if (type === 'password') passwords.push({ id: userId, username, temporary, actionsSet });
       else tx.record({ type: 'CREDENTIAL_CREATED', realm, by, subject: party(userId, username), data });
+    }
+    for (const { id, user_id: userId, alias } of identities) {
+      const subject = party(userId, people.get(userId)?.username ?? '');
+      tx.record({ type: 'IDENTITY_LINKED', realm, by, subject, data: { identityProvider: alias, id } });
     }
     if (passwords.length > 0) await passwordsChanged(tx, by, realm, passwords);
     const disabled = changed.filter((person) => person.disabled).map(({ id }) => id);

@@ -13,7 +13,7 @@ import { createTies, type Declares, readUser } from './document-user.ts';
 
 const COLUMNS =
   '(import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
-  'required_actions, roles, groups, client_roles, credentials, created_at, declared, action)';
+  'required_actions, roles, groups, client_roles, credentials, identities, created_at, declared, action)';
 
 /** Users of one document on their way in. */
 export interface Stage extends UserSink {
@@ -51,7 +51,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
     }
 
     function rowOf(user: UserDocument, n: number): Value[] {
-      const { roles, groups, clientRoles, credentials } = ties.of(user);
+      const { roles, groups, clientRoles, credentials, identities } = ties.of(user);
       return [
         importId,
         n,
@@ -68,6 +68,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
         groups && pgArray(groups),
         clientRoles && pgArray(clientRoles),
         credentials && JSON.stringify(credentials),
+        identities && JSON.stringify(identities),
         user.createdAt === undefined ? null : new Date(user.createdAt).toISOString(),
         fieldsOf(user),
         'create',

@@ -183,9 +183,14 @@ test('the realm is what it was: settings, clients, scopes and claims, roles, gro
   expect(document.organizations).toMatchObject([
     { name: 'globex', identityProviders: ['corporate'], members: ['bea'] },
   ]);
-  expect(document.samlClients).toMatchObject([
-    { nameIdFormat: 'emailAddress', mappers: [{ name: 'dept', nameFormat: 'uri' }, { source: 'property' }] },
-  ]);
+  // With what its scopes say there.
+  const samlMappers = [
+    { name: 'dept', nameFormat: 'uri' },
+    { source: 'property' },
+    { name: 'organization', source: 'organization' },
+    { claim: 'Role', source: 'roles' },
+  ];
+  expect(document.samlClients).toMatchObject([{ nameIdFormat: 'emailAddress', mappers: samlMappers }]);
   expect(document.messagingProviders).toMatchObject([
     { fromAddress: 'no-reply@acme.example', config: { tls: 'starttls', username: 'mailer' } },
   ]);
@@ -223,7 +228,6 @@ test('the same files again change nothing, and what they lack is told again', as
       'user fay credentials.password',
       'user fay credentials.webauthn',
       'user dan clientRoles.realm-management',
-      'user bea federatedIdentities',
       'identityProvider weibo null',
       'clientScope department protocolMappers.cost centre script',
     ]),

@@ -42,23 +42,51 @@ const grants: readonly [(client: Client) => boolean, string][] = [
   [({ implicitFlowEnabled = false }) => implicitFlowEnabled, 'implicit'],
 ];
 
-const told: Readonly<Record<string, string>> = {
-  'backchannel.logout.url': 'declare backchannelLogoutUri by hand',
-  'frontchannel.logout.url': 'declare frontchannelLogoutUri by hand',
-  'request.object.signature.alg': 'declare requestObjectSigningAlg by hand',
-  'token.endpoint.auth.signing.alg': 'the algorithms are the server’s here',
-  'access.token.signed.response.alg': 'declare accessTokenSignedResponseAlg by hand',
-  'id.token.signed.response.alg': 'declare idTokenSignedResponseAlg by hand',
-  'user.info.response.signature.alg': 'declare userinfoSignedResponseAlg by hand',
-  'id.token.encrypted.response.alg': 'ID tokens are not encrypted here',
-  'tls.client.certificate.bound.access.tokens': 'tokens are not bound to certificates here',
-  'dpop.bound.access.tokens': 'declare dpopBoundAccessTokens by hand',
-  'client.session.idle.timeout': 'a client’s session is the person’s here',
-  'client.session.max.lifespan': 'a client’s session is the person’s here',
-  login_theme: 'all clients have the realm’s pages here',
-  'acr.loa.map': 'levels of assurance are numbers here',
-  'default.acr.values': 'a client asks for a level by acr_values here',
-};
+const JOSE = 'is for JWTs of another kind here';
+const SESSION = 'a client’s session is the person’s here';
+/** Why an attribute isn't carried over; what stands neither here nor in `silent` has no counterpart. */
+const told: readonly [RegExp, string][] = [
+  [/^client\.(offline\.)?session\./, SESSION],
+  [/^token\.endpoint\.auth\.signing\.alg$/, 'the algorithms are the server’s here'],
+  [/^(id\.token|user\.info|authorization)\..*encrypted|^request\.object\.encryption/, `encrypting ${JOSE}`],
+  [/^authorization\.signed\.response\.alg$/, `signing ${JOSE}`],
+  [/^tls\.client\.certificate\.bound\.access\.tokens$/, 'tokens are not bound to certificates here'],
+  [/^login_theme$/, 'all clients have the realm’s pages here'],
+  [/^acr\.loa\.map$/, 'levels of assurance are numbers here'],
+  [/^(default|minimum)\.acr\.value/, 'a client asks for a level by acr_values here, and a flow for another'],
+  [/^(logo|policy|tos)Uri$/, 'what people see of it is an application here: declare one'],
+  [/^consent\.screen\.text$/, 'a consent page has the client’s name and its scopes here'],
+  [/^x509\./, 'no client authenticates by a certificate here'],
+];
+/** Carried over, or what is so here without a word. `client.secret…`: when it was made. */
+const silent =
+  /^(realm_client|client\.secret\..*|use\.refresh\.tokens|standard\.token\.exchange\.enabled|oauth2\.device\.authorization\.grant\.enabled|oidc\.ciba\.grant\.enabled|pkce\.code\.challenge\.method|post\.logout\.redirect\.uris|access\.token\.lifespan|use\.jwks\.(string|url)|jwks\.(string|url)|backchannel\.logout\.(url|session\.required)|frontchannel\.logout\.(url|session\.required)|request\.object\.(signature\.alg|required)|(access|id)\.token\.signed\.response\.alg|user\.info\.response\.signature\.alg|dpop\.bound\.access\.tokens|require\.pushed\.authorization\.requests|display\.on\.consent\.screen|saml.*|jwt\.credential\.(public\.key|certificate|private\.key|kid))$/;
+/** Says nothing, of whatever attribute. */
+const unsaid = /^(false|any|-|\{\})?$/;
+
+function tellAttributes(attributes: Readonly<Record<string, string>>, note: Note): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (silent.test(name) || unsaid.test(value)) continue;
+    note(`attributes.${name}`, told.find(([pattern]) => pattern.test(name))?.[1] ?? 'has no counterpart here');
+  }
+}
+
+/** Algorithms and addresses that are fields here; by what Keycloak calls none of them. */
+function protocolOf({ attributes: at = {}, frontchannelLogout }: Client) {
+  const algorithm = (name: string) => (unsaid.test(at[name] ?? '') || at[name] === 'none' ? undefined : at[name]);
+  const fields = {
+    backchannelLogoutUri: at['backchannel.logout.url'] || undefined,
+    frontchannelLogoutUri: (frontchannelLogout && at['frontchannel.logout.url']) || undefined,
+    requestObjectSigningAlg: algorithm('request.object.signature.alg'),
+    // Where a request object may be encrypted, or by reference, it is signed all the same.
+    requireSignedRequestObject: (at['request.object.required'] ?? 'not required') !== 'not required' || undefined,
+    accessTokenSignedResponseAlg: algorithm('access.token.signed.response.alg'),
+    idTokenSignedResponseAlg: algorithm('id.token.signed.response.alg'),
+    userinfoSignedResponseAlg: algorithm('user.info.response.signature.alg'),
+    dpopBoundAccessTokens: at['dpop.bound.access.tokens'] === 'true' || undefined,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
 
 export interface TranslatedClient {
   client: Record<string, unknown>;
@@ -68,18 +96,14 @@ export interface TranslatedClient {
 /** @param flows aliases by Keycloak's ids */
 export function clientOf(given: Client, flows: ReadonlyMap<string, string>, notes: Notes): TranslatedClient {
   const { clientId: key, name, description, attributes = {} } = given;
-  const note = (field: string | undefined, why: string) => notes.add({ kind: 'client', key, field }, why);
+  const note: Note = (field, why) => notes.add({ kind: 'client', key, field }, why);
   const wanted = grants.filter(([asks]) => !given.bearerOnly && asks(given)).map(([, grant]) => grant);
   for (const grant of wanted)
     if (!Object.hasOwn(grantBodies, grant)) note('grants', `the grant ${grant} isn’t there here`);
-  for (const [field, why] of Object.entries(told)) {
-    const value = attributes[field] ?? '';
-    if (value !== '' && value !== 'any' && value !== 'false' && value !== 'RS256' && value !== '{}')
-      note(`attributes.${field}`, why);
-  }
+  tellAttributes(attributes, note);
   if (given.fullScopeAllowed === false) note('fullScopeAllowed', 'its tokens hold all of somebody’s roles here');
-  if (given.authorizationServicesEnabled)
-    note('authorizationSettings', 'declare them by hand (authorization services)');
+  if (given.adminUrl) note('adminUrl', 'nothing is pushed to clients here but logout');
+  if (given.alwaysDisplayInConsole) note('alwaysDisplayInConsole', 'people see applications here: declare one');
   const { mappers, pairwise } = mappersOf(given, note);
   const flow = given.authenticationFlowBindingOverrides?.browser;
   const alias = flow ? flows.get(flow) : undefined;
@@ -101,6 +125,7 @@ export function clientOf(given: Client, flows: ReadonlyMap<string, string>, note
       webOrigins: originsOf(given, note),
       grantTypes: wanted.filter((grant) => Object.hasOwn(grantBodies, grant)),
       ...scopesOf(given),
+      ...protocolOf(given),
       consentRequired: given.consentRequired ?? false,
       requirePkce: given.publicClient === true || attributes['pkce.code.challenge.method'] === 'S256',
       requirePushedAuthorizationRequests: attributes['require.pushed.authorization.requests'] === 'true',

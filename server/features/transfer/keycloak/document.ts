@@ -1,11 +1,13 @@
 // A realm of Keycloak as a realm document: each section translated by its file here, then cut to what its part takes. Pure.
 // docs/keycloak.md.
 
+import type { ProviderConfig } from '../../../contract/identity-providers.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { presentSections } from '../../../contract/sections.ts';
 import type { UserProfile } from '../../../contract/user-profile.ts';
-import { issuesAt } from '../../../resource/items.ts';
+import { issuesAt, strings } from '../../../resource/items.ts';
 import type { RealmPart } from '../../../resource/part.ts';
+import { authorizationOf } from './authorization.ts';
 import { clientOf, isOwnClient, isSaml } from './clients.ts';
 import { directoryOf } from './directories.ts';
 import { Realm } from './export-shape.ts';
@@ -19,12 +21,14 @@ import { profileOf } from './profile.ts';
 import { groupsOf, type KnownClient, organizationsOf, rolesOf } from './roles.ts';
 import { samlClientOf } from './saml-clients.ts';
 import { settingsOf, smtpOf } from './settings.ts';
+import type { There } from './users.ts';
 
 export interface TranslatedRealm {
   sections: Map<string, unknown>;
   known: KnownClient;
-  /** Names of what was left out, by kind. */
-  gone: Map<string, Set<string>>;
+  there: There;
+  /** Whose the subjects of an identity provider are, by its alias. */
+  issuers: Map<string, string>;
   profile: UserProfile | undefined;
 }
 
@@ -72,6 +76,9 @@ export async function documentOf(
         mappers.length > 0 ? [{ clientId, mappers }] : [],
       ),
       groups: groupsOf(realm, known, notes),
+      authorizationServices: clients.flatMap((client) =>
+        known(client.clientId) ? (authorizationOf(client, { known, notes }) ?? []) : [],
+      ),
       identityProviders: (realm.identityProviders ?? []).flatMap((provider) => {
         const mappers = (realm.identityProviderMappers ?? []).filter((m) => m.identityProviderAlias === provider.alias);
         return identityProviderOf(provider, mappers, notes) ?? [];
@@ -80,22 +87,51 @@ export async function documentOf(
         (component) => directoryOf(component, notes) ?? [],
       ),
       organizations: organizationsOf(realm.organizations ?? [], notes),
-      samlClients: clients.filter(isSaml).map((client) => withFlow(samlClientOf(client, aliases, notes), bound)),
+      samlClients: clients
+        .filter(isSaml)
+        .map((client) =>
+          withFlow(samlClientOf(client, { flows: aliases, scopes: realm.clientScopes ?? [], notes }), bound),
+        ),
       messagingProviders: smtpOf(realm, notes),
     }),
   );
-  return { ...(await cut(translated, { target, parts, notes })), known, profile };
+  const sections = await cut(translated, { target, parts, notes });
+  return { sections, there: thereIn(sections), issuers: issuersIn(sections.get('identityProviders')), known, profile };
 }
+
+const listed = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
+const namesIn = (value: unknown, key: string): Set<string> => new Set(strings(listed(value).map((one) => one[key])));
+const thereIn = (sections: ReadonlyMap<string, unknown>): There => ({
+  roles: namesIn(sections.get('roles'), 'name'),
+  groups: namesIn(sections.get('groups'), 'path'),
+  clientRoles: new Map(
+    Object.entries(Object(sections.get('clientRoles'))).map(([clientId, roles]) => [clientId, namesIn(roles, 'name')]),
+  ),
+});
+
+/** As features/brokering has them of those who come. */
+export const issuersIn = (providers: unknown): Map<string, string> =>
+  new Map(
+    listed(providers).flatMap(({ alias, type, config }) => {
+      const { issuer, entityId, userinfoEndpoint }: ProviderConfig = Object(config);
+      const from = type === 'oidc' ? issuer : type === 'saml' ? entityId : userinfoEndpoint;
+      if (from === undefined || typeof alias !== 'string') return [];
+      return [[alias, type === 'oauth2' ? new URL(from).origin : from] as const];
+    }),
+  );
 
 /** Keycloak's own flows are the realm's here. */
 const withFlow = ({ flowOverride, ...client }: Record<string, unknown>, bound: (flow: string) => boolean) =>
   typeof flowOverride === 'string' && bound(flowOverride) ? { ...client, flowOverride } : client;
 
+/** Of what decides about others nothing is cut out. */
+const DECIDING: ReadonlySet<string> = new Set(['authorizationServices']);
+
 /** In the parts' order: what is left out of one section is not named by those that follow. */
 async function cut(
   translated: ReadonlyMap<string, unknown>,
   { target: realm, parts, notes }: { target: string; parts: readonly RealmPart[]; notes: Notes },
-): Promise<Pick<TranslatedRealm, 'sections' | 'gone'>> {
+): Promise<Map<string, unknown>> {
   const sections = new Map<string, unknown>();
   const gone = new Map<string, Set<string>>();
   const breathe = createPace();
@@ -108,8 +144,14 @@ async function cut(
       const { value, cuts } = fitting(given, { part, realm, gone });
       for (const { path, why } of cuts)
         notes.add({ kind, key: nameOf(part, given), field: path === '' ? undefined : path }, why);
-      if (value === undefined) gone.set(kind, (gone.get(kind) ?? new Set()).add(nameOf(part, given)));
-      return value;
+      const whole = cuts.length > 0 && DECIDING.has(part.section) ? undefined : value;
+      if (value !== undefined && whole === undefined)
+        notes.add(
+          { kind, key: nameOf(part, given) },
+          'half of it could permit what the whole denies: declare it by hand',
+        );
+      if (whole === undefined) gone.set(kind, (gone.get(kind) ?? new Set()).add(nameOf(part, given)));
+      return whole;
     };
     if (part.list && Array.isArray(whole)) {
       const list: unknown[] = [];
@@ -127,7 +169,7 @@ async function cut(
       if (value !== undefined && Object.keys(Object(value)).length > 0) sections.set(part.section, value);
     }
   }
-  return { sections, gone };
+  return sections;
 }
 
 /** By its key, or whose it is. */

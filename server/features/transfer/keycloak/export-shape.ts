@@ -33,6 +33,7 @@ export type Role = z.infer<typeof Role>;
 
 export interface Group {
   name: string;
+  description?: string | undefined;
   attributes?: Record<string, string[]> | undefined;
   realmRoles?: string[] | undefined;
   clientRoles?: Record<string, string[]> | undefined;
@@ -40,6 +41,7 @@ export interface Group {
 }
 export const Group: z.ZodType<Group> = z.object({
   name: z.string(),
+  description: text,
   attributes,
   realmRoles: texts,
   clientRoles: rolesOfClients,
@@ -47,6 +49,27 @@ export const Group: z.ZodType<Group> = z.object({
     return list(Group);
   },
 }) as z.ZodType<Group>; // the recursion's own type
+
+const AuthorizationSettings = z.object({
+  policyEnforcementMode: text,
+  decisionStrategy: text,
+  allowRemoteResourceManagement: flag,
+  resources: list(
+    z.object({
+      name: z.string(),
+      displayName: text,
+      type: text,
+      uris: texts,
+      scopes: list(z.object({ name: z.string() })),
+      owner: optional(z.object({ name: text })),
+      ownerManagedAccess: flag,
+      attributes,
+    }),
+  ),
+  scopes: list(z.object({ name: z.string(), displayName: text })),
+  policies: list(z.object({ name: z.string(), type: z.string(), logic: text, decisionStrategy: text, config })),
+});
+export type AuthorizationSettings = z.infer<typeof AuthorizationSettings>;
 
 export const Client = z.object({
   clientId: z.string(),
@@ -59,6 +82,8 @@ export const Client = z.object({
   secret: text,
   redirectUris: texts,
   webOrigins: texts,
+  adminUrl: text,
+  alwaysDisplayInConsole: flag,
   bearerOnly: flag,
   consentRequired: flag,
   standardFlowEnabled: flag,
@@ -66,7 +91,9 @@ export const Client = z.object({
   directAccessGrantsEnabled: flag,
   serviceAccountsEnabled: flag,
   authorizationServicesEnabled: flag,
+  authorizationSettings: optional(AuthorizationSettings),
   publicClient: flag,
+  frontchannelLogout: flag,
   protocol: text,
   attributes: config,
   authenticationFlowBindingOverrides: config,
@@ -132,6 +159,8 @@ export const Organization = z.object({
   alias: text,
   description: text,
   enabled: flag,
+  redirectUrl: text,
+  groups: optional(z.array(z.unknown())),
   attributes,
   domains: list(z.object({ name: z.string(), verified: flag })),
   identityProviders: list(z.object({ alias: text })),
@@ -197,7 +226,7 @@ export const User = z.object({
   groups: texts,
   serviceAccountClientId: text,
   federationLink: text,
-  federatedIdentities: list(z.object({ identityProvider: text })),
+  federatedIdentities: list(z.object({ identityProvider: text, userId: text, userName: text })),
   clientConsents: optional(z.array(z.unknown())),
 });
 export type User = z.infer<typeof User>;

@@ -12,7 +12,50 @@ const authenticators: Readonly<Record<string, string>> = {
   'conditional-user-configured': 'mfa-enabled',
 };
 /** What is so here without a step: sessions are recognized, providers are on the sign-in page, and the two halves of a password's form. */
-const silent = new Set(['auth-cookie', 'identity-provider-redirector', 'organization', 'auth-username-form']);
+const silent = new Set([
+  ...['auth-cookie', 'identity-provider-redirector', 'organization', 'auth-username-form'],
+  // Whether a passkey did without a second factor: it always does here.
+  'conditional-credential',
+]);
+type Config = Readonly<Record<string, string>>;
+const negated = (value: string | undefined) => (value === 'true' ? { negate: true } : {});
+/** Conditions, by what they are told; undefined: it says nothing. */
+const conditions: Readonly<
+  Record<
+    string,
+    (
+      config: Config,
+      isClient: (clientId: string) => boolean,
+    ) => Pick<ExecutionDocument, 'authenticatorId' | 'config'> | undefined
+  >
+> = {
+  'conditional-user-role': ({ condUserRole: role = '', negate }, isClient) => {
+    if (role === '') return undefined;
+    // A client's role is written `client.role`, and so may a realm's.
+    const at = role.lastIndexOf('.');
+    const of = isClient(role.slice(0, Math.max(at, 0)))
+      ? { clientId: role.slice(0, at), roles: [role.slice(at + 1)] }
+      : { roles: [role] };
+    return { authenticatorId: 'role', config: { ...of, ...negated(negate) } };
+  },
+  'conditional-user-attribute': ({
+    attribute_name: attribute = '',
+    attribute_expected_value: value = '',
+    not,
+    regex,
+  }) =>
+    attribute === '' || regex === 'true'
+      ? undefined
+      : {
+          authenticatorId: 'attribute',
+          config: { attribute, ...(value !== '' && { values: [value] }), ...negated(not) },
+        },
+  'conditional-level-of-authentication': ({ 'loa-condition-level': level = '' }) =>
+    Number(level) > 0 ? { authenticatorId: 'level-of-assurance', config: { minimumLevel: Number(level) } } : undefined,
+};
+const isCondition = ({ authenticatorId = '' }: ExecutionDocument): boolean =>
+  ['mfa-enabled', 'role', 'attribute', 'level-of-assurance'].includes(authenticatorId);
+
 const ownPassword = 'auth-password-form';
 const requirements: readonly string[] = ['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED'];
 const isRequirement = (word: string): word is Requirement => requirements.includes(word);
@@ -27,14 +70,26 @@ export interface TranslatedFlows {
 }
 
 /** Each under its alias there. */
-export function flowsOf({ authenticationFlows = [] }: Realm, notes: Notes): TranslatedFlows {
-  const byAlias = new Map(authenticationFlows.map((flow) => [flow.alias, flow]));
+export function flowsOf(
+  { authenticationFlows = [], authenticatorConfig = [], clients = [] }: Realm,
+  notes: Notes,
+): TranslatedFlows {
+  const ids = new Set(clients.map(({ clientId }) => clientId));
+  const there: Surroundings = {
+    isClient: (clientId) => ids.has(clientId),
+    byAlias: new Map(authenticationFlows.map((flow) => [flow.alias, flow])),
+    configs: new Map(authenticatorConfig.map(({ alias, config }) => [alias, config ?? {}])),
+  };
   const tops = authenticationFlows.filter(
     ({ topLevel, builtIn, providerId = 'basic-flow' }) => topLevel && !builtIn && providerId === 'basic-flow',
   );
+  for (const { alias, authenticationExecutions = [] } of authenticationFlows)
+    for (const { authenticator, authenticatorConfig: configured } of authenticationExecutions)
+      if (authenticator === 'identity-provider-redirector' && configured)
+        notes.add({ kind: 'flow', key: alias, field: authenticator }, 'nobody is sent to a provider unasked here');
   const flows = tops.flatMap((flow) => {
     try {
-      return [{ alias: flow.alias, executions: stepsOf(flow, byAlias, 1) }];
+      return [{ alias: flow.alias, executions: stepsOf(flow, there, 1) }];
     } catch (error) {
       if (!(error instanceof NoCounterpart)) throw error;
       notes.add({ kind: 'flow', key: flow.alias }, error.message);
@@ -58,29 +113,54 @@ export const asksAllForSecondFactor = ({ authenticationFlows = [], browserFlow }
 
 const MOST_LEVELS = 10;
 
-function stepsOf(flow: Flow, byAlias: ReadonlyMap<string, Flow>, level: number): ExecutionDocument[] {
-  if (level > MOST_LEVELS) throw new NoCounterpart('is nested too deep');
-  const steps = (flow.authenticationExecutions ?? []).toSorted((a, b) => (a.priority ?? 0) - (b.priority ?? 0));
-  const halves = steps.some(({ authenticator }) => authenticator === 'auth-username-form');
-  return steps.flatMap((step) => stepOf(step, { byAlias, level, halves }));
+interface Surroundings {
+  byAlias: ReadonlyMap<string, Flow>;
+  configs: ReadonlyMap<string, Config>;
+  isClient(clientId: string): boolean;
 }
 
+function stepsOf(flow: Flow, there: Surroundings, level: number): ExecutionDocument[] {
+  if (level > MOST_LEVELS) throw new NoCounterpart('is nested too deep');
+  const given = (flow.authenticationExecutions ?? []).toSorted((a, b) => (a.priority ?? 0) - (b.priority ?? 0));
+  const halves = given.some(({ authenticator }) => authenticator === 'auth-username-form');
+  const steps = given.flatMap((step) => stepOf(step, { there, level, halves }));
+  // The lowest of several levels is what everybody is asked.
+  const lowest = Math.min(...steps.flatMap((step) => minimumOf(step) ?? []));
+  return steps.map((step) =>
+    minimumOf(step) === lowest
+      ? { ...step, requirement: 'REQUIRED', executions: (step.executions ?? []).filter((one) => !isLevel(one)) }
+      : step,
+  );
+}
+
+const isLevel = ({ authenticatorId }: ExecutionDocument): boolean => authenticatorId === 'level-of-assurance';
+const minimumOf = ({ executions = [] }: ExecutionDocument): number | undefined => {
+  const level = executions.find(isLevel)?.config?.minimumLevel;
+  return typeof level === 'number' ? level : undefined;
+};
+
 function stepOf(
-  { authenticator, authenticatorFlow, flowAlias = '', requirement = 'DISABLED' }: Execution,
-  { byAlias, level, halves }: { byAlias: ReadonlyMap<string, Flow>; level: number; halves: boolean },
+  { authenticator, authenticatorConfig = '', authenticatorFlow, flowAlias = '', requirement = 'DISABLED' }: Execution,
+  { there, level, halves }: { there: Surroundings; level: number; halves: boolean },
 ): ExecutionDocument[] {
   if (requirement === 'DISABLED') return [];
   if (!isRequirement(requirement)) throw new NoCounterpart(`there is no requirement ${requirement} here`);
   if (authenticatorFlow) {
-    const below = byAlias.get(flowAlias);
+    const below = there.byAlias.get(flowAlias);
     if (!below) throw new NoCounterpart(`its part ${flowAlias} isn’t in the export`);
-    const executions = stepsOf(below, byAlias, level + 1);
-    return executions.length === 0 ? [] : [{ name: flowAlias.slice(0, 200), requirement, executions }];
+    const executions = stepsOf(below, there, level + 1);
+    // Where nothing is left to do, its conditions say nothing.
+    if (executions.every(isCondition)) return [];
+    if (requirement === 'CONDITIONAL' && !executions.some(isCondition))
+      throw new NoCounterpart(`when ${flowAlias} is asked can’t be said here`);
+    return [{ name: flowAlias.slice(0, 200), requirement, executions }];
   }
   const id = authenticator ?? '';
   if (silent.has(id)) return [];
   if (id === ownPassword && halves) return [{ authenticatorId: 'username-password', requirement }];
+  const condition = conditions[id]?.(there.configs.get(authenticatorConfig) ?? {}, there.isClient);
+  if (condition) return [{ ...condition, requirement }];
   const authenticatorId = authenticators[id];
-  if (!authenticatorId) throw new NoCounterpart(`there is no step ${id} here`);
+  if (!authenticatorId) throw new NoCounterpart(`there is no step ${id} here, as it is configured`);
   return [{ authenticatorId, requirement }];
 }

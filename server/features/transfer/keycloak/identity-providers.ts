@@ -1,6 +1,6 @@
 // Identity providers of Keycloak, those that have a name of their own among them. docs/keycloak.md.
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { IdentityProviderInput } from '../../../contract/identity-providers.ts';
 import { type IdentityProvider, type IdentityProviderMapper, isMasked } from './export-shape.ts';
 import type { Notes } from './notes.ts';
@@ -49,6 +49,18 @@ function oidcConfig(at: Record<string, string>): Config {
   });
 }
 
+/** Carried over, or what is so here without a word; another that says something is told. */
+const silent =
+  /^(issuer|authorizationUrl|tokenUrl|userInfoUrl|jwksUrl|useJwksUrl|logoutUrl|clientAuthMethod|pkceEnabled|pkceMethod|clientId|clientSecret|defaultScope|syncMode|hideOnLoginPage|idpEntityId|metadataDescriptorUrl|useMetadataDescriptorUrl|singleSignOnServiceUrl|singleLogoutServiceUrl|postBindingAuthnRequest|postBindingResponse|postBindingLogout|signingCertificate|nameIDPolicyFormat|wantAuthnRequestsSigned|wantAssertionsSigned|validateSignature|signatureAlgorithm|xmlSigKeyInfoKeyNameTransformer|allowCreate|enabledFromMetadata|backchannelSupported|addExtensionsElementWithKeyInfo|attributeConsumingServiceIndex|metadataValidUntil.*|filteredByClaim|trustEmail|clientAssertionAudience)$/;
+const why: Readonly<Record<string, string>> = {
+  guiOrder: 'providers stand in the order of their aliases here',
+  hostedDomain: 'whoever the provider lets in comes in here: have it see to the domain',
+  entityId: 'the realm’s own entity id is its address here: tell the provider',
+  principalType: 'people are known by their NameID here',
+  principalAttribute: 'people are known by their NameID here',
+};
+const usual: Readonly<Record<string, string>> = { principalType: 'SUBJECT', validateSignature: 'true' };
+
 function samlConfig(at: Record<string, string>): Config {
   const certificates = (at.signingCertificate ?? '').split(',').filter((text) => text.trim() !== '');
   return present({
@@ -81,11 +93,16 @@ export function identityProviderOf(
     note(undefined, `there is no ${providerId} here: declare it as oidc, oauth2 or saml`);
     return undefined;
   }
-  if (given.linkOnly) note('linkOnly', 'people can sign in by it here');
+  if (given.linkOnly) note('linkOnly', 'nobody could sign in by it: it is disabled here, where people could');
   if (given.storeToken) note('storeToken', 'its tokens are not kept here');
   if (given.postBrokerLoginFlowAlias) note('postBrokerLoginFlowAlias', 'there is no such flow here');
   if (given.firstBrokerLoginFlowAlias && given.firstBrokerLoginFlowAlias !== 'first broker login')
     note('firstBrokerLoginFlowAlias', 'flows of first sign-ins are not carried over');
+  for (const [field, value] of Object.entries(at))
+    if (!silent.test(field) && value !== '' && value !== 'false' && value !== usual[field])
+      note(`config.${field}`, why[field] ?? 'has no counterpart here');
+  if (at.validateSignature === 'false') note('config.validateSignature', 'signatures are always checked here');
+  const trust = given.trustEmail === true ? { trustEmail: true } : {};
   const masked = at.clientSecret !== undefined && isMasked(at.clientSecret);
   if (masked) note('config.clientSecret', 'is not in the export: set it');
   const scopes = (at.defaultScope ?? '').split(' ').filter(Boolean);
@@ -93,22 +110,33 @@ export function identityProviderOf(
     alias: key,
     type,
     ...(given.displayName && { displayName: given.displayName }),
-    enabled: given.enabled ?? true,
+    enabled: (given.enabled ?? true) && !given.linkOnly,
     hidden: given.hideOnLogin ?? at.hideOnLoginPage === 'true',
     ...(type !== 'saml' && {
       clientId: at.clientId ?? null,
       scopes: scopes.length > 0 ? scopes : (known?.scopes ?? openid),
     }),
-    config: known ? known.config : type === 'saml' ? samlConfig(at) : oidcConfig(at),
+    config: { ...(known ? known.config : type === 'saml' ? samlConfig(at) : oidcConfig(at)), ...trust },
     mappers: mappers.flatMap((mapper) => {
       const mapped = mapperOf(mapper);
       if (!mapped) note(`mappers.${mapper.name}`, `there is no mapper ${mapper.identityProviderMapper} here`);
       return mapped ?? [];
     }),
-    syncMode: at.syncMode === 'FORCE' ? 'always' : 'import',
+    syncMode: at.syncMode === 'FORCE' ? ('always' as const) : ('import' as const),
     ...(at.clientSecret && !masked && type !== 'saml' && { secret: at.clientSecret }),
   };
 }
+
+const Claims = z.array(z.object({ key: z.string().min(1), value: z.string() }));
+function claimsIn(text = '[]') {
+  try {
+    return Claims.safeParse(JSON.parse(text)).data ?? [];
+  } catch {
+    return [];
+  }
+}
+/** A client's role is written `client.role`. */
+const isRealms = (role = ''): boolean => role !== '' && !role.includes('.');
 
 const properties = new Set(['username', 'email', 'firstName', 'lastName']);
 
@@ -117,8 +145,16 @@ function mapperOf({ name, identityProviderMapper: type, config = {} }: IdentityP
   const target = config['user.attribute'] || config.userAttribute;
   if (/(user-attribute-idp-mapper|user-attribute-mapper)$/.test(type) && claim && target)
     return { name, claim, to: properties.has(target) ? 'property' : 'attribute', target };
+  const group = config.group ?? '';
+  const [one, ...more] = claimsIn(config.claims);
+  // Which of several, and by patterns, is not asked here.
+  const single = one && more.length === 0 && config['are.claim.values.regex'] !== 'true' ? one : undefined;
+  if (single && /^(oidc|keycloak-oidc)-advanced-group-idp-mapper$/.test(type) && group !== '')
+    return { name, claim: single.key, value: single.value, to: 'group', target: group };
+  if (single && /^(oidc|keycloak-oidc)-advanced-role-idp-mapper$/.test(type) && isRealms(config.role))
+    return { name, claim: single.key, value: single.value, to: 'role', target: config.role };
   const value = config['claim.value'] || config['attribute.value'] || null;
-  if (/^(oidc|keycloak-oidc|saml)-role-idp-mapper$/.test(type) && claim && config.role && !config.role.includes('.'))
+  if (/^(oidc|keycloak-oidc|saml)-role-idp-mapper$/.test(type) && claim && isRealms(config.role))
     return { name, claim, value, to: 'role', target: config.role };
   return undefined;
 }

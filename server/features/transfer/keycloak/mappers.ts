@@ -58,7 +58,9 @@ const translations: Readonly<Record<string, (config: Config, claim: ClaimInput) 
     if (!attribute) return { why: `there is no claim of the property ${config['user.attribute']} here` };
     return { claims: [{ ...claim, source: 'property', attribute }] };
   },
-  'oidc-full-name-mapper': (_, claim) => ({ claims: [{ ...claim, source: 'property', attribute: 'fullName' }] }),
+  'oidc-full-name-mapper': (_, claim) => ({
+    claims: [{ ...claim, name: 'name', source: 'property', attribute: 'fullName' }],
+  }),
   'oidc-address-mapper': (config, claim) => ({
     claims: ['formatted', 'street_address', 'locality', 'region', 'postal_code', 'country'].map((part) => {
       const field = part === 'street_address' ? 'street' : part;

@@ -76,7 +76,7 @@ export function groupsOf({ groups = [], defaultGroups = [] }: Realm, known: Know
           path,
           roles: [...new Set(group.realmRoles ?? [])].sort(),
           clientRoles,
-          attributes: group.attributes ?? {},
+          attributes: { ...group.attributes, ...(group.description && { description: [group.description] }) },
           ...(defaults.has(path) && { default: true }),
         },
         ...below(path, group.subGroups ?? []),
@@ -87,11 +87,14 @@ export function groupsOf({ groups = [], defaultGroups = [] }: Realm, known: Know
 
 /** By their alias, which tokens name; members only where somebody's name is known. */
 export function organizationsOf(organizations: readonly Organization[], notes: Notes) {
-  return organizations.map(({ name, alias, description, enabled, attributes, domains, identityProviders, members }) => {
+  return organizations.map((organization) => {
+    const { name, alias, description, enabled, attributes, domains, identityProviders, members } = organization;
     const key = alias || name;
+    const note = (field: string, why: string) => notes.add({ kind: 'organization', key, field }, why);
+    if (organization.redirectUrl) note('redirectUrl', 'nobody is sent there here');
+    if ((organization.groups ?? []).length > 0) note('groups', 'groups are the realm’s here');
     const names = (members ?? []).flatMap(({ username }) => username ?? []);
-    if (names.length < (members ?? []).length)
-      notes.add({ kind: 'organization', key, field: 'members' }, 'some are named by ids alone: add them by hand');
+    if (names.length < (members ?? []).length) note('members', 'some are named by ids alone: add them by hand');
     return {
       name: key,
       ...(key !== name && { displayName: name }),

@@ -1,5 +1,5 @@
 // SAML clients of Keycloak. docs/keycloak.md.
-import { type Client, isCatalogued } from './export-shape.ts';
+import { type Client, type ClientScope, isCatalogued } from './export-shape.ts';
 import { samlMapperOf } from './mappers.ts';
 import type { Notes } from './notes.ts';
 
@@ -15,8 +15,15 @@ const pem = (certificate: string): string =>
     ? certificate
     : `-----BEGIN CERTIFICATE-----\n${certificate.replace(/\s/g, '').replace(/.{64}/g, '$&\n').trimEnd()}\n-----END CERTIFICATE-----\n`;
 
-/** @param flows aliases by Keycloak's ids */
-export function samlClientOf(given: Client, flows: ReadonlyMap<string, string>, notes: Notes): Record<string, unknown> {
+/** Attributes that are carried over, or say nothing here; another, of SAML, is told. */
+const silent =
+  /^(saml_assertion_consumer_url_(post|redirect)|saml_artifact_binding_url|saml_single_logout_service_url_(post|redirect)|saml_name_id_format|saml_idp_initiated_sso_url_name|saml\.(signing|encryption)\.certificate|saml\.(client\.signature|assertion\.signature|server\.signature|encrypt|authnstatement|force\.post\.binding|signature\.algorithm|signing\.certificate\..*|artifact\.binding.*|multivalued\.roles|server\.signature\.keyinfo\.ext)|saml\$.*|saml_signature_canonicalization_method|saml\.server\.signature\.keyinfo\$.*|realm_client|display\.on\.consent\.screen|client\.secret\..*|post\.logout\.redirect\.uris|(backchannel|frontchannel)\..*|oauth2\..*|oidc\..*|use\.refresh\.tokens)$/;
+
+/** @param flows aliases by Keycloak's ids. @param scopes of the realm: what a SAML client says by them, it says itself here */
+export function samlClientOf(
+  given: Client,
+  { flows, scopes, notes }: { flows: ReadonlyMap<string, string>; scopes: readonly ClientScope[]; notes: Notes },
+): Record<string, unknown> {
   const { clientId: key, attributes: at = {} } = given;
   const note = (field: string, why: string) => notes.add({ kind: 'client', key, field }, why);
   const is = (field: string) => at[field] === 'true';
@@ -30,7 +37,14 @@ export function samlClientOf(given: Client, flows: ReadonlyMap<string, string>, 
     ['POST', at.saml_single_logout_service_url_post],
     ['Redirect', at.saml_single_logout_service_url_redirect],
   ].flatMap(([binding, url]) => (url ? [{ binding, url: below(url) }] : []));
-  const mappers = (given.protocolMappers ?? []).flatMap((mapper) => {
+  for (const [name, value] of Object.entries(at))
+    if (!silent.test(name) && value !== '' && value !== 'false') note(`attributes.${name}`, 'has no counterpart here');
+  const its = scopes.filter(({ name, protocol }) => protocol === 'saml' && given.defaultClientScopes?.includes(name));
+  const all = [...(given.protocolMappers ?? []), ...its.flatMap(({ protocolMappers = [] }) => protocolMappers)];
+  // Its own before those of a scope with the same name.
+  const named = new Map(all.toReversed().map((mapper) => [mapper.name, mapper]));
+  const mappers = [...named.values()].flatMap((mapper) => {
+    if (mapper.protocolMapper === 'saml-authn-context-class-ref-mapper') return [];
     const mapped = samlMapperOf(mapper);
     if (!mapped) note(`protocolMappers.${mapper.name}`, `there is no mapper ${mapper.protocolMapper} here`);
     return mapped ?? [];

@@ -11,7 +11,7 @@ import { strings } from '../../../resource/items.ts';
 import type { RealmPart } from '../../../resource/part.ts';
 import { parseJson } from '../document-stream.ts';
 import type { Imported, ImportRequest, Transfer } from '../service.ts';
-import { documentOf, type TranslatedRealm } from './document.ts';
+import { documentOf, issuersIn, type TranslatedRealm } from './document.ts';
 import { MOST_HELD, piecesOf } from './files.ts';
 import { createNotes, type Notes } from './notes.ts';
 import { createPace } from './pace.ts';
@@ -36,8 +36,11 @@ export function createKeycloakImport({
   return async ({ body, from, ...request }: KeycloakRequest): Promise<KeycloakImported> => {
     const notes = createNotes();
     const { realm } = request;
-    const profile = () => readProfile(sql, realm);
-    const document = translated(body, { realm, from, parts, notes, profile });
+    const stored = async () => ({
+      profile: await readProfile(sql, realm),
+      issuers: issuersIn(await sql`select alias, type, config from identity_provider where realm_id = ${realm}`),
+    });
+    const document = translated(body, { realm, from, parts, notes, stored });
     const imported = await transfer.import({ ...request, body: document });
     return { ...imported, ...notes.all() };
   };
@@ -58,7 +61,11 @@ interface Target {
   parts: readonly RealmPart[];
   notes: Notes;
   /** The realm's own, for people who come without theirs. */
-  profile(): Promise<UserProfile>;
+  stored(): Promise<Stored>;
+}
+interface Stored {
+  profile: UserProfile;
+  issuers: ReadonlyMap<string, string>;
 }
 
 /** Fields that a file of users has beside them. */
@@ -111,7 +118,7 @@ async function* translated(body: AsyncIterable<Buffer>, target: Target): AsyncGe
   if (!writer.began()) {
     const source = chosen(sources, from ?? realm, from !== undefined);
     if (source.config) yield* writer.realm(source.fields);
-    else writer.fit(await target.profile());
+    else writer.fit(await target.stored());
     yield* writer.users(source.users);
   }
   for (const [name, { config }] of sources)
@@ -177,17 +184,19 @@ function createWriter({ realm, parts, notes }: Target) {
         })
       : undefined;
   let profile: UserProfile | undefined;
+  let issuers: ReadonlyMap<string, string> = new Map();
   const around = (): Surroundings => ({
     known: told?.known ?? everyClient,
-    gone: told?.gone ?? new Map(),
+    there: told?.there,
+    issuers: told?.issuers ?? issuers,
     profile,
     notes,
   });
   return {
     began: () => told !== undefined,
     is: (other: string) => other === name,
-    fit(to: UserProfile): void {
-      profile = to;
+    fit(to: Stored): void {
+      ({ profile, issuers } = to);
     },
     async *realm(fields: Record<string, unknown>) {
       name = String(fields.realm ?? '');

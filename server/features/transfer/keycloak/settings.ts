@@ -4,8 +4,9 @@ import { RequiredAction } from '../../../contract/users.ts';
 import { isMasked, type Realm } from './export-shape.ts';
 import type { Notes } from './notes.ts';
 import { passwordRules } from './password-policy.ts';
+import { NOT_HERE, tellFields } from './realm-fields.ts';
 
-type Exported = Readonly<Record<string, unknown>>;
+export type Exported = Readonly<Record<string, unknown>>;
 
 /** Settings that mean the same, by Keycloak's names. */
 const same: Readonly<Record<string, string>> = {
@@ -15,59 +16,13 @@ const same: Readonly<Record<string, string>> = {
   offlineSessionIdleTimeout: 'refreshTokenTtlSeconds',
   rememberMe: 'rememberMe',
   registrationAllowed: 'registrationEnabled',
+  registrationEmailAsUsername: 'registrationEmailAsUsername',
+  verifyEmail: 'registrationVerifyEmail',
+  resetPasswordAllowed: 'passwordRecoveryEnabled',
   bruteForceProtected: 'lockoutEnabled',
   failureFactor: 'maxLoginFailures',
   maxFailureWaitSeconds: 'lockoutDurationSeconds',
 };
-
-const NOT_HERE = 'has no counterpart here';
-/** What is told where it isn't as Keycloak makes a realm: that value, and what is here instead. */
-const others: Readonly<Record<string, { usual: unknown; why: string }>> = {
-  enabled: { usual: true, why: 'a realm can’t be disabled here' },
-  permanentLockout: { usual: false, why: 'a lock ends by itself here, or by an administrator' },
-  maxTemporaryLockouts: { usual: 0, why: 'a lock ends by itself here, or by an administrator' },
-  refreshTokenMaxReuse: { usual: 0, why: 'a refresh token that rotates can’t be used twice here' },
-  verifyEmail: { usual: false, why: 'addresses are not verified at sign-in here yet' },
-  loginWithEmailAllowed: { usual: true, why: 'people can always sign in by their address here' },
-  duplicateEmailsAllowed: { usual: false, why: 'an address is one person’s here: import those who share one by hand' },
-  registrationEmailAsUsername: { usual: false, why: NOT_HERE },
-  resetPasswordAllowed: { usual: false, why: 'there is no page for forgotten passwords here yet' },
-  editUsernameAllowed: { usual: false, why: 'people don’t change their usernames here' },
-  offlineSessionMaxLifespanEnabled: { usual: false, why: NOT_HERE },
-  ssoSessionIdleTimeoutRememberMe: { usual: 0, why: 'a remembered session has one lifetime here' },
-  clientSessionIdleTimeout: { usual: 0, why: 'a client’s session is the person’s here' },
-  clientSessionMaxLifespan: { usual: 0, why: 'a client’s session is the person’s here' },
-  loginTheme: { usual: '', why: 'themes are logo, colours and CSS here (settings)' },
-  accountTheme: { usual: '', why: 'themes are logo, colours and CSS here (settings)' },
-  emailTheme: { usual: '', why: 'messages are templates here (message templates)' },
-  adminPermissionsEnabled: { usual: false, why: 'administrators’ rights are admin roles here' },
-  userManagedAccessAllowed: { usual: false, why: 'sharing by people isn’t there yet' },
-  registrationFlow: { usual: 'registration', why: 'only sign-in is a flow here' },
-  directGrantFlow: { usual: 'direct grant', why: 'there is no password grant here' },
-  resetCredentialsFlow: { usual: 'reset credentials', why: 'only sign-in is a flow here' },
-  clientAuthenticationFlow: { usual: 'clients', why: 'how a client authenticates is its own field here' },
-  firstBrokerLoginFlow: { usual: 'first broker login', why: 'is said at each identity provider here' },
-  otpPolicyType: { usual: 'totp', why: 'new one-time codes go by time here' },
-  otpPolicyAlgorithm: {
-    usual: 'HmacSHA1',
-    why: 'new one-time codes are the usual ones here; those that people have keep theirs',
-  },
-  otpPolicyDigits: { usual: 6, why: 'new one-time codes are the usual ones here; those that people have keep theirs' },
-  otpPolicyPeriod: { usual: 30, why: 'new one-time codes are the usual ones here; those that people have keep theirs' },
-  eventsListeners: { usual: ['jboss-logging'], why: 'whoever wants events has a webhook here' },
-  scopeMappings: {
-    usual: [{ clientScope: 'offline_access', roles: ['offline_access'] }],
-    why: 'tokens hold all of somebody’s roles here',
-  },
-  clientScopeMappings: {
-    usual: { account: [{ client: 'account-console', roles: ['manage-account', 'view-groups'] }] },
-    why: 'tokens hold all of somebody’s roles here',
-  },
-  federatedUsers: { usual: [], why: 'is data of people in a directory' },
-};
-
-const isUsual = (value: unknown, usual: unknown): boolean =>
-  value === undefined || value === null || value === '' || JSON.stringify(value) === JSON.stringify(usual);
 
 const positive = (value: unknown): value is number => typeof value === 'number' && value > 0;
 
@@ -80,7 +35,7 @@ export function settingsOf(exported: Exported, realm: Realm, notes: Notes): Reco
     const value = exported[field];
     if (value !== undefined && value !== null) settings[ours] = value;
   }
-  const { displayName, revokeRefreshToken, passwordPolicy, browserFlow, requiredActions: _, ...rest } = exported;
+  const { displayName, revokeRefreshToken, passwordPolicy, browserFlow, verifyEmail } = exported;
   if (typeof displayName === 'string' && displayName.trim() !== '') settings.displayName = displayName.trim();
   if (typeof revokeRefreshToken === 'boolean') settings.reuseRefreshTokens = !revokeRefreshToken;
   if (typeof passwordPolicy === 'string') Object.assign(settings, passwordRules(passwordPolicy, note));
@@ -88,7 +43,12 @@ export function settingsOf(exported: Exported, realm: Realm, notes: Notes): Reco
   const longest = [exported.ssoSessionMaxLifespanRememberMe, exported.ssoSessionMaxLifespan].find(positive);
   if (longest !== undefined) settings.rememberMeLifetimeSeconds = longest;
   Object.assign(settings, localesOf(exported));
-  for (const [field, { usual, why }] of Object.entries(others)) if (!isUsual(rest[field], usual)) note(field, why);
+  if (verifyEmail === true)
+    note(
+      'verifyEmail',
+      'asked of whoever registers; those who are there already need the required action VERIFY_EMAIL',
+    );
+  tellFields(exported, (field) => Object.hasOwn(same, field), note);
   noteObjects(realm, note);
   return settings;
 }
@@ -100,13 +60,25 @@ function localesOf({ internationalizationEnabled, supportedLocales, defaultLocal
   return { supportedLocales: [...new Set([...supportedLocales, first])], defaultLocale: first };
 }
 
-/** Attributes of a realm that every realm of Keycloak's has, or that say nothing here. */
-const silent =
-  /^(_browser_header|cibaBackchannel|cibaExpires|cibaInterval|cibaAuth|oauth2Device|realmReusableOtpCode|clientSession|clientOffline|actionToken|saml\.signature|parRequestUriLifespan|frontendUrl|acr\.loa\.map|bruteForceStrategy|maxSecondaryAuthFailures|organizationsEnabled|adminEventsExpiration|shortVerificationUri|darkMode|firstBrokerLoginFlowId|verifiableCredentialsEnabled|adminPermissionsEnabled|userProfileEnabled)/;
+/** Attributes of a realm as Keycloak makes it, and those that are told by their field. */
+const usualAttributes: Readonly<Record<string, string>> = {
+  cibaBackchannelTokenDeliveryMode: 'poll',
+  cibaAuthRequestedUserHint: 'login_hint',
+  cibaExpiresIn: '120',
+  cibaInterval: '5',
+  parRequestUriLifespan: '60',
+  realmReusableOtpCode: 'false',
+  scimApiEnabled: 'false',
+  verifiableCredentialsEnabled: 'false',
+};
+const byField =
+  /^(oauth2Device|clientSession|clientOffline|actionTokenGenerated\w+$|frontendUrl|acr\.loa\.map|_browser_header|bruteForceStrategy|maxSecondaryAuthFailures|maxTemporaryLockouts|organizationsEnabled|adminPermissionsEnabled|userProfileEnabled|firstBrokerLoginFlowId|darkMode|saml\.signature|webAuthn|default)/;
 
 function noteObjects(realm: Realm, note: (field: string, why: string) => void): void {
   for (const [name, value] of Object.entries(realm.attributes ?? {}))
-    if (!silent.test(name) && value !== '') note(`attributes.${name}`, NOT_HERE);
+    if (!byField.test(name) && value !== '' && value !== usualAttributes[name]) note(`attributes.${name}`, NOT_HERE);
+  if (!/^(\{\})?$/.test(realm.attributes?.['acr.loa.map'] ?? ''))
+    note('attributes.acr.loa.map', 'levels of assurance are numbers here (acr_values)');
   const frontend = realm.attributes?.frontendUrl;
   if (frontend)
     note('attributes.frontendUrl', `tokens are issued by another address here: set issuer, if ${frontend} is to stay`);

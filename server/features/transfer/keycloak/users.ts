@@ -15,9 +15,17 @@ import { actionOf } from './settings.ts';
 /** What the realm's own file says that people refer to; without it all that they name is taken to be there. */
 export interface Surroundings {
   known: KnownClient;
-  gone: ReadonlyMap<string, ReadonlySet<string>>;
+  /** What the document has of what people hold; undefined: it isn't in these files. */
+  there: There | undefined;
+  /** Whose the subjects of an identity provider are, by its alias; undefined: of one that isn't carried over. */
+  issuers: ReadonlyMap<string, string>;
   profile: UserProfile | undefined;
   notes: Notes;
+}
+export interface There {
+  roles: ReadonlySet<string>;
+  groups: ReadonlySet<string>;
+  clientRoles: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export type TranslatedUser =
@@ -27,7 +35,7 @@ export type TranslatedUser =
   | undefined;
 
 export function userOf(value: unknown, around: Surroundings, path: string): TranslatedUser {
-  const { notes, known, gone } = around;
+  const { notes, known } = around;
   const read = User.safeParse(value);
   if (!read.success) {
     const [fault] = issuesAt('', read.error);
@@ -37,13 +45,14 @@ export function userOf(value: unknown, around: Surroundings, path: string): Tran
   }
   const given = read.data;
   const { username: key } = given;
-  const note = (field: string | undefined, why: string) => notes.add({ kind: 'user', key, field }, why);
-  const clientRoles = clientRolesOf(given.clientRoles, known, note);
-  const roles = (given.realmRoles ?? []).filter((name) => !gone.get('role')?.has(name));
-  if (given.serviceAccountClientId !== undefined)
+  const note: Note = (field, why) => notes.add({ kind: 'user', key, field }, why);
+  const { roles, groups, clientRoles } = heldBy(given, around, note);
+  if (given.serviceAccountClientId !== undefined) {
+    if (groups.length > 0) note('groups', 'a service account is in no group here: give its client their roles');
     return known(given.serviceAccountClientId)
       ? { account: { clientId: given.serviceAccountClientId, roles, clientRoles } }
       : undefined;
+  }
   noteTies(given, note);
   const requiredActions = (given.requiredActions ?? []).flatMap((alias) => {
     const action = actionOf(alias);
@@ -61,8 +70,9 @@ export function userOf(value: unknown, around: Surroundings, path: string): Tran
     attributes: given.attributes ?? {},
     requiredActions: [...new Set(requiredActions)],
     roles,
-    groups: (given.groups ?? []).filter((path) => !gone.get('group')?.has(path)),
+    groups,
     clientRoles,
+    identities: identitiesOf(given, around, note),
     credentials: credentialsOf(given.credentials ?? [], note),
     ...(given.createdTimestamp !== undefined && { createdAt: Math.trunc(given.createdTimestamp) }),
   };
@@ -72,10 +82,40 @@ export function userOf(value: unknown, around: Surroundings, path: string): Tran
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+type Note = (field: string | undefined, why: string) => void;
+
+/** What somebody holds of what is carried over; the rest is told. */
+function heldBy(given: User, { known, there }: Surroundings, note: Note) {
+  const kept = (names: readonly string[], are: ReadonlySet<string> | undefined, field: string) => {
+    if (!there) return [...names];
+    for (const name of names) if (!are?.has(name)) note(field, `${name} isn’t carried over`);
+    return names.filter((name) => are?.has(name));
+  };
+  const atClients = Object.entries(clientRolesOf(given.clientRoles, known, note)).map(
+    ([clientId, names]) =>
+      [clientId, kept(names, there?.clientRoles.get(clientId), `clientRoles.${clientId}`)] as const,
+  );
+  return {
+    roles: kept(given.realmRoles ?? [], there?.roles, 'realmRoles'),
+    groups: kept(given.groups ?? [], there?.groups, 'groups'),
+    clientRoles: Object.fromEntries(atClients.filter(([, names]) => names.length > 0)),
+  };
+}
+
+function identitiesOf({ federatedIdentities = [] }: User, { issuers }: Surroundings, note: Note) {
+  return federatedIdentities.flatMap(({ identityProvider = '', userId = '', userName }) => {
+    const issuer = issuers.get(identityProvider);
+    if (issuer === undefined || userId === '') {
+      note('federatedIdentities', `${identityProvider}: the provider isn’t carried over`);
+      return [];
+    }
+    return { identityProvider, issuer, subject: userId, ...(userName && { name: userName }) };
+  });
+}
+
 function noteTies(given: User, note: (field: string, why: string) => void): void {
-  for (const { identityProvider = '' } of given.federatedIdentities ?? [])
-    note('federatedIdentities', `${identityProvider}: the link to it is made anew at the next sign-in by it`);
-  if (given.federationLink) note('federationLink', 'the directory isn’t asked here yet: set a password');
+  if (given.federationLink)
+    note('federationLink', 'their password is asked of the directory, once it is set up here and finds them');
   if ((given.clientConsents ?? []).length > 0) note('clientConsents', 'applications ask again');
 }
 
@@ -94,11 +134,7 @@ function credentialsOf(given: readonly Credential[], note: (field: string, why: 
 const MOST_CUTS = 50;
 
 /** By the schema and by the realm's profile; what they refuse is cut out. */
-function fitted(
-  user: unknown,
-  { profile }: Surroundings,
-  note: (field: string | undefined, why: string) => void,
-): UserDocument | undefined {
+function fitted(user: unknown, { profile }: Surroundings, note: Note): UserDocument | undefined {
   let value: unknown = user;
   for (let cuts = 0; cuts < MOST_CUTS; cuts += 1) {
     const { data, error } = UserDocument.safeParse(value);
