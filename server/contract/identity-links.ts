@@ -35,7 +35,8 @@ export const deleteIdentityLink = route({
   path: `${at}/:id`,
   tag,
   summary: 'Disconnect a user from an identity provider',
-  description: 'Ends all sessions and tokens of the user. Links are made by people as they sign in, and by realm documents.',
+  description:
+    'Ends all sessions and tokens of the user. Links are made by people as they sign in, and by realm documents.',
   permission: 'users:write',
   params: ByUser.extend({ id: Id }),
   status: 204,

@@ -719,7 +719,8 @@ create table import_user (
   declared text[] not null,
   action text not null,
   changes jsonb,
-  started_at timestamp with time zone not null default now()
+  started_at timestamp with time zone not null default now(),
+  identities jsonb
 );
 
 create table initial_access_token (

@@ -1,9 +1,19 @@
 // SQL of a bulk import of users: the plan is written into the staging rows, then merged, a statement per table.
 // A user that the realm doesn't have yet is staged as `create`, so a first import compares nothing.
-import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
 import { staging } from '../../db/staging.ts';
 import { giveDefaults } from '../../domain/new-users.ts';
 import type { Declares } from './document-user.ts';
+import {
+  clientRoleName,
+  groupPath,
+  mergeTies,
+  type NewProofs,
+  newCredentials,
+  newIdentities,
+  roleName,
+  type Tying,
+} from './import-ties.ts';
 
 /** After a failed try, and before the first: as staged. */
 export async function reset(sql: Sql, importId: string): Promise<void> {
@@ -27,22 +37,6 @@ export async function ofMany<T>(sql: Sql, many: boolean, work: () => Promise<T>)
   return result;
 }
 
-// What a tie names, looked up by its key, which leaves the planner no choice: just after an import it thinks that there are
-// hardly any roles and groups, and would read through all of them for each user.
-/** Of `ur`; null where it is a client's. */
-const roleName = fragment`select case when r.client is null then r.name end from role r
-  where r.realm_id = ur.realm_id and r.id = ur.role_id`;
-/** Of `ur`, as clientRoleKey has it; null where it is the realm's. */
-const clientRoleName = fragment`select replace(replace((
-    select c.client_id from client c where c.realm_id = r.realm_id and c.id = r.client), '%', '%25'), '/', '%2F') || '/' || r.name
-  from role r where r.realm_id = ur.realm_id and r.id = ur.role_id`;
-/** Of `m`. */
-const groupPath = fragment`select g.path from user_group g where g.realm_id = m.realm_id and g.id = m.group_id`;
-
-/** Something, and none of these. */
-const isOther = (what: Fragment, these: Fragment) =>
-  fragment`(select name is not null and name <> all(${these}) from (${what}) named (name))`;
-
 /** What the row `i` of the import, which may not be there, says of itself. */
 const saidBy = fragment`i.roles is not null as says_roles, i.client_roles is not null as says_client_roles,
   i.groups is not null as says_groups`;
@@ -51,14 +45,6 @@ const currentRoles = fragment`array(select name from (select (${roleName}) as na
 const currentClientRoles = fragment`array(
   select name from (select (${clientRoleName}) as name from ${heldRoles}) held where name is not null)`;
 const currentGroups = fragment`array(select (${groupPath}) from group_member m where m.realm_id = u.realm_id and m.user_id = u.id)`;
-/** Types of declared credentials that the user has none of: an existing credential is never replaced. */
-const newCredentials = fragment`(select jsonb_agg(k.type) from (select distinct x.type from jsonb_to_recordset(i.credentials) as x (type text)
-  where not exists (select from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = x.type)) k)`;
-/** Aliases of the providers where the user has an identity that nobody has yet. */
-const newIdentities = (realm: string) => fragment`(select jsonb_agg(k.alias) from (
-  select distinct x."identityProvider" as alias from jsonb_to_recordset(i.identities) as x ("identityProvider" text, digest text)
-  where not exists (select from identity_link l join identity_provider p on p.realm_id = l.realm_id and p.id = l.provider_id
-    where l.realm_id = ${realm} and p.alias = x."identityProvider" and l.subject_digest = decode(x.digest, 'hex'))) k)`;
 const none = fragment`null::text[]`;
 /** Another address has to be verified anew, unless the document says that it is. */
 const verified = fragment`case when 'emailVerified' = any(i.declared) then i.email_verified
@@ -241,13 +227,10 @@ export const administrators = (sql: Sql, realm: string, importId: string) =>
     join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
     where g.realm_id = ${realm} and g.user_id is not null`;
 
-export interface Merging {
+export interface Merging extends Tying {
   manager: string;
-  at: Date;
-  declares: Declares;
   /** Rows are staged: see {@link ofMany}. */
   many: boolean;
-  has(action: string): boolean;
 }
 
 export const dropped = (importId: string) =>
@@ -318,23 +301,6 @@ async function mergeRows(
   return proofs;
 }
 
-export interface NewCredential {
-  id: string;
-  user_id: string;
-  type: 'password' | 'otp';
-  temporary: boolean;
-}
-export interface NewIdentity {
-  id: string;
-  user_id: string;
-  alias: string;
-}
-/** By what those whom the realm had before can sign in from now on. */
-export interface NewProofs {
-  credentials: NewCredential[];
-  identities: NewIdentity[];
-}
-
 /** To whom this transaction wrote; rows of the import say who said something of roles and groups. */
 export const giveDefaultsToWritten = (sql: Sql, realm: string, importId: string): Promise<void> =>
   giveDefaults(
@@ -344,98 +310,5 @@ export const giveDefaultsToWritten = (sql: Sql, realm: string, importId: string)
       where u.realm_id = ${realm} and u.xmin = pg_current_xact_id()::xid`,
   );
 
-/** Roles, groups, credentials and identities of who is created or updated. @returns proofs of the latter */
-export async function mergeTies(
-  sql: Sql,
-  realm: string,
-  importId: string,
-  { at, declares, has }: Pick<Merging, 'at' | 'declares' | 'has'>,
-): Promise<NewProofs> {
-  await mergeRoles(sql, realm, importId, declares, has);
-  if (declares.groups) await mergeGroups(sql, realm, importId);
-  return {
-    credentials: declares.credentials ? await mergeCredentials(sql, realm, importId, at) : [],
-    identities: declares.identities ? await mergeIdentities(sql, realm, importId, at) : [],
-  };
-}
-
-const mergeIdentities = (sql: Sql, realm: string, importId: string, at: Date) =>
-  sql<NewIdentity>`
-    with made as (
-      insert into identity_link (realm_id, id, user_id, provider_id, issuer, subject, subject_digest, name, created_at)
-      select ${realm}, x.id, i.id, p.id, x.issuer, x.subject, decode(x.digest, 'hex'), x.name, ${at}::timestamptz
-      from ${staging(importId)} i
-      cross join lateral jsonb_to_recordset(i.identities) as x
-        (id uuid, "identityProvider" text, issuer text, subject text, digest text, name text)
-      join identity_provider p on p.realm_id = ${realm} and p.alias = x."identityProvider"
-      where i.import_id = ${importId} and i.action in ('create', 'update')
-      on conflict do nothing returning id, user_id, provider_id
-    )
-    select m.id, m.user_id, p.alias from made m
-    join ${staging(importId)} i on i.import_id = ${importId} and i.id = m.user_id and i.action = 'update'
-    join identity_provider p on p.realm_id = ${realm} and p.id = m.provider_id
-    order by i.n, p.alias, m.id`;
-
-const mergeCredentials = (sql: Sql, realm: string, importId: string, at: Date) =>
-  sql<NewCredential>`
-    with made as (
-      insert into credential (realm_id, id, user_id, type, label, secret, created_at)
-      select distinct on (i.id, x.type, case when x.type = 'password' then null else x.id end)
-        ${realm}, x.id, i.id, x.type, x.label, x.secret, ${at}::timestamptz
-      from ${staging(importId)} i, jsonb_to_recordset(i.credentials) as x (id uuid, type text, label text, secret jsonb)
-      where i.import_id = ${importId} and i.action in ('create', 'update')
-        and not exists (select from credential c where c.realm_id = ${realm} and c.user_id = i.id and c.type = x.type)
-      returning id, user_id, type, coalesce((secret ->> 'temporary')::boolean, false) as temporary
-    )
-    select m.* from made m join ${staging(importId)} i on i.import_id = ${importId} and i.id = m.user_id and i.action = 'update'
-    order by i.n, m.type, m.id`;
-
-async function mergeRoles(
-  sql: Sql,
-  realm: string,
-  importId: string,
-  declares: Declares,
-  has: (action: string) => boolean,
-): Promise<void> {
-  if (declares.roles && has('update'))
-    await sql`
-      delete from user_role ur using ${staging(importId)} i
-      where i.import_id = ${importId} and i.action = 'update' and i.roles is not null and ur.realm_id = ${realm} and ur.user_id = i.id
-        and ${isOther(roleName, fragment`i.roles`)}`;
-  if (declares.clientRoles && has('update'))
-    await sql`
-      delete from user_role ur using ${staging(importId)} i
-      where i.import_id = ${importId} and i.action = 'update' and i.client_roles is not null and ur.realm_id = ${realm}
-        and ur.user_id = i.id and ${isOther(clientRoleName, fragment`i.client_roles`)}`;
-  if (declares.roles)
-    await sql`
-      insert into user_role (realm_id, user_id, role_id)
-      select ${realm}, i.id, r.id from ${staging(importId)} i cross join lateral unnest(i.roles) as n (name)
-      join role r on r.realm_id = ${realm} and r.client is null and r.name = n.name
-      where i.import_id = ${importId} and i.action in ('create', 'update') on conflict do nothing`;
-  if (declares.clientRoles)
-    await sql`
-      insert into user_role (realm_id, user_id, role_id)
-      select ${realm}, id, role_id from (
-        select i.id, (
-          select r.id from role r where r.realm_id = ${realm} and r.name = substr(n.name, strpos(n.name, '/') + 1) and r.client = (
-            select c.id from client c where c.realm_id = ${realm}
-              and c.client_id = replace(replace(split_part(n.name, '/', 1), '%2F', '/'), '%25', '%'))) as role_id
-        from ${staging(importId)} i cross join lateral unnest(i.client_roles) as n (name)
-        where i.import_id = ${importId} and i.action in ('create', 'update')) tied
-      where role_id is not null on conflict do nothing`;
-}
-
-async function mergeGroups(sql: Sql, realm: string, importId: string): Promise<void> {
-  await sql`
-    delete from group_member m using ${staging(importId)} i
-    where i.import_id = ${importId} and i.action = 'update' and i.groups is not null and m.realm_id = ${realm} and m.user_id = i.id
-      and ${isOther(groupPath, fragment`i.groups`)}`;
-  await sql`
-    insert into group_member (realm_id, group_id, user_id)
-    select ${realm}, g.id, i.id from ${staging(importId)} i cross join lateral unnest(i.groups) as n (path)
-    join user_group g on g.realm_id = ${realm} and g.path = n.path
-    where i.import_id = ${importId} and i.action in ('create', 'update') on conflict do nothing`;
-}
-
 export { createStaging as prepare, dropStaging as discard, dropStagingBefore as discardOld } from '../../db/staging.ts';
+export { mergeTies };

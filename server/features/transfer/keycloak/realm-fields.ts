@@ -11,11 +11,11 @@ const CODES = 'new one-time codes are the usual ones here; those that people hav
 const THEMES = 'themes are logo, colours and CSS here (settings)';
 const SIGN_IN_ALONE = 'only sign-in is a flow here';
 
-type Told = Readonly<Record<string, { usual: unknown; why: string }>>;
-const all = (usual: Readonly<Record<string, unknown>>, why: string): Told =>
+type Unusual = Readonly<Record<string, { usual: unknown; why: string }>>;
+const all = (usual: Readonly<Record<string, unknown>>, why: string): Unusual =>
   Object.fromEntries(Object.entries(usual).map(([field, value]) => [field, { usual: value, why }]));
 
-const told: Told = {
+const told: Unusual = {
   ...all({ displayNameHtml: '', notBefore: 0, offlineSessionMaxLifespanEnabled: false }, NOT_HERE),
   ...all({ verifiableCredentialsEnabled: false }, NOT_HERE),
   ...all({ scimApiEnabled: false }, 'provisioning clients get tokens of their own here (SCIM)'),
