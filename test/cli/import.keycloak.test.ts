@@ -39,6 +39,15 @@ test('a folder is its realm and then its users; a dry run tells what stays behin
   expect(JSON.parse(again.stdout)).toMatchObject({ inSync: true, changes: [] });
 });
 
+test('a folder as Keycloak 26.7.1 exported it moves, and again there is nothing to do', async () => {
+  const command = ['import', 'meridian', '--keycloak', '-f', path.join(fixtures, '26')];
+  const dry = await run([...command, '--dry-run']);
+  expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('+ create user anna') });
+  expect(dry.stderr).toContain('directory directory config.changedSyncPeriod: has no counterpart here');
+  expect(await run([...command, '--yes'])).toMatchObject({ code: 0 });
+  expect(JSON.parse((await run([...command, '-o', 'json'])).stdout)).toMatchObject({ inSync: true, changes: [] });
+});
+
 test('one of several realms in a folder goes by another name; what isn’t in it is refused with what is', async () => {
   const { code } = await run(['import', 'shop', '--keycloak', '-f', fixtures, '--from', 'shop-eu', '--yes']);
   expect(code).toBe(0);

@@ -103,6 +103,7 @@ export function clientOf(given: Client, flows: ReadonlyMap<string, string>, note
   tellAttributes(attributes, note);
   if (given.fullScopeAllowed === false) note('fullScopeAllowed', 'its tokens hold all of somebody’s roles here');
   if (given.adminUrl) note('adminUrl', 'nothing is pushed to clients here but logout');
+  if (given.baseUrl) note('baseUrl', 'where people open it is an application’s to say here: declare one');
   if (given.alwaysDisplayInConsole) note('alwaysDisplayInConsole', 'people see applications here: declare one');
   const { mappers, pairwise } = mappersOf(given, note);
   const flow = given.authenticationFlowBindingOverrides?.browser;

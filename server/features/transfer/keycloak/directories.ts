@@ -43,6 +43,11 @@ function groupsOf(mapper: SubComponent): Record<string, unknown> {
   });
 }
 
+/** Carried over, or nothing that anybody would miss who reads from a directory; another that says something is told. */
+const silent =
+  /^(enabled|vendor|connectionUrl|startTls|bindDn|bindCredential|authType|usersDn|userObjectClasses|customUserSearchFilter|searchScope|usernameLDAPAttribute|rdnLDAPAttribute|uuidLDAPAttribute|editMode|importEnabled|pagination|fullSyncPeriod|batchSizeForSync|trustEmail|useTruststoreSpi|connectionPooling\w*|lastSync|debug|connectionTrace|krbPrincipalAttribute|relativeCreateDn|removeInvalidUsersEnabled|usePasswordModifyExtendedOp|validatePasswordPolicy)$/;
+const usual: Readonly<Record<string, string>> = { cachePolicy: 'DEFAULT', priority: '0', changedSyncPeriod: '-1' };
+
 export function directoryOf(given: Component, notes: Notes): Record<string, unknown> | undefined {
   const { name: alias = '', providerId = '' } = given;
   const note = (field: string | undefined, why: string) => notes.add({ kind: 'directory', key: alias, field }, why);
@@ -51,6 +56,11 @@ export function directoryOf(given: Component, notes: Notes): Record<string, unkn
     return undefined;
   }
   const at = configOf(given);
+  for (const field of Object.keys(given.config ?? {})) {
+    const value = at(field);
+    if (!silent.test(field) && value !== '' && value !== 'false' && value !== usual[field])
+      note(`config.${field}`, 'has no counterpart here');
+  }
   const mappers = given.subComponents?.['org.keycloak.storage.ldap.mappers.LDAPStorageMapper'] ?? [];
   const [groups, ...others] = mappers.filter((mapper) => mapper.providerId === 'group-ldap-mapper');
   for (const other of others) note(`mappers.${other.name}`, 'groups come from one place here');

@@ -120,6 +120,9 @@ export function identityProviderOf(
     mappers: mappers.flatMap((mapper) => {
       const mapped = mapperOf(mapper);
       if (!mapped) note(`mappers.${mapper.name}`, `there is no mapper ${mapper.identityProviderMapper} here`);
+      const { syncMode = 'INHERIT' } = mapper.config ?? {};
+      if (mapped && syncMode !== 'INHERIT' && (syncMode === 'FORCE') !== (at.syncMode === 'FORCE'))
+        note(`mappers.${mapper.name}.syncMode`, 'all mappers count when the provider’s do here');
       return mapped ?? [];
     }),
     syncMode: at.syncMode === 'FORCE' ? ('always' as const) : ('import' as const),

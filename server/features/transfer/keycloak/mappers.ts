@@ -148,6 +148,11 @@ export function scopesOf(scopes: readonly ClientScope[], notes: Notes) {
       return [];
     });
     if (isOwnScope(name)) return [];
+    const note = (field: string, why: string) =>
+      notes.add({ kind: 'clientScope', key: name, field: `attributes.${field}` }, why);
+    if (attributes['is.dynamic.scope'] === 'true') note('is.dynamic.scope', 'a scope has no parameters here');
+    if (attributes['display.on.consent.screen'] === 'false')
+      note('display.on.consent.screen', 'a consent page names each scope here');
     const shown = attributes['consent.screen.text'] ?? '';
     return [
       {
