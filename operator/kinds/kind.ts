@@ -70,6 +70,26 @@ export class Unusable extends Error {
   }
 }
 
+/** What is unusable in one part doesn't hide what is in the others: `end` tells of all at once. */
+export function collectUnusable() {
+  const faults: Unusable[] = [];
+  return {
+    attempt<T>(make: () => T, otherwise: T): T {
+      try {
+        return make();
+      } catch (error) {
+        if (!(error instanceof Unusable)) throw error;
+        faults.push(error);
+        return otherwise;
+      }
+    },
+    /** @throws Unusable */
+    end(): void {
+      if (faults.length > 0) throw new Unusable(faults.map(({ message }) => message).join('; '));
+    },
+  };
+}
+
 /** The value of a Secret that the frame has read before. */
 export function secretOf(ref: ValueRef, secrets: Secrets): string {
   const value = secrets.get(secretName(ref));

@@ -3,7 +3,7 @@ import { type RealmSpec, realmFields, RealmSpec as Schema } from '../../server/c
 import type { Section } from '../../server/contract/section.ts';
 import { givesAdminRoles } from '../../server/contract/sections.ts';
 import type { RealmDocument } from '../../server/contract/transfer.ts';
-import type { Kind } from './kind.ts';
+import { collectUnusable, type Kind } from './kind.ts';
 import { outputsIn, referencesIn, withSecrets } from './secret-references.ts';
 
 export const realm: Kind<RealmSpec> = {
@@ -26,5 +26,9 @@ const declaredBy = (spec: RealmSpec) =>
     return found && value !== undefined ? [{ ...found, value }] : [];
   });
 
-const bySection = (spec: RealmSpec, each: (section: Section, value: unknown) => unknown): Record<string, unknown> =>
-  Object.fromEntries(declaredBy(spec).map(({ key, section, value }) => [key, each(section, value)]));
+function bySection(spec: RealmSpec, each: (section: Section, value: unknown) => unknown): Record<string, unknown> {
+  const { attempt, end } = collectUnusable();
+  const sections = declaredBy(spec).map(({ key, section, value }) => [key, attempt(() => each(section, value), value)]);
+  end();
+  return Object.fromEntries(sections);
+}

@@ -1,10 +1,19 @@
 // References to Secrets and ConfigMaps in the elements of a section, and the values in their place; Secrets that they have made; the table says which fields hold one.
 // Decisions "Custom resources": where the wire has a write-only secret, the resource has a reference.
 import { SecretKeyRef, SecretOutput, ValueSource } from '../../server/contract/resources/custom-resource.ts';
-import { elementsOf, mapElements, referenceTo, type Section, sourceOf, words } from '../../server/contract/section.ts';
+import {
+  type Element,
+  elementsOf,
+  mapElements,
+  referenceTo,
+  type Section,
+  sourceOf,
+  words,
+} from '../../server/contract/section.ts';
 import {
   CLIENT_SECRET,
   type ClientOutput,
+  collectUnusable,
   literal,
   type Secrets,
   secretName,
@@ -59,7 +68,8 @@ export function outputsIn(section: Section, value: unknown): ClientOutput[] {
 export function withSecrets(section: Section, value: unknown, secrets: Secrets): unknown {
   const { label, placeholders = [], sourced = {} } = section;
   if (!section.secrets?.length && !section.sourced && placeholders.length === 0) return value;
-  return mapElements(section, value, (element, key) => {
+  const { attempt, end } = collectUnusable();
+  const resolved = (element: Element, key: string): Element => {
     const out: Record<string, unknown> = { ...element };
     for (const field of new Set(placeholders.map((path) => path.split('.')[0] ?? '')))
       for (const [inner, text] of Object.entries(Object(element[field])))
@@ -85,5 +95,8 @@ export function withSecrets(section: Section, value: unknown, secrets: Secrets):
       if (made !== undefined) out[secret] = made;
     }
     return out;
-  });
+  };
+  const whole = mapElements(section, value, (element, key) => attempt(() => resolved(element, key), element));
+  end();
+  return whole;
 }

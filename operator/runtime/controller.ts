@@ -1,6 +1,7 @@
 // The only frame: suspend → finalizer → secrets → document → converge (plan, apply) → outcome → one status write.
 // It compares nothing (converge.ts asks the server to) and knows no kind. Design "Reconciler"; decisions "Custom resources".
 import { isDeepStrictEqual } from 'node:util';
+import type { z } from 'zod';
 import { ServerProblem } from '../../server/contract/client.ts';
 import { GROUP } from '../../server/contract/resources/custom-resource.ts';
 import { type AnyKind, brokenLines, objectName, secretName } from '../kinds/kind.ts';
@@ -89,8 +90,7 @@ export function createController(options: ControllerOptions) {
     try {
       const parsed = kind.spec.safeParse(resource.spec);
       if (!parsed.success) {
-        const faults = parsed.error.issues.map((i) => `${pathWords(['spec', ...i.path])}: ${i.message}`);
-        throw new Stalled('Invalid', faults.join('; '));
+        throw new Stalled('Invalid', parsed.error.issues.flatMap(faultWords).join('; '));
       }
       const spec: Common = parsed.data;
       if (spec.suspend) return { outcome: { is: 'Suspended' }, found: {} };
@@ -213,6 +213,12 @@ export function createController(options: ControllerOptions) {
 
   return { reconcile, secretChanged, sourceChanged };
 }
+
+/** Each unknown field by its own path, as the API server tells it. */
+const faultWords = (issue: z.core.$ZodIssue): string[] =>
+  issue.code === 'unrecognized_keys'
+    ? issue.keys.map((key) => `${pathWords(['spec', ...issue.path, key])}: is not a known field`)
+    : [`${pathWords(['spec', ...issue.path])}: ${issue.message}`];
 
 const clean = (status: Status): Status =>
   Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
