@@ -230,7 +230,7 @@ export async function buildApp({
     sql,
     realmSql,
     registry,
-    factors: people.factors,
+    ...{ factors: people.factors, languages: people.languages },
     transact,
     seal,
     outbound,

@@ -33,6 +33,7 @@ import { invitationPages } from './features/invitations/page-routes.ts';
 import { createInvitations } from './features/invitations/service.ts';
 import type { Keys } from './features/keys/service.ts';
 import type { Logouts } from './features/logout/service.ts';
+import { createLanguages } from './features/message-texts/languages.ts';
 import type { Notify } from './features/messaging/notify.ts';
 import type { PushTokens } from './features/messaging/push-tokens.ts';
 import type { Send } from './features/messaging/send.ts';
@@ -124,6 +125,7 @@ export function createPeople(deps: PeopleDeps) {
     now,
     newId,
   } = deps;
+  const languages = createLanguages({ sql, now });
   const passwords = createPasswords({ threads, parameters: passwordCost });
   const rules = { settings, passwords, breached, elsewhere };
   const credentials = createCredentials({ sql, realmSql, batchedReads, transact, ...rules, seal, notify, now, newId });
@@ -232,9 +234,11 @@ export function createPeople(deps: PeopleDeps) {
     mountProviderTokens: identities.mountTokens,
     /** What people change of their own account. */
     own: { credentials, passkeys, recoveryCodes, enrolments, links, factors, profiles, emails, codes, choosePassword },
+    languages,
     drop(realm: string | undefined): void {
       flows.drop(realm);
       identities.drop(realm);
+      languages.drop(realm);
     },
     invitations,
     /** What devices call. */
@@ -274,7 +278,7 @@ export function createPeople(deps: PeopleDeps) {
         void reply.header('cache-control', 'no-store');
         done();
       });
-      const spoken = { settings, baseUrl };
+      const spoken = { settings, languages, baseUrl };
       speaksTo(pages, spoken);
       languageRoute(pages, spoken);
       mountPageAssets(pages, { brandOf: settings.of });

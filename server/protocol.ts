@@ -44,6 +44,7 @@ import type { Keys } from './features/keys/service.ts';
 import { type BackChannelDeps, backChannelJob } from './features/logout/back-channel.ts';
 import { logoutRoutes } from './features/logout/routes.ts';
 import { createLogout } from './features/logout/service.ts';
+import type { Languages } from './features/message-texts/languages.ts';
 import type { Send } from './features/messaging/send.ts';
 import { revokeRoutes } from './features/revoke/routes.ts';
 import { createRevocation } from './features/revoke/service.ts';
@@ -93,6 +94,7 @@ export interface ProtocolDeps {
   outbound: Outbound;
   passwords: Passwords;
   settings: SettingsService;
+  languages: Languages;
   keys: Keys;
   tokens: Tokens;
   dpop: Dpop;
@@ -117,7 +119,7 @@ export interface ProtocolDeps {
 export function createProtocol(deps: ProtocolDeps) {
   const { sql, transact, outbound, passwords, settings, keys, tokens, subjects, sessions, signIns, factors, metrics } =
     deps;
-  const { realmSql, dpop, realmExists, documents, baseUrl, log, now, newId } = deps;
+  const { languages, realmSql, dpop, realmExists, documents, baseUrl, log, now, newId } = deps;
   const batch = createEventBatch({
     transact,
     newId,
@@ -294,7 +296,7 @@ export function createProtocol(deps: ProtocolDeps) {
       });
       await http.register(async (pages) => {
         guardProtocol(pages, { realmExists, failed: oauthPageErrors(settings.of) });
-        speaksTo(pages, { settings, baseUrl });
+        speaksTo(pages, { settings, languages, baseUrl });
         authorizeRoutes(pages, { authorization, signIns });
         devicePageRoutes(pages, { devices, signIns });
         logoutRoutes(pages, logout);

@@ -5,12 +5,19 @@ export type TextKey = keyof typeof english;
 export type Catalogue = Readonly<Record<TextKey, string>>;
 export const sourceTexts = english;
 export const isTextKey = (key: string): key is TextKey => Object.hasOwn(english, key);
+export const PLACEHOLDER = /\{(\w+)\}/;
+/** Each once. */
+export const placeholdersIn = (words: string): string[] => [
+  ...new Set(words.split(PLACEHOLDER).filter((_, i) => i % 2 === 1)),
+];
 
 export interface Language {
   /** As the realm names it: `de`, `de-CH`. */
   tag: string;
   texts: Catalogue;
   rightToLeft: boolean;
+  /** What client scopes mean, by name, where the realm says it in this language. */
+  scopes?: ReadonlyMap<string, string>;
 }
 
 const others: Readonly<Record<string, () => Promise<{ texts: Catalogue }>>> = {

@@ -21,6 +21,7 @@ interface Spoken {
   language: Language;
   weight: number;
   offered: readonly string[];
+  in(tag: string): Promise<Language>;
   /** Keeps what an application asked for, for the pages that follow. */
   keep(tag: string): void;
 }
@@ -46,7 +47,7 @@ async function speak(wanted: readonly string[], by: keyof typeof weights): Promi
   const tag = store && store.weight <= weights[by] ? bestOf(wanted, store.offered) : undefined;
   if (!store || tag === undefined) return undefined;
   store.weight = weights[by];
-  if (tag !== store.language.tag) store.language = await languageOf(tag);
+  if (tag !== store.language.tag) store.language = await store.in(tag);
   return tag;
 }
 
@@ -64,10 +65,16 @@ export async function personSpeaks(locale: string | null): Promise<void> {
 
 export interface SpokenDeps {
   settings: { of(realm: string): Promise<Locales | undefined> };
+  /** In the words of the realm. */
+  languages: { of(realm: string | undefined, tag: string): Promise<Language> };
   baseUrl: string;
 }
 
-async function begin({ settings, baseUrl }: SpokenDeps, request: FastifyRequest, reply: FastifyReply): Promise<Spoken> {
+async function begin(
+  { settings, languages, baseUrl }: SpokenDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Spoken> {
   const realm = pathRealm(request);
   const locales = realm === undefined ? undefined : await settings.of(realm).catch(() => undefined);
   const cookie = realmCookie(baseUrl, COOKIE);
@@ -78,7 +85,8 @@ async function begin({ settings, baseUrl }: SpokenDeps, request: FastifyRequest,
   const chosen = kept && bestOf([kept], offers);
   const tag = chosen ?? asked ?? bestOf(accepted(request.headers['accept-language']), offers) ?? ofRealm;
   return {
-    language: await languageOf(tag),
+    language: await languages.of(realm, tag),
+    in: (wanted) => languages.of(realm, wanted),
     weight: chosen ? weights.chosen : asked ? weights.application : weights.browser,
     offered: offers,
     keep: (asked) => {
@@ -95,11 +103,17 @@ export function speaksTo(app: FastifyInstance, deps: SpokenDeps): void {
   });
 }
 
+/** Writes a page of no realm, in what the browser accepts. */
+export async function spokenTo<T>({ headers }: FastifyRequest, write: () => T): Promise<T> {
+  const language = await languageOf(bestOf(accepted(headers['accept-language']), written) ?? ENGLISH.tag);
+  return current.run({ language, weight: weights.browser, offered: [], in: languageOf, keep: () => {} }, write);
+}
+
 const Params = z.object({ realm: z.string() });
 const Chosen = z.object({ locale: z.string().max(35), back: z.string().max(4000) });
 
 /** Where the switch on the pages posts to. */
-export function languageRoute(app: FastifyInstance, { settings, baseUrl }: SpokenDeps): void {
+export function languageRoute(app: FastifyInstance, { settings, baseUrl }: Omit<SpokenDeps, 'languages'>): void {
   const cookie = realmCookie(baseUrl, COOKIE);
   app.post('/realms/:realm/language', { schema: { hide: true } }, async (request, reply) => {
     const { realm } = Params.parse(request.params);

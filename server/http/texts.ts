@@ -1,7 +1,7 @@
 // The texts of the pages by key, in the language of who asked for the page: a key that doesn't exist, or a placeholder without a
 // value, is an error of the compiler. A language is a file with the same keys (languages/).
 import { Html, type HtmlValue, html } from './html.ts';
-import { isTextKey, sourceTexts, type TextKey } from './languages.ts';
+import { isTextKey, PLACEHOLDER, sourceTexts, type TextKey } from './languages.ts';
 import { spoken } from './spoken.ts';
 
 export type { TextKey } from './languages.ts';
@@ -14,8 +14,6 @@ type Values<Key extends TextKey, Value> = [Placeholder<Source[Key]>] extends [ne
   ? []
   : [values: Record<Placeholder<Source[Key]>, Value>];
 type Plain = { [Key in TextKey]: [Placeholder<Source[Key]>] extends [never] ? Key : never }[TextKey];
-
-const PLACEHOLDER = /\{(\w+)\}/;
 
 /** The text, for an attribute or a title. */
 export function text<Key extends TextKey>(key: Key, ...[values]: Values<Key, string | number>): string {
@@ -60,3 +58,7 @@ export function said(words: string): string {
   }
   return words;
 }
+
+/** What a client scope means: as the realm says it in this language, else by its description, else by its name. */
+export const scopeText = (name: string, description: string | null): string =>
+  spoken().scopes?.get(name) ?? (description === null ? name : said(description));

@@ -20,10 +20,11 @@ const jwks = () => {
 const step = (authenticatorId: string, config?: Record<string, unknown>) =>
   ({ authenticatorId, requirement: 'REQUIRED', ...(config && { config }) }) as const;
 
-/** Kinds that are declared as a whole: the examples that their contract gives, one of them under a name that needs care. */
-const examples = Object.values<KindOf>(declaredKinds).map(({ section, routes, entry: { key } }) => {
+/** Kinds that are declared as a whole: the examples that their contract gives, one of them under a name that needs care, where it may be any. */
+const examples = Object.values<KindOf>(declaredKinds).map(({ section, routes, entry: { key, element } }) => {
   const { example } = routes.create;
-  return { section, objects: [example, { ...example, [key]: `${example?.[key]}: on` }] };
+  const objects = [example, { ...example, [key]: `${example?.[key]}: on` }];
+  return { section, objects: objects.filter((one) => element.safeParse(one).success) };
 });
 const exampleSections = Object.fromEntries(examples.map(({ section, objects }) => [section, objects]));
 

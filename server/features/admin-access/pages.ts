@@ -6,6 +6,7 @@ import { Problem } from '../../contract/problem.ts';
 import { MASTER } from '../../contract/realms.ts';
 import { byPrincipal, type Principal } from '../../domain/principal.ts';
 import { type Html, html } from '../../http/html.ts';
+import { languageOf } from '../../http/languages.ts';
 import { sendPage, wantsPage } from '../../http/pages.ts';
 import { problemOf } from '../../http/problems.ts';
 import { speaksTo } from '../../http/spoken.ts';
@@ -87,7 +88,11 @@ export function adminLoginPages(
   const cookieOf = (request: FastifyRequest) => request.cookies[ADMIN_SESSION_COOKIE];
 
   // Before a realm is chosen there is only what the browser accepts.
-  speaksTo(app, { settings: { of: async () => undefined }, baseUrl });
+  speaksTo(app, {
+    settings: { of: async () => undefined },
+    languages: { of: (_, tag) => languageOf(tag) },
+    baseUrl,
+  });
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error);
     if (problem.status >= 500) request.log.error({ err: error }, 'the admin sign-in page failed');

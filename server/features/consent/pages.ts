@@ -2,7 +2,7 @@
 import type { ScopeView } from '../../domain/claims.ts';
 import { decisionForm } from '../../http/decision-form.ts';
 import { type Html, html } from '../../http/pages.ts';
-import { said, text, textHtml } from '../../http/texts.ts';
+import { scopeText, text, textHtml } from '../../http/texts.ts';
 
 /** What is asked for, in words. */
 export interface ListedAgreement {
@@ -20,7 +20,7 @@ export function agreementList({ scopes, openid, resources, claims, administers }
         ]
       : []),
     ...(openid ? [html`<li>${text('consent.openid')}</li>`] : []),
-    ...scopes.map(({ name, description }) => html`<li>${description === null ? name : said(description)}</li>`),
+    ...scopes.map(({ name, description }) => html`<li>${scopeText(name, description)}</li>`),
     ...claims.map((claim) => html`<li>${textHtml('consent.claim', { claim: html`<strong>${claim}</strong>` })}</li>`),
     ...resources.map(
       (resource) => html`<li>${textHtml('consent.resource', { resource: html`<strong>${resource}</strong>` })}</li>`,

@@ -347,6 +347,7 @@ export const texts: Catalogue = {
   'said.notLast': 'يجب ألا تكون من آخر {most}',
   'said.notBreached': 'يجب ألا تكون معروفة من تسريب بيانات',
   'said.notFound': 'غير موجود',
+  'said.nothingHere': 'لا يوجد شيء في هذا العنوان',
   'said.noRealm': 'لا يوجد نطاق كهذا هنا.',
   'said.forbidden': 'غير مسموح',
   'said.invalid': 'الطلب غير صالح',

@@ -366,6 +366,7 @@ export const texts: Catalogue = {
   'said.notBreached': 'darf keines sein, das aus einem Datenleck bekannt ist',
 
   'said.notFound': 'Nicht gefunden',
+  'said.nothingHere': 'Unter dieser Adresse gibt es nichts',
   'said.noRealm': 'Diesen Realm gibt es hier nicht.',
   'said.forbidden': 'Nicht erlaubt',
   'said.invalid': 'Die Anfrage ist nicht gültig',

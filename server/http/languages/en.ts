@@ -354,6 +354,7 @@ export const texts = {
   'said.notBreached': 'must not be one that is known from a breach of some service',
 
   'said.notFound': 'Not found',
+  'said.nothingHere': 'There is nothing at this address',
   'said.noRealm': 'There is no such realm here.',
   'said.forbidden': 'Not permitted',
   'said.invalid': 'The request is malformed or invalid',

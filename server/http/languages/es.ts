@@ -359,6 +359,7 @@ export const texts: Catalogue = {
   'said.notLast': 'no debe ser una de las últimas {most}',
   'said.notBreached': 'no debe ser conocida por una filtración de datos',
   'said.notFound': 'No se encontró',
+  'said.nothingHere': 'No hay nada en esta dirección',
   'said.noRealm': 'Ese realm no existe aquí.',
   'said.forbidden': 'No permitido',
   'said.invalid': 'La solicitud no es válida',

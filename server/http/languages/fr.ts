@@ -360,6 +360,7 @@ export const texts: Catalogue = {
   'said.notLast': 'ne doit pas être l’un des {most} derniers',
   'said.notBreached': 'ne doit pas être connu par une fuite de données',
   'said.notFound': 'Introuvable',
+  'said.nothingHere': 'Il n’y a rien à cette adresse',
   'said.noRealm': 'Ce realm n’existe pas ici.',
   'said.forbidden': 'Non autorisé',
   'said.invalid': 'La demande n’est pas valable',

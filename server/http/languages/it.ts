@@ -356,6 +356,7 @@ export const texts: Catalogue = {
   'said.notLast': 'non deve essere una delle ultime {most}',
   'said.notBreached': 'non deve essere nota per una fuga di dati',
   'said.notFound': 'Non trovato',
+  'said.nothingHere': 'A questo indirizzo non c’è nulla',
   'said.noRealm': 'Quel realm non esiste qui.',
   'said.forbidden': 'Non consentito',
   'said.invalid': 'La richiesta non è valida',

@@ -354,6 +354,7 @@ export const texts: Catalogue = {
   'said.notLast': '最近の {most} 個と同じにはできません',
   'said.notBreached': '漏えいが知られているものは使えません',
   'said.notFound': '見つかりません',
+  'said.nothingHere': 'このアドレスには何もありません',
   'said.noRealm': 'そのレルムはここにはありません。',
   'said.forbidden': '許可されていません',
   'said.invalid': 'リクエストが正しくありません',

@@ -358,6 +358,7 @@ export const texts: Catalogue = {
   'said.notLast': 'mag niet een van de laatste {most} zijn',
   'said.notBreached': 'mag niet bekend zijn uit een datalek',
   'said.notFound': 'Niet gevonden',
+  'said.nothingHere': 'Op dit adres is niets te vinden',
   'said.noRealm': 'Die realm bestaat hier niet.',
   'said.forbidden': 'Niet toegestaan',
   'said.invalid': 'Het verzoek is ongeldig',

@@ -357,6 +357,7 @@ export const texts: Catalogue = {
   'said.notLast': 'nie może być jednym z ostatnich ({most})',
   'said.notBreached': 'nie może być znane z wycieku danych',
   'said.notFound': 'Nie znaleziono',
+  'said.nothingHere': 'Pod tym adresem niczego nie ma',
   'said.noRealm': 'Takiego realmu tu nie ma.',
   'said.forbidden': 'Niedozwolone',
   'said.invalid': 'Żądanie jest nieprawidłowe',

@@ -355,6 +355,7 @@ export const texts: Catalogue = {
   'said.notLast': 'não pode ser uma das últimas {most}',
   'said.notBreached': 'não pode ser conhecida de um vazamento de dados',
   'said.notFound': 'Não encontrado',
+  'said.nothingHere': 'Não há nada neste endereço',
   'said.noRealm': 'Esse realm não existe aqui.',
   'said.forbidden': 'Não permitido',
   'said.invalid': 'O pedido não é válido',

@@ -354,6 +354,7 @@ export const texts: Catalogue = {
   'said.notLast': 'son {most} paroladan biri olamaz',
   'said.notBreached': 'bir veri sızıntısından bilinen bir parola olamaz',
   'said.notFound': 'Bulunamadı',
+  'said.nothingHere': 'Bu adreste hiçbir şey yok',
   'said.noRealm': 'Burada böyle bir realm yok.',
   'said.forbidden': 'İzin verilmiyor',
   'said.invalid': 'İstek geçersiz',

@@ -342,6 +342,7 @@ export const texts: Catalogue = {
   'said.notLast': '不能是最近 {most} 个之一',
   'said.notBreached': '不能是已知泄露的密码',
   'said.notFound': '未找到',
+  'said.nothingHere': '此地址没有任何内容',
   'said.noRealm': '这里没有该领域。',
   'said.forbidden': '不允许',
   'said.invalid': '请求无效',

@@ -87,7 +87,7 @@ function noteObjects(realm: Realm, note: (field: string, why: string) => void): 
   if ((realm.clientProfiles?.profiles ?? []).length > 0) note('clientProfiles', NOT_HERE);
   if ((realm.clientPolicies?.policies ?? []).length > 0) note('clientPolicies', NOT_HERE);
   for (const locale of Object.keys(realm.localizationTexts ?? {}))
-    note(`localizationTexts.${locale}`, 'what pages say can’t be changed here');
+    note(`localizationTexts.${locale}`, 'texts have other keys here: write those that differ into messageTexts');
   for (const [type, components] of Object.entries(realm.components ?? {})) {
     if (type.endsWith('.KeyProvider') && components.length > 0)
       note('components.keys', 'keys stay there: the realm signs with its own, and tokens of before are not valid here');

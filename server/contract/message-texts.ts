@@ -1,0 +1,41 @@
+// A realm's own texts of the pages, by language. Decisions "Of further resources" (`messageTexts`); which texts there are is
+// server/http/languages'.
+import { z } from 'zod';
+import { kind } from './kind.ts';
+import { Locale } from './message-templates.ts';
+import { HIDES, hides, name, text } from './names.ts';
+
+/** Beside the pages' own: what a client scope means, on the page that asks for consent. */
+export const SCOPE_TEXT = 'scope.';
+
+const MOST_TEXTS = 1000;
+const Texts = z
+  .record(
+    name(300),
+    text(2000)
+      .min(1)
+      .refine((words) => words.trim() !== '', 'must not be blank')
+      .refine((words) => !hides(words), HIDES),
+  )
+  .refine((texts) => Object.keys(texts).length <= MOST_TEXTS, `must have at most ${MOST_TEXTS} entries`)
+  .describe(
+    'Key → what the page says instead, with the placeholders of the built-in text; scope.<name>: what a client scope means. docs/texts.md has the keys',
+  );
+
+export const messageTexts = kind({
+  section: 'messageTexts',
+  kind: 'messageText',
+  one: 'texts of a language',
+  many: 'texts of the pages by language',
+  description: 'What the realm’s pages say in its own words, by language',
+  key: 'locale',
+  at: 'locale',
+  fields: {
+    locale: Locale.describe('One that pages are written in, or a region of it: de also counts for de-CH'),
+    texts: Texts,
+  },
+  needed: ['texts'],
+  most: 100,
+  example: { locale: 'de', texts: { 'password.title': 'Willkommen zurück' } },
+  updateExample: { texts: { 'password.title': 'Schön, dass Sie da sind', 'scope.email': 'Ihre Adresse lesen' } },
+});
