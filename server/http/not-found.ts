@@ -5,6 +5,7 @@ import { Problem } from '../contract/problem.ts';
 import { sendProblemPage, wantsPage } from './pages.ts';
 import { sendProblem } from './problems.ts';
 import { sendScimError } from './scim-error.ts';
+import { spokenTo } from './spoken.ts';
 
 /** Where every failure is SCIM's. */
 const SCIM = /^\/realms\/[^/]+\/scim\/v2(\/|$)/;
@@ -38,7 +39,8 @@ export function answerNotFound(app: FastifyInstance): void {
     if (allowed.size === 0 || allowed.has(request.method)) {
       const problem = new Problem('not-found', 'There is nothing at this address');
       void reply.header('vary', 'Accept');
-      return wantsPage(request) ? sendProblemPage(reply, problem) : send(problem, request, reply);
+      if (!wantsPage(request)) return send(problem, request, reply);
+      return spokenTo(request, () => sendProblemPage(reply, problem));
     }
     const allow = [...allowed].sort().join(', ');
     void reply.header('allow', allow);

@@ -32,7 +32,9 @@ body {
 h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; text-wrap: balance; }
 h2 { margin: 2rem 0 .75rem; font-size: 1.125rem; line-height: 1.3; }
 p { margin: 0 0 1rem; }
-.lead { color: var(--soft); margin: -.875rem 0 1.5rem; white-space: pre-line; }
+.lead { color: var(--soft); margin: 0 0 1.5rem; white-space: pre-line; }
+h1 + .lead, h1 + form .lead { margin-top: -.875rem; }
+form + .lead { margin-top: 1.75rem; padding-top: 1.5rem; border-top: 1px solid var(--hair); }
 a { color: var(--link); text-underline-offset: .2em; }
 form { margin: 0; }
 .field { margin-bottom: 1.125rem; }
@@ -68,7 +70,6 @@ button.link { min-height: 0; padding: .25rem 0; width: auto; background: none; b
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .error { margin: 0 0 1.25rem; padding: .75rem .9375rem; color: var(--bad); background: var(--bad-back); border-radius: 9px; border-inline-start: 4px solid var(--bad); }
 .error p:last-child { margin: 0; }
-.error ~ form .lead { margin-top: 0; }
 .note { margin: 0 0 1.25rem; padding: .75rem .9375rem; background: var(--note-back); border-radius: 9px; }
 .more { margin: 1.25rem 0 0; padding-top: 1rem; border-top: 1px solid var(--hair); display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; font-size: .9375rem; }
 .ways { display: grid; gap: .625rem; margin-top: 1.25rem; }

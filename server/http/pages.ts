@@ -174,7 +174,10 @@ export function sendPage(reply: FastifyReply, page: Page, options: PageOptions =
 }
 
 /** Descriptions end without a full stop, as RFC 6749's do; on a page they are sentences. */
-export const sentence = (words: string): string => (/[.!?]$/.test(words) ? words : `${words}.`);
+export function sentence(words: string): string {
+  if (/[.!?。！？؟]$/u.test(words)) return words;
+  return `${words}${/^(?:ja|zh)\b/.test(spoken().tag) ? '。' : '.'}`;
+}
 
 /** Whether a browser opens the address: programs accept JSON, or anything. */
 export const wantsPage = ({ method, headers }: FastifyRequest): boolean =>

@@ -1,11 +1,11 @@
 // The authenticator otp: a code of an authenticator application (RFC 6238), and setting one up within the sign-in.
-import { renderSVG } from 'uqr';
 import { z } from 'zod';
 import { newOtpSecret, otpAddress } from '../../crypto/otp.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
-import { errorId, Html, html } from '../../http/html.ts';
+import { errorId, type Html, html } from '../../http/html.ts';
+import { qrPicture } from '../../http/qr-picture.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { Complaint, Method, Step, StepPage, StepVerdict } from './authenticator.ts';
@@ -95,7 +95,6 @@ ${codeInput(complaint)}`,
 function enrolmentPage(step: Step, user: KnownUser, secret: string, complaint: Complaint | undefined): StepPage {
   const address = otpAddress(secret, { issuer: step.settings.displayName, account: user.username });
   // The library draws from numbers alone; nothing of the address is in its markup.
-  const drawing = new Html(renderSVG(address, { border: 0 }));
   return {
     title: text('otp.setUp'),
     plain: true,
@@ -103,7 +102,7 @@ function enrolmentPage(step: Step, user: KnownUser, secret: string, complaint: C
     body: html`<p class="lead">${text(step.wanted ? 'otp.setUpWanted' : 'otp.setUpLead')}</p>
 <ol class="steps">
 <li>${text('otp.scan')}
-<div class="qr" role="img" aria-label="${text('otp.picture')}">${drawing}</div>
+${qrPicture(address, text('otp.picture'))}
 <p class="hint" id="secret-hint">${textHtml('otp.cannotScan', { link: html`<a href="${address}">${text('otp.openInApp')}</a>` })}</p>
 <code class="secret" aria-describedby="secret-hint">${secret.match(/.{1,4}/g)?.join(' ')}</code></li>
 <li>${text('otp.enter')}</li>

@@ -1,11 +1,11 @@
 // The authenticator push: a person approves on a device of theirs, and types the number there that this page shows. Setting a device
 // up within the sign-in: the app scans a code, and the person says here that it is theirs. What devices sign is features/devices's.
-import { renderSVG } from 'uqr';
 import { z } from 'zod';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
-import { Html, html } from '../../http/html.ts';
+import { html } from '../../http/html.ts';
+import { qrPicture } from '../../http/qr-picture.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { Challenges } from '../devices/challenges.ts';
@@ -23,10 +23,6 @@ export interface PushDeps {
   seal: Seal;
   now: () => Date;
 }
-
-/** The library draws from numbers alone; nothing of the address is in its markup. */
-export const drawing = (address: string, label: string): Html =>
-  html`<div class="qr" role="img" aria-label="${label}">${new Html(renderSVG(address, { border: 0 }))}</div>`;
 
 export function createPush({ challenges, enrolments, credentials, transact, seal, now }: PushDeps): Method {
   const context = ({ realm }: Step, { id }: KnownUser) => `enrol-device:${realm}:${id}`;
@@ -159,7 +155,7 @@ const scanPage = (address: string): StepPage => ({
   submit: text('deviceKey.check'),
   refreshSeconds: LOOK_AGAIN_SECONDS,
   body: html`<p class="lead">${text('deviceKey.setUpLead')}</p>
-${drawing(address, text('deviceKey.picture'))}
+${qrPicture(address, text('deviceKey.picture'))}
 <p class="hint">${textHtml('deviceKey.openHere', { link: html`<a href="${address}">${text('deviceKey.open')}</a>` })}</p>
 <p class="hint" role="status">${text('deviceKey.waiting')}</p>`,
 });

@@ -2,10 +2,11 @@
 // browser that asked, once.
 import { z } from 'zod';
 import { html } from '../../http/html.ts';
+import { qrPicture } from '../../http/qr-picture.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { Challenges } from '../devices/challenges.ts';
 import type { Kept, Method, Step, StepPage, StepVerdict } from './authenticator.ts';
-import { drawing, LOOK_AGAIN_SECONDS } from './push.ts';
+import { LOOK_AGAIN_SECONDS } from './push.ts';
 
 export interface QrDeps {
   challenges: Pick<Challenges, 'qrAddress' | 'outcome' | 'take' | 'QR_SECONDS'>;
@@ -65,7 +66,7 @@ const codePage = (address: string): StepPage => ({
   plain: true,
   refreshSeconds: LOOK_AGAIN_SECONDS,
   body: html`<p class="lead">${text('qr.lead')}</p>
-${drawing(address, text('qr.picture'))}
+${qrPicture(address, text('qr.picture'))}
 <p class="hint">${textHtml('deviceKey.openHere', { link: html`<a href="${address}">${text('deviceKey.open')}</a>` })}</p>
 <p class="hint" role="status">${text('qr.waiting')}</p>
 <p><button class="link" name="renew" value="1">${text('qr.new')}</button></p>`,
