@@ -19,6 +19,12 @@ export function siteOf(
   return { rpId, origin };
 }
 
-/** Whether another site's page sent it; a program says nothing of where it comes from. */
-export const isFromElsewhere = ({ headers }: FastifyRequest, { origin }: Site): boolean =>
-  headers.origin !== undefined && headers.origin !== origin;
+/**
+ * Whether another site's page sent it; a program says nothing of where it comes from. Browsers leave out the origin of a form on a page
+ * without referrers, as ours are, and say beside it whether it is the same.
+ */
+export function isFromElsewhere({ headers }: FastifyRequest, { origin }: Site): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site !== 'same-origin';
+  return headers.origin !== undefined && headers.origin !== origin;
+}

@@ -41,6 +41,8 @@ form { margin: 0; }
 label { display: block; margin-bottom: .3125rem; font-weight: 560; font-size: .9375rem; }
 .hint { margin: .3125rem 0 0; color: var(--soft); font-size: .875rem; }
 .hint + .secret { margin-top: .5rem; }
+.hint + button { margin-top: 1.125rem; }
+.hint + p { margin: .5rem 0 1.125rem; }
 .hint a { display: inline-block; padding: .125rem 0; }
 input:is([type=text], [type=password], [type=email], [type=date], [type=url]), select, textarea {
   width: 100%; min-height: 2.875rem; padding: .5rem .8125rem; font: inherit; color: var(--text); background: var(--field);
@@ -75,7 +77,7 @@ button.link { min-height: 0; padding: .25rem 0; width: auto; background: none; b
 .ways { display: grid; gap: .625rem; margin-top: 1.25rem; }
 .qr { width: 12.5rem; max-width: 100%; margin: .875rem auto 1rem; padding: .75rem; background: #fff; border: 1px solid var(--hair); border-radius: 10px; }
 .qr svg { display: block; width: 100%; height: auto; }
-.codes { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: .375rem 1rem; margin: 0 0 1rem; padding: .625rem .8125rem; list-style: none; background: var(--note-back); border-radius: 9px; }
+.codes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 12.75rem), 1fr)); gap: .375rem 1rem; margin: 0 0 1rem; padding: .625rem .8125rem; list-style: none; background: var(--note-back); border-radius: 9px; }
 .codes code { font: 1rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: nowrap; }
 .number { margin: .5rem 0 1rem; font-size: 3rem; line-height: 1.2; text-align: center; letter-spacing: .1em; font-variant-numeric: tabular-nums; }
 .secret { display: block; padding: .625rem .8125rem; background: var(--note-back); border-radius: 9px; font: 1rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; word-spacing: .25em; user-select: all; text-align: center; }

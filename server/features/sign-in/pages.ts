@@ -83,7 +83,7 @@ ${choices.map(({ executionId, authenticatorId, offer }) =>
   ),
 )}
 ${registers && restart(of, text('register.signIn'))}
-${links.map(({ words, path }) => html`<a href="${path}">${words}</a>`)}
+${!registers && links.map(({ words, path }) => html`<a href="${path}">${words}</a>`)}
 ${
   fromAccount
     ? form(of, html`<button class="link" name="do" value="cancel">${text('signIn.toAccount')}</button>`)

@@ -206,9 +206,13 @@ test('it is offered where the realm wants it and sends mail, and nowhere else', 
 });
 
 test('another site’s form, one without a name, and one too many are refused', async () => {
-  const headers = { origin: 'https://evil.example' };
-  const foreign = createPerson(site.server.baseUrl, headers);
-  expect((await foreign.post(`/realms/${realm}/login/forgot`, { username: 'ada' })).status).toBe(403);
+  const sent = async (headers: Record<string, string>) =>
+    (await createPerson(site.server.baseUrl, headers).post(`/realms/${realm}/login/forgot`, { username: ' ' })).status;
+  expect(await sent({ origin: 'https://evil.example' })).toBe(403);
+  expect(await sent({ origin: 'null', 'sec-fetch-site': 'cross-site' })).toBe(403);
+  expect(await sent({ origin: 'null', 'sec-fetch-site': 'same-site' })).toBe(403);
+  // as Chromium sends a form of a page that says no referrer
+  expect(await sent({ origin: 'null', 'sec-fetch-site': 'same-origin' })).not.toBe(403);
   expect((await ask(' ')).text).toContain('Enter your username or e-mail address.');
   for (let times = 0; times < 10; times += 1) await person().post(`/realms/${realm}/login/forgot`, { username: 'x' });
   const refused = await person().post(`/realms/${realm}/login/forgot`, { username: 'ada' });
