@@ -86,6 +86,7 @@ ol.steps > li { margin-bottom: .75rem; }
 dl { margin: 0; display: grid; grid-template-columns: max-content 1fr; gap: .375rem 1.25rem; }
 dt { color: var(--soft); }
 dd { margin: 0; }
+dl + .note { margin-top: 1.25rem; }
 ul.rows { list-style: none; margin: 0; padding: 0; border-top: 1px solid var(--hair); }
 ul.rows > li { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .875rem 0; border-bottom: 1px solid var(--hair); }
 ul.rows > li > form { flex: none; }
@@ -106,7 +107,7 @@ strong, bdi, code, dd { unicode-bidi: isolate; }
 :dir(rtl) :is(input:is(.code, [type=email], [type=url]), .secret, .codes) { direction: ltr; }
 :dir(rtl) input:is([type=email], [type=url]) { text-align: right; }
 :lang(ar) :is(h1, .brand .name, .number) { letter-spacing: 0; }
-.hidden { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.hidden.hidden { position: absolute; width: 1px; height: 1px; min-height: 0; padding: 0; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 30rem) {
   body { padding: 0; place-items: start stretch; background: var(--card); }
   .card { max-width: none; min-height: 100vh; min-height: 100dvh; border-radius: 0; box-shadow: none; padding: 1.75rem 1.25rem; border-top: 5px solid var(--mark); }

@@ -846,6 +846,16 @@ create table message_template (
 );
 CREATE UNIQUE INDEX message_template_key ON message_template USING btree (realm_id, template_key, channel, locale);
 
+create table message_text (
+  realm_id text not null,
+  id uuid not null,
+  locale text not null,
+  texts jsonb not null,
+  primary key (realm_id, id),
+  constraint message_text_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX message_text_locale ON message_text USING btree (realm_id, locale);
+
 create table messaging_provider (
   realm_id text not null,
   id uuid not null,

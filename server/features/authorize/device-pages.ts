@@ -21,7 +21,7 @@ export const codePage = ({
 <form method="post" action="/realms/${realm}/device">
 ${complaint !== undefined && html`<p class="error" role="alert" id="complaint">${complaint}</p>`}
 <label for="user_code">${text('device.code')}</label>
-<input id="user_code" name="user_code" value="${given}" required autofocus autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="20"${complaint !== undefined && html` aria-invalid="true" aria-describedby="complaint"`}>
+<input class="code" type="text" id="user_code" name="user_code" value="${given}" required autofocus autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="20"${complaint !== undefined && html` aria-invalid="true" aria-describedby="complaint"`}>
 <input type="hidden" name="proof" value="${proof}">
 <p class="soft">${text('device.compare')}</p>
 <div class="actions"><button>${text('device.goOn')}</button></div>

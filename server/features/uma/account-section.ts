@@ -49,7 +49,7 @@ ${mayChange && post(`shares/${id}/end`, html`<button class="quiet">${text('shari
 const fields = ({ clientId, resource, scopes }: SharedResource, at: number): Html => html`
 ${hidden('clientId', clientId)}${hidden('resource', resource)}
 <label for="share-${at}">${text('account.username')}</label>
-<input id="share-${at}" name="username" required maxlength="255" autocomplete="off">
+<input type="text" id="share-${at}" name="username" required maxlength="255" autocomplete="off">
 <fieldset><legend>${text('sharing.what')}</legend>
 ${scopes.map((scope) => html`<label class="check"><input type="checkbox" name="scope" value="${scope}"> ${scope}</label>`)}
 </fieldset>
