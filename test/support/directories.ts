@@ -8,20 +8,27 @@ import type { TestServer } from './server.ts';
 type Server = Pick<TestServer, 'admin'>;
 
 /** The sync, once it has ended. */
-export const ended = (server: Server, realm: string, alias: string, syncId: string): Promise<DirectorySync> =>
+export const ended = (
+  server: Server,
+  realm: string,
+  alias: string,
+  syncId: string,
+  patienceMs = 60_000,
+): Promise<DirectorySync> =>
   eventually(async () => {
     const { body } = await server.admin.call(getDirectorySync, { params: { realm, alias, syncId } });
     expect(body?.state).toMatch(/^(done|failed)$/);
     if (!body) throw new Error('there is no such sync');
     return body;
-  }, 60_000);
+  }, patienceMs);
 
 export async function syncedWith(
   server: Server,
   realm: string,
   alias: string,
   kind: 'full' | 'changed' = 'full',
+  patienceMs?: number,
 ): Promise<DirectorySync> {
   const { body } = await server.admin.call(syncDirectory, { params: { realm, alias }, query: { kind } });
-  return ended(server, realm, alias, body?.id ?? '');
+  return ended(server, realm, alias, body?.id ?? '', patienceMs);
 }

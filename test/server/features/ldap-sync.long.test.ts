@@ -9,7 +9,7 @@ import { startTestServer, type TestServer } from '../../support/server.ts';
 import { BASE, personLdif, READER, READER_PASSWORD, type Slapd, startSlapd } from '../../support/slapd.ts';
 
 const MANY = 100_000;
-const PATIENCE_MS = 900_000;
+const PATIENCE_MS = 1_800_000;
 const params = { realm: 'large' };
 let server: TestServer;
 let slapd: Slapd;
@@ -35,13 +35,8 @@ test(
   'a hundred thousand people come, come to nothing more the second time, and go when they are gone',
   async () => {
     const sync = () => syncedWith(server, 'large', 'corporate', 'full', PATIENCE_MS);
-    const from = performance.now();
     expect(await sync()).toMatchObject({ state: 'done', read: MANY, added: MANY, failed: 0 });
-    const first = performance.now() - from;
     expect(await sync()).toMatchObject({ state: 'done', read: MANY, added: 0, updated: 0, disabled: 0 });
-    console.log(
-      `the first sync took ${Math.round(first / 1000)} s, the second ${Math.round((performance.now() - from - first) / 1000)} s`,
-    );
     const at = { params: { ...params, alias: 'corporate' } };
     const body = { users: { base: `ou=people,${BASE}`, filter: '(uid=person1*)' } };
     await server.admin.call(putDirectory, { ...at, body });
