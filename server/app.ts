@@ -35,6 +35,7 @@ import { actuatorRoutes, countRequests } from './features/monitoring/routes.ts';
 import { createMonitoring } from './features/monitoring/service.ts';
 import type { ResolveTxt } from './features/organizations/service.ts';
 import { createRealms } from './features/realms/service.ts';
+import { samlMetadataRefresh } from './features/saml-clients/refresh.ts';
 import { createSettings } from './features/settings/service.ts';
 import { insertNamed } from './features/users/store.ts';
 import { deliveryJob } from './features/webhooks/delivery.ts';
@@ -292,6 +293,7 @@ export async function buildApp({
     ...scim.jobs,
     ...federation.jobs,
     agentReviews({ sql, transact, send: messaging.send, now }),
+    samlMetadataRefresh({ sql, transact, outbound, of: resources.samlClients, now, newId }),
     janitor({
       sql,
       transact,

@@ -71,7 +71,7 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
   const codeFlow = createCodeFlow({ outbound, keys, newId, now });
   const documents = createRemoteKeys({ outbound, loopback: true, now });
   const oidc = createOidc({ codeFlow, documents, now });
-  const texts = createRemoteKeys({ outbound, loopback: true, read: (text) => text, now });
+  const texts = createRemoteKeys({ outbound, loopback: true, read: (text) => text, keepOld: true, now });
   const samlProviders = createSamlProviders({ documents: texts, settings, now });
   const signerOf = createSigner(keys);
   const saml = createSaml({ samlProviders, keys, signerOf, realmSql, seal, now });

@@ -27,6 +27,7 @@ export const eventTypes = {
   IDENTITY_LINKED: runtime,
   IDENTITY_UNLINKED: runtime,
   IDENTITY_TOKEN_READ: runtime,
+  SAML_METADATA_REFUSED: runtime,
   RECOVERY_CODE_USED: runtime,
   DEVICE_ENROLMENT_OFFERED: runtime,
   DEVICE_ENROLMENT_USED: runtime,

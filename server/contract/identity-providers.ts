@@ -56,6 +56,7 @@ const Config = z
       .max(50)
       .describe('oidc, oauth2: the clients that may read it for the person; nobody else may'),
     metadataUrl: Endpoint.describe('saml: where its metadata is'),
+    metadataCertificate: Pem.describe('saml: metadata from there counts only if this key signed it'),
     entityId: text(1024).min(1).describe('saml: its entity id'),
     singleSignOnUrl: Endpoint.describe('saml'),
     singleLogoutUrl: Endpoint.describe('saml'),
@@ -79,6 +80,7 @@ export const configFields: Readonly<Record<'oidc' | 'oauth2' | 'saml', readonly 
   oauth2: both,
   saml: [
     'metadataUrl',
+    'metadataCertificate',
     'entityId',
     'singleSignOnUrl',
     'singleLogoutUrl',
@@ -117,7 +119,11 @@ const fields = {
     .refine((all) => new Set(all.map((m) => m.name)).size === all.length, 'must not have a name twice')
     .describe('What becomes of what it says'),
   syncMode: z.enum(['import', 'always']).describe('When mappers count: at the first sign-in, or at each'),
-  firstLoginFlow: name(255).nullable().describe('Alias of the flow for who comes for the first time'),
+  firstLoginFlow: name(255)
+    .nullable()
+    .describe(
+      'Alias of the flow that whoever comes for the first time has to do, too, before that of what they sign in to',
+    ),
   linking: z.enum(['ask', 'never']).describe('What happens where somebody has the address already'),
   domains: z.array(DomainName).max(100).describe('Whose people are sent there by their address'),
 };

@@ -60,7 +60,9 @@ const fields = {
     .max(200)
     .refine((all) => new Set(all.map((m) => m.name)).size === all.length, 'must not have a name twice')
     .describe('Attributes in assertions'),
-  metadataUrl: HttpsAddress.nullable().describe('Where its metadata was fetched'),
+  metadataUrl: HttpsAddress.nullable().describe(
+    'Where its metadata was fetched, and is fetched again each hour, where no manager owns the client',
+  ),
   metadataCertificate: Certificate.nullable().describe('PEM: metadata from there counts only if this key signed it'),
   flowOverride: name(255).nullable().describe('Alias of the flow that signs people in'),
 };

@@ -1200,10 +1200,13 @@ create table saml_client (
   metadata_certificate text,
   flow_override text,
   created_at timestamp with time zone not null,
+  metadata_tried_at timestamp with time zone,
+  metadata_error text,
   primary key (realm_id, id),
   constraint saml_client_name_id_format_check CHECK ((name_id_format = ANY (ARRAY['persistent'::text, 'transient'::text, 'emailAddress'::text, 'unspecified'::text]))),
   constraint saml_client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
+CREATE INDEX saml_client_metadata ON saml_client USING btree (metadata_tried_at NULLS FIRST) WHERE (metadata_url IS NOT NULL);
 CREATE UNIQUE INDEX saml_client_entity_id ON saml_client USING btree (realm_id, entity_id);
 
 create table saml_logout (

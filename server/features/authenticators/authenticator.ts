@@ -116,6 +116,8 @@ export interface Passed {
   beside?: true;
   /** The link to an identity provider that it was proven by. */
   identityId?: string;
+  /** A flow that has to be done, too, before this sign-in ends. */
+  firstFlow?: string;
   /** What {@link Method.atEnd} is given. */
   atEnd?: Kept;
 }

@@ -66,7 +66,7 @@ export function createConnections(deps: ConnectionsDeps) {
     const found = await links.find(realm, arrived);
     if (found) return found.user.id === user.id;
     return transact(realm, async (tx) => {
-      const linkId = await links.make(tx, by, realm, user, arrived);
+      const linkId = await links.make(tx, by, realm, user, arrived, { used: true });
       if (linkId === undefined) return false;
       const { alias: from, emailVerified, provided } = arrived;
       await apply(tx, by, realm, user.id, provided, { from, emailVerified });

@@ -43,7 +43,7 @@ export type Outcome =
   | { do: 'verdict'; verdict: StepVerdict }
   | { do: 'stage'; stage: Later; complaint?: { field: string; message: string } }
   /** They have an account now. */
-  | { do: 'made'; user: KnownUser; linkId: string; session: Arrived['session'] }
+  | { do: 'made'; user: KnownUser; linkId: string; arrived: Arrived }
   /** The account is theirs: it is connected when the sign-in ends. */
   | { do: 'theirs'; user: KnownUser; credentialId?: string; arrived: Arrived };
 
@@ -146,7 +146,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
         terms: undefined,
         registered: { identityProvider: arrived.alias },
         async beside(tx, them: By, user) {
-          linkId = await links.make(tx, them, realm, user, arrived);
+          linkId = await links.make(tx, them, realm, user, arrived, { used: false });
           if (linkId === undefined) throw new LinkTaken();
           const { roles, groups } = arrived.provided;
           const ties = { properties: {}, attributes: {}, roles, groups };
@@ -158,7 +158,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
         throw error;
       });
     return made && linkId !== undefined
-      ? { do: 'made', user: made.user, linkId, session: arrived.session }
+      ? { do: 'made', user: made.user, linkId, arrived }
       : over(text('register.taken'), 'provider-taken');
   }
 

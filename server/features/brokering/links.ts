@@ -14,6 +14,8 @@ import type { Arrived } from './person.ts';
 export interface FoundLink {
   id: string;
   user: KnownUser;
+  /** No sign-in by it has come to its end yet. */
+  isNew: boolean;
 }
 interface Row {
   id: string;
@@ -38,19 +40,27 @@ export function createLinks({
 }) {
   return {
     async find(realm: string, of: Pick<Arrived, 'providerId' | 'issuer' | 'subject'>): Promise<FoundLink | undefined> {
-      const [row] = await sql<{ id: string; user_id: string; username: string }>`
-        select l.id, l.user_id, u.username from identity_link l
+      const [row] = await sql<{ id: string; user_id: string; username: string; is_new: boolean }>`
+        select l.id, l.user_id, u.username, l.last_used_at is null as is_new from identity_link l
         join realm_user u on u.realm_id = l.realm_id and u.id = l.user_id
         where l.realm_id = ${realm} and l.provider_id = ${of.providerId} and l.subject_digest = ${identityDigest(of)}`;
-      return row && { id: row.id, user: { id: row.user_id, username: row.username } };
+      return row && { id: row.id, user: { id: row.user_id, username: row.username }, isNew: row.is_new };
     },
 
-    /** @returns its id; undefined: it is somebody's already, or the provider is gone */
-    async make(tx: Tx, by: By, realm: string, user: KnownUser, arrived: Arrived): Promise<string | undefined> {
+    /** @param used whether its sign-in has come to its end. @returns its id; undefined: it is somebody's already, or the provider is gone */
+    async make(
+      tx: Tx,
+      by: By,
+      realm: string,
+      user: KnownUser,
+      arrived: Arrived,
+      { used }: { used: boolean },
+    ): Promise<string | undefined> {
+      const usedAt = used ? now() : null;
       const { alias, providerId, issuer, subject, name } = arrived;
       const [row] = await tx.sql<{ id: string }>`
         insert into identity_link (realm_id, id, user_id, provider_id, issuer, subject, subject_digest, name, created_at, last_used_at)
-        select ${realm}, ${newId()}::uuid, ${user.id}::uuid, p.id, ${issuer}, ${subject}, ${identityDigest(arrived)}, ${name}, ${now()}, ${now()}
+        select ${realm}, ${newId()}::uuid, ${user.id}::uuid, p.id, ${issuer}, ${subject}, ${identityDigest(arrived)}, ${name}, ${now()}, ${usedAt}::timestamptz
         from identity_provider p where p.realm_id = ${realm} and p.id = ${providerId} and p.enabled
         on conflict do nothing returning id`;
       if (!row) return undefined;

@@ -4,6 +4,7 @@ import { isProviderAddress } from '../../contract/identity-providers.ts';
 import { type Binding, bindingNames, METADATA, PROTOCOL, SIGNATURES } from '../../domain/saml-names.ts';
 import { parseXml, type Xml, XmlError } from '../../xml/document.ts';
 import { keyInfo } from '../../xml/sign.ts';
+import { readSigned } from '../../xml/signature.ts';
 import { written, xml } from '../../xml/write.ts';
 
 const BINDINGS = ['Redirect', 'POST'] as const satisfies readonly Binding[];
@@ -26,9 +27,16 @@ const entitiesIn = (at: Xml): Xml[] => {
   return at.name === 'EntityDescriptor' ? [at] : at.children.flatMap(entitiesIn);
 };
 
-/** @param entityId of the one that is meant, where the metadata has several. @throws XmlError */
-export function readProvider(text: string, entityId: string | undefined, now: Date): SamlProvider {
-  const root = parseXml(text);
+/**
+ * @param entityId of the one that is meant, where the metadata has several
+ * @param certificate of the key that must have signed it
+ * @throws XmlError
+ */
+export function readProvider(
+  text: string,
+  { entityId, certificate, now }: { entityId: string | undefined; certificate: string | undefined; now: Date },
+): SamlProvider {
+  const root = certificate === undefined ? parseXml(text) : readSigned(text, certificate);
   const found = entitiesIn(root)
     .filter(({ attributes }) => entityId === undefined || attributes.entityID === entityId)
     .flatMap((entity) => of(entity, 'IDPSSODescriptor').map((provider) => ({ entity, provider })));

@@ -15,7 +15,8 @@ export interface SamlProvidersDeps {
 export function createSamlProviders({ documents, settings, now }: SamlProvidersDeps) {
   function read(text: unknown, { config }: Provider): SamlProvider {
     try {
-      return readProvider(String(text), config.entityId, now());
+      const { entityId, metadataCertificate: certificate } = config;
+      return readProvider(String(text), { entityId, certificate, now: now() });
     } catch (error) {
       if (error instanceof XmlError) throw new UpstreamError('metadata-malformed', { cause: error });
       throw error;

@@ -156,11 +156,16 @@ export function createBrokering(deps: BrokeringDeps) {
         { bookkeeping: true },
       );
     const atEnd = { stage: sealed(realm, { link: link.id, session: arrived.session }) };
-    return { do: 'passed', user: link.user, identityId: link.id, atEnd } as const;
+    const first = link.isNew ? firstOf(provider) : {};
+    return { do: 'passed', user: link.user, identityId: link.id, atEnd, ...first } as const;
   }
 
+  /** What its provider asks of whoever comes for the first time. */
+  const firstOf = (provider: Provider | undefined) =>
+    provider?.firstLoginFlow ? { firstFlow: provider.firstLoginFlow } : {};
+
   /** What came of somebody's first sign-in, as it is kept. */
-  function wrapped({ realm }: Step, outcome: Awaited<ReturnType<FirstSignIns['begin']>>): StepVerdict {
+  async function wrapped({ realm }: Step, outcome: Awaited<ReturnType<FirstSignIns['begin']>>): Promise<StepVerdict> {
     if (outcome.do === 'verdict') return outcome.verdict;
     if (outcome.do === 'stage') {
       const { stage, complaint } = outcome;
@@ -170,12 +175,14 @@ export function createBrokering(deps: BrokeringDeps) {
       if (complaint) return { do: 'again', complaint, reason: 'code-wrong', keep };
       return { do: 'kept', keep, ...found };
     }
+    const first = firstOf(await providers.named(realm, outcome.arrived.alias));
     if (outcome.do === 'made')
       return {
         do: 'passed',
         user: outcome.user,
         identityId: outcome.linkId,
-        atEnd: { stage: sealed(realm, { link: outcome.linkId, session: outcome.session }) },
+        atEnd: { stage: sealed(realm, { link: outcome.linkId, session: outcome.arrived.session }) },
+        ...first,
       };
     const { user, credentialId, arrived } = outcome;
     return {
@@ -183,6 +190,7 @@ export function createBrokering(deps: BrokeringDeps) {
       user,
       ...(credentialId !== undefined && { credentialId }),
       atEnd: { stage: sealed(realm, { connect: arrived }) },
+      ...first,
     };
   }
 
@@ -231,7 +239,7 @@ export function createBrokering(deps: BrokeringDeps) {
         return;
       }
       const arrived: Arrived = ended.connect;
-      const linkId = await links.make(tx, by, realm, user, arrived);
+      const linkId = await links.make(tx, by, realm, user, arrived, { used: true });
       if (linkId === undefined) throw new Withdrawn();
       noteSession(tx.atLast, realm, { sessionId, linkId, session: arrived.session });
       const { alias: from, emailVerified } = arrived;

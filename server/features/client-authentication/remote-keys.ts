@@ -19,6 +19,7 @@ export function createRemoteKeys({
   outbound,
   loopback = false,
   read = (text: string): unknown => JSON.parse(text),
+  keepOld = false,
   now,
 }: {
   outbound: Pick<Outbound, 'fetch'>;
@@ -26,6 +27,8 @@ export function createRemoteKeys({
   loopback?: boolean;
   /** What a document says; left out: JSON. */
   read?: (text: string) => unknown;
+  /** Whether what was fetched before serves where it can't be fetched again. */
+  keepOld?: boolean;
   now: () => Date;
 }) {
   const entries = new Map<string, Entry>();
@@ -42,7 +45,10 @@ export function createRemoteKeys({
 
   function fetched(uri: string, onDoubt = false): Promise<unknown> {
     makeRoom(entries, MOST);
-    const entry = { fetchedAt: now().getTime(), onDoubt, keys: download(uri) };
+    const before = keepOld ? entries.get(uri)?.keys : undefined;
+    const fresh = download(uri);
+    const keys = before ? fresh.catch((error: unknown) => before.catch(() => Promise.reject(error))) : fresh;
+    const entry = { fetchedAt: now().getTime(), onDoubt, keys };
     entries.set(uri, entry);
     // A failure stays as long as the cool-down, so that a client can't make us hammer a host.
     entry.keys.catch(() => {});

@@ -12,10 +12,10 @@ import type { Outbound, OutboundAnswer } from '../../http/outbound.ts';
 import { OutboundError } from '../../http/outbound-connection.ts';
 import { namesServer } from '../../http/own-addresses.ts';
 import type { ResourceApi } from '../../resource/api.ts';
+import { callerOf } from '../../resource/nobody.ts';
 import type { Resource } from '../../resource/resource.ts';
 import { freshSeconds, isDocumentAddress, metadataIn } from './document.ts';
 import { inputOf } from './metadata.ts';
-import { callerOf } from './nobody.ts';
 import { type PolicySource, policyOf } from './provisioning.ts';
 import * as store from './store.ts';
 

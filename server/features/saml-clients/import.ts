@@ -2,21 +2,25 @@
 // Specification 4.10; decisions "SAML client".
 import { type SamlClient, SamlClientInput } from '../../contract/saml-clients.ts';
 import type { Sql } from '../../db/sql.ts';
-import type { Outbound, OutboundAnswer } from '../../http/outbound.ts';
-import { OutboundError } from '../../http/outbound-connection.ts';
+import type { Outbound } from '../../http/outbound.ts';
 import type { Caller, ResourceApi } from '../../resource/api.ts';
 import { issuesAt } from '../../resource/items.ts';
 import type { Fields } from '../../resource/part.ts';
 import type { Resource } from '../../resource/resource.ts';
 import { isCertificate } from './certificates.ts';
+import { createFetch } from './fetch.ts';
 import { faulty, type Read, readMetadata } from './metadata.ts';
-
-const LIMITS = { timeoutMs: 10_000, maxBytes: 1024 * 1024 };
-const ACCEPT = 'application/samlmetadata+xml, application/xml;q=0.9, text/xml;q=0.8';
 
 export interface Wanted {
   entityId?: string | undefined;
   certificate?: string | undefined;
+}
+
+/** What an administrator may not say, metadata may not say either. @throws Problem `invalid-request` */
+export function mustBeValid(path: string, input: Fields): void {
+  const valid = SamlClientInput.safeParse(input);
+  if (!valid.success)
+    throw faulty(...issuesAt('', valid.error).map((fault) => ({ path, message: `${fault.path}: ${fault.message}` })));
 }
 
 export interface SamlClientImportDeps {
@@ -42,26 +46,14 @@ export function createSamlClientImport({ sql, api, of, outbound, now }: SamlClie
 
   async function write(caller: Caller, realm: string, path: string, read: Read, more: Fields = {}) {
     const { entityId, name, fields } = read;
-    // what an administrator may not say, metadata may not say either
-    const valid = SamlClientInput.safeParse({ entityId, ...(name !== undefined && { name }), ...fields });
-    if (!valid.success)
-      throw faulty(...issuesAt('', valid.error).map((fault) => ({ path, message: `${fault.path}: ${fault.message}` })));
+    mustBeValid(path, { entityId, ...(name !== undefined && { name }), ...fields });
     const there = await of.table.find(sql, realm, { key: entityId });
     const named = there || name === undefined ? {} : { name };
     const row = await api.upsert(of, caller, realm, { entityId, ...named, ...fields, ...more });
     return of.toWire(realm, row) as SamlClient;
   }
 
-  async function fetched(url: string): Promise<Buffer> {
-    const answer: OutboundAnswer = await outbound
-      .fetch(url, { ...LIMITS, headers: { accept: ACCEPT } })
-      .catch((error) => {
-        if (!(error instanceof OutboundError)) throw error;
-        throw faulty({ path: 'metadataUrl', message: error.message });
-      });
-    if (answer.status !== 200) throw faulty({ path: 'metadataUrl', message: `answered ${answer.status}` });
-    return answer.body;
-  }
+  const fetched = createFetch(outbound);
 
   return {
     fromText: (caller: Caller, realm: string, { metadata, ...wanted }: Wanted & { metadata: string }) =>

@@ -113,7 +113,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
   const user = verdict.user ?? (state.is === 'known' ? state.user : undefined);
   if (!user || asked.do !== 'ask') return stays(state);
   const { authenticatorId, config } = asked;
-  const { amr, beside, credentialId, identityId, atEnd } = verdict;
+  const { amr, beside, credentialId, identityId, firstFlow, atEnd } = verdict;
   const passed = {
     authenticator: authenticatorId,
     at,
@@ -127,6 +127,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
     factors: merged(base.factors, [passed]),
     credentials: { ...base.credentials, ...(credentialId !== undefined && { [authenticatorId]: credentialId }) },
     ...(identityId !== undefined && { identity: identityId }),
+    ...(firstFlow !== undefined && { firstFlow }),
     ...(atEnd && { atEnd: { ...base.atEnd, [authenticatorId]: atEnd } }),
     setUp: asked.action === base.setUp ? undefined : base.setUp,
     kept: {},

@@ -152,17 +152,21 @@ export function createRun(deps: RunDeps) {
     if (known && !found?.enabled) return { do: 'refused', because: 'disabled' };
     const setUp = state.is === 'known' ? state.setUp : undefined;
     const person = found && setUp ? { ...found, actions: [...found.actions, setUp] } : found;
-    const { tree } = await flows.treeFor(realm, state.purpose.flow);
     const about = { request, realm, clientId: state.purpose.clientId, userId: known?.user.id };
-    const judged = {
-      known: known !== undefined,
-      factors: countedOf(state, now()),
-      person,
-      risk: known?.risk,
-      circumstances: await circumstances.of(tree, { ...about, deviceKnown: known?.deviceKnown }),
+    const judgedBy = async (flow: string | undefined): Promise<NextStep> => {
+      const { tree } = await flows.treeFor(realm, flow);
+      const judged = {
+        known: known !== undefined,
+        factors: countedOf(state, now()),
+        person,
+        risk: known?.risk,
+        circumstances: await circumstances.of(tree, { ...about, deviceKnown: known?.deviceKnown }),
+      };
+      const chosen = state.is === 'done' ? undefined : state.chosen;
+      return judge({ tree, settings, requiredLevel: state.purpose.requiredLevel }, { ...judged, chosen });
     };
-    const chosen = state.is === 'done' ? undefined : state.chosen;
-    return judge({ tree, settings, requiredLevel: state.purpose.requiredLevel }, { ...judged, chosen });
+    const first = known?.firstFlow === undefined ? undefined : await judgedBy(known.firstFlow);
+    return first && first.do !== 'finish' ? first : judgedBy(state.purpose.flow);
   }
 
   /** Whose tries are counted: an address's; where it has had its own, those of a device that somebody has signed in with. */

@@ -67,6 +67,8 @@ const Proof = z.object({
   credentials: Strings,
   /** By who they are at an identity provider: the link's id. */
   identity: z.string().optional(),
+  /** A flow of an identity provider for whoever comes for the first time: it goes before that of what is signed in to. */
+  firstFlow: z.string().optional(),
   /** What is written for them when it ends, by authenticator. */
   atEnd: z.record(z.string(), Strings).optional(),
   rememberMe: z.boolean(),

@@ -1,6 +1,7 @@
 // Somebody's first sign-in by a provider, with mail: whose the address is, what is lacking, what mappers make of claims, plain OAuth 2.0,
 // and one realm as the provider of another.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createFlow, putFlow } from '../../../server/contract/flows.ts';
 import { createGroup } from '../../../server/contract/groups.ts';
 import { listIdentityLinks } from '../../../server/contract/identity-links.ts';
 import { putIdentityProvider } from '../../../server/contract/identity-providers.ts';
@@ -9,6 +10,7 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, getUser, listUsers } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
+import { codeAt, secretOn } from '../../support/authenticator-app.ts';
 import { comeBy, makeProvider, oidcOf, wayIn } from '../../support/brokering.ts';
 import { makeClient } from '../../support/clients.ts';
 import { codeIn, linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
@@ -54,6 +56,41 @@ const bob = (more: object = {}) =>
     params: { realm },
     body: { username: 'bob', email: 'ada@corp.example', emailVerified: true, password: PASSWORD, ...more },
   });
+
+describe('with a flow for the first time', () => {
+  const newcomers = 'newcomers';
+  const asked = (authenticatorId: string) => ({ authenticatorId, requirement: 'REQUIRED' as const });
+  beforeEach(async () => {
+    upstream.claims = { ...upstream.claims, email_verified: true };
+    await server.admin.call(createFlow, { params: { realm }, body: { alias: newcomers } });
+    const executions = [asked('idp-redirect'), asked('otp')];
+    await server.admin.call(putFlow, { params: { realm, alias: newcomers }, body: { executions } });
+    await provider({ firstLoginFlow: newcomers });
+  });
+
+  test('whoever is new does it before they are signed in, also where they come again without', async () => {
+    for (const _ of ['first', 'second']) {
+      const { person, page } = await comeBy(server, realm, upstream);
+      expect(page.heading).toBe('Set up a second factor');
+      expect(isHome(await person.open(`/realms/${realm}/account`))).toBe(false);
+    }
+    const { person, page } = await comeBy(server, realm, upstream);
+    expect(isHome(await person.fill(page, { code: codeAt(secretOn(page), Date.now()) }))).toBe(true);
+    const [ada] = await people();
+    expect(await linksOf(ada?.id)).toMatchObject([{ lastUsedAt: expect.any(Number) }]);
+  });
+
+  test('whoever connects an account that is there does it, too; who is known here does not', async () => {
+    await bob();
+    const { person, page } = await comeBy(server, realm, upstream);
+    expect((await person.fill(page, { password: PASSWORD })).heading).toBe('Set up a second factor');
+    await provider({ firstLoginFlow: null });
+    const again = await comeBy(server, realm, upstream);
+    expect(isHome(await again.person.fill(again.page, { password: PASSWORD }))).toBe(true);
+    await provider({ firstLoginFlow: newcomers });
+    expect(isHome((await comeBy(server, realm, upstream)).page)).toBe(true);
+  });
+});
 
 describe('an address that the provider has not confirmed', () => {
   test('is confirmed by mail first, by code or link, and then theirs', async () => {

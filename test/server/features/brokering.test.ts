@@ -168,7 +168,8 @@ describe('on their account page', () => {
       csrf: again.page.fields.csrf ?? '',
     });
     expect(gone.text).toContain('It has been removed');
-    expect(gone.text).not.toContain('Accounts elsewhere');
+    // What is gone can be connected again.
+    expect([gone.text.includes('Disconnect'), gone.text.includes('Connect Corp')]).toEqual([false, true]);
     expect(await linksOf(params.userId)).toEqual([]);
   });
 

@@ -1,0 +1,77 @@
+// The metadata of a SAML identity provider: whose signature counts, and that what was read once serves while it is away.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { listEvents } from '../../../server/contract/events.ts';
+import type { ProviderConfig } from '../../../server/contract/identity-providers.ts';
+import { makePeopledRealm } from '../../support/applications.ts';
+import { makeProvider, wayIn } from '../../support/brokering.ts';
+import { createPerson, type Shown } from '../../support/person.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { samlKeyPair, signedXml } from '../../support/saml.ts';
+import { IDP, theirs } from '../../support/saml-provider.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let receiver: Receiver;
+let server: TestServer;
+let realm = '';
+let made = 0;
+let ahead = 0;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  const now = () => new Date(Date.now() + ahead);
+  server = await startTestServer({ env: { SVC_OUTBOUND_CA_FILE: receiver.caFile }, now });
+});
+afterAll(async () => {
+  await server?.stop();
+  await receiver?.stop();
+});
+beforeEach(async () => {
+  made += 1;
+  ahead = 0;
+  realm = `described${made}`;
+  await makePeopledRealm(server, realm, []);
+});
+
+const metadata = `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" ID="_m1" entityID="${IDP}"><md:IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="${IDP}/sso"/></md:IDPSSODescriptor></md:EntityDescriptor>`;
+const leave = async (): Promise<Shown> => {
+  const person = createPerson(server.baseUrl);
+  return person.open(wayIn(await person.open(`/realms/${realm}/login?for=account`)));
+};
+/** Each at an address of its own: what was read of another one is kept. */
+const provide = (config: ProviderConfig = {}) =>
+  makeProvider(server, realm, {
+    ...{ alias: 'corp', type: 'saml', displayName: 'Corp' },
+    config: { metadataUrl: `${receiver.url}/${realm}`, signingCertificates: [theirs.certificate], ...config },
+  });
+const reasons = async () =>
+  (await server.admin.call(listEvents, { params: { realm }, query: { type: 'LOGIN_FAILURE' } })).body?.map(
+    ({ data }) => data.reason,
+  );
+
+test('counts where the key that is given has signed it', async () => {
+  receiver.answer = () => ({ body: signedXml(metadata, theirs.key) });
+  await provide({ metadataCertificate: theirs.certificate });
+  expect((await leave()).url).toContain(`${IDP}/sso?SAMLRequest=`);
+});
+
+test.each([
+  ['nobody', () => metadata],
+  ['another key', () => signedXml(metadata, samlKeyPair().key)],
+  ['that key, but was changed since,', () => signedXml(metadata, theirs.key).replace('/sso"', '/evil"')],
+])('doesn’t count where %s has signed it', async (_, make) => {
+  receiver.answer = () => ({ body: make() });
+  await provide({ metadataCertificate: theirs.certificate });
+  expect((await leave()).text).toContain('You were not signed in by Corp');
+  expect(await reasons()).toEqual(['provider-metadata-malformed']);
+});
+
+test('serves on while it can’t be fetched again, and is read anew when it can', async () => {
+  receiver.answer = () => ({ body: metadata });
+  await provide();
+  expect((await leave()).url).toContain(`${IDP}/sso?`);
+  receiver.answer = () => ({ status: 503 });
+  ahead = 3_600_000;
+  expect((await leave()).url).toContain(`${IDP}/sso?`);
+  receiver.answer = () => ({ body: metadata.replace('/sso"', '/elsewhere"') });
+  ahead = 7_200_000;
+  expect((await leave()).url).toContain(`${IDP}/elsewhere?`);
+});
