@@ -143,6 +143,7 @@ export async function buildApp({
     pushTokens: messaging.pushTokens,
     keys,
     outbound,
+    log: (message) => log.warn(message),
     environment: config.documentEnvironment,
     registration: config.USER_REGISTRATION_ENABLED,
     attempts,

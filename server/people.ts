@@ -15,6 +15,7 @@ import { createFactors } from './domain/factors.ts';
 import { accountRoutes } from './features/account/routes.ts';
 import { createMailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
+import { createCaptchas } from './features/captchas/check.ts';
 import { createDeviceKeys } from './features/credentials/devices.ts';
 import { createChoosePassword } from './features/credentials/new-password.ts';
 import { createPasskeys } from './features/credentials/passkeys.ts';
@@ -91,6 +92,7 @@ export interface PeopleDeps {
   /** What the realm proves itself by to identity providers. */
   keys: Pick<Keys, 'active' | 'certificates' | 'decrypting'>;
   outbound: Outbound;
+  log(message: string): void;
   /** What placeholders stand for. */
   environment: Readonly<Record<string, string>>;
   /** Whether a password is known from breaches. */
@@ -190,6 +192,7 @@ export function createPeople(deps: PeopleDeps) {
     choosePassword,
     codes,
     codeFields: mailedCodeFields,
+    captchas: createCaptchas({ sql, seal, outbound: deps.outbound, log: deps.log }),
     transact,
     seal,
     sends,

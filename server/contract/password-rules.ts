@@ -12,7 +12,7 @@ export type PasswordRules = Pick<
   | 'passwordBlocklist'
 >;
 
-const classes = [
+export const passwordClasses = [
   { required: 'passwordRequireLowercase', pattern: /\p{Ll}/u, what: 'a lower-case letter' },
   { required: 'passwordRequireUppercase', pattern: /\p{Lu}/u, what: 'an upper-case letter' },
   { required: 'passwordRequireDigit', pattern: /\p{Nd}/u, what: 'a digit' },
@@ -30,7 +30,7 @@ export function passwordFaults(
   const least = rules.passwordMinLength;
   return [
     ...([...password].length < least ? [`must have at least ${least} characters`] : []),
-    ...classes.flatMap(({ required, pattern, what }) =>
+    ...passwordClasses.flatMap(({ required, pattern, what }) =>
       rules[required] && !pattern.test(password) ? [`must have ${what}`] : [],
     ),
     ...(same(username) ? ['must not be the username'] : []),

@@ -45,9 +45,9 @@ export const settingsShape = {
   passwordMinLength: z.int().min(8).max(128).describe('Characters a password needs at least'),
   breachedPasswordCheck: z.boolean().describe('Refuse passwords known from breaches'),
   captchaProvider: z
-    .enum(['none', 'pow'])
+    .enum(['none', 'pow', 'recaptcha', 'hcaptcha', 'turnstile'])
     .describe(
-      'What keeps programs from making accounts; none: nothing; pow: a proof of work, which calls nobody and needs JavaScript',
+      'What keeps programs from making accounts; none: nothing; pow: a proof of work, which calls nobody and needs JavaScript; the others: a hosted one, whose keys are in `captchas` (without them nobody makes an account)',
     ),
   maxConcurrentSessions: z.int().min(0).max(1000).describe('0: no limit; above it, the oldest session ends'),
   riskPolicyEnabled: z.boolean().describe('The master switch of risk-based sign-in'),

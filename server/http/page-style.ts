@@ -103,6 +103,10 @@ details p { margin: .25rem 0 0; }
 .language form { display: flex; flex-wrap: wrap; gap: .25rem 1.125rem; }
 .language [aria-current] { color: var(--text); text-decoration: none; font-weight: 650; }
 .rules { margin: 0 0 .25rem; padding-inline-start: 1.125rem; }
+.rules .met { list-style-type: "✓  "; }
+.strength { display: flex; gap: .5rem; align-items: center; margin: .375rem 0 0; }
+.strength[hidden] { display: none; }
+.strength meter { flex: 1; }
 strong, bdi, code, dd { unicode-bidi: isolate; }
 :dir(rtl) :is(input:is(.code, [type=email], [type=url]), .secret, .codes) { direction: ltr; }
 :dir(rtl) input:is([type=email], [type=url]) { text-align: right; }

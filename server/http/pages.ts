@@ -38,6 +38,15 @@ export interface Page {
   wide?: boolean;
   /** The text of its one script; the page's policy lets no other run. */
   script?: string | undefined;
+  /** What it loads from elsewhere. */
+  foreign?: Foreign | undefined;
+}
+
+/** Somebody else's script on a page, with what the page's policy must let it do. */
+export interface Foreign {
+  script: string;
+  /** By directive, beside what the page has of it. */
+  sources: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface PageOptions {
@@ -91,7 +100,7 @@ ${tags.map((tag) => html`<button class="link" name="locale" value="${tag}" lang=
 }
 
 export function layout(
-  { realm, brand, title, documentTitle, body, wide, banner, plain = false, script }: Page,
+  { realm, brand, title, documentTitle, body, wide, banner, plain = false, script, foreign }: Page,
   languages: Html | false = false,
 ): Html {
   const language = spoken();
@@ -121,6 +130,7 @@ ${body}
 ${languages}
 </main>
 ${script !== undefined && html`<script>${new Html(script)}</script>`}
+${foreign && html`<script src="${foreign.script}" async></script>`}
 </body>
 </html>
 `;
@@ -142,11 +152,11 @@ function scriptSource(script: string): string {
   return known;
 }
 
-function policy({ brand, script }: Page, { formAction = [], frames = [] }: PageOptions): string {
+function policy({ brand, script, foreign }: Page, { formAction = [], frames = [] }: PageOptions): string {
   const host = brand?.logoUrl ? cspSource(brand.logoUrl) : '';
   // A whole scheme would be every host there is.
   const logo = host.includes('//') ? ` ${host}` : '';
-  return [
+  const directives = [
     "default-src 'none'",
     "style-src 'self'",
     `img-src 'self' data:${logo}`,
@@ -155,7 +165,19 @@ function policy({ brand, script }: Page, { formAction = [], frames = [] }: PageO
     "base-uri 'none'",
     ...(frames.length === 0 ? [] : [`frame-src ${[...new Set(frames.map(cspSource))].join(' ')}`]),
     ...(script === undefined ? [] : [`script-src ${scriptSource(script)}`]),
-  ].join('; ');
+  ];
+  return widened(directives, foreign?.sources ?? {}).join('; ');
+}
+
+/** What a directive has already, and what is asked for beside it. */
+function widened(directives: readonly string[], sources: Foreign['sources']): string[] {
+  const nameOf = (directive: string) => directive.slice(0, directive.indexOf(' '));
+  const named = new Set(directives.map(nameOf));
+  const added = Object.entries(sources).filter(([name]) => !named.has(name));
+  return [
+    ...directives.map((one) => [one, ...(sources[nameOf(one)] ?? [])].join(' ')),
+    ...added.map(([name, list]) => [name, ...list].join(' ')),
+  ];
 }
 
 /** Sends a page: never stored, never framed, no script, and nothing of its address leaks to other sites. */

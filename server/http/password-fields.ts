@@ -1,23 +1,29 @@
 // The two fields of a new password, with what the realm asks of one. Whether it may be taken is features/credentials'.
-import type { PasswordRules } from '../contract/password-rules.ts';
+import { type PasswordRules, passwordClasses } from '../contract/password-rules.ts';
 import { errorId, type Html, html } from './html.ts';
 import { type PlainKey, plainText, text } from './texts.ts';
 
 export const PASSWORD_MAX = 512;
 
-const classes = [
-  ['passwordRequireLowercase', 'newPassword.lower'],
-  ['passwordRequireUppercase', 'newPassword.upper'],
-  ['passwordRequireDigit', 'newPassword.digit'],
-  ['passwordRequireSymbol', 'newPassword.symbol'],
-] as const satisfies readonly (readonly [keyof PasswordRules, PlainKey])[];
+const words: Record<(typeof passwordClasses)[number]['required'], PlainKey> = {
+  passwordRequireLowercase: 'newPassword.lower',
+  passwordRequireUppercase: 'newPassword.upper',
+  passwordRequireDigit: 'newPassword.digit',
+  passwordRequireSymbol: 'newPassword.symbol',
+};
 
-function ruleItems(rules: PasswordRules): Html[] {
-  const asked = classes.filter(([required]) => rules[required]).map(([, key]) => html`<li>${plainText(key)}</li>`);
-  return [html`<li>${text('newPassword.least', { least: rules.passwordMinLength })}</li>`, ...asked];
+/** What each says, and the regular expression that it is, for the page's script. */
+function ruleList(rules: PasswordRules): Html {
+  const least = rules.passwordMinLength;
+  const asked = passwordClasses.filter(({ required }) => rules[required]);
+  const patterns = [`^.{${least},}$`, ...asked.map(({ pattern }) => pattern.source)];
+  const said = [text('newPassword.least', { least }), ...asked.map(({ required }) => plainText(words[required]))];
+  return html`<ul class="rules" data-rules="${JSON.stringify(patterns)}">${said.map((one) => html`<li>${one}</li>`)}</ul>`;
 }
 
-/** @param wrong the field that was complained about */
+const strengths = ['newPassword.weak', 'newPassword.fair', 'newPassword.strong'] as const;
+
+/** The page's script is `passwordScript`. @param wrong the field that was complained about */
 export function passwordFields(
   rules: PasswordRules,
   { wrong, focus = true }: { wrong?: string | undefined; focus?: boolean } = {},
@@ -29,7 +35,8 @@ export function passwordFields(
 <label for="password">${text('newPassword.password')}</label>
 <input type="password" id="password" name="password" autocomplete="new-password" maxlength="${PASSWORD_MAX}"
  required${focused('password')}${bad('password') || html` aria-describedby="password-hint"`}>
-<div class="hint" id="password-hint"><ul class="rules">${ruleItems(rules)}</ul>${text('newPassword.tip')}</div>
+<div class="hint" id="password-hint">${ruleList(rules)}${text('newPassword.tip')}</div>
+<p class="strength" data-strength="${strengths.map((key) => plainText(key)).join('|')}" hidden><meter min="0" max="3" low="2" high="3" optimum="3" aria-label="${text('newPassword.strength')}"></meter> <span role="status"></span></p>
 </div>
 <div class="field">
 <label for="repeated">${text('newPassword.repeated')}</label>

@@ -171,6 +171,19 @@ create table authorization_service (
 );
 CREATE UNIQUE INDEX authorization_service_client ON authorization_service USING btree (realm_id, client_id);
 
+create table captcha (
+  realm_id text not null,
+  id uuid not null,
+  name text not null,
+  provider text not null,
+  site_key text not null,
+  verify_url text,
+  secret bytea,
+  primary key (realm_id, id),
+  constraint captcha_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX captcha_name ON captcha USING btree (realm_id, name);
+
 create table claim (
   realm_id text not null,
   id uuid not null,

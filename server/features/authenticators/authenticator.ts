@@ -10,6 +10,7 @@ import type { Proven } from '../../domain/proof.ts';
 import type { Site } from '../../domain/site.ts';
 import type { PersonStanding } from '../../domain/standing.ts';
 import type { Html } from '../../http/html.ts';
+import type { Foreign } from '../../http/pages.ts';
 import type { KnownUser } from '../credentials/service.ts';
 import type { AuthenticatorEntry } from '../flows/tree.ts';
 
@@ -70,6 +71,8 @@ export interface StepPage {
   submit?: string;
   /** The page's one script: its text. */
   script?: string;
+  /** What it loads from elsewhere. */
+  foreign?: Foreign;
   /** It waits for something that is done elsewhere, and looks again so often. */
   refreshSeconds?: number;
   /** What it waited for is there: it goes on without a click. */

@@ -5,6 +5,7 @@ import type { By } from '../../contract/events.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { newSecret, sameSecret } from '../../crypto/tokens.ts';
 import type { Tx } from '../../db/transact.ts';
+import { createAttempts } from '../../domain/attempts.ts';
 import { linkDigest, linkTo } from '../../domain/links.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { text } from '../../http/texts.ts';
@@ -14,6 +15,8 @@ import type { Form, Kept } from './authenticator.ts';
 const DIGITS = 6;
 const LIFETIME_SECONDS = 600;
 const MOST_TRIES = 5;
+/** Of all codes that went to one address in an hour, whoever asked for them: the link goes on working. */
+const MOST_GUESSES = 20;
 const AGAIN_AFTER_MS = 30_000;
 
 export interface MailedCodeDeps {
@@ -37,6 +40,7 @@ export type Proof = { do: 'proven' } | { do: 'again'; message: string; reason: s
 
 export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
   const digestOf = (context: string, code: string): string => seal.digest(code, context).toString('base64url');
+  const guesses = createAttempts({ limit: MOST_GUESSES, windowMs: 3_600_000, now });
   return {
     /** @returns what is kept of it; the sign-in is found by its `address` */
     async send(tx: Tx, { realm, origin, by, userId, email, context, owner }: Mailing): Promise<Kept> {
@@ -89,8 +93,10 @@ export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
       const code = (form.code ?? '').replace(/[\s-]/g, '');
       if (!/^\d{6}$/.test(code)) return again(text('messageCode.digits', { digits: DIGITS }));
       const tries = Number(kept.tries ?? 0) + 1;
-      if (isOver || tries > MOST_TRIES) return again(text('messageCode.over'));
+      const to = (kept.email ?? '').toLowerCase();
+      if (isOver || tries > MOST_TRIES || guesses.blocked(to) !== undefined) return again(text('messageCode.over'));
       if (sameSecret(digestOf(context, code), kept.code ?? '')) return { do: 'proven' };
+      guesses.fail(to);
       return again(text('messageCode.wrong'), 'code-wrong', { ...kept, tries: String(tries) });
     },
   };

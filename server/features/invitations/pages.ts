@@ -4,6 +4,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { passwordFields } from '../../http/password-fields.ts';
+import { passwordScript } from '../../http/password-script.ts';
 import { type ProfileInput, profileFields, usernameField, valuesIn } from '../../http/profile-fields.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { InvitationRow } from './store.ts';
@@ -82,7 +83,7 @@ ${
 <button>${text('register.submit')}</button>`,
 )}`;
   const documentTitle = wrong ? text('signIn.error', { title }) : title;
-  return sendPage(reply, { realm, brand: settings, title, documentTitle, body, plain: true });
+  return sendPage(reply, { realm, brand: settings, title, documentTitle, body, plain: true, script: passwordScript });
 }
 
 export function sendDone(

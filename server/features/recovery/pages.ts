@@ -4,6 +4,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { passwordFields } from '../../http/password-fields.ts';
+import { passwordScript } from '../../http/password-script.ts';
 import { text } from '../../http/texts.ts';
 import { LINK_MINUTES } from './service.ts';
 
@@ -71,7 +72,7 @@ ${passwordFields(settings, { wrong: complaint?.field })}
 <button>${text('recover.save')}</button>
 </form>`;
   const documentTitle = complaint ? text('signIn.error', { title }) : title;
-  return sendPage(reply, { realm, brand: settings, title, documentTitle, body, plain: true });
+  return sendPage(reply, { realm, brand: settings, title, documentTitle, body, plain: true, script: passwordScript });
 }
 
 export function sendOver(reply: FastifyReply, { realm, settings }: Pick<Place, 'realm' | 'settings'>): FastifyReply {

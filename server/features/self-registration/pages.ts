@@ -4,10 +4,12 @@ import type { RealmSettingsDto, Settings } from '../../contract/settings.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { passwordFields } from '../../http/password-fields.ts';
+import { passwordScript } from '../../http/password-script.ts';
 import { type ProfileInput, profileFields, usernameField, valuesIn } from '../../http/profile-fields.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { Complaint, StepPage } from '../authenticators/authenticator.ts';
 import type { mailedCodeFields } from '../authenticators/mailed-code.ts';
+import type { CaptchaWidget } from '../captchas/check.ts';
 import { workScript } from './proof-of-work.ts';
 
 const EMAIL_MAX = 254;
@@ -18,10 +20,12 @@ export interface RegisterForm {
   complaint: Complaint | undefined;
   /** The challenge of a proof of work. */
   work: string | undefined;
+  /** The hosted CAPTCHA. */
+  captcha: CaptchaWidget | undefined;
   asksForTerms: boolean;
 }
 
-export function formPage({ settings, inputs, complaint, work, asksForTerms }: RegisterForm): StepPage {
+export function formPage({ settings, inputs, complaint, work, captcha, asksForTerms }: RegisterForm): StepPage {
   const values = complaint?.values ?? {};
   const wrong = complaint?.field;
   const first = settings.registrationEmailAsUsername ? 'email' : 'username';
@@ -32,7 +36,8 @@ export function formPage({ settings, inputs, complaint, work, asksForTerms }: Re
     title: text('register.title'),
     submit: text('register.submit'),
     plain: true,
-    ...(work !== undefined && { script: workScript }),
+    script: work === undefined ? passwordScript : `${passwordScript}\n${workScript}`,
+    ...(captcha && { foreign: captcha.page }),
     body: html`${!byEmail && usernameField(values.username, state('username'))}
 <div class="field">
 <label for="email">${text('account.email')}</label>
@@ -51,6 +56,10 @@ ${
 ${
   work !== undefined &&
   html`<input type="hidden" name="work" value="" data-work="${work}"><noscript><p class="error">${text('register.needsScript')}</p></noscript>`
+}
+${
+  captcha &&
+  html`<div class="field ${captcha.className}" data-sitekey="${captcha.siteKey}"></div><noscript><p class="error">${text('register.needsScript')}</p></noscript>`
 }`,
   };
 }

@@ -11,6 +11,7 @@ import { valuesIn, withValues } from '../../http/profile-fields.ts';
 import { said, text } from '../../http/texts.ts';
 import type { Form, Kept, PageStep, Step } from '../authenticators/authenticator.ts';
 import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
+import { type Captchas, captchaFields } from '../captchas/check.ts';
 import type { ChoosePassword } from '../credentials/new-password.ts';
 import type { NewPerson, OwnAccounts } from '../users/own-account.ts';
 import { codePage, formPage } from './pages.ts';
@@ -21,6 +22,7 @@ export interface RegisterDeps {
   choosePassword: ChoosePassword;
   codes: MailedCodes;
   codeFields: typeof mailedCodeFields;
+  captchas: Captchas;
   transact: Transact;
   seal: Seal;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
@@ -47,7 +49,7 @@ const asksForTerms = ({ termsUrl, termsVersion }: Pick<Settings, 'termsUrl' | 't
 const field = (form: Form, name: string): string => (form[name] ?? '').trim();
 
 export function createRegister(deps: RegisterDeps): PageStep {
-  const { accounts, choosePassword, codes, codeFields, transact, seal, sends, attempts } = deps;
+  const { accounts, choosePassword, codes, codeFields, captchas, transact, seal, sends, attempts } = deps;
   const contextOf = ({ realm, challenge }: Step) => `register:${realm}:${challenge}`;
   /** Another one for each form that was sent, so that no work does for two. */
   const challengeOf = (step: Step): string => `${step.challenge}.${step.kept.sent ?? 0}`;
@@ -88,13 +90,17 @@ export function createRegister(deps: RegisterDeps): PageStep {
       if (step.kept.code !== undefined) return codePage(codeFields, step.kept.email ?? '', complaint);
       const inputs = await accounts.inputs(step.realm);
       const work = step.settings.captchaProvider === 'pow' ? challengeOf(step) : undefined;
-      return formPage({ settings: step.settings, inputs, complaint, work, asksForTerms: asksForTerms(step.settings) });
+      const captcha = await captchas.widget(step.realm, step.settings);
+      const asked = { work, captcha, asksForTerms: asksForTerms(step.settings) };
+      return formPage({ settings: step.settings, inputs, complaint, ...asked });
     },
 
     async verify(step, form) {
       const { realm, settings, by, kept } = step;
       const values = Object.fromEntries(
-        Object.entries(form).filter(([name]) => !['password', 'repeated', 'csrf', 'work', 'asked'].includes(name)),
+        Object.entries(form).filter(
+          ([name]) => ![...captchaFields, 'password', 'repeated', 'csrf', 'work', 'asked'].includes(name),
+        ),
       );
       const again = (at: string, message: string, keep?: Kept) =>
         ({ do: 'again', complaint: { field: at, message, values }, reason: '', ...(keep && { keep }) }) as const;
@@ -102,6 +108,8 @@ export function createRegister(deps: RegisterDeps): PageStep {
       if (attempts.take(inRealm(realm, by.ipAddress ?? '')) !== undefined)
         return again('form', text('register.tooMany'));
       if (settings.captchaProvider === 'pow' && !isWorkDone(challengeOf(step), form.work ?? ''))
+        return again('form', text('register.noWork'));
+      if (captchas.asks(settings) && !(await captchas.passes(realm, settings, form)))
         return again('form', text('register.noWork'));
       const keep = sentAgain(step);
       const person = await personIn(step, form);

@@ -4,6 +4,7 @@ import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
 import { html } from '../../http/html.ts';
 import { passwordFields } from '../../http/password-fields.ts';
+import { passwordScript } from '../../http/password-script.ts';
 import { text } from '../../http/texts.ts';
 import type { Complaint, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 import type { ChoosePassword } from '../credentials/new-password.ts';
@@ -42,6 +43,7 @@ export function createNewPassword({ credentials, choosePassword, transact }: New
 const passwordPage = (policy: RealmSettingsDto, wanted: boolean, complaint: Complaint | undefined): StepPage => ({
   title: text('newPassword.title'),
   plain: true,
+  script: passwordScript,
   submit: text('newPassword.submit'),
   body: html`<p class="lead">${wanted ? text('newPassword.wanted') : text('newPassword.lead')}</p>
 ${passwordFields(policy, { wrong: complaint?.field })}`,

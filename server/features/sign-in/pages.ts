@@ -93,7 +93,7 @@ ${
 }`;
   if (page.refreshSeconds !== undefined) void reply.header('refresh', String(page.refreshSeconds));
   const title = complaint ? text('signIn.error', { title: page.title }) : page.title;
-  const shown = { title: page.title, documentTitle: title, body, plain: page.plain, script };
+  const shown = { title: page.title, documentTitle: title, body, plain: page.plain, script, foreign: page.foreign };
   return sendPage(reply, { realm, brand: settings, ...shown }, formPolicy(purpose, page.formAction));
 }
 

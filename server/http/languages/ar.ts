@@ -110,6 +110,10 @@ export const texts: Catalogue = {
   'newPassword.digit': 'رقم',
   'newPassword.symbol': 'علامة ليست حرفًا ولا رقمًا',
   'newPassword.tip': 'بضع كلمات لا رابط بينها خيار جيد.',
+  'newPassword.strength': 'مدى قوتها',
+  'newPassword.weak': 'سهلة التخمين',
+  'newPassword.fair': 'متوسطة',
+  'newPassword.strong': 'قوية',
   'newPassword.different': 'كلمتا المرور غير متطابقتين.',
 
   'otp.title': 'أدخل رمزك',

@@ -114,6 +114,10 @@ export const texts: Catalogue = {
   'newPassword.digit': 'Eine Ziffer',
   'newPassword.symbol': 'Ein Zeichen, das weder Buchstabe noch Ziffer ist',
   'newPassword.tip': 'Gut geeignet sind ein paar Wörter ohne Zusammenhang.',
+  'newPassword.strength': 'Wie stark es ist',
+  'newPassword.weak': 'Leicht zu erraten',
+  'newPassword.fair': 'Mittelmäßig',
+  'newPassword.strong': 'Stark',
   'newPassword.different': 'Die beiden Passwörter stimmen nicht überein.',
 
   'otp.title': 'Code eingeben',

@@ -112,6 +112,10 @@ export const texts = {
   'newPassword.digit': 'A digit',
   'newPassword.symbol': 'A sign that is neither letter nor digit',
   'newPassword.tip': 'A few unrelated words work well.',
+  'newPassword.strength': 'How strong it is',
+  'newPassword.weak': 'Easy to guess',
+  'newPassword.fair': 'Fair',
+  'newPassword.strong': 'Strong',
   'newPassword.different': 'The two passwords are not the same.',
 
   'otp.title': 'Enter your code',

@@ -114,6 +114,10 @@ export const texts: Catalogue = {
   'newPassword.digit': 'Una cifra',
   'newPassword.symbol': 'Un signo que no sea letra ni cifra',
   'newPassword.tip': 'Unas cuantas palabras sin relación funcionan bien.',
+  'newPassword.strength': 'Seguridad de la contraseña',
+  'newPassword.weak': 'Fácil de adivinar',
+  'newPassword.fair': 'Aceptable',
+  'newPassword.strong': 'Segura',
   'newPassword.different': 'Las dos contraseñas no coinciden.',
 
   'otp.title': 'Introduzca su código',

@@ -114,6 +114,10 @@ export const texts: Catalogue = {
   'newPassword.digit': 'Un chiffre',
   'newPassword.symbol': 'Un signe qui n’est ni lettre ni chiffre',
   'newPassword.tip': 'Quelques mots sans rapport entre eux conviennent bien.',
+  'newPassword.strength': 'Robustesse',
+  'newPassword.weak': 'Facile à deviner',
+  'newPassword.fair': 'Moyen',
+  'newPassword.strong': 'Robuste',
   'newPassword.different': 'Les deux mots de passe ne sont pas identiques.',
 
   'otp.title': 'Saisissez votre code',

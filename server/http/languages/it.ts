@@ -113,6 +113,10 @@ export const texts: Catalogue = {
   'newPassword.digit': 'Una cifra',
   'newPassword.symbol': 'Un segno che non sia né lettera né cifra',
   'newPassword.tip': 'Vanno bene alcune parole senza legame tra loro.',
+  'newPassword.strength': 'Quanto è sicura',
+  'newPassword.weak': 'Facile da indovinare',
+  'newPassword.fair': 'Discreta',
+  'newPassword.strong': 'Sicura',
   'newPassword.different': 'Le due password non coincidono.',
 
   'otp.title': 'Inserisca il Suo codice',

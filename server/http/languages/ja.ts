@@ -113,6 +113,10 @@ export const texts: Catalogue = {
   'newPassword.digit': '数字',
   'newPassword.symbol': '文字でも数字でもない記号',
   'newPassword.tip': '関係のない単語をいくつか組み合わせるとよいでしょう。',
+  'newPassword.strength': 'パスワードの強さ',
+  'newPassword.weak': '推測されやすい',
+  'newPassword.fair': '普通',
+  'newPassword.strong': '強い',
   'newPassword.different': '2 つのパスワードが一致しません。',
 
   'otp.title': 'コードを入力',

@@ -113,6 +113,10 @@ export const texts: Catalogue = {
   'newPassword.digit': 'Een cijfer',
   'newPassword.symbol': 'Een teken dat geen letter en geen cijfer is',
   'newPassword.tip': 'Een paar woorden zonder verband werken goed.',
+  'newPassword.strength': 'Hoe sterk het is',
+  'newPassword.weak': 'Gemakkelijk te raden',
+  'newPassword.fair': 'Redelijk',
+  'newPassword.strong': 'Sterk',
   'newPassword.different': 'De twee wachtwoorden zijn niet gelijk.',
 
   'otp.title': 'Voer uw code in',

@@ -113,6 +113,10 @@ export const texts: Catalogue = {
   'newPassword.digit': 'Cyfra',
   'newPassword.symbol': 'Znak, który nie jest ani literą, ani cyfrą',
   'newPassword.tip': 'Dobrze sprawdza się kilka niepowiązanych słów.',
+  'newPassword.strength': 'Siła hasła',
+  'newPassword.weak': 'Łatwe do odgadnięcia',
+  'newPassword.fair': 'Przeciętne',
+  'newPassword.strong': 'Silne',
   'newPassword.different': 'Hasła nie są takie same.',
 
   'otp.title': 'Wpisz kod',

@@ -113,6 +113,10 @@ export const texts: Catalogue = {
   'newPassword.digit': 'Um algarismo',
   'newPassword.symbol': 'Um sinal que não seja letra nem algarismo',
   'newPassword.tip': 'Algumas palavras sem relação entre si funcionam bem.',
+  'newPassword.strength': 'Força da senha',
+  'newPassword.weak': 'Fácil de adivinhar',
+  'newPassword.fair': 'Razoável',
+  'newPassword.strong': 'Forte',
   'newPassword.different': 'As duas senhas não são iguais.',
 
   'otp.title': 'Digite o seu código',

@@ -113,6 +113,10 @@ export const texts: Catalogue = {
   'newPassword.digit': 'Bir rakam',
   'newPassword.symbol': 'Harf veya rakam olmayan bir işaret',
   'newPassword.tip': 'Birbiriyle ilgisiz birkaç sözcük iyi olur.',
+  'newPassword.strength': 'Ne kadar güçlü',
+  'newPassword.weak': 'Tahmin edilmesi kolay',
+  'newPassword.fair': 'Orta',
+  'newPassword.strong': 'Güçlü',
   'newPassword.different': 'İki parola aynı değil.',
 
   'otp.title': 'Kodunuzu girin',

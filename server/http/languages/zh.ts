@@ -107,6 +107,10 @@ export const texts: Catalogue = {
   'newPassword.digit': '一个数字',
   'newPassword.symbol': '一个既非字母也非数字的符号',
   'newPassword.tip': '几个互不相关的词效果很好。',
+  'newPassword.strength': '密码强度',
+  'newPassword.weak': '容易被猜到',
+  'newPassword.fair': '一般',
+  'newPassword.strong': '强',
   'newPassword.different': '两次输入的密码不一致。',
 
   'otp.title': '输入您的代码',

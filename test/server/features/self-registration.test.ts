@@ -74,6 +74,28 @@ test('or by the link, in the same browser; in another one it says where to go', 
   expect(await people()).toHaveLength(1);
 });
 
+test('codes for one address are guessed twenty times an hour at most, by however many; its link goes on working', async () => {
+  await site.sendsMail(realm);
+  const guess = async () => {
+    const { who, after } = await register();
+    const code = codeIn(await mailed());
+    let page = after;
+    for (let tries = 0; tries < 5; tries += 1)
+      page = await who.fill(page, { code: code === '123456' ? '654321' : '123456' });
+    return page;
+  };
+  for (let strangers = 0; strangers < 4; strangers += 1)
+    expect((await guess()).text).toContain('That code is not right.');
+  const sent = site.mails.length;
+  const { who, after } = await register();
+  await expect.poll(() => site.mails.length).toBe(sent + 1);
+  const mail = await mailed();
+  expect((await who.fill(after, { code: codeIn(mail) })).text).not.toContain('That code is not right.');
+  expect(await people()).toEqual([]);
+  const page = await who.open(linkIn(mail));
+  expect((await who.post(`/realms/${realm}/login`, { ...page.fields, do: 'next' })).url).toContain('/account');
+});
+
 test('whoever gives an address that has an account sees what all see, and its owner is told', async () => {
   await site.sendsMail(realm);
   await call(createUser, { params: { realm }, body: { username: 'bob', password: PASSWORD, email: address('bob') } });
