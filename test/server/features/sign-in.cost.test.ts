@@ -11,25 +11,40 @@ let clock = new Date();
 const realm = 'cost';
 let statements = 0;
 const { parse, bind, query } = pg.Connection.prototype;
-/** The job queue looks for work beside whatever is done. */
-const isQueues = (text: unknown) => String(text).includes('pgboss');
-/** What each connection parsed last, and has not bound yet. */
-const parsed = new WeakMap<object, unknown>();
+/** The job queue looks for work, and the audit log is sealed, beside whatever is done. */
+const isJobs = (text: string) => /pgboss|event_log|event_block/.test(text);
+/** What a connection's prepared statements are, by name. */
+const prepared = new WeakMap<object, Map<string, string>>();
+/** A connection's transaction that goes on: its statements count together, or are all a job's. */
+const transactions = new WeakMap<object, { statements: number; jobs: boolean }>();
+function count(connection: object, text: string): void {
+  if (/^begin/i.test(text)) transactions.set(connection, { statements: 0, jobs: false });
+  const transaction = transactions.get(connection);
+  if (!transaction) {
+    if (!isJobs(text)) statements += 1;
+    return;
+  }
+  transaction.statements += 1;
+  transaction.jobs ||= isJobs(text);
+  if (!/^(commit|rollback)$/i.test(text)) return;
+  transactions.delete(connection);
+  if (!transaction.jobs) statements += transaction.statements;
+}
 
 beforeAll(async () => {
   server = await startTestServer({ now: () => clock });
   await makePeopledRealm(server, realm);
   pg.Connection.prototype.parse = function (...of) {
-    parsed.set(this, of[0]?.text);
+    const texts = prepared.get(this) ?? new Map<string, string>();
+    prepared.set(this, texts.set(String(of[0]?.name ?? ''), String(of[0]?.text)));
     return parse.apply(this, of);
   };
   pg.Connection.prototype.bind = function (...of) {
-    if (!isQueues(parsed.get(this))) statements += 1;
-    parsed.delete(this);
+    count(this, prepared.get(this)?.get(String(of[0]?.statement ?? '')) ?? '');
     return bind.apply(this, of);
   };
   pg.Connection.prototype.query = function (...of) {
-    if (!isQueues(of[0])) statements += 1;
+    count(this, String(of[0]));
     return query.apply(this, of);
   };
 });
@@ -82,7 +97,8 @@ test('a sign-in by password, one with a code, and a step up ask the database no 
     shown: 0,
     byPassword: 8,
     asked: 13,
-    enrolled: 25,
+    // and the mail that tells the person of it
+    enrolled: 26,
     first: 8,
     refused: 12,
     second: 14,
