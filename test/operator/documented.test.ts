@@ -86,6 +86,7 @@ beforeAll(async () => {
     secret('acme-smtp', { password: 'a password' }, 'identity'),
     secret('corporate', { secret: 'a secret of the provider' }, 'identity'),
     secret('directory', { password: 'the password at the directory' }, 'identity'),
+    secret('turnstile', { secret: 'a secret of the CAPTCHA' }, 'identity'),
     secret('wiki', { token: 'a token of the wiki' }, 'identity'),
     {
       apiVersion: 'v1',
