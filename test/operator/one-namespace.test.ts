@@ -19,7 +19,7 @@ const rights = [
     metadata: { name: USER, namespace: HOME },
     rules: [
       { apiGroups: ['realmkeeper.dev'], resources: ['*'], verbs: ['get', 'list', 'watch', 'patch'] },
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
       { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
     ],
