@@ -8,6 +8,7 @@ import { newSecret, sameSecret } from '../../crypto/tokens.ts';
 import type { Transact } from '../../db/transact.ts';
 import { linkDigest } from '../../domain/links.ts';
 import { userParty } from '../../domain/party.ts';
+import { isWithdrawn, mustHold } from '../../domain/proof.ts';
 import { realmCookie } from '../../http/realm-cookie.ts';
 import type { Notify } from '../messaging/notify.ts';
 import type { LiveSession, Sessions } from '../sessions/service.ts';
@@ -66,6 +67,8 @@ export function createConnections(deps: ConnectionsDeps) {
     const found = await links.find(realm, arrived);
     if (found) return found.user.id === user.id;
     return transact(realm, async (tx) => {
+      // The way to the provider takes time, in which access may have ended.
+      await mustHold(tx.sql, realm, { userId: user.id, credentials: [], sessionId: session.id });
       const linkId = await links.make(tx, by, realm, user, arrived, { used: true });
       if (linkId === undefined) return false;
       const { alias: from, emailVerified, provided } = arrived;
@@ -127,7 +130,7 @@ export function createConnections(deps: ConnectionsDeps) {
         const done = await connected(by, realm, provider, session, await upstream.arrive(provider, back));
         return to(done ? 'connected' : 'notConnected');
       } catch (error) {
-        if (error instanceof UpstreamError) return to('notConnected');
+        if (error instanceof UpstreamError || isWithdrawn(error)) return to('notConnected');
         throw error;
       }
     },

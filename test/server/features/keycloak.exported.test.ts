@@ -355,3 +355,38 @@ test('the document has what the realm had: clients’ protocol, flows’ conditi
   const saml = named(document.samlClients, 'entityId', 'plain-saml');
   expect(saml?.mappers).toContainEqual(expect.objectContaining({ source: 'roles' }));
 });
+
+test('policies whose times are none, and all that go by them, are left out and told', async () => {
+  const policy = (name: string, type: string, config: Record<string, string>) => ({ name, type, config });
+  const byOther = Array.from({ length: 200 }, (_, i) =>
+    policy(`by ${i}`, 'aggregate', { applyPolicies: JSON.stringify([i === 199 ? 'for ever' : `by ${i + 1}`]) }),
+  );
+  const { notCarried } = await send(
+    'times',
+    JSON.stringify({
+      realm: 'times',
+      clients: [
+        {
+          clientId: 'invoices',
+          secret: 'invoices-secret-of-old',
+          serviceAccountsEnabled: true,
+          authorizationServicesEnabled: true,
+          authorizationSettings: {
+            policies: [
+              ...byOther,
+              policy('for ever', 'time', { dayMonth: '1', dayMonthEnd: '4000000000' }),
+              policy('late', 'time', { hour: 'noon' }),
+              policy('of winter', 'time', { month: '11', monthEnd: '2' }),
+            ],
+          },
+        },
+      ],
+    }),
+  );
+  const told = notCarried.filter(({ field }) => field?.startsWith('authorizationSettings.'));
+  expect(told.map(({ field }) => field?.replace('authorizationSettings.', '')).sort()).toEqual(
+    [...byOther.map(({ name }) => name), 'for ever', 'late'].sort(),
+  );
+  const { authorizationServices } = JSON.parse(await admin.download('times'));
+  expect(authorizationServices[0].policies).toMatchObject([{ name: 'of winter', config: { months: [1, 2, 11, 12] } }]);
+});

@@ -74,10 +74,12 @@ function groupPolicy(config: Config): Translated {
 
 /** `2026-01-01 00:00:00`, in the zone of that server: taken to be UTC. */
 const instant = (text: string): string => `${text.trim().replace(' ', 'T')}Z`;
-function range(config: Config, field: string, most: number): number[] {
-  const from = Number(config[field] ?? '');
-  if (!from) return [];
+/** `undefined`: there are no such days or months. */
+function range(config: Config, field: string, most: number): number[] | undefined {
+  if (!config[field]) return [];
+  const from = Number(config[field]);
   const to = Number(config[`${field}End`] || from);
+  if (![from, to].every((one) => Number.isInteger(one) && one >= 1 && one <= most)) return undefined;
   // Over the end of a month or year.
   const length = to >= from ? to - from + 1 : most - from + 1 + to;
   return Array.from({ length }, (_, i) => ((from + i - 1) % most) + 1).sort((a, b) => a - b);
@@ -88,6 +90,10 @@ function timePolicy(config: Config): Translated {
     return 'years, and minutes of each hour, are not gone by here: say it by notBefore and notAfter';
   const days = range(config, 'dayMonth', 31);
   const months = range(config, 'month', 12);
+  const clock = [config.hour, config.hourEnd, config.minute, config.minuteEnd].every(
+    (one) => !one || /^\d\d?$/.test(one),
+  );
+  if (!days || !months || !clock) return 'there are no such days, months, hours or minutes';
   // Keycloak's last hour and minute are within.
   const last =
     Number(config.hourEnd || config.hour) * 60 + (config.minute ? Number(config.minuteEnd || config.minute) + 1 : 60);
@@ -162,15 +168,11 @@ export function authorizationOf(
       };
     });
   // An aggregate may stand before what it goes by.
-  let kept = policies;
-  for (let before = -1; before !== kept.length; ) {
-    before = kept.length;
-    kept = kept.filter(({ name, config }) => {
-      const why = lacking(config.policies ?? [], gone);
-      if (why) leave(name, why);
-      return !why;
-    });
-  }
+  const aggregates = policies.flatMap(({ name, config }) => (config.policies ?? []).map((by) => ({ name, by })));
+  const goingBy = Map.groupBy(aggregates, ({ by }) => by);
+  // Those that are left out meanwhile come up here, too.
+  for (const left of gone)
+    for (const { name } of goingBy.get(left) ?? []) if (!gone.has(name)) leave(name, lacking([left], gone) ?? '');
   const permissions = all.filter(isPermission).flatMap(({ name, decisionStrategy, config = {}, type }) => {
     const by = names(config, 'applyPolicies');
     const there = by.filter((policy) => !gone.has(policy));
@@ -205,7 +207,7 @@ export function authorizationOf(
         attributes: attributes ?? {},
       }),
     ),
-    policies: kept,
+    policies: policies.filter(({ name }) => !gone.has(name)),
     permissions,
   };
 }

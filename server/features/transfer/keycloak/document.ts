@@ -115,7 +115,8 @@ export const issuersIn = (providers: unknown): Map<string, string> =>
     listed(providers).flatMap(({ alias, type, config }) => {
       const { issuer, entityId, userinfoEndpoint }: ProviderConfig = Object(config);
       const from = type === 'oidc' ? issuer : type === 'saml' ? entityId : userinfoEndpoint;
-      if (from === undefined || typeof alias !== 'string') return [];
+      // A placeholder's value is this server's alone.
+      if (from === undefined || typeof alias !== 'string' || from.includes('${')) return [];
       return [[alias, type === 'oauth2' ? new URL(from).origin : from] as const];
     }),
   );
