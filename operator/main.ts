@@ -70,10 +70,11 @@ async function placeOf(
     return { source, clusterName };
   }
   const clusterName = config.clusterName ?? 'folder';
-  const orphans = async () => {
-    const found = served.map(({ client, config: { name } }) => orphansOf(client, { clusterName, serverName: name }));
-    return (await Promise.all(found)).flat();
-  };
+  const orphans = served.map(
+    ({ client, config: { name } }) =>
+      () =>
+        orphansOf(client, { clusterName, serverName: name }),
+  );
   return { source: folderSource({ dir: config.manifests, orphans, serves, log: say }), clusterName };
 }
 

@@ -64,7 +64,7 @@ async function start(env: Environment, interrupt: AbortSignal): Promise<{ server
         ['default/demo-secrets/demo-service', secrets.demoClientSecret],
         ['default/demo-secrets/webhook', secrets.webhook],
       ]),
-      orphans: () => orphansOf(client, { clusterName: CLUSTER }),
+      orphans: [() => orphansOf(client, { clusterName: CLUSTER })],
       log: say,
     });
     operator = await startOperator({

@@ -7,6 +7,7 @@ import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { DNS_NAME } from '../../server/contract/resources/custom-resource.ts';
 import { API_VERSION, FINALIZER, keyOf, keyOfResource, kindNames, type Resource, resourceOf } from '../resource.ts';
+import { serverRefOf } from '../runtime/server-ref.ts';
 import type { Source, SourceListener } from './source.ts';
 
 const EVERY_MS = 1_000;
@@ -36,20 +37,20 @@ interface Contents {
 
 /**
  * @param secrets values that stand in for those of the files' Secrets, by `namespace/name/key`
- * @param orphans what was applied from here before and may have vanished since, as resources under deletion
+ * @param orphans of each server, what was applied from here before and may have vanished since, as resources under deletion
  * @throws Error naming the file that isn't understood, at start; later such a file is logged and the last good state kept
  */
 export function folderSource({
   dir,
   secrets: overrides = new Map(),
-  orphans = async () => [],
+  orphans = [],
   serves = () => true,
   everyMs = EVERY_MS,
   log,
 }: {
   dir: string;
   secrets?: ReadonlyMap<string, string>;
-  orphans?: () => Promise<readonly Resource[]>;
+  orphans?: readonly (() => Promise<readonly Resource[]>)[];
   /** Whether a resource is this operator's. */
   serves?: (resource: Resource) => boolean;
   /** How often the files are looked at. */
@@ -159,18 +160,34 @@ export function folderSource({
       listener?.configMapChanged?.(namespace, name);
   }
 
-  let adopted = false;
-  /** Once it can be known (the server may be away at first) what vanished while nobody looked. */
-  async function adopt(): Promise<void> {
-    if (adopted) return;
-    const found = await orphans().catch(() => undefined);
-    adopted ||= found !== undefined;
-    for (const orphan of found ?? []) {
-      const key = keyOfResource(orphan);
-      if (contents.resources.has(key)) continue;
-      contents.resources.set(key, orphan);
-      listener?.changed(key);
+  /** Servers that haven't said yet what they have from here. */
+  const unasked = new Set(orphans);
+  /** What they have, and a resource of another server may stand in the place of. */
+  let waiting: readonly Resource[] = [];
+  /** Asks each server, once it can be known (it may be away at first), what vanished while nobody looked; waits for none. */
+  function ask(): void {
+    for (const orphansThere of unasked) {
+      unasked.delete(orphansThere);
+      orphansThere().then(
+        (found) => {
+          waiting = [...waiting, ...found];
+          if (listener) adopt();
+        },
+        () => unasked.add(orphansThere),
+      );
     }
+  }
+  function adopt(): void {
+    const later: Resource[] = [];
+    for (const orphan of waiting) {
+      const key = keyOfResource(orphan);
+      const there = contents.resources.get(key);
+      if (!there) {
+        contents.resources.set(key, orphan);
+        listener?.changed(key);
+      } else if (serverRefOf(there.spec) !== serverRefOf(orphan.spec)) later.push(orphan);
+    }
+    waiting = later;
   }
 
   return {
@@ -193,10 +210,11 @@ export function folderSource({
             failing = error.message;
           },
         );
-        await adopt();
+        ask();
+        adopt();
         if (listener) timer = setTimeout(again, everyMs);
       };
-      await adopt();
+      ask();
       timer = setTimeout(again, everyMs);
     },
     async stop() {

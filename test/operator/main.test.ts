@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { managersOf } from '../../operator/managers.ts';
+import type { Client } from '../../server/contract/client.ts';
 import { getSettings } from '../../server/contract/settings.ts';
 import { createFolder, eventually, type Folder, OPERATOR_SECRET, resource } from '../support/operator.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -84,6 +86,42 @@ test('a folder is applied, and SIGTERM ends the operator gracefully', async () =
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
   expect(said.err).not.toContain(OPERATOR_SECRET);
+});
+
+test('what vanished from a folder is let go on each server that answers, under one name on two of them', async () => {
+  const euSecret = 'svc_cs_operator-of-the-server-eu-0123456789';
+  const eu = await startTestServer({ env: { SVC_OPERATOR_CLIENT_SECRET: euSecret } });
+  const documents = await createFolder();
+  try {
+    const secretFile = path.join(documents.dir, 'secret');
+    await writeFile(secretFile, euSecret);
+    const env = { SVC_SERVER_URL: server.baseUrl, SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET };
+    const operatorOf = (servers: Record<string, string>) => {
+      const named = Object.entries(servers).map(([name, url]) => `${name}=${url},client-secret-file=${secretFile}`);
+      const more = named.flatMap((one) => ['--server', one]);
+      return run(['--manifests', documents.dir, '--cluster-name', 'laptop', ...more], env);
+    };
+    const manager = 'k8s:laptop/default/Realm/twin';
+    const of = (client: Client) => managersOf(client, 'twin');
+    for (const [client, more] of [[server.admin, {}] as const, [eu.admin, { serverRef: 'eu' }] as const]) {
+      await documents.write(
+        'realm.yaml',
+        resource('Realm', 'twin', { realm: 'twin', roles: [{ name: 'a' }], ...more }),
+      );
+      const { child, ended } = operatorOf({ eu: eu.baseUrl });
+      await eventually(async () => expect(await of(client)).toContain(manager));
+      child.kill('SIGTERM');
+      await ended;
+    }
+    await documents.remove('realm.yaml');
+    // nobody answers at the last
+    operatorOf({ eu: eu.baseUrl, away: 'http://127.0.0.1:9' });
+    for (const client of [server.admin, eu.admin])
+      await eventually(async () => expect(await of(client)).not.toContain(manager));
+  } finally {
+    await eu.stop();
+    await documents.drop();
+  }
 });
 
 test('an operator that the server doesn’t know says so and goes on trying', async () => {

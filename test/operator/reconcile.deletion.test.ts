@@ -5,7 +5,7 @@ import { createRealm, deleteRealm, getRealm } from '../../server/contract/realms
 import { getSettings } from '../../server/contract/settings.ts';
 import { listManagers } from '../../server/contract/transfer.ts';
 import { createWebhook, listWebhooks } from '../../server/contract/webhooks.ts';
-import { eventually, operatorSite, resource } from '../support/operator.ts';
+import { atRest, eventually, operatorSite, resource } from '../support/operator.ts';
 
 const site = operatorSite({ name: 'goes' });
 const theRealm = (more: object = {}, metadata = {}) =>
@@ -152,9 +152,8 @@ test('what another cluster declared is not this one’s to delete', async () => 
   await theirs.stop();
   await site.folder.remove('a.yaml');
   await site.folder.remove('realm.yaml');
-  const operator = await site.begin();
-  await operator.idle();
-  expect(await webhooks()).toEqual(['mine']);
+  await site.begin();
+  expect(await atRest(webhooks)).toEqual(['mine']);
 });
 
 test('a document that is put back is applied again', async () => {

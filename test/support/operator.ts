@@ -121,7 +121,7 @@ export async function startTestOperator(options: TestOperatorOptions) {
   const authorize = serverSession({ serverUrl, credential: { secret: OPERATOR_SECRET }, fetch });
   const client = createClient({ baseUrl: serverUrl, fetch: reach, authorize });
   const log = (message: string) => void lines.push(message);
-  const source = folderSource({ dir, orphans: () => orphansOf(client, { clusterName }), everyMs: 100, log });
+  const source = folderSource({ dir, orphans: [() => orphansOf(client, { clusterName })], everyMs: 100, log });
   const operator = await startOperator({
     source,
     client,
