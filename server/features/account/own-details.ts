@@ -122,7 +122,7 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
       const kept = EmailTicket.parse(tickets.open(realm, holder, 'email', ticket));
       const email = kept.email ?? '';
       const { email: present, verified } = await emails.of(realm, userId);
-      const proof = codes.check(kept, { code }, emailContext(write, email));
+      const proof = codes.check(realm, kept, { code }, emailContext(write, email));
       // Guesses count with those of every other kind of code; the ticket itself could come back as often as somebody likes.
       const isGuess = proof.do === 'proven' || proof.reason !== '';
       const user = { id: userId, username };

@@ -5,7 +5,7 @@ import type { By } from '../../contract/events.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { newSecret, sameSecret } from '../../crypto/tokens.ts';
 import type { Tx } from '../../db/transact.ts';
-import { createAttempts } from '../../domain/attempts.ts';
+import { createAttempts, inRealm } from '../../domain/attempts.ts';
 import { linkDigest, linkTo } from '../../domain/links.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { text } from '../../http/texts.ts';
@@ -15,7 +15,7 @@ import type { Form, Kept } from './authenticator.ts';
 const DIGITS = 6;
 const LIFETIME_SECONDS = 600;
 const MOST_TRIES = 5;
-/** Of all codes that went to one address in an hour, whoever asked for them: the link goes on working. */
+/** Of all codes of a realm that went to one address in an hour, whoever asked for them: the link goes on working. */
 const MOST_GUESSES = 20;
 const AGAIN_AFTER_MS = 30_000;
 
@@ -77,7 +77,7 @@ export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
     mayResend: ({ at = '0' }: Kept): boolean => now().getTime() - Number(at) >= AGAIN_AFTER_MS,
 
     /** What a form proves. `reason` is for the audit log. */
-    check(kept: Kept, form: Form, context: string): Proof {
+    check(realm: string, kept: Kept, form: Form, context: string): Proof {
       const again = (message: string, reason = '', keep?: Kept): Proof => ({
         do: 'again',
         message,
@@ -93,7 +93,7 @@ export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
       const code = (form.code ?? '').replace(/[\s-]/g, '');
       if (!/^\d{6}$/.test(code)) return again(text('messageCode.digits', { digits: DIGITS }));
       const tries = Number(kept.tries ?? 0) + 1;
-      const to = (kept.email ?? '').toLowerCase();
+      const to = inRealm(realm, (kept.email ?? '').toLowerCase());
       if (isOver || tries > MOST_TRIES || guesses.blocked(to) !== undefined) return again(text('messageCode.over'));
       if (sameSecret(digestOf(context, code), kept.code ?? '')) return { do: 'proven' };
       guesses.fail(to);

@@ -199,7 +199,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     form: Form,
     opened: Link['owner'] | undefined,
   ): Promise<Outcome | undefined> {
-    const proof = codes.check(code, form, contextOf(step, stage.arrived));
+    const proof = codes.check(step.realm, code, form, contextOf(step, stage.arrived));
     if (proof.do === 'again' && proof.reason === '') return again('code', proof.message);
     const ok = proof.do === 'proven';
     const counted = opened ? await credentials.guess(step.realm, opened, step.by, async () => ({ ok })) : { ok };

@@ -144,7 +144,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
       const sent = await mail(step, opened(step));
       return { do: 'kept', keep: sent, ...(sent.address !== undefined && { address: sent.address }) } as const;
     }
-    const proof = codes.check(kept, form, contextOf(step));
+    const proof = codes.check(step.realm, kept, form, contextOf(step));
     if (proof.do === 'again') return again(proof.message, proof.keep);
     return (await create(step, opened(step), true)) ?? again(text('register.taken'));
   }

@@ -78,7 +78,7 @@ export function createVerifyEmail(deps: VerifyEmailDeps): RequiredStep {
         const keep = await sendTo(step, email);
         return { do: 'kept', keep, ...(keep.address !== undefined && { address: keep.address }) };
       }
-      const proof = codes.check(kept, form, contextOf(step, email));
+      const proof = codes.check(realm, kept, form, contextOf(step, email));
       // Guesses count with those of every other kind of code.
       const isGuess = proof.do === 'proven' || proof.reason !== '';
       const counted =

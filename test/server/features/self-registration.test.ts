@@ -74,7 +74,7 @@ test('or by the link, in the same browser; in another one it says where to go', 
   expect(await people()).toHaveLength(1);
 });
 
-test('codes for one address are guessed twenty times an hour at most, by however many; its link goes on working', async () => {
+test('codes for one address are guessed twenty times an hour at most in a realm, by however many; its link goes on working', async () => {
   await site.sendsMail(realm);
   const guess = async () => {
     const { who, after } = await register();
@@ -94,6 +94,17 @@ test('codes for one address are guessed twenty times an hour at most, by however
   expect(await people()).toEqual([]);
   const page = await who.open(linkIn(mail));
   expect((await who.post(`/realms/${realm}/login`, { ...page.fields, do: 'next' })).url).toContain('/account');
+
+  // Another realm's codes for the address are as good as ever.
+  const email = address();
+  made += 1;
+  realm = `joining${made}`;
+  await makePeopledRealm(site.server, realm, []);
+  await site.sendsMail(realm);
+  const elsewhere = await register({ email });
+  const newest = async () => codeIn(await mailed(email));
+  await expect.poll(newest).not.toBe(codeIn(mail));
+  expect((await elsewhere.who.fill(elsewhere.after, { code: await newest() })).url).toContain('/account');
 });
 
 test('whoever gives an address that has an account sees what all see, and its owner is told', async () => {
