@@ -11,6 +11,8 @@ export const provisioningData: PersonalData = {
   },
   /** Targets know them by an id of their own, by which they are deleted there. */
   async erase(sql, realm, { id, pseudonym }) {
+    // A job that marks them due comes before this, or finds nobody.
+    await sql`select from realm_user where realm_id = ${realm} and id = ${id} for update`;
     await sql`delete from scim_link where realm_id = ${realm} and kind = 'user' and object_id = ${id} and remote_id is null`;
     await sql`
       update scim_link set object_id = ${pseudonym}, error = null

@@ -35,7 +35,10 @@ const mark = (sql: Sql, realm: string, target: string, at: Date, objects: Fragme
   on conflict (realm_id, target_id, kind, object_id) do update set due_at = excluded.due_at, changes = scim_link.changes + 1,
     attempts = 0, digest = case when ${forget}::boolean then null else scim_link.digest end`;
 
-/** These, and what they are members of, or were when it was sent; the groups below these. */
+/**
+ * These, and what they are members of, or were when it was sent; the groups below these. Who is gone is due where the target has
+ * something of them: by the locks, whoever is erased meanwhile doesn't come back by the id of before.
+ */
 export const markDue = (
   sql: Sql,
   realm: string,
@@ -49,7 +52,11 @@ export const markDue = (
     target,
     at,
     fragment`
-      select 'user' as kind, id from unnest(${users}::uuid[]) id
+      select 'user' as kind, id from (
+        select id from realm_user where realm_id = ${realm} and id = any(${users}::uuid[]) for key share) present
+      union select 'user', object_id from (
+        select object_id from scim_link where realm_id = ${realm} and target_id = ${target} and kind = 'user'
+          and object_id = any(${users}::uuid[]) for update) known
       union select 'group', id from unnest(${groups}::uuid[]) id
       union select 'group', b.id from user_group g join user_group b on b.realm_id = g.realm_id and starts_with(b.path, g.path || '/')
         where g.realm_id = ${realm} and g.id = any(${groups}::uuid[])
