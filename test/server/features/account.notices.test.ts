@@ -15,7 +15,7 @@ const REMOVED = 'a way to sign in was removed';
 let site: MailingServer;
 let realm = '';
 let userId = '';
-freshRealms('told', startMailingServer, async (started, fresh) => {
+const { seconds } = freshRealms('told', startMailingServer, async (started, fresh) => {
   site = started;
   realm = fresh;
   await makePeopledRealm(site.server, realm, []);
@@ -40,7 +40,7 @@ const press = (who: Person, { text }: Shown, action: string, more: Record<string
 async function withOtp() {
   const { who, page } = await signedIn();
   const setUp = await press(who, page, 'credentials/set-up', { action: 'CONFIGURE_OTP' });
-  return { who, page: await who.fill(setUp, { code: codeAt(secretOn(setUp)) }) };
+  return { who, page: await who.fill(setUp, { code: codeAt(secretOn(setUp), seconds() * 1000) }) };
 }
 
 test('who sets up an authenticator app is told, and told again when it is removed', async () => {

@@ -27,7 +27,7 @@ beforeAll(async () => {
   admin = await importer(server);
   await send('meridian', meridian);
   await send('lakeside-eu', lakeside);
-}, 120_000);
+});
 afterAll(() => server?.stop());
 
 async function send(realm: string, body: string): Promise<KeycloakPlan> {

@@ -119,7 +119,7 @@ describe('by', () => {
       (await server.admin.call(listEvents, { params: { realm }, query: { type: 'BACKCHANNEL_LOGOUT_FAILED' } })).body ??
       [];
     await expect
-      .poll(async () => (await failed()).map(({ clientId }) => clientId).toSorted(), { timeout: 30_000 })
+      .poll(async () => (await failed()).map(({ clientId }) => clientId).toSorted())
       .toEqual(clients.toSorted());
   });
 

@@ -25,7 +25,7 @@ let made = 0;
 beforeAll(async () => {
   receiver = await startReceiver();
   const allow = ['127.0.0.1'];
-  server = await startTestServer({ env: { SVC_OUTBOUND_CA_FILE: receiver.caFile } });
+  server = await startTestServer({ env: { SVC_OUTBOUND_CA_FILE: receiver.caFile }, jobs: false });
   asking = startAsking(server);
   outbound = createOutbound({ allow, caFile: receiver.caFile });
 });

@@ -11,28 +11,28 @@ let clock = new Date();
 const realm = 'cost';
 let statements = 0;
 const { parse, bind, query } = pg.Connection.prototype;
-/** The job queue looks for work, and the audit log is sealed, beside whatever is done. */
-const isJobs = (text: string) => /pgboss|event_log|event_block/.test(text);
+/** The audit log is sealed beside whatever is done. */
+const isSealing = (text: string) => /event_log|event_block/.test(text);
 /** What a connection's prepared statements are, by name. */
 const prepared = new WeakMap<object, Map<string, string>>();
-/** A connection's transaction that goes on: its statements count together, or are all a job's. */
-const transactions = new WeakMap<object, { statements: number; jobs: boolean }>();
+/** A connection's transaction that goes on: its statements count together, or are all of the sealing. */
+const transactions = new WeakMap<object, { statements: number; sealing: boolean }>();
 function count(connection: object, text: string): void {
-  if (/^begin/i.test(text)) transactions.set(connection, { statements: 0, jobs: false });
+  if (/^begin/i.test(text)) transactions.set(connection, { statements: 0, sealing: false });
   const transaction = transactions.get(connection);
   if (!transaction) {
-    if (!isJobs(text)) statements += 1;
+    if (!isSealing(text)) statements += 1;
     return;
   }
   transaction.statements += 1;
-  transaction.jobs ||= isJobs(text);
+  transaction.sealing ||= isSealing(text);
   if (!/^(commit|rollback)$/i.test(text)) return;
   transactions.delete(connection);
-  if (!transaction.jobs) statements += transaction.statements;
+  if (!transaction.sealing) statements += transaction.statements;
 }
 
 beforeAll(async () => {
-  server = await startTestServer({ now: () => clock });
+  server = await startTestServer({ now: () => clock, jobs: false });
   await makePeopledRealm(server, realm);
   pg.Connection.prototype.parse = function (...of) {
     const texts = prepared.get(this) ?? new Map<string, string>();
@@ -53,7 +53,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** Statements of what is done, begin and commit included, without what jobs do beside it. */
+/** Statements of what is done, begin and commit included, without the sealing beside it. */
 async function cost<T>(act: () => Promise<T>): Promise<[T, number]> {
   await expect
     .poll(async () => {
