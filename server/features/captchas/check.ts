@@ -55,8 +55,6 @@ const providers: Record<HostedCaptcha, Provider> = {
     },
   },
 };
-/** Fields of forms that are nothing which somebody said of themselves. */
-export const captchaFields: readonly string[] = Object.values(providers).map(({ field }) => field);
 
 const LIMITS = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
 const LONGEST = 8_192;
@@ -93,6 +91,9 @@ export function createCaptchas({ sql, seal, outbound, log }: CaptchaDeps) {
     HostedCaptcha.safeParse(captchaProvider).data;
 
   return {
+    /** Fields of forms that are nothing which somebody said of themselves. */
+    fields: Object.values(providers).map(({ field }) => field),
+
     /** Whether the realm asks for a hosted one. */
     asks: (settings: Pick<Settings, 'captchaProvider'>): boolean => hostedIn(settings) !== undefined,
 

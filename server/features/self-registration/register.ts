@@ -11,7 +11,7 @@ import { valuesIn, withValues } from '../../http/profile-fields.ts';
 import { said, text } from '../../http/texts.ts';
 import type { Form, Kept, PageStep, Step } from '../authenticators/authenticator.ts';
 import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
-import { type Captchas, captchaFields } from '../captchas/check.ts';
+import type { Captchas } from '../captchas/check.ts';
 import type { ChoosePassword } from '../credentials/new-password.ts';
 import type { NewPerson, OwnAccounts } from '../users/own-account.ts';
 import { codePage, formPage } from './pages.ts';
@@ -99,7 +99,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
       const { realm, settings, by, kept } = step;
       const values = Object.fromEntries(
         Object.entries(form).filter(
-          ([name]) => ![...captchaFields, 'password', 'repeated', 'csrf', 'work', 'asked'].includes(name),
+          ([name]) => ![...captchas.fields, 'password', 'repeated', 'csrf', 'work', 'asked'].includes(name),
         ),
       );
       const again = (at: string, message: string, keep?: Kept) =>
