@@ -47,7 +47,7 @@ export async function startTestServer({
   retryDelaysSeconds?: readonly number[];
   /** Keys that are generated and password hashes at their usual cost, for the tests of these. */
   costly?: boolean;
-  /** false: no job runs as long as none is enqueued, for tests that call one themselves or count statements. */
+  /** false: nothing is sealed, and no job runs as long as none is enqueued, for tests that call one themselves or count statements. */
   jobs?: boolean;
   /** The TXT records of domains. */
   resolveTxt?: AppOptions['resolveTxt'];
