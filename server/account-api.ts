@@ -4,7 +4,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
-import { createAttempts } from './domain/attempts.ts';
 import type { Subjects } from './domain/subjects.ts';
 import { accountApiRoutes } from './features/account/api-routes.ts';
 import { createAsThemselves } from './features/account/as-themselves.ts';
@@ -59,9 +58,6 @@ export const personalData: readonly PersonalData[] = [
   ...historyData,
 ];
 
-/** Accounts that one address may delete: each time the whole audit log of the realm is read. */
-const ERASURES_A_MINUTE = 10;
-
 export interface AccountApiDeps {
   sharing: Sharing;
   /** People's tokens of identity providers. */
@@ -108,7 +104,7 @@ export function createAccountApi(deps: AccountApiDeps): {
         ...{ sql, transact, sessions, gdpr, notify, asThemselves, settings, baseUrl, now },
         details: createOwnDetails({ ...own, ...written, notify, sends }),
         methods: createOwnCredentials({ ...own, ...written, settings }),
-        erasures: createAttempts({ limit: ERASURES_A_MINUTE, now }),
+        erasures: own.erasures,
       });
     },
   };

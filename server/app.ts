@@ -294,7 +294,7 @@ export async function buildApp({
     ...scim.jobs,
     ...federation.jobs,
     agentReviews({ sql, transact, send: messaging.send, now }),
-    samlMetadataRefresh({ sql, transact, outbound, of: resources.samlClients, now, newId }),
+    samlMetadataRefresh({ sql, transact, outbound, of: resources.samlClients, log, now, newId }),
     janitor({
       sql,
       transact,

@@ -5,7 +5,6 @@ import type { Seal } from './crypto/seal.ts';
 import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
-import type { Factors } from './domain/factors.ts';
 import type { AccountSection } from './features/account/section.ts';
 import { type MailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
 import { createIdentitySection } from './features/brokering/account.ts';
@@ -18,6 +17,7 @@ import { createUpstreamLogout, type UpstreamLogout } from './features/brokering/
 import { upstreamLogoutRoutes } from './features/brokering/logout-routes.ts';
 import { createOauth2 } from './features/brokering/oauth2.ts';
 import { createOidc } from './features/brokering/oidc.ts';
+import type { OwnIdentities } from './features/brokering/own-identities.ts';
 import { createProviderSessions } from './features/brokering/provider-sessions.ts';
 import { createProviderTokens, providerTokenRoutes } from './features/brokering/provider-tokens.ts';
 import { createProviders } from './features/brokering/providers.ts';
@@ -62,7 +62,7 @@ export interface IdentityBrokeringDeps {
 }
 
 export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
-  const { sql, realmSql, transact, seal, settings, credentials, notify, keys, outbound, baseUrl, now, newId } = deps;
+  const { sql, realmSql, transact, seal, settings, notify, keys, outbound, baseUrl, now, newId } = deps;
   const providers = createProviders({ sql, seal, environment: deps.environment, now });
   const homes = createHomes({ sql, providers, now });
   const links = createLinks({ sql, notify, now, newId });
@@ -104,8 +104,8 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
         ...{ providers, upstreams, links, providerTokens, sessions, apply: applyProvided },
         ...{ notify, transact, seal, baseUrl, now },
       }),
-    section: (connections: Connections, factors: Factors): AccountSection =>
-      createIdentitySection({ links, connections, credentials, factors, settings, transact, baseUrl }),
+    section: (connections: Connections, ownIdentities: OwnIdentities): AccountSection =>
+      createIdentitySection({ links, ownIdentities, connections, settings, transact, baseUrl }),
     /** What applications read of people's accounts. */
     mountTokens: (account: FastifyInstance): void => providerTokenRoutes(account, { providers, transact, seal, now }),
     drop(realm: string | undefined): void {

@@ -12,9 +12,11 @@ import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { type Attempts, createAttempts } from './domain/attempts.ts';
 import { createFactors } from './domain/factors.ts';
+import { ERASURES_A_MINUTE } from './features/account/erase.ts';
 import { accountRoutes } from './features/account/routes.ts';
 import { createMailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
+import { createOwnIdentities } from './features/brokering/own-identities.ts';
 import { createCaptchas } from './features/captchas/check.ts';
 import { createDeviceKeys } from './features/credentials/devices.ts';
 import { createChoosePassword } from './features/credentials/new-password.ts';
@@ -156,6 +158,8 @@ export function createPeople(deps: PeopleDeps) {
     ...{ transact, send, seal, now, newId },
   });
   const factors = createFactors(registry);
+  const ownIdentities = createOwnIdentities({ links, credentials, factors });
+  const erasures = createAttempts({ limit: ERASURES_A_MINUTE, now });
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
   const sessions = createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId });
   const upstreamLogout = identities.logoutWith(sessions);
@@ -236,7 +240,10 @@ export function createPeople(deps: PeopleDeps) {
     upstreamLogout,
     mountProviderTokens: identities.mountTokens,
     /** What people change of their own account. */
-    own: { credentials, passkeys, recoveryCodes, enrolments, links, factors, profiles, emails, codes, choosePassword },
+    own: {
+      ...{ credentials, passkeys, recoveryCodes, enrolments, links, ownIdentities, factors },
+      ...{ profiles, emails, codes, choosePassword, erasures },
+    },
     languages,
     drop(realm: string | undefined): void {
       flows.drop(realm);
@@ -322,8 +329,8 @@ export function createPeople(deps: PeopleDeps) {
       impersonationPages(pages, { transact, sessions, settings, baseUrl });
       accountRoutes(pages, {
         ...{ sql, transact, sessions, factors, credentials, signIns, logout, settings, now },
-        ...{ profiles, emails, gdpr, notify, sends },
-        sections: [identities.section(connections, factors), createSharingSection(sharing)],
+        ...{ profiles, emails, gdpr, notify, sends, erasures },
+        sections: [identities.section(connections, ownIdentities), createSharingSection(sharing)],
       });
     },
     stop: passwords.stop,

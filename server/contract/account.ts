@@ -176,6 +176,7 @@ export const suspendOwnAgent = route({
   description: 'One that is stopped already stays so.',
   params: OfOne,
   status: 204,
+  problems: ['not-found'],
 });
 
 export const OwnActivity = z

@@ -11,7 +11,9 @@ export const IdentityLink = z
     subject: z.string().describe('Who the user is there'),
     name: z.string().nullable().describe('What they are called there'),
     linkedAt: EpochMs,
-    lastUsedAt: EpochMs.nullable(),
+    lastUsedAt: EpochMs.nullable().describe(
+      'Or when it came with a realm document; null: no sign-in by it has come to its end',
+    ),
   })
   .meta({ id: 'IdentityLink' });
 export type IdentityLink = z.infer<typeof IdentityLink>;

@@ -103,3 +103,7 @@ export class Problem extends Error {
     return problems[this.code].status;
   }
 }
+
+/** A request of which one field is wrong. */
+export const faultAt = (path: string, message: string): Problem =>
+  new Problem('invalid-request', undefined, { errors: [{ path, message }] });

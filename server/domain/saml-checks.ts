@@ -38,7 +38,7 @@ export function checkMessage(
 
 export interface LogoutRequest {
   id: string;
-  /** What the service provider calls the person. */
+  /** What the other side calls the person. */
   name: string;
   /** None: all sessions of theirs. */
   indexes: readonly string[];
@@ -58,7 +58,7 @@ export function logoutRequestOf(xml: Xml, at: { now: Date; addresses: readonly s
   return { id, name, indexes };
 }
 
-/** Whether all that the service provider had of the session is over. */
+/** Whether all that the other side had of the session is over. */
 export function isDone(xml: Xml): boolean {
   const status = childOf(xml, 'Status', PROTOCOL);
   const code = status && childOf(status, 'StatusCode', PROTOCOL);

@@ -25,8 +25,9 @@ export const forgetDeparted = (sql: Sql) => sql`
   delete from departed_event where position < (select position from event_forwarding)`;
 
 /**
- * A pseudonym in the person's place, in other realms' logs too where they may have administered those. Of what they did themselves the address goes, too. The chain says what its blocks hold from then
- * on, but for a block that was changed before: that stays to be found.
+ * A pseudonym in the person's place, in other realms' logs too where they may have administered those. Of what they did themselves
+ * the address goes, too. The chain says what its blocks hold from then on, but for a block that was changed before: that stays to be
+ * found.
  */
 export async function erasePerson(
   sql: Sql,
@@ -69,7 +70,7 @@ const MOST_FORGOTTEN = 20_000;
 
 /**
  * Deletes old events a block at a time: of what is left of one, nobody could say whether it was changed. What is not sealed yet stays.
- * @returns how many; there are more where it is as many as one transaction deletes
+ * @returns how many; `more` wherever a block was deleted: the next call may find more, or says that there are none
  */
 export const forgetBlocks = (
   { transact, seal }: { transact: Transact; seal: Seal },

@@ -13,6 +13,10 @@ export interface SelfPosting {
   onward?: readonly string[];
 }
 
+/** For a side that leads the browser on to wherever it likes: Chromium holds all of that against the form. */
+export const anywhereFrom = (baseUrl: string): readonly string[] =>
+  baseUrl.startsWith('http:') ? ['https:', 'http:'] : ['https:'];
+
 export function sendForm(
   reply: FastifyReply,
   look: { realm: string; brand: Brand | undefined },

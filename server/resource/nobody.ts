@@ -6,8 +6,8 @@ import type { Caller } from './api.ts';
 
 const nobody: Principal = {
   type: 'client',
-  id: 'registration',
-  name: 'registration',
+  id: 'nobody',
+  name: 'nobody',
   realm: '',
   permissions: new Map(),
   limited: [],

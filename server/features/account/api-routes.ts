@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import * as api from '../../contract/account.ts';
 import * as methods from '../../contract/account-credentials.ts';
 import type { By } from '../../contract/events.ts';
-import { Problem } from '../../contract/problem.ts';
+import { faultAt, Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
@@ -34,7 +34,7 @@ export interface AccountApiRoutesDeps {
   gdpr: Pick<Gdpr, 'eraseOneself'>;
   notify: Notify;
   asThemselves: AsThemselves;
-  /** Counts erasures by address: each reads the whole audit log of the realm. */
+  /** By address; with those of the page. */
   erasures: Pick<Attempts, 'take'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   baseUrl: string;
@@ -128,8 +128,12 @@ export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDep
     store.agentsOf(sql, realm, holderOf(request).userId),
   );
   bind(app, api.suspendOwnAgent, async ({ params: { realm, id }, by, request }) => {
-    const which = fragment`t.id = ${id} and t.user_id = ${holderOf(request).userId}`;
-    await transact(realm, (tx) => suspendAgents(tx, realm, { which, cause: 'owner', by }));
+    const { userId } = holderOf(request);
+    await transact(realm, async (tx) => {
+      if (!(await store.isAgentOf(tx.sql, realm, { id, userId })))
+        throw new Problem('not-found', 'You have no such agent');
+      await suspendAgents(tx, realm, { which: fragment`t.id = ${id}`, cause: 'owner', by });
+    });
     return undefined;
   });
   bind(app, api.listOwnActivity, async ({ params: { realm }, request }) => {
@@ -139,10 +143,7 @@ export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDep
 
   bind(app, api.eraseOwnAccount, async ({ params: { realm }, query, request }) => {
     const { userId, username } = holderOf(request);
-    if (query.username !== username)
-      throw new Problem('invalid-request', undefined, {
-        errors: [{ path: 'username', message: 'must be your own' }],
-      });
+    if (query.username !== username) throw faultAt('username', 'must be your own');
     const retryAfterSeconds = deps.erasures.take(inRealm(realm, request.ip));
     if (retryAfterSeconds !== undefined) throw new Problem('too-many-requests', undefined, { retryAfterSeconds });
     await gdpr.eraseOneself(realm, userId);

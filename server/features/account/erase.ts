@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { createAttempts, inRealm } from '../../domain/attempts.ts';
+import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { text } from '../../http/texts.ts';
@@ -21,16 +21,15 @@ export interface EraseDeps {
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   prove: Prove;
   isFresh(session: LiveSession): boolean;
-  now: () => Date;
+  erasures: Pick<Attempts, 'take'>;
 }
 
-/** Accounts that one address may delete: all that the audit log says of each is rewritten. */
-const ERASURES_A_MINUTE = 10;
+/** Accounts that one address may delete, by the page or the API: all that the audit log says of each is rewritten. */
+export const ERASURES_A_MINUTE = 10;
 
 const Form = z.looseObject({ username: z.string().max(255).optional() });
 
 export function eraseRoute(app: FastifyInstance, visit: Visit, deps: EraseDeps): void {
-  const attempts = createAttempts({ limit: ERASURES_A_MINUTE, now: deps.now });
   app.post('/realms/:realm/account/erase', { schema: { hide: true } }, async (request, reply) => {
     const { realm, session } = await visit(request);
     if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
@@ -41,7 +40,7 @@ export function eraseRoute(app: FastifyInstance, visit: Visit, deps: EraseDeps):
       const body = confirmPage(realm, session, username !== undefined);
       return sendPage(reply, { ...look, title: text('account.eraseTitle'), body });
     }
-    const retryAfterSeconds = attempts.take(inRealm(realm, request.ip));
+    const retryAfterSeconds = deps.erasures.take(inRealm(realm, request.ip));
     if (retryAfterSeconds !== undefined)
       throw new Problem('too-many-requests', text('register.tooMany'), { retryAfterSeconds });
     await deps.gdpr.eraseOneself(realm, session.userId);

@@ -1,6 +1,6 @@
 // What people sign in with, set up and removed by themselves through the account API. What a credential is, is features/credentials's.
 import { z } from 'zod';
-import { Problem } from '../../contract/problem.ts';
+import { faultAt, Problem } from '../../contract/problem.ts';
 import type { Credential } from '../../contract/users.ts';
 import { otpAddress } from '../../crypto/otp.ts';
 import { newSecret } from '../../crypto/tokens.ts';
@@ -8,6 +8,7 @@ import type { Factors } from '../../domain/factors.ts';
 import type { AccountHolder } from '../../domain/principal.ts';
 import type { Site } from '../../domain/site.ts';
 import type { Links } from '../brokering/links.ts';
+import type { OwnIdentities } from '../brokering/own-identities.ts';
 import type { Passkeys } from '../credentials/passkeys.ts';
 import type { RecoveryCodes } from '../credentials/recovery-codes.ts';
 import type { Credentials } from '../credentials/service.ts';
@@ -22,7 +23,8 @@ export interface OwnCredentialsDeps {
   passkeys: Pick<Passkeys, 'creation' | 'enrol'>;
   recoveryCodes: Pick<RecoveryCodes, 'generate' | 'enrol'>;
   enrolments: Pick<Enrolments, 'offer' | 'urlOf'>;
-  links: Pick<Links, 'list' | 'remove'>;
+  links: Pick<Links, 'list'>;
+  ownIdentities: OwnIdentities;
   factors: Pick<Factors, 'identifiedBy'>;
   settings: { of(realm: string): Promise<{ displayName: string } | undefined> };
   asThemselves: AsThemselves;
@@ -31,12 +33,21 @@ export interface OwnCredentialsDeps {
 const Secret = z.string();
 const plain = (label: string | undefined): string | null => label?.trim() || null;
 const userOf = ({ userId: id, username }: AccountHolder) => ({ id, username });
-const refused = (path: string, message: string) =>
-  new Problem('invalid-request', undefined, { errors: [{ path, message }] });
 const last = () => new Problem('wrong-state', 'Nothing would be left that says who you are');
 
 export function createOwnCredentials(deps: OwnCredentialsDeps) {
-  const { credentials, passkeys, recoveryCodes, enrolments, links, factors, settings, asThemselves, tickets } = deps;
+  const {
+    credentials,
+    passkeys,
+    recoveryCodes,
+    enrolments,
+    links,
+    ownIdentities,
+    factors,
+    settings,
+    asThemselves,
+    tickets,
+  } = deps;
   const nameOf = async (realm: string): Promise<string> => (await settings.of(realm))?.displayName ?? realm;
 
   return {
@@ -64,7 +75,7 @@ export function createOwnCredentials(deps: OwnCredentialsDeps) {
       const shown = { secret, code: code.replace(/[\s-]/g, ''), label: plain(label) };
       return asThemselves.write(realm, holder, async (tx) => {
         const id = await credentials.enrolOtp(tx, by, realm, userOf(holder), shown);
-        if (id === undefined) throw refused('code', 'is wrong');
+        if (id === undefined) throw faultAt('code', 'is wrong');
         return { id };
       });
     },
@@ -84,7 +95,7 @@ export function createOwnCredentials(deps: OwnCredentialsDeps) {
       const made = { sent: JSON.stringify(response), site, challenge, label: plain(label) };
       return asThemselves.write(realm, holder, async (tx) => {
         const key = await passkeys.enrol(tx, by, realm, userOf(holder), made);
-        if (!key) throw refused('response', 'is no new passkey of this realm');
+        if (!key) throw faultAt('response', 'is no new passkey of this realm');
         return { id: key.credentialId };
       });
     },
@@ -107,11 +118,10 @@ export function createOwnCredentials(deps: OwnCredentialsDeps) {
 
     removeIdentity: ({ realm, holder, by }: AccountWrite, id: string): Promise<void> =>
       asThemselves.write(realm, holder, async (tx) => {
-        const { userId } = holder;
-        const [own, all] = [await credentials.list(realm, userId, tx.sql), await links.list(realm, userId, tx.sql)];
-        if (!all.some((one) => one.id === id)) throw new Problem('not-found');
-        if (all.length === 1 && !factors.identifiedBy(own.map(({ type }) => type))) throw last();
-        await links.remove(tx, by, realm, userOf(holder), { id, keep: asThemselves.keep(holder) });
+        const which = { id, keep: asThemselves.keep(holder) };
+        const done = await ownIdentities.remove(tx, by, realm, userOf(holder), which);
+        if (done === 'absent') throw new Problem('not-found');
+        if (done === 'last') throw last();
       }),
   };
 }

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { OwnProfile } from '../../contract/account.ts';
 import type { By } from '../../contract/events.ts';
-import { type FieldError, Problem } from '../../contract/problem.ts';
+import { type FieldError, faultAt, Problem } from '../../contract/problem.ts';
 import type { AccountHolder } from '../../domain/principal.ts';
 import { said } from '../../http/texts.ts';
 import type { MailedCodes } from '../authenticators/mailed-code.ts';
@@ -41,8 +41,6 @@ interface ProfileInput {
 }
 
 const EmailTicket = z.record(z.string(), z.string());
-const refused = (path: string, message: string) =>
-  new Problem('invalid-request', undefined, { errors: [{ path, message }] });
 
 export function createOwnDetails(deps: OwnDetailsDeps) {
   const { profiles, emails, codes, credentials, choosePassword, notify, sends, asThemselves, tickets } = deps;
@@ -94,7 +92,7 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
         }),
       };
       const changed = await asThemselves.told(profiles.change(realm, change, await valuesOf(realm, input)));
-      if (!changed.ok) throw refused(changed.path, said(changed.message));
+      if (!changed.ok) throw faultAt(changed.path, said(changed.message));
       return profile(realm, userId);
     },
 
@@ -104,9 +102,9 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
       const { email: present, verified, mayChange } = await emails.of(realm, userId);
       const isNew = present?.toLowerCase() !== email.toLowerCase();
       if (isNew && !mayChange) throw new Problem('forbidden', 'The realm keeps addresses for its administrators');
-      if (!isNew && verified) throw refused('email', 'is yours already');
+      if (!isNew && verified) throw faultAt('email', 'is yours already');
       const fault = await emails.fault(realm, userId, email);
-      if (fault !== undefined) throw refused('email', said(fault));
+      if (fault !== undefined) throw faultAt('email', said(fault));
       if (!(await sends(realm, 'EMAIL'))) throw new Problem('wrong-state', 'The realm sends no e-mail');
       const owner = await emails.ownerOf(realm, email, userId);
       const context = emailContext(write, email);
@@ -128,8 +126,8 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
       const user = { id: userId, username };
       const counted =
         isGuess && (await credentials.guess(realm, user, by, async () => ({ ok: proof.do === 'proven' })));
-      if (proof.do === 'again') throw refused('code', proof.message);
-      if (counted === false || !counted.ok) throw refused('code', 'is wrong');
+      if (proof.do === 'again') throw faultAt('code', proof.message);
+      if (counted === false || !counted.ok) throw faultAt('code', 'is wrong');
       await asThemselves
         .write(realm, holder, async (tx) => {
           const before = await emails.confirm(tx, by, realm, { userId, email });
@@ -137,14 +135,14 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
             await notify(tx, { realm, by, userId, what: 'email-changed', to: before });
         })
         .catch((error: unknown) => {
-          throw emails.isTaken(error) ? refused('code', 'is wrong') : error;
+          throw emails.isTaken(error) ? faultAt('code', 'is wrong') : error;
         });
     },
 
     async changePassword({ realm, holder, by }: AccountWrite, password: string): Promise<void> {
       const { userId: id, username } = holder;
       const chosen = await choosePassword(realm, { id, username }, { password, repeated: password });
-      if (!chosen.ok) throw refused('password', chosen.message);
+      if (!chosen.ok) throw faultAt('password', chosen.message);
       const keep = asThemselves.keep(holder);
       await asThemselves.write(realm, holder, (tx) =>
         credentials.setPassword(tx, by, realm, { id, username }, { phc: chosen.phc, temporary: false, keep }),

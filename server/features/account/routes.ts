@@ -10,6 +10,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import type { Attempts } from '../../domain/attempts.ts';
 import type { Factors } from '../../domain/factors.ts';
 import { actorOf } from '../../domain/session.ts';
 import { wantsPage } from '../../http/pages.ts';
@@ -50,6 +51,8 @@ export interface AccountDeps {
   /** Whoever hears of a session's end through the browser does. */
   logout: Pick<Logouts, 'signOut'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  /** Of accounts, by address. */
+  erasures: Pick<Attempts, 'take'>;
   now: () => Date;
 }
 

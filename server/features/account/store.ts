@@ -48,6 +48,8 @@ export interface AgentRow {
 }
 export const agentsOf = (sql: Sql, realm: string, userId: string) => sql<AgentRow>`
   select id, name, description, status from agent where realm_id = ${realm} and user_id = ${userId} order by name limit 100`;
+export const isAgentOf = async (sql: Sql, realm: string, { id, userId }: { id: string; userId: string }) =>
+  (await sql`select from agent where realm_id = ${realm} and id = ${id} and user_id = ${userId}`).length > 0;
 
 export interface ActivityRow {
   type: string;

@@ -1,6 +1,6 @@
 // What the account API has to know again between two requests goes back and forth sealed, for this person and purpose alone.
 import { z } from 'zod';
-import { Problem } from '../../contract/problem.ts';
+import { faultAt } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { AccountHolder } from '../../domain/principal.ts';
 
@@ -37,7 +37,4 @@ export function createTickets({ seal, now }: { seal: Seal; now: () => Date }) {
 }
 export type Tickets = ReturnType<typeof createTickets>;
 
-const over = () =>
-  new Problem('invalid-request', undefined, {
-    errors: [{ path: 'ticket', message: 'is none, or good no more: begin anew' }],
-  });
+const over = () => faultAt('ticket', 'is none, or good no more: begin anew');

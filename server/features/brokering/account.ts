@@ -1,25 +1,22 @@
 // The section of the account page that shows who the person is at identity providers, connects another one, and takes that away again.
-// One way to prove who they are has to be left.
 import { z } from 'zod';
 import type { IdentityLink } from '../../contract/identity-links.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Transact } from '../../db/transact.ts';
-import type { Factors } from '../../domain/factors.ts';
 import { userParty } from '../../domain/party.ts';
 import { siteOf } from '../../domain/site.ts';
 import { html } from '../../http/html.ts';
 import { sendOnward } from '../../http/self-posting.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { AccountSection } from '../account/section.ts';
-import type { Credentials } from '../credentials/service.ts';
 import type { Connections } from './connect.ts';
 import type { Links } from './links.ts';
+import type { OwnIdentities } from './own-identities.ts';
 
 export interface IdentitySectionDeps {
-  links: Pick<Links, 'list' | 'remove'>;
+  links: Pick<Links, 'list'>;
+  ownIdentities: OwnIdentities;
   connections: Pick<Connections, 'offered' | 'begin'>;
-  credentials: Pick<Credentials, 'list'>;
-  factors: Pick<Factors, 'identifiedBy'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   transact: Transact;
   baseUrl: string;
@@ -28,7 +25,7 @@ const Params = z.object({ id: z.uuid().catch('') });
 const Named = z.object({ alias: z.string().max(255) });
 
 export function createIdentitySection(deps: IdentitySectionDeps): AccountSection {
-  const { links, connections, credentials, factors, settings, transact, baseUrl } = deps;
+  const { links, ownIdentities, connections, settings, transact, baseUrl } = deps;
 
   return {
     async show(realm, { userId }, { post, time, mayChange }) {
@@ -89,14 +86,11 @@ ${others.map(({ alias, title }) =>
         const { id } = Params.parse(request.params);
         const { userId, username } = session;
         const by = { actor: userParty(userId, username), ipAddress: request.ip } as const;
-        const removed = await transact(realm, async (tx) => {
-          const [own, all] = [await credentials.list(realm, userId, tx.sql), await links.list(realm, userId, tx.sql)];
-          const isThere = all.some((one) => one.id === id);
-          if (!isThere || (all.length === 1 && !factors.identifiedBy(own.map(({ type }) => type)))) return false;
-          const keep = { sessionId: session.id };
-          return links.remove(tx, by, realm, { id: userId, username }, { id, keep });
-        });
-        return reply.redirect(`/realms/${realm}/account?said=${removed ? 'removed' : 'kept'}`, 303);
+        const which = { id, keep: { sessionId: session.id } };
+        const done = await transact(realm, (tx) =>
+          ownIdentities.remove(tx, by, realm, { id: userId, username }, which),
+        );
+        return reply.redirect(`/realms/${realm}/account?said=${done === 'removed' ? 'removed' : 'kept'}`, 303);
       });
     },
   };

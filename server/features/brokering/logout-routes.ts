@@ -7,7 +7,7 @@ import type { Binding } from '../../domain/saml-names.ts';
 import { siteOf } from '../../domain/site.ts';
 import { queryOf } from '../../http/form.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
-import { sendForm, sendOnward } from '../../http/self-posting.ts';
+import { anywhereFrom, sendForm, sendOnward } from '../../http/self-posting.ts';
 import type { UpstreamLogout } from './logout.ts';
 import { sendOver } from './pages.ts';
 import type { Providers } from './providers.ts';
@@ -30,8 +30,7 @@ export interface UpstreamLogoutRoutesDeps {
 
 export function upstreamLogoutRoutes(app: FastifyInstance, deps: UpstreamLogoutRoutesDeps): void {
   const { logout, samlLogout, providers, settings, baseUrl } = deps;
-  // The provider leads the browser on: Chromium holds all of that against the form.
-  const onward = ['https:', ...(baseUrl.startsWith('http:') ? ['http:'] : [])];
+  const onward = anywhereFrom(baseUrl);
   const path = '/realms/:realm/broker/:alias/endpoint';
   const homeOf = (realm: string): string => `/realms/${realm}/login?for=account`;
   async function realmOf(params: unknown) {

@@ -5,7 +5,7 @@ import { BY_PROVIDER } from '../../contract/flows.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { siteOf } from '../../domain/site.ts';
-import { sendForm } from '../../http/self-posting.ts';
+import { anywhereFrom, sendForm } from '../../http/self-posting.ts';
 import type { Form } from '../authenticators/authenticator.ts';
 import type { Continuation } from '../sign-in/continuation.ts';
 import type { SignIns, View } from '../sign-in/service.ts';
@@ -105,9 +105,7 @@ export function brokeringRoutes(app: FastifyInstance, deps: BrokeringRoutesDeps)
     const posting = saml.posting(realm, form);
     if (!posting) return sendOver(reply, realm, policy);
     void reply.header('cache-control', 'no-store');
-    // The provider leads the browser on: Chromium holds all of that against the form.
-    const onward = ['https:', ...(baseUrl.startsWith('http:') ? ['http:'] : [])];
-    return sendForm(reply, { realm, brand: policy }, { ...posting, onward });
+    return sendForm(reply, { realm, brand: policy }, { ...posting, onward: anywhereFrom(baseUrl) });
   });
   app.get(`${path}/descriptor`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, provider, callback } = await samlProvider(request);

@@ -1,5 +1,6 @@
 // The job by which the metadata of SAML clients is fetched again from where it was fetched once. What can't be had, isn't signed by the
 // key that counts, or doesn't fit changes nothing, and is told once in the audit log. It repeats safely: it writes what is there.
+import type { Logger } from 'pino';
 import { z } from 'zod';
 import { bySystem } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
@@ -34,6 +35,7 @@ export interface MetadataRefreshDeps {
   of: Resource;
   now: () => Date;
   newId: () => string;
+  log: Pick<Logger, 'error'>;
 }
 
 /** Nothing is loosened by itself, and nobody gets another name. */
@@ -41,7 +43,7 @@ function withoutLoosening({ nameIdFormat: _, requireSignedRequests, ...fields }:
   return { ...fields, ...(requireSignedRequests === true && { requireSignedRequests }) };
 }
 
-export function samlMetadataRefresh({ sql, transact, outbound, of, now, newId }: MetadataRefreshDeps): Job {
+export function samlMetadataRefresh({ sql, transact, outbound, of, now, newId, log }: MetadataRefreshDeps): Job {
   const fetched = createFetch(outbound);
   /** A manager's own would be put back by it, and taken again here, for ever. */
   const due = () => sql<Due>`
@@ -93,6 +95,19 @@ export function samlMetadataRefresh({ sql, transact, outbound, of, now, newId }:
     );
   }
 
+  /** A fault of the server with one of them must not keep the others waiting behind it. */
+  async function putOff({ realm, id, entityId }: Due, error: unknown): Promise<void> {
+    log.error(
+      { err: error },
+      `the metadata of the SAML client ${entityId} of the realm ${realm} could not be fetched again`,
+    );
+    await transact(
+      realm,
+      (tx) => tx.sql`update saml_client set metadata_tried_at = ${now()} where realm_id = ${realm} and id = ${id}`,
+      { bookkeeping: true },
+    );
+  }
+
   return job({
     name: 'saml-metadata',
     schema: z.object({}),
@@ -103,13 +118,13 @@ export function samlMetadataRefresh({ sql, transact, outbound, of, now, newId }:
     async run(_, { signal }) {
       for (const one of await due()) {
         if (signal.aborted) return;
-        await refresh(one);
+        await refresh(one).catch((error: unknown) => putOff(one, error));
       }
     },
   });
 }
 
-/** In words; whatever else is thrown is a fault of the server. */
+/** In words. @throws what is a fault of the server */
 function faultIn(error: unknown): string {
   if (!(error instanceof Problem)) throw error;
   const said = error.errors?.map(({ message }) => message).join('; ') ?? error.message;

@@ -14,7 +14,7 @@ import { carried, logoutRequest, logoutResponse, newXmlId } from '../../domain/s
 import type { Refusals } from '../../events/refusals.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';
-import { sendForm, sendOnward } from '../../http/self-posting.ts';
+import { anywhereFrom, sendForm, sendOnward } from '../../http/self-posting.ts';
 import type { XmlSigner } from '../../xml/sign.ts';
 import type { XmlNode } from '../../xml/write.ts';
 import type { Sessions } from '../sessions/service.ts';
@@ -78,8 +78,8 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     const sent = await carried(node, { to, relayState, signer: await signerOf(realm) });
     void reply.header('cache-control', 'no-store');
     if (sent.by === 'Redirect') return reply.redirect(sent.url, 303);
-    // From there the browser comes back here, and is led on to others: Chromium holds all of that against the form.
-    const onward = ['https:', ...(baseUrl.startsWith('http:') ? ['http:'] : [])];
+    // From there the browser comes back here, and is led on to others.
+    const onward = anywhereFrom(baseUrl);
     return sendForm(reply, { realm, brand: await settings.of(realm) }, { ...sent, onward });
   }
 

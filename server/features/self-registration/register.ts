@@ -110,7 +110,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
       if (settings.captchaProvider === 'pow' && !isWorkDone(challengeOf(step), form.work ?? ''))
         return again('form', text('register.noWork'));
       if (captchas.asks(settings) && !(await captchas.passes(realm, settings, form)))
-        return again('form', text('register.noWork'));
+        return again('form', text('register.noCaptcha'));
       const keep = sentAgain(step);
       const person = await personIn(step, form);
       const fault = await accounts.fault(realm, person);

@@ -65,11 +65,12 @@ export async function mergeTies(
   };
 }
 
+/** They count as used: who was known by them before isn't new here. */
 const mergeIdentities = (sql: Sql, realm: string, importId: string, at: Date) =>
   sql<NewIdentity>`
     with made as (
-      insert into identity_link (realm_id, id, user_id, provider_id, issuer, subject, subject_digest, name, created_at)
-      select ${realm}, x.id, i.id, p.id, x.issuer, x.subject, decode(x.digest, 'hex'), x.name, ${at}::timestamptz
+      insert into identity_link (realm_id, id, user_id, provider_id, issuer, subject, subject_digest, name, created_at, last_used_at)
+      select ${realm}, x.id, i.id, p.id, x.issuer, x.subject, decode(x.digest, 'hex'), x.name, ${at}::timestamptz, ${at}::timestamptz
       from ${staging(importId)} i
       cross join lateral jsonb_to_recordset(i.identities) as x
         (id uuid, "identityProvider" text, issuer text, subject text, digest text, name text)

@@ -257,6 +257,7 @@ export const texts: Catalogue = {
   'signIn.tooManyFailures': 'محاولات فاشلة كثيرة جدًا من شبكتك. انتظر {wait} ثانية ثم حاول مجددًا.',
   'register.tooMany': 'محاولات كثيرة جدًا من شبكتك. انتظر دقيقة ثم حاول مجددًا.',
   'register.noWork': 'لم يكن متصفحك قد أنهى حسابه بعد. حاول مجددًا.',
+  'register.noCaptcha': 'تعذّر التأكد من أنك إنسان. حاول مجددًا.',
   'register.needsScript': 'يحتاج إنشاء حساب هنا إلى JavaScript. فعّله وأعد تحميل الصفحة.',
   'register.closed': 'التسجيل مغلق',
   'register.closedLead': 'يُنشئ المسؤول الحسابات هنا. إذا كان لديك حساب، فسجّل الدخول.',

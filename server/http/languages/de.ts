@@ -266,6 +266,7 @@ export const texts: Catalogue = {
     'Zu viele fehlgeschlagene Versuche aus Ihrem Netz. Warten Sie {wait} Sekunden und versuchen Sie es dann wieder.',
   'register.tooMany': 'Zu viele Versuche aus Ihrem Netz. Warten Sie eine Minute und versuchen Sie es dann wieder.',
   'register.noWork': 'Ihr Browser war mit seiner Rechnung noch nicht fertig. Versuchen Sie es noch einmal.',
+  'register.noCaptcha': 'Es ließ sich nicht bestätigen, dass Sie ein Mensch sind. Versuchen Sie es noch einmal.',
   'register.needsScript':
     'Ein Konto anzulegen braucht hier JavaScript. Schalten Sie es ein und laden Sie die Seite neu.',
   'register.closed': 'Die Registrierung ist geschlossen',

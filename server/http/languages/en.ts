@@ -256,6 +256,7 @@ export const texts = {
   'signIn.tooManyFailures': 'Too many failed tries from your network. Wait {wait} seconds, then try again.',
   'register.tooMany': 'Too many tries from your network. Wait a minute, then try again.',
   'register.noWork': 'Your browser had not finished its work yet. Try again.',
+  'register.noCaptcha': 'It could not be confirmed that you are human. Try again.',
   'register.needsScript': 'Creating an account here needs JavaScript. Switch it on and load the page again.',
   'register.closed': 'Registration is closed',
   'register.closedLead': 'Accounts are made by an administrator here. If you have one, sign in.',

@@ -265,6 +265,7 @@ export const texts: Catalogue = {
   'signIn.tooManyFailures': 'Demasiados intentos fallidos desde su red. Espere {wait} segundos e inténtelo de nuevo.',
   'register.tooMany': 'Demasiados intentos desde su red. Espere un minuto e inténtelo de nuevo.',
   'register.noWork': 'Su navegador aún no había terminado su cálculo. Inténtelo de nuevo.',
+  'register.noCaptcha': 'No se pudo confirmar que usted es una persona. Inténtelo de nuevo.',
   'register.needsScript': 'Crear una cuenta aquí necesita JavaScript. Actívelo y vuelva a cargar la página.',
   'register.closed': 'El registro está cerrado',
   'register.closedLead': 'Aquí las cuentas las crea un administrador. Si tiene una, inicie sesión.',

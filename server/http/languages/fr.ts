@@ -266,6 +266,7 @@ export const texts: Catalogue = {
   'signIn.tooManyFailures': 'Trop d’essais manqués depuis votre réseau. Attendez {wait} secondes, puis réessayez.',
   'register.tooMany': 'Trop d’essais depuis votre réseau. Attendez une minute, puis réessayez.',
   'register.noWork': 'Votre navigateur n’avait pas encore terminé son calcul. Réessayez.',
+  'register.noCaptcha': 'Il n’a pas pu être confirmé que vous êtes un humain. Réessayez.',
   'register.needsScript': 'Créer un compte ici nécessite JavaScript. Activez-le et rechargez la page.',
   'register.closed': 'Les inscriptions sont fermées',
   'register.closedLead': 'Les comptes sont créés ici par un administrateur. Si vous en avez un, connectez-vous.',

@@ -263,6 +263,7 @@ export const texts: Catalogue = {
   'signIn.tooManyFailures': 'Troppi tentativi non riusciti dalla Sua rete. Attenda {wait} secondi, poi riprovi.',
   'register.tooMany': 'Troppi tentativi dalla Sua rete. Attenda un minuto, poi riprovi.',
   'register.noWork': 'Il Suo browser non aveva ancora finito il suo calcolo. Riprovi.',
+  'register.noCaptcha': 'Non è stato possibile confermare che Lei è una persona. Riprovi.',
   'register.needsScript': 'Creare un account qui richiede JavaScript. Lo attivi e ricarichi la pagina.',
   'register.closed': 'La registrazione è chiusa',
   'register.closedLead': 'Qui gli account sono creati da un amministratore. Se ne ha uno, acceda.',

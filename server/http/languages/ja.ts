@@ -260,6 +260,7 @@ export const texts: Catalogue = {
   'signIn.tooManyFailures': 'お使いのネットワークからの失敗が多すぎます。{wait} 秒待ってからもう一度お試しください。',
   'register.tooMany': 'お使いのネットワークからの試行が多すぎます。1 分待ってからもう一度お試しください。',
   'register.noWork': 'ブラウザーの計算がまだ終わっていませんでした。もう一度お試しください。',
+  'register.noCaptcha': '人間であることを確認できませんでした。もう一度お試しください。',
   'register.needsScript':
     'ここでアカウントを作成するには JavaScript が必要です。有効にして、ページを再読み込みしてください。',
   'register.closed': '登録は受け付けていません',

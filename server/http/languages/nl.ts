@@ -265,6 +265,7 @@ export const texts: Catalogue = {
     'Te veel mislukte pogingen vanuit uw netwerk. Wacht {wait} seconden en probeer het dan opnieuw.',
   'register.tooMany': 'Te veel pogingen vanuit uw netwerk. Wacht een minuut en probeer het dan opnieuw.',
   'register.noWork': 'Uw browser was nog niet klaar met rekenen. Probeer het opnieuw.',
+  'register.noCaptcha': 'Er kon niet worden bevestigd dat u een mens bent. Probeer het opnieuw.',
   'register.needsScript': 'Een account aanmaken vergt hier JavaScript. Zet het aan en laad de pagina opnieuw.',
   'register.closed': 'Registratie is gesloten',
   'register.closedLead': 'Accounts worden hier door een beheerder aangemaakt. Hebt u er een, log dan in.',

@@ -263,6 +263,7 @@ export const texts: Catalogue = {
     'Zbyt wiele nieudanych prób z Państwa sieci. Proszę zaczekać {wait} s i spróbować ponownie.',
   'register.tooMany': 'Zbyt wiele prób z Państwa sieci. Proszę zaczekać minutę i spróbować ponownie.',
   'register.noWork': 'Przeglądarka nie skończyła jeszcze obliczeń. Proszę spróbować ponownie.',
+  'register.noCaptcha': 'Nie udało się potwierdzić, że jest Pan/Pani człowiekiem. Proszę spróbować ponownie.',
   'register.needsScript': 'Utworzenie konta wymaga tu JavaScriptu. Proszę go włączyć i wczytać stronę ponownie.',
   'register.closed': 'Rejestracja jest zamknięta',
   'register.closedLead': 'Konta tworzy tu administrator. Jeśli mają Państwo konto, proszę się zalogować.',

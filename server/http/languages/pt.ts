@@ -262,6 +262,7 @@ export const texts: Catalogue = {
   'signIn.tooManyFailures': 'Tentativas falhadas demais a partir da sua rede. Espere {wait} segundos e tente de novo.',
   'register.tooMany': 'Tentativas demais a partir da sua rede. Espere um minuto e tente de novo.',
   'register.noWork': 'O seu navegador ainda não tinha terminado o cálculo. Tente de novo.',
+  'register.noCaptcha': 'Não foi possível confirmar que é uma pessoa. Tente de novo.',
   'register.needsScript': 'Criar uma conta aqui precisa de JavaScript. Ative-o e recarregue a página.',
   'register.closed': 'O cadastro está fechado',
   'register.closedLead': 'Aqui as contas são criadas por um administrador. Se você tem uma, entre.',

@@ -262,6 +262,7 @@ export const texts: Catalogue = {
   'signIn.tooManyFailures': 'Ağınızdan çok fazla başarısız deneme yapıldı. {wait} saniye bekleyip yeniden deneyin.',
   'register.tooMany': 'Ağınızdan çok fazla deneme yapıldı. Bir dakika bekleyip yeniden deneyin.',
   'register.noWork': 'Tarayıcınız hesaplamasını henüz bitirmemişti. Yeniden deneyin.',
+  'register.noCaptcha': 'İnsan olduğunuz doğrulanamadı. Yeniden deneyin.',
   'register.needsScript': 'Burada hesap oluşturmak JavaScript gerektirir. Etkinleştirip sayfayı yeniden yükleyin.',
   'register.closed': 'Kayıt kapalı',
   'register.closedLead': 'Hesapları burada bir yönetici oluşturur. Hesabınız varsa oturum açın.',

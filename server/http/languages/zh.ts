@@ -252,6 +252,7 @@ export const texts: Catalogue = {
   'signIn.tooManyFailures': '您的网络失败次数过多。请等 {wait} 秒后重试。',
   'register.tooMany': '您的网络尝试次数过多。请等一分钟后重试。',
   'register.noWork': '您的浏览器尚未完成计算。请重试。',
+  'register.noCaptcha': '无法确认您是真人。请重试。',
   'register.needsScript': '在这里创建帐户需要 JavaScript。请启用它并重新加载页面。',
   'register.closed': '注册已关闭',
   'register.closedLead': '这里的帐户由管理员创建。如果您已有帐户，请登录。',

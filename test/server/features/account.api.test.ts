@@ -1,6 +1,7 @@
 // Owns: the account API: who may ask, that changes take a proof of a moment ago, and what they do.
 // Does not own: ways to sign in (account.api-credentials.test.ts), data and consents (gdpr.test.ts), the pages (account.test.ts).
 // Implements: specification 4.11; RFC 9470; decisions "Single sign-on and freshness".
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { activateAgent, createAgent, getAgent } from '../../../server/contract/agents.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
@@ -155,6 +156,13 @@ test('one’s own agents are listed and stopped, and what happened is told', asy
   expect((await me('GET', 'agents')).body).toMatchObject([{ id, name: 'Butler', status: 'active' }]);
   expect((await me('POST', `agents/${id}/suspend`)).status).toBe(204);
   expect((await call(getAgent, { params: { realm, id } })).body?.status).toBe('suspended');
+  expect((await me('POST', `agents/${id}/suspend`)).status).toBe(204);
+  expect((await me('POST', `agents/${randomUUID()}/suspend`)).status).toBe(404);
+  await call(activateAgent, { params: { realm, id } });
+  await account.make({ username: 'bob' });
+  const bob = await account.byToken({}, 'bob');
+  expect((await bob('POST', `agents/${id}/suspend`)).status).toBe(404);
+  expect((await call(getAgent, { params: { realm, id } })).body?.status).toBe('active');
   expect((await me('GET', 'activity')).body).toEqual(
     expect.arrayContaining([expect.objectContaining({ type: 'LOGIN_SUCCESS', byOther: false })]),
   );

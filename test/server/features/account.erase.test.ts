@@ -137,14 +137,20 @@ test.each(['user', 'system', 'spa', 'update', 'roles'])(
   },
 );
 
-test('one address deletes only so many accounts a minute', async () => {
+test('one address deletes only so many accounts a minute, by the page and the API together', async () => {
   const people = Array.from({ length: 11 }, (_, i) => ({ username: `p${i}`, password: PASSWORD }));
   const answers: (string | number)[] = [];
+  let last = createPerson(server.baseUrl);
   for (const person of people) {
     await server.admin.call(createUser, { params: { realm }, body: person });
     const who = createPerson(server.baseUrl);
+    last = who;
     const page = await who.fill(await who.open(`/realms/${realm}/login?for=account`), person);
     answers.push((await erase(who, page, { username: person.username })).status);
   }
   expect(answers).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
+  const api = `/realms/${realm}/account`;
+  const csrf = (await last.once(`${api}/profile`)).headers.get('x-xsrf-token') ?? '';
+  const refused = await last.once(`${api}?username=p10`, { method: 'DELETE', headers: { 'x-xsrf-token': csrf } });
+  expect(refused.status).toBe(429);
 });

@@ -7,6 +7,7 @@ import { listIdentityLinks } from '../../../server/contract/identity-links.ts';
 import { putIdentityProvider } from '../../../server/contract/identity-providers.ts';
 import { createRole } from '../../../server/contract/roles.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, getUser, listUsers } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
@@ -88,6 +89,14 @@ describe('with a flow for the first time', () => {
     const again = await comeBy(server, realm, upstream);
     expect(isHome(await again.person.fill(again.page, { password: PASSWORD }))).toBe(true);
     await provider({ firstLoginFlow: newcomers });
+    expect(isHome((await comeBy(server, realm, upstream)).page)).toBe(true);
+  });
+
+  test('who was connected before they came here by a realm document isn’t new', async () => {
+    const identity = { identityProvider: 'corp', issuer: upstream.url, subject: SUBJECT };
+    const users = [{ username: 'ada', email: 'ada@corp.example', identities: [identity] }];
+    const { status } = await server.admin.call(importRealm, { params: { realm }, body: { users } });
+    expect(status).toBe(200);
     expect(isHome((await comeBy(server, realm, upstream)).page)).toBe(true);
   });
 });

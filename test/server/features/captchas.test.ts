@@ -89,7 +89,9 @@ test('no answer, a wrong one and another provider’s make no account, and nobod
   for (const answer of [{}, { 'cf-turnstile-response': '' }, { 'h-captcha-response': 'solved' }])
     expect((await register(answer)).after.heading).toBe('Create an account');
   expect(verifier.received).toEqual([]);
-  await register({ 'cf-turnstile-response': 'made up' });
+  const { after } = await register({ 'cf-turnstile-response': 'made up' });
+  expect(after.text).toContain('It could not be confirmed that you are human.');
+  expect(after.text).not.toContain('finished its work');
   expect(verifier.received).toHaveLength(1);
   expect(await people()).toEqual([]);
 });
@@ -101,7 +103,9 @@ test.each([
 ])('where the provider %s, no account is made', async (_, answer) => {
   await asks('hcaptcha');
   verifier.answer = () => answer;
-  expect((await register({ 'h-captcha-response': 'solved' })).after.heading).toBe('Create an account');
+  const { after } = await register({ 'h-captcha-response': 'solved' });
+  expect(after.heading).toBe('Create an account');
+  expect(after.text).toContain('It could not be confirmed that you are human.');
   expect(await people()).toEqual([]);
 });
 

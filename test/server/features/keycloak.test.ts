@@ -442,3 +442,45 @@ test('whoever moves a realm needs what its document would need', async () => {
   });
   await expect(call).rejects.toMatchObject({ status: 403 });
 });
+
+test('of providers it is told what is still to be set, and why a person’s link stays behind', async () => {
+  const link = (identityProvider: string, userId = 'u-1') => ({ identityProvider, userId });
+  const links = [link('away'), link('unnamed'), link('sealed', ''), link('keeps')];
+  const file = {
+    realm: 'tied',
+    identityProviders: [
+      { alias: 'keeps', providerId: 'github', storeToken: true, config: { clientId: 'c', clientSecret: 'a secret' } },
+      {
+        alias: 'sealed',
+        providerId: 'saml',
+        storeToken: true,
+        config: {
+          idpEntityId: 'https://idp.example',
+          singleSignOnServiceUrl: 'https://idp.example/sso',
+          wantAssertionsEncrypted: 'true',
+        },
+      },
+      { alias: 'unnamed', providerId: 'saml', config: { metadataDescriptorUrl: 'https://idp2.example/metadata' } },
+    ],
+    users: [{ username: 'ada', federatedIdentities: links }],
+  };
+  const { notCarried } = await send('tied', JSON.stringify(file));
+  const document = JSON.parse(await admin.download('tied'));
+  const configOf = (alias: string) =>
+    document.identityProviders.find((one: { alias: string }) => one.alias === alias)?.config;
+  expect(configOf('keeps')).toMatchObject({ storeToken: true });
+  expect(configOf('sealed')).toMatchObject({ wantAssertionsEncrypted: true });
+  expect(configOf('sealed')).not.toHaveProperty('storeToken');
+  const told = notCarried.map(({ key, field, why }) => `${key} ${field}: ${why}`);
+  expect(told).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^keeps storeToken: .*tokenReaders/),
+      'sealed storeToken: assertions are not kept here',
+      expect.stringMatching(/^sealed config.wantAssertionsEncrypted: is asked for/),
+      'ada federatedIdentities: away: the provider isn’t carried over',
+      'ada federatedIdentities: unnamed: the provider has no issuer or entity id that says whose ids these are',
+      'ada federatedIdentities: sealed: the link doesn’t say who they are there',
+    ]),
+  );
+  expect(told.filter((one) => one.includes('federatedIdentities'))).toHaveLength(3);
+});

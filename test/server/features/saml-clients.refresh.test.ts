@@ -22,6 +22,7 @@ let asking: Asking;
 let outbound: Outbound;
 let realm = '';
 let made = 0;
+const logged: string[] = [];
 beforeAll(async () => {
   receiver = await startReceiver();
   const allow = ['127.0.0.1'];
@@ -51,7 +52,8 @@ const fetchFirst = (more: object = {}) =>
 const runAfter = (ms: number) => {
   const now = () => new Date(Date.now() + ms);
   const of = createSamlClientResource({ now });
-  return samlMetadataRefresh({ ...asking.with, outbound, of, now, newId: randomUUID }).run(
+  const log = { error: (...said: unknown[]) => void logged.push(JSON.stringify(said)) };
+  return samlMetadataRefresh({ ...asking.with, outbound, of, log, now, newId: randomUUID }).run(
     {},
     { signal: new AbortController().signal },
   );
@@ -133,4 +135,34 @@ test('a client that a manager owns is left alone', async () => {
   receiver.answer = () => ({ body: moved('new') });
   await runAfter(2 * HOUR);
   expect(await addressOf()).toBe(`${ENTITY}/acs`);
+});
+
+test('one that can’t be written for a fault of the server is logged, waits its hour, and holds up no other', async () => {
+  await fetchFirst();
+  const other = 'https://other.example.com';
+  receiver.answer = () => ({ body: metadataOf(other) });
+  await server.admin.call(api.importSamlClientFromUrl, {
+    params: { realm },
+    body: { metadataUrl: `${receiver.url}/other` },
+  });
+  await server.pool.query(
+    `alter table saml_client add constraint odd check (entity_id <> '${ENTITY}' or realm_id <> '${realm}'
+       or position('/odd' in assertion_consumer_services::text) = 0)`,
+  );
+  receiver.answer = ({ url }) => ({
+    body: url === '/other' ? metadataOf(other).replace('/acs"', '/new"') : moved('odd'),
+  });
+  logged.length = 0;
+  await runAfter(0);
+  await server.pool.query('alter table saml_client drop constraint odd');
+  const { rows } = await server.pool.query(
+    `select entity_id, assertion_consumer_services -> 0 ->> 'url' as url, metadata_tried_at is not null as tried
+     from saml_client where realm_id = $1 order by entity_id`,
+    [realm],
+  );
+  expect(rows).toEqual([
+    { entity_id: other, url: `${other}/new`, tried: true },
+    { entity_id: ENTITY, url: `${ENTITY}/acs`, tried: true },
+  ]);
+  expect(logged).toMatchObject([expect.stringContaining(ENTITY)]);
 });

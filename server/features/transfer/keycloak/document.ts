@@ -27,8 +27,8 @@ export interface TranslatedRealm {
   sections: Map<string, unknown>;
   known: KnownClient;
   there: There;
-  /** Whose the subjects of an identity provider are, by its alias. */
-  issuers: Map<string, string>;
+  /** Whose the subjects of an identity provider are, by its alias; undefined: nothing says it. */
+  issuers: Map<string, string | undefined>;
   profile: UserProfile | undefined;
 }
 
@@ -110,14 +110,15 @@ const thereIn = (sections: ReadonlyMap<string, unknown>): There => ({
 });
 
 /** As features/brokering has them of those who come. */
-export const issuersIn = (providers: unknown): Map<string, string> =>
+export const issuersIn = (providers: unknown): Map<string, string | undefined> =>
   new Map(
     listed(providers).flatMap(({ alias, type, config }) => {
       const { issuer, entityId, userinfoEndpoint }: ProviderConfig = Object(config);
       const from = type === 'oidc' ? issuer : type === 'saml' ? entityId : userinfoEndpoint;
+      if (typeof alias !== 'string') return [];
       // A placeholder's value is this server's alone.
-      if (from === undefined || typeof alias !== 'string' || from.includes('${')) return [];
-      return [[alias, type === 'oauth2' ? new URL(from).origin : from] as const];
+      const known = from?.includes('${') ? undefined : from;
+      return [[alias, known !== undefined && type === 'oauth2' ? new URL(known).origin : known] as const];
     }),
   );
 

@@ -56,6 +56,7 @@ const why: Readonly<Record<string, string>> = {
   guiOrder: 'providers stand in the order of their aliases here',
   hostedDomain: 'whoever the provider lets in comes in here: have it see to the domain',
   entityId: 'the realm’s own entity id is its address here: tell the provider',
+  wantAssertionsEncrypted: 'is asked for, with the realm’s key here: give the provider its metadata',
   principalType: 'people are known by their NameID here',
   principalAttribute: 'people are known by their NameID here',
 };
@@ -71,6 +72,7 @@ function samlConfig(at: Record<string, string>): Config {
     binding: at.postBindingAuthnRequest === 'true' ? 'POST' : 'Redirect',
     nameIdFormat: formats[(at.nameIDPolicyFormat ?? '').split(':').at(-1) ?? ''],
     signRequests: at.wantAuthnRequestsSigned === 'true',
+    wantAssertionsEncrypted: at.wantAssertionsEncrypted === 'true' || undefined,
     signingCertificates: certificates.length === 0 ? undefined : certificates.map(pem),
   });
 }
@@ -94,7 +96,11 @@ export function identityProviderOf(
     return undefined;
   }
   if (given.linkOnly) note('linkOnly', 'nobody could sign in by it: it is disabled here, where people could');
-  if (given.storeToken) note('storeToken', 'its tokens are not kept here');
+  if (given.storeToken)
+    note(
+      'storeToken',
+      type === 'saml' ? 'assertions are not kept here' : 'who may read its tokens is to be set: config.tokenReaders',
+    );
   if (given.postBrokerLoginFlowAlias) note('postBrokerLoginFlowAlias', 'there is no such flow here');
   if (given.firstBrokerLoginFlowAlias && given.firstBrokerLoginFlowAlias !== 'first broker login')
     note('firstBrokerLoginFlowAlias', 'flows of first sign-ins are not carried over');
@@ -102,7 +108,10 @@ export function identityProviderOf(
     if (!silent.test(field) && value !== '' && value !== 'false' && value !== usual[field])
       note(`config.${field}`, why[field] ?? 'has no counterpart here');
   if (at.validateSignature === 'false') note('config.validateSignature', 'signatures are always checked here');
-  const trust = given.trustEmail === true ? { trustEmail: true } : {};
+  const ofAnyKind = present({
+    trustEmail: given.trustEmail || undefined,
+    storeToken: (type !== 'saml' && given.storeToken) || undefined,
+  });
   const masked = at.clientSecret !== undefined && isMasked(at.clientSecret);
   if (masked) note('config.clientSecret', 'is not in the export: set it');
   const scopes = (at.defaultScope ?? '').split(' ').filter(Boolean);
@@ -116,7 +125,7 @@ export function identityProviderOf(
       clientId: at.clientId ?? null,
       scopes: scopes.length > 0 ? scopes : (known?.scopes ?? openid),
     }),
-    config: { ...(known ? known.config : type === 'saml' ? samlConfig(at) : oidcConfig(at)), ...trust },
+    config: { ...(known ? known.config : type === 'saml' ? samlConfig(at) : oidcConfig(at)), ...ofAnyKind },
     mappers: mappers.flatMap((mapper) => {
       const mapped = mapperOf(mapper);
       if (!mapped) note(`mappers.${mapper.name}`, `there is no mapper ${mapper.identityProviderMapper} here`);

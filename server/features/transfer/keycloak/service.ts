@@ -65,7 +65,7 @@ interface Target {
 }
 interface Stored {
   profile: UserProfile;
-  issuers: ReadonlyMap<string, string>;
+  issuers: ReadonlyMap<string, string | undefined>;
 }
 
 /** Fields that a file of users has beside them. */
@@ -184,7 +184,7 @@ function createWriter({ realm, parts, notes }: Target) {
         })
       : undefined;
   let profile: UserProfile | undefined;
-  let issuers: ReadonlyMap<string, string> = new Map();
+  let issuers: ReadonlyMap<string, string | undefined> = new Map();
   const around = (): Surroundings => ({
     known: told?.known ?? everyClient,
     there: told?.there,

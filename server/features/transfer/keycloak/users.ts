@@ -17,8 +17,8 @@ export interface Surroundings {
   known: KnownClient;
   /** What the document has of what people hold; undefined: it isn't in these files. */
   there: There | undefined;
-  /** Whose the subjects of an identity provider are, by its alias; undefined: of one that isn't carried over. */
-  issuers: ReadonlyMap<string, string>;
+  /** Whose the subjects of each identity provider that is carried over are, by its alias; undefined: nothing says it. */
+  issuers: ReadonlyMap<string, string | undefined>;
   profile: UserProfile | undefined;
   notes: Notes;
 }
@@ -105,10 +105,13 @@ function heldBy(given: User, { known, there }: Surroundings, note: Note) {
 function identitiesOf({ federatedIdentities = [] }: User, { issuers }: Surroundings, note: Note) {
   return federatedIdentities.flatMap(({ identityProvider = '', userId = '', userName }) => {
     const issuer = issuers.get(identityProvider);
-    if (issuer === undefined || userId === '') {
-      note('federatedIdentities', `${identityProvider}: the provider isn’t carried over`);
+    const refused = (why: string) => {
+      note('federatedIdentities', `${identityProvider}: ${why}`);
       return [];
-    }
+    };
+    if (!issuers.has(identityProvider)) return refused('the provider isn’t carried over');
+    if (issuer === undefined) return refused('the provider has no issuer or entity id that says whose ids these are');
+    if (userId === '') return refused('the link doesn’t say who they are there');
     return { identityProvider, issuer, subject: userId, ...(userName && { name: userName }) };
   });
 }
