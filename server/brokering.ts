@@ -67,7 +67,7 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
   const homes = createHomes({ sql, providers, now });
   const links = createLinks({ sql, notify, now, newId });
   const providerSessions = createProviderSessions({ sql, seal, newId });
-  const providerTokens = createProviderTokens({ seal, newId });
+  const providerTokens = createProviderTokens({ seal, newId, now });
   const codeFlow = createCodeFlow({ outbound, keys, newId, now });
   const documents = createRemoteKeys({ outbound, loopback: true, now });
   const oidc = createOidc({ codeFlow, documents, now });

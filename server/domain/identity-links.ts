@@ -1,13 +1,20 @@
 // Whose a link to an identity provider is; and what ends with a provider that is deleted: its links, and what their people had
-// signed in to. Links themselves are features/brokering's. Decisions "Single sign-on and freshness".
+// signed in to; and the tokens of one that keeps none any more. Links themselves are features/brokering's. Decisions "Single sign-on and freshness".
 import type { By } from '../contract/events.ts';
 import { sha256 } from '../crypto/tokens.ts';
+import type { Sql } from '../db/sql.ts';
 import type { Tx } from '../db/transact.ts';
 import { endAccess } from './end-access.ts';
 
 /** By it a link is found: subjects may be longer than an index takes. */
 export const identityDigest = ({ issuer, subject }: { issuer: string; subject: string }): Buffer =>
   sha256(JSON.stringify([issuer, subject]));
+
+/** What these providers gave for people, and keep no more. */
+export const forgetTokens = (sql: Sql, realm: string, aliases: readonly string[]) => sql`
+  delete from provider_token t using identity_link l, identity_provider p
+  where t.realm_id = ${realm} and l.realm_id = t.realm_id and l.id = t.link_id
+    and p.realm_id = l.realm_id and p.id = l.provider_id and p.alias = any(${aliases}::text[])`;
 
 /** Behind the deletion, in its transaction. */
 export async function endLinksOfDeleted(tx: Tx, realm: string, { by, at }: { by: By; at: Date }): Promise<void> {

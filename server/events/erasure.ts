@@ -7,6 +7,8 @@ export interface Erased {
   id: string;
   username: string;
   email: string | null;
+  /** The address, where nobody else's can be meant. */
+  ownEmail: string | null;
   /** What stands for them from now on. */
   pseudonym: string;
 }
@@ -36,40 +38,49 @@ const anyOf = (texts: readonly string[]): string =>
     )
     .join('|');
 
-/** Regular expressions over a JSON text, as PostgreSQL writes it. What is before a value is captured: `\1`. */
-export function patternsOf({ id, username, email }: Pick<Erased, 'id' | 'username' | 'email'>) {
-  const texts = [username, ...(email === null ? [] : [email])];
+/** What a person is called. */
+type Called = Pick<Erased, 'id' | 'username' | 'email' | 'ownEmail'>;
+const namesOf = (username: string, email: string | null): string[] => [username, ...(email === null ? [] : [email])];
+
+/**
+ * Regular expressions over a JSON text, as PostgreSQL writes it. What is before a value is captured: `\1`. An address that was only
+ * said to be the person's is looked for in what is theirs (`own`), and in nothing else.
+ */
+export function patternsOf({ id, username, email, ownEmail }: Called) {
+  const texts = namesOf(username, email);
   // In a list nothing says what a text is; but an address is no word of ours.
   const addresses = texts.filter((text) => text.includes('@'));
   const inList = addresses.length === 0 ? '' : String.raw`|([[,] ?)"(?:${anyOf(addresses)})"(?!\s*:)`;
   return {
     // In an address, too, that somebody asked for.
     id: `(${anyOf([id])})`,
-    named: `("(?:${NAMES})": ?)"(?:${anyOf(texts)})"`,
+    named: `("(?:${NAMES})": ?)"(?:${anyOf(namesOf(username, ownEmail))})"`,
     own: String.raw`("(?!(?:${WORDS})":)(?:[^"\\]|\\.)*": ?)"(?:${anyOf(texts)})"${inList}`,
   };
 }
 
 /** A regular expression over the state of a sign-in under way: it is of the person, or somebody typed their name. */
-export const signInsOf = ({ id, username, email }: Pick<Erased, 'id' | 'username' | 'email'>): string =>
-  `${id}|"(?:username|email|loginHint)": ?"(?:${anyOf([username, email ?? username])})"`;
+export const signInsOf = ({ id, username, ownEmail }: Omit<Called, 'email'>): string =>
+  `${id}|"(?:username|email|loginHint)": ?"(?:${anyOf(namesOf(username, ownEmail))})"`;
 
 /** Which events tell of the person, and what they say from then on. */
-export function erasureOf({ id, username, email, pseudonym }: Erased, { actor, subject, data }: EventColumns) {
-  const patterns = patternsOf({ id, username, email });
+export function erasureOf(person: Erased, { actor, subject, data }: EventColumns) {
+  const { id, username, email, ownEmail, pseudonym } = person;
+  const patterns = patternsOf(person);
   const instead = `\\1\\2${JSON.stringify(pseudonym)}`;
   const replaced = (text: Fragment, pattern: Fragment) =>
     fragment`regexp_replace(${text}, ${pattern}, ${instead}, 'gi')`;
   const withoutId = (text: Fragment) => fragment`regexp_replace(${text}, ${patterns.id}, ${pseudonym}, 'gi')`;
-  const nobodyElse = (party: Fragment) => fragment`(${party} ->> 'id' is null and ${party} ->> 'type' = 'user'
-    and lower(${party} ->> 'name') in (lower(${id}::text), lower(${username}::text), lower(${email}::text)))`;
+  const nobodyElse = (party: Fragment, address = fragment`${ownEmail}::text`) =>
+    fragment`(${party} ->> 'id' is null and ${party} ->> 'type' = 'user'
+    and lower(${party} ->> 'name') in (lower(${id}::text), lower(${username}::text), lower(${address})))`;
   const byId = fragment`(concat(${actor}, ${subject}, ${data}) ~* ${patterns.id})`;
   // What somebody calls a thing of theirs has their name in it, often enough.
   const free = fragment`regexp_replace(${withoutId(fragment`${data}::text`)}, ${FREE}, ${instead}, 'g')`;
   const named = (party: Fragment) => fragment`case
     when ${party} ->> 'id' = ${id} then
       ${party} || jsonb_build_object('id', ${pseudonym}::text, 'name', case when ${party} ->> 'name' is not null then ${pseudonym}::text end)
-    when ${nobodyElse(party)} then ${party} || jsonb_build_object('name', ${pseudonym}::text)
+    when ${nobodyElse(party, fragment`case when ${byId} then ${email}::text else ${ownEmail}::text end`)} then ${party} || jsonb_build_object('name', ${pseudonym}::text)
     else ${withoutId(fragment`${party}::text`)}::jsonb end`;
   return {
     tells: fragment`(${byId} or ${nobodyElse(actor)} or ${nobodyElse(subject)} or ${data}::text ~* ${patterns.named})`,
@@ -84,10 +95,7 @@ export function erasureOf({ id, username, email, pseudonym }: Erased, { actor, s
  * Events that may tell of the person, as a query of `realm_id` and `id`, each found by an index: of their realm, and for who may
  * administer others of every one.
  */
-export function maybeTelling(
-  realm: string,
-  { id, username, email }: Pick<Erased, 'id' | 'username' | 'email'>,
-): Fragment {
+export function maybeTelling(realm: string, { id, username, ownEmail }: Omit<Called, 'email'>): Fragment {
   const realms =
     realm === 'master' ? fragment`(select realm_id from realm)` : fragment`(select ${realm}::text as realm_id)`;
   const party = (of: Fragment) => fragment`
@@ -95,7 +103,7 @@ export function maybeTelling(
     where ${of} ->> 'type' = 'user' and ${of} ->> 'id' = ${id}`;
   const named = (texts: readonly string[]) => fragment`
     select realm_id, id from event where event_people(actor, subject, data) && ${texts}::text[] and event_people(actor, subject, data) <> '{}'`;
-  const names = [username, email ?? username].map((name) => name.toLowerCase());
+  const names = namesOf(username, ownEmail).map((name) => name.toLowerCase());
   return fragment`
     ${party(fragment`actor`)} union ${party(fragment`subject`)}
     union (${named([id])}) union (${named(names)} and realm_id = ${realm})`;

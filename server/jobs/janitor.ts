@@ -52,7 +52,8 @@ const expiries: readonly Expiry[] = [
   { table: fragment`saml_logout`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`saml_answered`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`provider_logout`, gone: (now) => fragment`expires_at < ${now}` },
-  { table: fragment`provider_token`, gone: (now) => fragment`expires_at < ${now}` },
+  // Older servers kept some without an end.
+  { table: fragment`provider_token`, gone: (now) => fragment`(expires_at < ${now} or expires_at is null)` },
   { table: fragment`provider_message`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`client_assertion`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`dpop_proof`, gone: (now) => fragment`expires_at < ${now}` },

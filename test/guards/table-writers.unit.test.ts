@@ -49,8 +49,9 @@ const exceptions: Record<string, Record<string, string>> = {
     tables: 'agent',
   },
   'domain/identity-links.ts': {
-    because: 'an identity provider that is deleted takes its links along, and ends what their people had signed in to',
-    tables: 'identity_link',
+    because:
+      'an identity provider that is deleted takes its links along, one that keeps no tokens its tokens, and ends what their people had signed in to',
+    tables: 'identity_link provider_token',
   },
   'features/agents': {
     because: 'an agent’s end disables its client in the same transaction, so that nobody acts by it in between',

@@ -97,8 +97,8 @@ beforeAll(async () => {
     values (${REALM}, ${kept}, ${session}, ${link}, ${idToken})`;
   const accessToken = seal.seal('x', contextAtRest('provider-token', { realm: REALM, id: kept }));
   await sql`
-    insert into provider_token (realm_id, id, link_id, access_token)
-    values (${REALM}, ${kept}, ${link}, ${accessToken})`;
+    insert into provider_token (realm_id, id, link_id, access_token, expires_at)
+    values (${REALM}, ${kept}, ${link}, ${accessToken}, now() + interval '1 day')`;
   // The chain over the log of both realms is begun a moment after their first events.
   await vi.waitFor(async () => expect(await sql`select from event_chain`).toHaveLength(2));
   await makeClient(server, REALM, { clientId: 'job', secret: SECRET, grantTypes: ['client_credentials'] });

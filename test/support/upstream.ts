@@ -18,6 +18,8 @@ export interface Upstream {
   alg: 'RS256' | 'none' | 'HS256' | 'another key';
   /** What the token endpoint answers instead. */
   token: { status: number; body: string } | undefined;
+  /** What `expires_in` it says of an access token. */
+  lifetime: number | undefined;
   /** Who is signed in there: called for each person that is sent there. @returns where they are sent back */
   answer(url: string, parameters?: Record<string, string>): string;
   /** What it says where a session has ended, over what is right. */
@@ -53,6 +55,7 @@ export async function startUpstream({ clientId = 'realm' }: { clientId?: string 
     discovery: {},
     alg: 'RS256' as const,
     token: undefined,
+    lifetime: 300,
   });
   const upstream: Upstream = {
     ...fresh(),
@@ -104,7 +107,7 @@ export async function startUpstream({ clientId = 'realm' }: { clientId?: string 
       const nonce = asked.get('nonce') ?? undefined;
       const claims = { iss: url, aud: clientId, sub: SUBJECT, iat, exp: iat + 300, auth_time: iat, nonce };
       const id_token = jwt(upstream.alg, { ...claims, ...upstream.claims });
-      return json({ access_token: 'the-access-token', token_type: 'Bearer', expires_in: 300, id_token });
+      return json({ access_token: 'the-access-token', token_type: 'Bearer', expires_in: upstream.lifetime, id_token });
     }
     if (pathname === '/userinfo' || pathname === '/user')
       return request.headers.authorization === 'Bearer the-access-token'

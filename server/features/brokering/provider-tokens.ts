@@ -12,23 +12,25 @@ import { contextAtRest } from '../../resource/at-rest.ts';
 import type { Providers } from './providers.ts';
 
 const KIND = 'provider-token';
+/** How long one is kept of which the provider doesn't say how long it is good. */
+const DAY_MS = 86_400_000;
 
 export interface ProviderToken {
   value: string;
   scope?: string | undefined;
-  /** Milliseconds. */
+  /** Milliseconds; undefined: the provider doesn't say. */
   expiresAt?: number | undefined;
 }
 
-export const createProviderTokens = ({ seal, newId }: { seal: Seal; newId: () => string }) => ({
+export const createProviderTokens = ({ seal, newId, now }: { seal: Seal; newId: () => string; now: () => Date }) => ({
   /** In place of the one before. */
   note(atLast: Tx['atLast'], realm: string, linkId: string, { value, scope, expiresAt }: ProviderToken): void {
     const id = newId();
+    const until = new Date(expiresAt ?? now().getTime() + DAY_MS);
     const sealed = seal.seal(value, contextAtRest(KIND, { realm, id }));
     atLast`
       insert into provider_token (realm_id, id, link_id, access_token, scope, expires_at)
-      values (${realm}, ${id}, ${linkId}, ${sealed}, ${scope ?? null},
-        ${expiresAt === undefined ? null : new Date(expiresAt)})
+      values (${realm}, ${id}, ${linkId}, ${sealed}, ${scope ?? null}, ${until})
       on conflict (realm_id, link_id) do update
       set id = excluded.id, access_token = excluded.access_token, scope = excluded.scope, expires_at = excluded.expires_at`;
   },
@@ -55,11 +57,11 @@ export function providerTokenRoutes(
       throw new Problem('forbidden', 'The application may not read tokens of this identity provider');
     void reply.header('cache-control', 'no-store');
     return transact(realm, async (tx) => {
-      const [row] = await tx.sql<{ id: string; access_token: Buffer; scope: string | null; expires_at: Date | null }>`
+      const [row] = await tx.sql<{ id: string; access_token: Buffer; scope: string | null; expires_at: Date }>`
         select t.id, t.access_token, t.scope, t.expires_at from provider_token t
         join identity_link l on l.realm_id = t.realm_id and l.id = t.link_id
         where t.realm_id = ${realm} and l.user_id = ${userId} and l.provider_id = ${provider.id}
-          and (t.expires_at is null or t.expires_at > ${now()})
+          and t.expires_at > ${now()}
         order by l.last_used_at desc nulls last limit 1`;
       if (!row) throw new Problem('not-found', 'There is no token of this identity provider for the person');
       const subject = userParty(userId, username);
@@ -68,7 +70,7 @@ export function providerTokenRoutes(
         accessToken: seal.open(row.access_token, contextAtRest(KIND, { realm, id: row.id })).toString(),
         tokenType: 'Bearer' as const,
         scope: row.scope,
-        expiresAt: row.expires_at?.getTime() ?? null,
+        expiresAt: row.expires_at.getTime(),
       };
     });
   });

@@ -37,7 +37,7 @@ export function createGdpr({ sql, transact, seal, access, personalData, now, new
   /** @param by undefined: the person themselves */
   async function eraseIn(tx: Tx, realm: string, row: store.SubjectRow, by: By | undefined): Promise<void> {
     const { emailVerified, ...person } = row;
-    // What others sent to an address that was only said to be theirs, nobody takes away by saying so.
+    // What others sent to an address that was only said to be theirs, or typed, nobody takes away by saying so.
     const own = by !== undefined || emailVerified ? person.email : null;
     const subject = { ...person, ownEmail: own, pseudonym: newId() };
     const whom = { type: 'user', id: subject.pseudonym, name: null } as const;

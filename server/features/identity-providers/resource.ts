@@ -13,10 +13,10 @@ import {
 import type { FieldError } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { fragment } from '../../db/sql.ts';
-import { endLinksOfDeleted } from '../../domain/identity-links.ts';
+import { endLinksOfDeleted, forgetTokens } from '../../domain/identity-links.ts';
 import { sealed } from '../../resource/at-rest.ts';
 import { asSet, strings } from '../../resource/items.ts';
-import type { Fields, PlannedChange, Saved } from '../../resource/part.ts';
+import type { Fields, PlannedChange, Saved, Wanted } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 
 const isType = (type: unknown): type is keyof typeof configFields => typeof type === 'string' && type in configFields;
@@ -59,6 +59,10 @@ const SAYING = ['type', 'clientId', 'config', 'mappers'];
 const saysWhoIsWho = ({ action, fields }: PlannedChange): boolean =>
   action === 'update' &&
   fields.some(({ path, to }) => SAYING.includes(path.split(/[.[]/)[0] ?? '') || (path === 'enabled' && to === true));
+
+const keepsTokens = (fields: Fields | undefined): boolean => Object(fields?.config).storeToken === true;
+const keepsNoMore = ({ action, before, fields }: Wanted): boolean =>
+  action === 'update' && keepsTokens(before) && !keepsTokens(fields);
 
 const canonical = ({ scopes, domains, mappers, ...fields }: Fields): Fields => ({
   ...fields,
@@ -123,6 +127,8 @@ export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now:
         where o.realm_id = ${realm} and n.alias = any(${removed}::text[])`,
       async onChange(tx, realm, changes, by) {
         if (changes.some(({ action }) => action === 'delete')) await endLinksOfDeleted(tx, realm, { by, at: now() });
+        const forgetful = changes.filter(keepsNoMore).map(({ key }) => key);
+        if (forgetful.length > 0) await forgetTokens(tx.sql, realm, forgetful);
       },
       signsInAs(changes, realm) {
         const aliases = changes.filter(saysWhoIsWho).map(({ key }) => key);

@@ -1,15 +1,22 @@
-// Plans that were applied name people where objects do: who answers for an agent, whom a policy lets in. Such a plan is kept by its
-// counts alone, as one that was too large. Specification 4.6.
+// Plans that were applied name people where objects do: owners of resources, and whom a policy lets in (fields that a section calls
+// people's are not recorded). Such a plan is kept by its counts alone, as one that was too large. Specification 4.6.
 import type { PersonalData } from '../gdpr/personal-data.ts';
 
-const NAMING = ['agent', 'authorizationService'];
+/** Where a recorded change of an authorization service has usernames. */
+const NAMING = [
+  '$.fields[*] ? (@.path == "resources").*[*].owner',
+  '$.fields[*] ? (@.path == "policies").*[*].config.users[*]',
+  '$.rest.resources[*].owner',
+  '$.rest.policies[*].config.users[*]',
+];
 
 export const planData: PersonalData = {
   tables: [],
   async erase(sql, realm, { username }) {
     await sql`
       update applied_plan p set changes = null, ownership = null where realm_id = ${realm} and exists (
-        select from jsonb_array_elements(p.changes) c
-        where c ->> 'kind' = any(${NAMING}::text[]) and position(lower(to_jsonb(${username}::text)::text) in lower(c::text)) > 0)`;
+        select from jsonb_path_query(p.changes, '$[*] ? (@.kind == "authorizationService")') as change,
+          unnest(${NAMING}::jsonpath[]) as place, jsonb_path_query(change, place) as named
+        where lower(named #>> '{}') = lower(${username}))`;
   },
 };

@@ -1,10 +1,28 @@
 // Groups in groups of a directory: who is in one is in each that it is in, however deep, by walking. Pure, as far as it can be.
+
+import { DirectoryFault } from './connection.ts';
 import { dnKey } from './dn.ts';
 import type { FoundGroup } from './groups.ts';
+
+/** What is held at once of groups in groups, and walked through; docs/ldap.md says so, too. */
+const MOST_GROUPS = 50_000;
+const MOST_MEMBERS = 1_000_000;
+const MOST_LEVELS = 50;
+/** Members that are looked at for all groups together: those of an inner one count for each that it is in. */
+const MOST_STEPS = 20_000_000;
+/** Handed on at once, as a page of fewer groups where they are large. */
+const MOST_HANDED_ON = 100_000;
+const MOST_GROUPS_OF_ONE = 10_000;
+
+const tooMuch = (what: string): DirectoryFault =>
+  new DirectoryFault(`${what}: name fewer by the base and filter of groups, or leave nested out`, { forGood: true });
+const tooDeep = (): DirectoryFault => tooMuch(`its groups are in each other more than ${MOST_LEVELS} levels deep`);
+const tooMany = (most: number, what: string): DirectoryFault => tooMuch(`it has more than ${most} ${what}`);
 
 /**
  * Groups as a page after the other has them, with the members of the groups in them. They are all held at once, as what is in one
  * may come last; a member's name is held once.
+ * @throws DirectoryFault where they are too many, or too deep
  */
 export async function* flattened(pages: AsyncIterable<FoundGroup[]>, pageSize: number): AsyncGenerator<FoundGroup[]> {
   const names = new Map<string, string>();
@@ -14,43 +32,73 @@ export async function* flattened(pages: AsyncIterable<FoundGroup[]>, pageSize: n
     return known ?? name;
   };
   const all = new Map<string, FoundGroup>();
+  let members = 0;
   for await (const groups of pages)
-    for (const group of groups) all.set(dnKey(group.dn), { ...group, members: group.members.map(once) });
-  let some: FoundGroup[] = [];
+    for (const group of groups) {
+      members += group.members.length;
+      if (members > MOST_MEMBERS) throw tooMany(MOST_MEMBERS, 'members in groups');
+      all.set(dnKey(group.dn), { ...group, members: group.members.map(once) });
+      if (all.size > MOST_GROUPS) throw tooMany(MOST_GROUPS, 'groups');
+    }
+  const left = { steps: MOST_STEPS };
+  let [some, held]: [FoundGroup[], number] = [[], 0];
   for (const group of all.values()) {
-    some.push({ ...group, members: membersOf(group, all) });
-    if (some.length < pageSize) continue;
+    const whole = { ...group, members: membersOf(group, all, left) };
+    some.push(whole);
+    held += whole.members.length;
+    if (some.length < pageSize && held < MOST_HANDED_ON) continue;
     yield some;
-    some = [];
+    [some, held] = [[], 0];
   }
   yield some;
 }
 
 /** Each once; groups that are in each other end nothing but themselves. */
-function membersOf(group: FoundGroup, all: ReadonlyMap<string, FoundGroup>): string[] {
+function membersOf(group: FoundGroup, all: ReadonlyMap<string, FoundGroup>, left: { steps: number }): string[] {
   const within = new Set([group]);
   const people = new Set<string>();
-  // a set goes on with what is added meanwhile
-  for (const { members } of within)
-    for (const member of members) {
-      const inner = all.get(member);
-      if (inner) within.add(inner);
-      else people.add(member);
+  for (let [level, levels] = [[group], 0]; level.length > 0; levels += 1) {
+    if (levels > MOST_LEVELS) throw tooDeep();
+    const inside: FoundGroup[] = [];
+    for (const { members } of level) {
+      left.steps -= members.length;
+      if (left.steps < 0) throw tooMany(MOST_STEPS, 'members in groups, counting those of groups in groups each time');
+      for (const member of members) {
+        const inner = all.get(member);
+        if (!inner) people.add(member);
+        else if (!within.has(inner)) {
+          within.add(inner);
+          inside.push(inner);
+        }
+      }
     }
+    level = inside;
+  }
   return [...people];
 }
 
-/** The groups that `found` gives for names, those for the names of these, and so on. */
+/**
+ * The groups that `found` gives for names, by pages, those for the names of these, and so on.
+ * @throws DirectoryFault where they are too many, or too deep
+ */
 export async function climbed<Found extends { dn: string }>(
   from: readonly string[],
-  found: (names: readonly string[]) => Promise<readonly Found[]>,
+  found: (names: readonly string[]) => AsyncIterable<readonly Found[]>,
   nested: boolean,
 ): Promise<Found[]> {
   const all = new Map<string, Found>();
-  for (let names = from; names.length > 0; ) {
-    const fresh = (await found(names)).filter(({ dn }) => !all.has(dnKey(dn)));
-    for (const group of fresh) all.set(dnKey(group.dn), group);
-    names = nested ? fresh.map(({ dn }) => dn) : [];
+  for (let [names, levels] = [from, 0]; names.length > 0; levels += 1) {
+    if (levels > MOST_LEVELS) throw tooDeep();
+    const fresh: string[] = [];
+    for await (const groups of found(names))
+      for (const group of groups) {
+        const key = dnKey(group.dn);
+        if (all.has(key)) continue;
+        all.set(key, group);
+        fresh.push(group.dn);
+        if (all.size > MOST_GROUPS_OF_ONE) throw tooMany(MOST_GROUPS_OF_ONE, 'groups that one person is in');
+      }
+    names = nested ? fresh : [];
   }
   return [...all.values()];
 }

@@ -123,9 +123,9 @@ export function createDirectorySource(
       new AndFilter({ filters: [FilterParser.parseString(of.filter), new OrFilter({ filters: names.map(member) })] });
     const attributes = groupAttributes(directory).filter((name) => name !== of.memberAttribute);
     return withDirectory(directory, { outbound, timeoutMs: TIMEOUT_MS }, async (session) => {
-      const found = async (names: readonly string[]) => {
+      const found = (names: readonly string[]) => {
         const search = { base: of.base, scope: 'sub' as const, filter: holding(names), attributes };
-        return (await Array.fromAsync(session.pages(search, directory.pageSize))).flat();
+        return session.pages(search, directory.pageSize);
       };
       return climbed([person.dn, person.username], found, of.nested);
     });
@@ -184,6 +184,7 @@ export function createDirectorySource(
           return userId === undefined ? 'wrong' : { userId };
         } catch (error) {
           if (!(error instanceof DirectoryFault)) throw error;
+          log(`groups of somebody of the directory ${directory.alias} of ${realm} can't be read: ${error.message}`);
           return 'away';
         }
       }

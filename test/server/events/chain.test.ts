@@ -46,7 +46,7 @@ const erase = (id: string) =>
     await erasePerson(
       sql,
       REALM,
-      { id, username: 'ana', email: null, pseudonym: `erased-${id.slice(-4)}` },
+      { id, username: 'ana', email: null, ownEmail: null, pseudonym: `erased-${id.slice(-4)}` },
       { seal, at: now() },
     );
     record({ type: 'USER_ERASED', realm: REALM, by: nobody });

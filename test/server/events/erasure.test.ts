@@ -19,7 +19,7 @@ beforeAll(async () => {
   await bare.sql`analyze event`;
 }, 120_000);
 
-const person = { id: newId(), username: 'Ana', email: 'ana@x.test' };
+const person = { id: newId(), username: 'Ana', ownEmail: 'ana@x.test' };
 const user = (id: string | null, name: string | null) => ({ type: 'user', id, name });
 async function write(event: { realm?: string; actor?: object; subject?: object; data?: object }): Promise<string> {
   const id = newId();

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { patternsOf } from '../../../server/events/erasure.ts';
 
-const person = { id: 'b1', username: 'a.b', email: 'a+b@x.test' };
+const email = 'a+b@x.test';
+const person = { id: 'b1', username: 'a.b', email, ownEmail: email as string | null };
 /** As PostgreSQL reads it: `(?!` and the escapes mean the same there. */
 const erased = (text: string, where: 'id' | 'named' | 'own', of = person) =>
   text.replaceAll(new RegExp(patternsOf(of)[where], 'gi'), (match) =>
@@ -30,6 +31,14 @@ test.each([
   ['no name of a field of their own', 'own', '{"a.b": 1, "a+b@x.test": 2}', '{"a.b": 1, "a+b@x.test": 2}'],
 ] as const)('an erasure replaces %s', (_, where, text, wanted) => {
   expect(erased(text, where)).toBe(wanted);
+});
+
+test('an address that was never confirmed is replaced in what is their own, and in nothing else', () => {
+  const unsure = { ...person, ownEmail: null };
+  expect(erased('{"email": "a+b@x.test", "with": "a.b"}', 'named', unsure)).toBe(
+    '{"email": "a+b@x.test", "with": "p"}',
+  );
+  expect(erased('{"email": "a+b@x.test", "l": ["a+b@x.test"]}', 'own', unsure)).toBe('{"email": "p", "l": ["p"]}');
 });
 
 test('a username that looks like a pattern or like JSON is taken as it stands', () => {

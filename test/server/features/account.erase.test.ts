@@ -65,6 +65,39 @@ test('an invitation to an address goes with whoever has confirmed it, and with n
   expect(await invited()).toEqual(['ada@friends.example']);
 });
 
+test.each([
+  ['stays with who only said that it is theirs', false],
+  ['goes with whoever has confirmed it', true],
+])('what was typed with an address %s', async (_, emailVerified) => {
+  const params = { realm };
+  const url = 'https://nowhere.example.test/';
+  const email = 'typed@friends.example';
+  await server.admin.call(createWebhook, { params, body: { name: 'all', url, eventTypes: '*', enabled: true } });
+  const guess = createPerson(server.baseUrl);
+  await guess.fill(await guess.open(`/realms/${realm}/login`), { username: email, password: 'wrong' });
+  const typed = async () => {
+    const { rows } = await server.pool.query<{ place: string }>(
+      `select 'event' as place from event e where realm_id = $1 and e::text like $2
+       union select 'sign_in' from sign_in s where realm_id = $1 and s::text like $2
+       union select 'delivery' from webhook_delivery where realm_id = $1 and body like $2 order by 1`,
+      [realm, `%${email}%`],
+    );
+    return rows.map(({ place }) => place);
+  };
+  const others = await told('others', userId);
+  await expect.poll(typed).toEqual(['delivery', 'event', 'sign_in']);
+  await server.admin.call(putUser, { params: { realm, userId }, body: { email, emailVerified } });
+  const { who, page } = await signedIn();
+  expect((await erase(who, await erase(who, page), { username: 'ada' })).heading).toBe('Your account is deleted');
+  expect(await told('theirs', userId)).toEqual([]);
+  if (emailVerified) expect(await typed()).toEqual([]);
+  else {
+    expect(await typed()).toEqual(['delivery', 'event', 'sign_in']);
+    const after = (await told('others', userId)).filter((text) => text.includes(email));
+    expect(after.sort()).toEqual(others.filter((text) => text.includes(email)).sort());
+  }
+});
+
 test('another name than one’s own deletes nobody', async () => {
   const { who, page } = await signedIn();
   const wrong = await erase(who, page, { username: 'bob' });

@@ -204,6 +204,25 @@ describe('an access token of a provider', () => {
     expect((await read(token)).status).toBe(404);
   });
 
+  test('goes when the provider is told to keep none, and is not there again when it keeps some', async () => {
+    const token = await tokenFor('reader');
+    await config({ storeToken: true, tokenReaders: ['reader', 'other'] });
+    expect((await read(token)).status).toBe(200);
+    await config({ tokenReaders: ['reader'] });
+    const { rows } = await server.pool.query('select * from provider_token where realm_id = $1', [realm]);
+    expect(rows).toEqual([]);
+    await config({ storeToken: true, tokenReaders: ['reader'] });
+    expect((await read(token)).status).toBe(404);
+  });
+
+  test('is kept for a day where the provider doesn’t say how long it is good', async () => {
+    upstream.lifetime = undefined;
+    const before = Date.now();
+    const { expiresAt } = Object(await (await read(await tokenFor('reader'))).json());
+    expect(expiresAt).toBeGreaterThanOrEqual(before + 86_400_000);
+    expect(expiresAt).toBeLessThanOrEqual(Date.now() + 86_400_000);
+  });
+
   test('is not kept where the provider doesn’t say so', async () => {
     await config({});
     await comeBy(server, realm, upstream);

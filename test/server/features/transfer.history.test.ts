@@ -1,8 +1,10 @@
 // The plans that were applied: what is kept of them, and taking one back.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eraseUser } from '../../../server/contract/gdpr.ts';
 import { getHistory, listHistory, undoHistory } from '../../../server/contract/history.ts';
 import { listManagers } from '../../../server/contract/transfer.ts';
+import { listUsers } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
@@ -81,6 +83,44 @@ describe('the history of a realm', () => {
     expect(JSON.stringify(rows)).not.toMatch(/a-literal-secret|wilhelmina/);
     const [, made] = (await list(realm)) ?? [];
     expect(JSON.stringify(await detail(realm, made?.revision ?? 0))).not.toContain(SECRET);
+  });
+
+  test('goes with a person whom it names as one, and not with who is called as a word of it', async () => {
+    const realm = 'called';
+    const client = { tokenEndpointAuthMethod: 'none' as const };
+    await admin.apply(realm, { clients: ['agent', 'kind'].map((clientId) => ({ clientId, ...client })) });
+    const words = ['agent', 'kind', 'update', 'create', 'path', 'fields', 'policies', 'owner', 'user', 'resources'];
+    const users = [...words, 'Ana', 'bob', 'cleo'].map((username) => ({ username }));
+    await admin.apply(realm, { users });
+    const service = (more: object) => ({ authorizationServices: [{ clientId: 'agent', ...more }] });
+    const policy = { name: 'agent', type: 'user', config: { users: ['ana'] } };
+    const plans = [
+      { agents: [{ name: 'agent', clientId: 'kind', owner: 'bob' }] },
+      service({ resources: [{ name: 'path', owner: 'BOB', attributes: { owner: ['kind'] } }] }),
+      service({ policies: [policy] }),
+      service({ policies: [{ ...policy, config: { users: ['cleo'] } }] }),
+      {
+        authorizationServices: [
+          { clientId: 'kind', policies: [{ name: 'bob', type: 'client', config: { clients: ['kind'] } }] },
+        ],
+      },
+    ];
+    const revisions: number[] = [];
+    for (const plan of plans) revisions.push((await admin.apply(realm, plan)).revision);
+    const whole = async () => Promise.all(revisions.map(async (revision) => (await detail(realm, revision))?.complete));
+    const { body: people = [] } = await server.admin.call(listUsers, { params: { realm }, query: { limit: 100 } });
+    const erase = async (names: readonly string[]) => {
+      for (const { id, username } of people)
+        if (names.includes(username)) await server.admin.call(eraseUser, { params: { realm, userId: id } });
+    };
+    await erase(words);
+    expect(await whole()).toEqual([true, true, true, true, true]);
+    await erase(['bob']);
+    expect(await whole()).toEqual([true, false, true, true, true]);
+    await erase(['Ana']);
+    expect(await whole()).toEqual([true, false, false, false, true]);
+    const { rows } = await server.pool.query('select p::text from applied_plan p where realm_id = $1', [realm]);
+    expect(JSON.stringify(rows)).not.toMatch(/"(?:ana|BOB)\\*"/);
   });
 
   test('keeps no more than the realm says', async () => {
