@@ -75,7 +75,9 @@ export async function search(
     conditions.push(fragment`u.attributes @> ${JSON.stringify(Object.fromEntries(wanted))}::jsonb`);
   }
   if (text === undefined) return list(sql, realm, page, conditions);
-  const next = await list(sql, realm, page, [await upTo(sql, realm, page.after), ...conditions]);
+  const end = await endOfNext(sql, realm, page.after);
+  if (end === undefined) return list(sql, realm, page, conditions);
+  const next = await list(sql, realm, page, [fragment`lower(u.username) < ${end}`, ...conditions]);
   return next.length === page.limit ? next : listOfFew(sql, realm, page, conditions);
 }
 
@@ -84,11 +86,12 @@ export async function search(
  * takes some texts that few have for common ones, and would read everybody in the order of the page.
  */
 const NEXT = 400;
-const upTo = async (sql: Sql, realm: string, after: string): Promise<Fragment> => {
-  const [last] = await sql<{ name: string }>`
+/** The first username behind them; undefined where no more are left. */
+const endOfNext = async (sql: Sql, realm: string, after: string): Promise<string | undefined> => {
+  const [end] = await sql<{ name: string }>`
     select lower(username) as name from realm_user where realm_id = ${realm} and lower(username) > lower(${after})
     order by lower(username) offset ${NEXT} limit 1`;
-  return last ? fragment`lower(u.username) < ${last.name}` : fragment`true`;
+  return end?.name;
 };
 
 /** The same page, by finding all of them first. */
