@@ -134,10 +134,7 @@ function policyOf({ type, config = {}, decisionStrategy }: Policy, known: KnownC
 const isPermission = ({ type }: Policy): boolean => type === 'resource' || type === 'scope';
 
 /** Whoever goes by a policy that isn't there: would else permit what was denied. */
-function lacking(names: readonly string[], gone: ReadonlySet<string>): string | undefined {
-  const missing = names.filter((name) => gone.has(name));
-  return missing.length > 0 ? `goes by ${missing.join(', ')}, which isn’t carried over` : undefined;
-}
+const goesBy = (gone: readonly string[]): string => `goes by ${gone.join(', ')}, which isn’t carried over`;
 
 export function authorizationOf(
   { clientId: key, authorizationSettings }: Client,
@@ -172,18 +169,18 @@ export function authorizationOf(
   const goingBy = Map.groupBy(aggregates, ({ by }) => by);
   // Those that are left out meanwhile come up here, too.
   for (const left of gone)
-    for (const { name } of goingBy.get(left) ?? []) if (!gone.has(name)) leave(name, lacking([left], gone) ?? '');
+    for (const { name } of goingBy.get(left) ?? []) if (!gone.has(name)) leave(name, goesBy([left]));
   const permissions = all.filter(isPermission).flatMap(({ name, decisionStrategy, config = {}, type }) => {
     const by = names(config, 'applyPolicies');
-    const there = by.filter((policy) => !gone.has(policy));
+    const lacking = by.filter((policy) => gone.has(policy));
     // Without one of them it could permit more; without any it denies.
-    if (there.length < by.length) note(name, `${lacking(by, gone)}: it denies until it says who decides`);
+    if (lacking.length > 0) note(name, `${goesBy(lacking)}: it denies until it says who decides`);
     return {
       name,
       resources: names(config, 'resources'),
       ...(config.defaultResourceType && { resourceType: config.defaultResourceType }),
       scopes: type === 'scope' ? names(config, 'scopes') : [],
-      policies: there.length < by.length ? [] : there,
+      policies: lacking.length > 0 ? [] : by,
       decisionStrategy: strategies[decisionStrategy ?? ''] ?? null,
     };
   });
