@@ -23,6 +23,7 @@ import { createAdminSignIn } from './features/admin-access/sign-in.ts';
 import { agentReviews } from './features/agents/reviews.ts';
 import { type Bootstrapped, createBootstrap } from './features/bootstrap/service.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
+import { createClientActivity } from './features/clients/activity.ts';
 import { createBreaches } from './features/credentials/breaches.ts';
 import { seedFlows } from './features/flows/seed.ts';
 import { createTokens } from './features/issued-tokens/service.ts';
@@ -184,6 +185,7 @@ export async function buildApp({
     forwarding: audit.status,
   });
   bus.on(metrics.count);
+  const clientActivity = createClientActivity({ sql, bus, log, now });
   const monitoring = createMonitoring({
     sql,
     now,
@@ -375,6 +377,7 @@ export async function buildApp({
     },
     async work() {
       audit.start();
+      clientActivity.start();
       await queue.start();
     },
     async stop() {
@@ -384,7 +387,7 @@ export async function buildApp({
       await connections.during(() => http.close());
       await admin.close();
       await protocol.stop();
-      await Promise.all([queue.stop(), audit.stop()]);
+      await Promise.all([queue.stop(), audit.stop(), clientActivity.stop()]);
       messaging.close();
       await outbound.close();
       await (await changes?.catch(() => undefined))?.stop();

@@ -66,6 +66,8 @@ const expiries: readonly Expiry[] = [
     gone: (now) => fragment`created_at < ${before(now, 30 * DAY)} and state in ('done', 'failed')`,
   },
   { table: fragment`message`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },
+  // A plan looks a day back.
+  { table: fragment`client_activity`, gone: (now) => fragment`hour < ${before(now, 2 * DAY)}` },
   { table: fragment`message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR)}` },
 ];
 

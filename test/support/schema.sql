@@ -246,6 +246,16 @@ create table client (
 CREATE INDEX client_backchannel_logout ON client USING btree (realm_id) WHERE (backchannel_logout_uri IS NOT NULL);
 CREATE UNIQUE INDEX client_client_id ON client USING btree (realm_id, client_id);
 
+create table client_activity (
+  realm_id text not null,
+  client uuid not null,
+  hour timestamp with time zone not null,
+  tokens bigint not null,
+  primary key (realm_id, client, hour),
+  constraint client_activity_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX client_activity_age ON client_activity USING btree (hour);
+
 create table client_assertion (
   realm_id text not null,
   client uuid not null,

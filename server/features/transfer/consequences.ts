@@ -7,6 +7,8 @@ import { effectsOf } from './effects.ts';
 
 /** What more of the plan does is not said. */
 const MOST_EFFECTS = 50;
+/** A client that got tokens since then is active. */
+const ACTIVE_MS = 24 * 3_600_000;
 /** Of each client, role or realm no more are counted. */
 const MOST_COUNTED = 10_000;
 
@@ -25,21 +27,16 @@ export async function consequencesOf(
   const effects = effectsOf(planned).slice(0, MOST_EFFECTS);
   if (effects.length === 0) return [];
   const asked = JSON.stringify(
-    effects.map(({ reach: { clients = [], scope = null, flow = null, role = null, everybody = false } }, n) => ({
-      n,
-      clients,
-      scope,
-      flow,
-      role: role?.name ?? null,
-      role_client: role?.client ?? null,
-      everybody,
-    })),
+    effects.map(({ reach: { role, ...reach } }, n) => ({ n, ...reach, role: role?.name, role_client: role?.client })),
   );
   const live = fragment`s.realm_id = ${realm} and s.expires_at > ${now}`;
+  const active = fragment`select ca.client from client_activity ca
+    where ca.realm_id = ${realm} and ca.hour > ${new Date(now.getTime() - ACTIVE_MS)}`;
   const rows = await sql<Counted>`
     with asked as (
       select * from jsonb_to_recordset(${asked}::jsonb) as a
-        (n int, clients text[], scope text, flow text, role text, role_client text, everybody boolean)
+        (n int, clients text[], scope text, flow text, role text, role_client text, "samlClient" text,
+          "identityProvider" text, directory text, "group" text, organization text, everybody boolean)
     ), bound as (
       select coalesce(settings ->> 'browserFlow', 'browser') as flow from realm where realm_id = ${realm}
     ), everywhere as (
@@ -54,6 +51,32 @@ export async function consequencesOf(
       select a.n, r.id from asked a join role r on r.realm_id = ${realm} and r.name = a.role
         and r.client is not distinct from
           (select c.id from client c where c.realm_id = ${realm} and c.client_id = a.role_client)
+    ), of_people as (
+      select o.n, p.user_id from of_roles o cross join lateral (
+        (select user_id from user_role where realm_id = ${realm} and role_id = o.id
+         union
+         select m.user_id from group_role gr join group_member m on m.realm_id = gr.realm_id and m.group_id = gr.group_id
+          where gr.realm_id = ${realm} and gr.role_id = o.id)
+        limit ${MOST_COUNTED}
+      ) p
+      union all
+      select a.n, p.user_id from asked a
+        join identity_provider i on i.realm_id = ${realm} and i.alias = a."identityProvider" cross join lateral
+        (select user_id from identity_link where realm_id = ${realm} and provider_id = i.id limit ${MOST_COUNTED}) p
+      union all
+      select a.n, p.user_id from asked a
+        join directory d on d.realm_id = ${realm} and d.alias = a.directory cross join lateral
+        (select user_id from directory_person where realm_id = ${realm} and directory_id = d.id limit ${MOST_COUNTED}) p
+      union all
+      select a.n, p.user_id from asked a
+        join user_group g on g.realm_id = ${realm} and (g.path = a."group" or starts_with(g.path, a."group" || '/'))
+        cross join lateral
+        (select user_id from group_member where realm_id = ${realm} and group_id = g.id limit ${MOST_COUNTED}) p
+      union all
+      select a.n, p.user_id from asked a
+        join organization o on o.realm_id = ${realm} and o.name = a.organization cross join lateral
+        (select user_id from organization_member where realm_id = ${realm} and organization_id = o.id
+          limit ${MOST_COUNTED}) p
     ), touched as (
       select o.n, t.session_id, t.user_id, o.id as client from of_clients o cross join lateral (
         (select s.id as session_id, s.user_id from session_client sc
@@ -65,13 +88,16 @@ export async function consequencesOf(
           limit ${MOST_COUNTED})
       ) t
       union all
-      select o.n, s.id, p.user_id, null from of_roles o cross join lateral (
-        (select user_id from user_role where realm_id = ${realm} and role_id = o.id
-         union
-         select m.user_id from group_role gr join group_member m on m.realm_id = gr.realm_id and m.group_id = gr.group_id
-          where gr.realm_id = ${realm} and gr.role_id = o.id)
-        limit ${MOST_COUNTED}
-      ) p left join session s on ${live} and s.user_id = p.user_id
+      select p.n, s.id, p.user_id, null from of_people p left join session s on ${live} and s.user_id = p.user_id
+      union all
+      select a.n, s.id, s.user_id, c.id from asked a
+        join saml_client c on c.realm_id = ${realm} and c.entity_id = a."samlClient"
+        join saml_session ss on ss.realm_id = ${realm} and ss.client = c.id
+        join session s on s.id = ss.session_id and ${live}
+      union all
+      select o.n, null, null, o.id from of_clients o where exists (${active} and ca.client = o.id)
+      union all
+      select a.n, null, null, ca.client from asked a cross join lateral (${active}) ca where a.everybody
       union all
       select o.n, null, null, cr.client from of_roles o
         join client_role cr on cr.realm_id = ${realm} and cr.role_id = o.id

@@ -3,12 +3,21 @@
 import { strings } from '../../resource/items.ts';
 import type { PlannedChange } from '../../resource/part.ts';
 
-/** Who is touched: people of these clients, of the clients with these scopes or that flow, who hold a role, or everybody. */
+/** Who is touched: the people of whatever is named, or everybody. */
 export interface Reach {
   clients?: readonly string[];
+  /** Clients that have it. */
   scope?: string;
+  /** Clients whose people sign in by it. */
   flow?: string;
   role?: { client: string | null; name: string };
+  samlClient?: string;
+  /** By its alias, whoever has an account there. */
+  identityProvider?: string;
+  directory?: string;
+  /** By its path, and those below it. */
+  group?: string;
+  organization?: string;
   everybody?: true;
 }
 
@@ -45,6 +54,13 @@ const demand =
   (from, to) =>
     to === true && from !== true ? [stops(`refuses ${what}`)] : [];
 
+const lose: Field = (from, to) => {
+  const gone = without(from, to);
+  return gone.length > 0 ? [stops(`no longer gives ${some(gone)}`)] : [];
+};
+const urls = (from: unknown): string[] =>
+  Array.isArray(from) ? from.map((one) => String(Object(one).url ?? Object(one).location)) : [];
+
 const ofClient: Readonly<Record<string, Field>> = {
   enabled: (_, to) => (to === false ? [stops('gets no tokens any more, and nobody signs in to it')] : []),
   redirectUris: (from, to) => {
@@ -59,6 +75,16 @@ const ofClient: Readonly<Record<string, Field>> = {
     const gone = without(from, to);
     return gone.length > 0 ? [changes(`its tokens lose ${some(gone)}`)] : [];
   },
+  optionalClientScopes: (from, to) => {
+    const gone = without(from, to);
+    return gone.length > 0 ? [changes(`its tokens can’t be asked for ${some(gone)} any more`)] : [];
+  },
+  postLogoutRedirectUris: (from, to) => {
+    const gone = without(from, to);
+    return gone.length > 0 ? [changes(`nobody comes back to ${some(gone)} after signing out`)] : [];
+  },
+  jwks: () => [stops('has to prove itself by other keys')],
+  jwksUri: () => [stops('has to prove itself by the keys of another address')],
   tokenEndpointAuthMethod: (_, to) => [stops(`has to prove itself by ${String(to)}`)],
   requirePkce: demand('sign-ins without PKCE'),
   requirePushedAuthorizationRequests: demand('sign-ins that are not pushed first'),
@@ -75,6 +101,11 @@ const ofSettings: Readonly<Record<string, Field>> = {
   issuer: () => [stops('tokens have another issuer: applications refuse them until they know it')],
   subjectStrategy: () => [stops('applications know people by other names')],
   requirePushedAuthorizationRequests: demand('sign-ins that are not pushed first'),
+  registrationEnabled: (_, to) => (to === false ? [changes('nobody makes an account of their own any more')] : []),
+  passwordMaxAgeDays: (from, to) =>
+    to !== 0 && (from === 0 || shorter(from, to))
+      ? [changes(`who has a password for more than ${String(to)} days sets a new one at the next sign-in`)]
+      : [],
   requireMfa: (_, to) => (to === true ? [changes('who has no second factor sets one up at the next sign-in')] : []),
   browserFlow: (_, to) => [changes(`people sign in by the flow ${String(to)}`)],
   accessTokenTtlSeconds: (from, to) => seconds('access tokens', from, to),
@@ -88,8 +119,41 @@ const ofSettings: Readonly<Record<string, Field>> = {
       : [],
 };
 
+const ofSamlClient: Readonly<Record<string, Field>> = {
+  enabled: (_, to) => (to === false ? [stops('nobody signs in to it any more')] : []),
+  assertionConsumerServices: (from, to) => {
+    const gone = without(urls(from), urls(to));
+    return gone.length > 0 ? [stops(`nobody comes back to ${some(gone)} any more`)] : [];
+  },
+  nameIdFormat: () => [stops('it knows people by other names')],
+  signingCertificates: (from, to) =>
+    without(from, to).length > 0 ? [stops('requests that its former key signed are refused')] : [],
+  requireSignedRequests: demand('requests without its signature'),
+  flowOverride: ofClient.flowOverride as Field,
+};
+
+const ofIdentityProvider: Readonly<Record<string, Field>> = {
+  enabled: (_, to) => (to === false ? [stops('nobody signs in by it any more')] : []),
+  issuer: () => [stops('whoever signed in by it is somebody else')],
+  clientId: () => [stops('knows this realm by another name')],
+};
+
+const ofDirectory: Readonly<Record<string, Field>> = {
+  enabled: (_, to) => (to === false ? [stops('its people’s passwords count no more')] : []),
+};
+
+const ofGroup: Readonly<Record<string, Field>> = {
+  roles: lose,
+  clientRoles: () => [changes('gives its people other roles of clients')],
+};
+
 const fieldsOf = (table: Readonly<Record<string, Field>>, { fields }: PlannedChange): Said[] =>
   fields.flatMap(({ path, from, to }) => (Object.hasOwn(table, path) ? (table[path]?.(from, to) ?? []) : []));
+
+/** What goes is said by `gone`, what changes by its fields. */
+const changed = (table: Readonly<Record<string, Field>>, gone: string, change: PlannedChange): Said[] =>
+  change.action === 'delete' ? [stops(gone)] : fieldsOf(table, change);
+const formerKey = ({ renamedFrom, key }: PlannedChange): string => renamedFrom ?? key;
 
 const disabled = ({ action, fields }: PlannedChange): boolean =>
   action === 'update' && fields.some(({ path, to }) => path === 'enabled' && to === false);
@@ -97,8 +161,35 @@ const disabled = ({ action, fields }: PlannedChange): boolean =>
 type OfKind = (change: PlannedChange) => { said: readonly Said[]; reach: Reach };
 const ofKinds: Readonly<Record<string, OfKind>> = {
   client: (change) => ({
-    said: change.action === 'delete' ? [stops('goes, with all its tokens')] : fieldsOf(ofClient, change),
-    reach: { clients: [change.renamedFrom ?? change.key] },
+    said: changed(ofClient, 'goes, with all its tokens', change),
+    reach: { clients: [formerKey(change)] },
+  }),
+  samlClient: (change) => ({
+    said: changed(ofSamlClient, 'goes: nobody signs in to it any more', change),
+    reach: { samlClient: formerKey(change) },
+  }),
+  identityProvider: (change) => ({
+    said: changed(ofIdentityProvider, 'goes: nobody signs in by it any more', change),
+    reach: { identityProvider: formerKey(change) },
+  }),
+  directory: (change) => ({
+    said: changed(ofDirectory, 'goes: its people’s passwords count no more', change),
+    reach: { directory: formerKey(change) },
+  }),
+  group: (change) => ({
+    said: changed(ofGroup, 'goes, with the roles that it gives', change),
+    reach: { group: formerKey(change) },
+  }),
+  organization: (change) => ({
+    said:
+      change.action === 'delete' || disabled(change)
+        ? [changes('no claim names it, and its providers lead nowhere')]
+        : [],
+    reach: { organization: formerKey(change) },
+  }),
+  serviceAccountRoles: (change) => ({
+    said: changed({ roles: lose }, 'goes, with the roles of the service account', change),
+    reach: { clients: [formerKey(change)] },
   }),
   settings: ({ key, fields }) => ({
     said: fields.flatMap(({ from, to }) => (Object.hasOwn(ofSettings, key) ? (ofSettings[key]?.(from, to) ?? []) : [])),

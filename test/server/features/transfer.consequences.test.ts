@@ -5,10 +5,12 @@ import type { Plan, RealmDocument } from '../../../server/contract/transfer.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { administrator } from '../../support/administrators.ts';
 import { CALLBACK, getCode, makePeopledRealm, redeem } from '../../support/applications.ts';
+import { post } from '../../support/clients.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
 
 const realm = 'touched';
+const WORKER_SECRET = 'a-secret-of-the-worker-0123456789';
 const OTHER = 'https://other.example.com/';
 let server: TestServer;
 let admin: Importer;
@@ -20,6 +22,12 @@ beforeAll(async () => {
     clients: [
       { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK, OTHER] },
       { clientId: 'unused', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] },
+      {
+        clientId: 'worker',
+        grantTypes: ['client_credentials'],
+        secret: WORKER_SECRET,
+        tokenEndpointAuthMethod: 'client_secret_post',
+      },
       { clientId: 'job', grantTypes: ['client_credentials'], secret: 'a-secret-of-the-job-0123456789' },
     ],
     roles: [{ name: 'editor' }, { name: 'idle' }],
@@ -74,8 +82,58 @@ test('a role touches who holds it, by a group too, and service accounts', async 
   };
   const { consequences } = await plan(document, { manager, prune: 'true', force: 'true' });
   expect(consequences).toMatchObject([
+    { kind: 'serviceAccountRoles', key: 'job', locksOut: true, sessions: 0, people: 0, clients: 0 },
+    { kind: 'group', key: '/staff', locksOut: true, sessions: 0, people: 1, clients: 0 },
     { kind: 'role', key: 'editor', locksOut: true, sessions: 2, people: 2, clients: 1 },
     { kind: 'role', key: 'idle', locksOut: true, sessions: 0, people: 0, clients: 0 },
+  ]);
+});
+
+test('a client without people is active while it gets tokens', async () => {
+  const off: RealmDocument = { clients: [{ clientId: 'worker', enabled: false }] };
+  const stops = ['worker: gets no tokens any more, and nobody signs in to it', true, 0, 0];
+  expect(await touched(off)).toEqual([[...stops, 0]]);
+  const answer = await post(server, realm, 'token', {
+    grant_type: 'client_credentials',
+    client_id: 'worker',
+    client_secret: WORKER_SECRET,
+  });
+  expect(answer.status).toBe(200);
+  await expect.poll(() => touched(off), { timeout: 30_000 }).toEqual([[...stops, 1]]);
+});
+
+test('a group, an identity provider, a directory, a SAML client and an organization touch their people', async () => {
+  await admin.apply(realm, {
+    identityProviders: [{ alias: 'partner', type: 'oidc', config: { issuer: 'https://partner.example.com' } }],
+    samlClients: [
+      {
+        entityId: 'https://sp.example.com',
+        assertionConsumerServices: [{ url: 'https://sp.example.com/acs', binding: 'POST', index: 0, default: true }],
+      },
+    ],
+    organizations: [{ name: 'Acme', members: ['alice'] }],
+    userFederation: [
+      {
+        alias: 'offices',
+        type: 'ldap',
+        connection: { urls: ['ldaps://a.example.com'] },
+        users: { base: 'dc=example,dc=com' },
+      },
+    ],
+  });
+  const groups: RealmDocument = { groups: [{ path: '/staff', roles: [] }] };
+  expect(await touched(groups)).toEqual([['/staff: no longer gives editor', true, 0, 1, 0]]);
+  const off: RealmDocument = {
+    identityProviders: [{ alias: 'partner', enabled: false }],
+    samlClients: [{ entityId: 'https://sp.example.com', enabled: false }],
+    organizations: [{ name: 'Acme', enabled: false }],
+    userFederation: [{ alias: 'offices', enabled: false }],
+  };
+  expect((await touched(off)).toSorted()).toEqual([
+    ['Acme: no claim names it, and its providers lead nowhere', false, 2, 1, 0],
+    ['https://sp.example.com: nobody signs in to it any more', true, 0, 0, 0],
+    ['offices: its people’s passwords count no more', true, 0, 0, 0],
+    ['partner: nobody signs in by it any more', true, 0, 0, 0],
   ]);
 });
 
@@ -83,9 +141,9 @@ test('settings touch everybody who is signed in; what locks out comes first', as
   expect(
     await touched({ realm: { accessTokenTtlSeconds: 60, requireMfa: true, subjectStrategy: 'pairwise' } }),
   ).toEqual([
-    ['subjectStrategy: applications know people by other names', true, 3, 2, 1],
-    ['accessTokenTtlSeconds: access tokens end sooner: after 60 seconds', false, 3, 2, 1],
-    ['requireMfa: who has no second factor sets one up at the next sign-in', false, 3, 2, 1],
+    ['subjectStrategy: applications know people by other names', true, 3, 2, 2],
+    ['accessTokenTtlSeconds: access tokens end sooner: after 60 seconds', false, 3, 2, 2],
+    ['requireMfa: who has no second factor sets one up at the next sign-in', false, 3, 2, 2],
   ]);
   expect(await touched({ realm: { accessTokenTtlSeconds: 7200, displayName: 'Longer' } })).toEqual([]);
 });
