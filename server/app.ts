@@ -24,6 +24,7 @@ import { agentReviews } from './features/agents/reviews.ts';
 import { type Bootstrapped, createBootstrap } from './features/bootstrap/service.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
 import { createClientActivity } from './features/clients/activity.ts';
+import { createClientViews } from './features/clients/view.ts';
 import { createBreaches } from './features/credentials/breaches.ts';
 import { seedFlows } from './features/flows/seed.ts';
 import { createTokens } from './features/issued-tokens/service.ts';
@@ -208,7 +209,8 @@ export async function buildApp({
   });
   const nonces = createDpopNonces({ keyring: given.masterKey, now });
   const dpop = createDpop({ sql, nonces, baseUrl, now });
-  const tokens = createTokens({ keys, settings, sql, dpop, now });
+  const clients = createClientViews({ sql, now });
+  const tokens = createTokens({ keys, settings, clients, sql, dpop, now });
   const access = createAccess({ sql, baseUrl, tokens, subjects, settings, factors: people.factors, signIns, now });
   caches.push(settings, messaging, keys, subjects, realms, people, federation);
   const bootstrap = createBootstrap({
@@ -241,6 +243,7 @@ export async function buildApp({
     passwords,
     settings,
     keys,
+    clients,
     tokens,
     dpop,
     subjects,

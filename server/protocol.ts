@@ -31,7 +31,7 @@ import { auditedAuthentication } from './features/client-authentication/audited.
 import { createClientKeys } from './features/client-authentication/client-keys.ts';
 import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
 import { createClientAuthentication } from './features/client-authentication/service.ts';
-import { createClientViews } from './features/clients/view.ts';
+import type { ClientViews } from './features/clients/view.ts';
 import { createConsents } from './features/consent/service.ts';
 import { discoveryRoutes, readyDocuments } from './features/discovery/routes.ts';
 import { createDiscovery } from './features/discovery/service.ts';
@@ -96,6 +96,7 @@ export interface ProtocolDeps {
   settings: SettingsService;
   languages: Languages;
   keys: Keys;
+  clients: ClientViews;
   tokens: Tokens;
   dpop: Dpop;
   subjects: Subjects;
@@ -119,14 +120,13 @@ export interface ProtocolDeps {
 export function createProtocol(deps: ProtocolDeps) {
   const { sql, transact, outbound, passwords, settings, keys, tokens, subjects, sessions, signIns, factors, metrics } =
     deps;
-  const { languages, realmSql, dpop, realmExists, documents, baseUrl, log, now, newId } = deps;
+  const { clients, languages, realmSql, dpop, realmExists, documents, baseUrl, log, now, newId } = deps;
   const batch = createEventBatch({
     transact,
     newId,
     failed: (err, lost) => log.error({ err, lost }, 'audit events could not be written'),
   });
   const refusals = createRefusals({ record: batch.record, now });
-  const clients = createClientViews({ sql, now });
   const mint = createMint({
     tokens,
     subjects,
@@ -291,8 +291,8 @@ export function createProtocol(deps: ProtocolDeps) {
         deviceRoutes(app, { ...clientEndpoint, devices });
         revokeRoutes(app, { authentication: audited, revocation, cors });
         introspectRoutes(app, { authentication: audited, introspection, byToken: uma.protection.caller });
-        agentDelegationRoutes(app, { endpoint: delegationEndpoint });
-        workloadTokenRoutes(app, { endpoint: exchangeEndpoint, attempts: exchanges });
+        agentDelegationRoutes(app, { endpoint: delegationEndpoint, dpop });
+        workloadTokenRoutes(app, { endpoint: exchangeEndpoint, attempts: exchanges, dpop });
       });
       await http.register(async (pages) => {
         guardProtocol(pages, { realmExists, failed: oauthPageErrors(settings.of) });

@@ -153,7 +153,7 @@ export const agentDelegationRoute = {
         .object({
           access_token: z.string(),
           issued_token_type: z.literal(ACCESS_TOKEN_TYPE),
-          token_type: z.literal('Bearer'),
+          token_type: z.enum(['Bearer', 'DPoP']),
           expires_in: z.int(),
           scope: z.string(),
         })

@@ -127,7 +127,7 @@ export const workloadTokenRoute = {
       200: z
         .object({
           access_token: z.string(),
-          token_type: z.literal('Bearer'),
+          token_type: z.enum(['Bearer', 'DPoP']),
           expires_in: z.int(),
           scope: z.string().optional().describe('What was given; absent where that is none'),
         })

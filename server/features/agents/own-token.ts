@@ -33,7 +33,7 @@ export const authenticationByOwnToken = ({
     const { client_id: clientId = '' } = claims;
     if ((form.get('client_id') ?? clientId) !== clientId) throw invalid('it is another client’s');
     const client = await clients.view(realm, clientId);
-    if (!client?.enabled) throw invalid('its client is gone or disabled');
+    if (!client) throw invalid('its client is gone');
     return { client, confidential: true };
   },
 });

@@ -328,3 +328,4 @@ export function createClientViews({ sql, now }: { sql: Sql; now: () => Date }) {
     },
   };
 }
+export type ClientViews = ReturnType<typeof createClientViews>;

@@ -6,6 +6,7 @@ import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { userParty } from '../../domain/party.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import { bearerOf, realmOf } from '../../http/oauth.ts';
+import { presentedBy } from '../../http/presented-token.ts';
 import { sendProblem } from '../../http/problems.ts';
 import { mountSurface } from '../../http/surface.ts';
 import type { DeviceKeys, EnrolledDevice } from '../credentials/devices.ts';
@@ -40,7 +41,7 @@ export interface DeviceSurface {
   enrolments: Pick<Enrolments, 'find'>;
   deviceKeys: Pick<DeviceKeys, 'find'>;
   attempts: Pick<Attempts, 'blocked' | 'fail'>;
-  tokens: Pick<Tokens, 'verify'>;
+  tokens: Pick<Tokens, 'present'>;
   subjects: Pick<Subjects, 'find'>;
   issuer(realm: string): Promise<string>;
   realmExists(realm: string): Promise<boolean>;
@@ -68,8 +69,8 @@ export function guardDevices(
 
   async function applicationOf(request: FastifyRequest): Promise<SigningApplication | undefined> {
     const realm = realmOf(request);
-    const token = bearerOf(request);
-    const claims = token && (await tokens.verify(realm, token, { typ: 'at+jwt', audience: await issuer(realm) }));
+    const presented = presentedBy(request);
+    const claims = presented && (await tokens.present(realm, presented, { audience: await issuer(realm) }));
     // Who acts for a person lets them sign nothing.
     if (!claims || !isPersons(claims) || claims.act !== undefined || claims.client_id === undefined) return undefined;
     if (!(claims.scope ?? '').split(' ').includes(TRANSACTIONS_SCOPE))

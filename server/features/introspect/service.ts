@@ -47,7 +47,7 @@ export function createIntrospection({
     const claims = await tokens.verify(realm, token, { typ: 'at+jwt' });
     if (!claims || !concerns(asking, claims)) return INACTIVE;
     const client = await clients.view(realm, claims.client_id ?? '');
-    if (!client?.enabled) return INACTIVE;
+    if (!client) return INACTIVE;
     const persons = isPersons(claims);
     const userId = persons ? subjects.find(realm, claims) : undefined;
     const person = userId === undefined ? undefined : await liveUser(sql, realm, userId);

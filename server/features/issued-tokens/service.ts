@@ -1,4 +1,4 @@
-// Owns: signing JWTs with the realm's active key, and verifying them: signature, type, issuer, audience, life, revocation.
+// Owns: signing JWTs with the realm's active key, and verifying them: signature, type, issuer, audience, life, client, revocation.
 // Does not own: which claims a token has (mint.ts), keys (features/keys), who may ask for one (features/token).
 // Implements: specification 5 rule 4; RFC 9068 §4; decisions "Protocol paths".
 
@@ -50,6 +50,7 @@ function undefinedIfRefused(thrown: unknown): undefined {
 export function createTokens({
   keys,
   settings,
+  clients,
   sql,
   dpop,
   now,
@@ -61,6 +62,7 @@ export function createTokens({
     ): Promise<readonly { keyId: string; publicKey: KeyObject; jwk: { alg: SigningAlgorithm } }[]>;
   };
   settings: { issuer(realm: string): Promise<string> };
+  clients: { view(realm: string, clientId: string): Promise<{ enabled: boolean } | undefined> };
   sql: Sql;
   dpop: Pick<Dpop, 'check'>;
   now: () => Date;
@@ -95,6 +97,8 @@ export function createTokens({
     if (audience !== undefined && !audiences(claims).includes(audience)) return undefined;
     if (expired === 'accepted') return claims;
     if (claims.exp * 1000 <= now().getTime()) return undefined;
+    // An access token is worth no more than its client: one that is disabled, or whose agent is suspended, has none.
+    if (typ === 'at+jwt' && !(await clients.view(realm, claims.client_id ?? ''))?.enabled) return undefined;
     const { jti, gid, sid } = claims;
     return (await store.revoked(sql, realm, { ids: [jti, gid], sid, now: now() })) ? undefined : claims;
   }

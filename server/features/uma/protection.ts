@@ -88,7 +88,7 @@ export function createProtection(deps: ProtectionDeps) {
         throw new OAuthError('insufficient_scope', `This needs the scope ${PROTECTION_SCOPE}`);
       if (claims.act !== undefined) throw invalid('somebody acts for the person');
       const client = await clients.view(realm, claims.client_id ?? '');
-      if (!client?.enabled) throw invalid('its client is gone or disabled');
+      if (!client) throw invalid('its client is gone');
       if (!isPersons(claims)) return { client, owner: undefined };
       const [owner] = await sql<{ userId: string; username: string }>`
         select id as "userId", username from realm_user

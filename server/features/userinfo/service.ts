@@ -40,7 +40,7 @@ export function createUserinfo({
       if (!scopes.includes(OPENID)) throw new OAuthError('insufficient_scope', 'This needs the scope openid');
       if (!isPersons(claims)) throw invalid('it is a service account’s');
       const client = await clients.view(realm, claims.client_id ?? '');
-      if (!client?.enabled) throw invalid('its client is gone or disabled');
+      if (!client) throw invalid('its client is gone');
       const userId = subjects.find(realm, claims) ?? null;
       const [row] = await sql<PersonRow>`
         select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId} and u.enabled`;

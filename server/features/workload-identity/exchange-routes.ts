@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { workloadTokenRoute } from '../../contract/workload-identity.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
+import type { Dpop } from '../../domain/dpop.ts';
 import { formOf, realmOf, sendJson } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { dpopOf } from '../../http/presented-token.ts';
@@ -9,7 +10,11 @@ import type { TokenEndpoint } from '../token/service.ts';
 
 export function workloadTokenRoutes(
   app: FastifyInstance,
-  { endpoint, attempts }: { endpoint: TokenEndpoint; attempts: Pick<Attempts, 'take'> },
+  {
+    endpoint,
+    attempts,
+    dpop,
+  }: { endpoint: TokenEndpoint; attempts: Pick<Attempts, 'take'>; dpop: Pick<Dpop, 'nonce'> },
 ): void {
   app.route({
     ...workloadTokenRoute,
@@ -19,12 +24,14 @@ export function workloadTokenRoutes(
       if (retryAfterSeconds !== undefined)
         throw new OAuthError('slow_down', 'Too many exchanges from this address', { retryAfterSeconds });
       void reply.header('pragma', 'no-cache');
+      const proof = dpopOf(request);
+      if (proof) void reply.header('dpop-nonce', dpop.nonce(realm));
       const { json } = await endpoint.answer({
         realm,
         authorization: undefined,
         form: formOf(request),
         ipAddress: request.ip,
-        dpop: dpopOf(request),
+        dpop: proof,
       });
       return sendJson(reply, json);
     },

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { activateAgent, createAgent, getAgent } from '../../../server/contract/agents.ts';
+import { listClients, putClient } from '../../../server/contract/clients.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, getUser } from '../../../server/contract/users.ts';
 import { createAccountCaller, NEXT } from '../../support/account-api.ts';
@@ -37,6 +38,17 @@ test('a token of an older sign-in reads and changes nothing; the answer says wha
   expect(challenge).toContain('error="insufficient_user_authentication", acr_values="1", max_age="300"');
   const fresh = await account.byToken({ max_age: '300' });
   expect((await fresh('PUT', 'password', { password: NEXT })).status).toBe(204);
+});
+
+test('a token of an application that was switched off since reads nothing', async () => {
+  const me = await account.byToken();
+  expect((await me('GET', 'profile')).status).toBe(200);
+  const { body: [manager] = [] } = await call(listClients, { params: { realm }, query: { q: 'manager' } });
+  const one = { params: { realm, id: manager?.id ?? '' } };
+  await call(putClient, { ...one, body: { enabled: false } });
+  for (const path of ['profile', 'activity', 'gdpr/export']) expect((await me('GET', path)).status).toBe(401);
+  await call(putClient, { ...one, body: { enabled: true } });
+  expect((await me('GET', 'profile')).status).toBe(200);
 });
 
 test('by the session of a browser a write needs its token, and a proof of a moment ago as well', async () => {

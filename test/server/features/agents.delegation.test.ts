@@ -30,10 +30,15 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 /** Alice signs in to the client and agrees. */
-async function tokenFor(clientId: string, scope: string, headers: Record<string, string> = {}): Promise<string> {
+async function tokenFor(
+  clientId: string,
+  scope: string,
+  headers: Record<string, string> = {},
+  username = 'alice',
+): Promise<string> {
   const person = createPerson(server.baseUrl);
   let page = await person.open(requestPath({ client_id: clientId, scope }));
-  page = await person.fill(page, { username: 'alice', password: PASSWORD });
+  page = await person.fill(page, { username, password: PASSWORD });
   if (page.heading === 'Allow access?')
     page = await person.post(`/realms/${REALM}/oauth2/consent`, { ...page.fields, decision: 'allow' });
   const code = told(page)?.code ?? '';
@@ -56,7 +61,8 @@ async function delegate(
       ...form,
     }),
   });
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  const { status, headers: said } = answer;
+  return { status, headers: said, body: (await answer.json()) as Record<string, unknown> };
 }
 const errorOf = async (form: Record<string, string>, authorization?: string) =>
   (await delegate(form, authorization)).body.error;
@@ -112,11 +118,14 @@ describe('a delegated token', () => {
     const form = { subject_token: await tokenFor('bot', 'openid email', { dpop: proof }) };
     const by = async (one: typeof key) => {
       const dpop = await one.proof({ htu: `${at}/agent/delegation/token` });
-      return (await delegate(form, basic('bot'), { dpop })).body;
+      const { body, headers } = await delegate(form, basic('bot'), { dpop });
+      expect(headers.get('dpop-nonce')).toBeTruthy();
+      return body;
     };
     expect(await errorOf(form)).toBe('invalid_grant');
     expect((await by(thiefs)).error).toBe('invalid_grant');
-    expect(claimsIn((await by(key)).access_token).cnf).toEqual({ jkt: key.jkt });
+    const bound = await by(key);
+    expect([bound.token_type, claimsIn(bound.access_token).cnf]).toEqual(['DPoP', { jkt: key.jkt }]);
   });
 
   test('is for agents that are active, and prove who they are', async () => {
@@ -147,6 +156,23 @@ describe('a delegated token', () => {
     await server.admin.call(putUser, { ...one, body: { enabled: false } });
     expect(await errorOf({})).toBe('invalid_grant');
   });
+});
+
+test('once the agent is suspended its token for a person opens their account no more', async () => {
+  await makeRelyingParty(server, 'butler', { consentRequired: true, optionalClientScopes: ['account'] });
+  await server.admin.call(createUser, { params, body: { username: 'adam', password: PASSWORD } });
+  const body = { name: 'butler', owner: 'owner', clientId: 'butler', scopes: ['account'] };
+  const agent = { params: { ...params, id: (await server.admin.call(api.createAgent, { params, body })).body!.id } };
+  await server.admin.call(api.activateAgent, agent);
+  const subject = { subject_token: await tokenFor('butler', 'account', {}, 'adam') };
+  const { access_token: held } = (await delegate(subject, basic('butler'))).body;
+  const read = async () => {
+    const headers = { authorization: `Bearer ${held}` };
+    return (await fetch(`${server.baseUrl}/realms/${REALM}/account/profile`, { headers })).status;
+  };
+  expect(await read()).toBe(200);
+  await server.admin.call(api.suspendAgent, agent);
+  expect(await read()).toBe(401);
 });
 
 describe('by its own access token', () => {

@@ -3,6 +3,7 @@ import { exportJWK, SignJWT } from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { putClientAdminRoles } from '../../../server/contract/admin-access.ts';
+import { createClientScope } from '../../../server/contract/client-scopes.ts';
 import { sha256 } from '../../../server/crypto/tokens.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, claimsIn, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
@@ -18,7 +19,9 @@ beforeAll(async () => {
   server = await startTestServer();
   await makeProvider(server);
   const open = { tokenEndpointAuthMethod: 'none', requirePkce: true, secret: undefined } as const;
-  await makeRelyingParty(server, 'spa', { ...open, optionalClientScopes: ['email', 'account', 'offline_access'] });
+  await server.admin.call(createClientScope, { params: { realm: REALM }, body: { name: 'transactions' } });
+  const optionalClientScopes = ['email', 'account', 'offline_access', 'transactions'];
+  await makeRelyingParty(server, 'spa', { ...open, optionalClientScopes });
   await makeRelyingParty(server, 'strict', {
     dpopBoundAccessTokens: true,
     grantTypes: ['client_credentials', 'authorization_code'],
@@ -51,7 +54,7 @@ async function codeForm(more: Record<string, string> = {}): Promise<Record<strin
     createPerson(server.baseUrl),
     requestPath({
       client_id: 'spa',
-      scope: 'openid email account offline_access',
+      scope: 'openid email account offline_access transactions',
       code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
       ...more,
@@ -208,6 +211,19 @@ describe('a bound token', () => {
     expect(await call(path, token, { htm: 'POST' })).toBe(401);
     expect(await call(path, token, { claims: { ath: 'x' } })).toBe(401);
     expect((await fetch(at(path), { headers: { authorization: `DPoP ${token}` } })).status).toBe(401);
+  });
+
+  test('lets an application ask for what is signed on a device with its key’s proof alone', async () => {
+    const ask = async (scheme: string, made: Made = {}) => {
+      const ath = sha256(String(tokens.access_token)).toString('base64url');
+      const dpop = await proof({ htu: at('tx'), ...made, claims: { ath } });
+      const headers = { authorization: `${scheme} ${tokens.access_token}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ text: 'Pay 12.50 EUR' });
+      return (await fetch(at('tx'), { method: 'POST', headers: { ...headers, dpop }, body })).status;
+    };
+    expect(await ask('Bearer')).toBe(401);
+    expect(await ask('DPoP', { key: 'other' })).toBe(401);
+    expect(await ask('DPoP')).toBe(201);
   });
 
   test('is none that can be bound afterwards, nor a bearer token one that a proof comes with', async () => {

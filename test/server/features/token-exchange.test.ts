@@ -3,7 +3,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { putClient } from '../../../server/contract/clients.ts';
+import { listClients, putClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { ACCESS_TOKEN_TYPE, JWT_BEARER, TOKEN_EXCHANGE } from '../../../server/contract/oauth.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
@@ -119,6 +119,15 @@ describe('an exchanged token', () => {
     expect((await trade(narrow)).status).toBe(200);
     expect(await refusal({ audience: 'https://elsewhere.example.com' })).toEqual([400, 'invalid_target']);
     expect(await refusal({ resource: `${server.baseUrl}/admin` })).toEqual([400, 'invalid_target']);
+  });
+
+  test('is had by no token of an application that was switched off since', async () => {
+    const { body: [rp] = [] } = await server.admin.call(listClients, { params, query: { q: 'rp' } });
+    const one = { params: { ...params, id: rp?.id ?? '' } };
+    await server.admin.call(putClient, { ...one, body: { enabled: false } });
+    expect(await refusal({})).toEqual([400, 'invalid_request']);
+    await server.admin.call(putClient, { ...one, body: { enabled: true } });
+    expect((await trade()).status).toBe(200);
   });
 
   test('goes on to the next service with all who act in it', async () => {
