@@ -15,7 +15,7 @@ import type { ResourceApi } from '../../resource/api.ts';
 import { callerOf } from '../../resource/nobody.ts';
 import type { Resource } from '../../resource/resource.ts';
 import { freshSeconds, isDocumentAddress, metadataIn } from './document.ts';
-import { inputOf } from './metadata.ts';
+import { inputOf, updateOf } from './metadata.ts';
 import { type PolicySource, policyOf } from './provisioning.ts';
 import * as store from './store.ts';
 
@@ -96,8 +96,9 @@ export function createClientDocuments(deps: DocumentDeps) {
         // An administrator has made one of that name meanwhile.
         if (known && known.freshUntil === null) return;
         const { allowedResources } = policy;
-        const row = known
-          ? await requestsIn(tx).replace(clients, caller, realm, { id: known.client }, input)
+        const stored = known && (await clients.table.find(tx.sql, realm, { id: known.client }));
+        const row = stored
+          ? await requestsIn(tx).replace(clients, caller, realm, { id: stored.id }, updateOf(input, stored.fields))
           : await requestsIn(tx).create(clients, caller, realm, { ...input, allowedResources, clientId });
         await store.keepDocument(tx.sql, realm, { client: row.id, freshUntil, etag });
       },

@@ -130,6 +130,22 @@ export function inputOf(
   });
 }
 
+/** What is demanded of a client, each a claim that only an administrator takes back. */
+const DEMANDS = [
+  'consentRequired',
+  'requirePkce',
+  'requirePushedAuthorizationRequests',
+  'requireSignedRequestObject',
+  'dpopBoundAccessTokens',
+] as const;
+
+/** Of a client that is there already: it can make itself stricter, not laxer, and its default scopes are an administrator's. */
+export function updateOf(input: ReturnType<typeof inputOf>, stored: Readonly<Record<string, unknown>>) {
+  const { defaultClientScopes: _, ...said } = input;
+  const demanded = DEMANDS.filter((field) => stored[field] === true);
+  return { ...said, ...Object.fromEntries(demanded.map((field) => [field, true])) };
+}
+
 interface Registered {
   name: string | null;
   tokenEndpointAuthMethod: string;

@@ -17,7 +17,7 @@ import type { ResourceApi } from '../../resource/api.ts';
 import { callerOf } from '../../resource/nobody.ts';
 import type { Resource } from '../../resource/resource.ts';
 import type { Row } from '../../resource/table.ts';
-import { inputOf, metadataOf } from './metadata.ts';
+import { inputOf, metadataOf, updateOf } from './metadata.ts';
 import { type PolicySource, policyOf } from './provisioning.ts';
 import { refuseForeignSector } from './sector.ts';
 import * as store from './store.ts';
@@ -164,7 +164,7 @@ export function createRegistration(deps: RegistrationDeps) {
             const confidential = input.tokenEndpointAuthMethod?.startsWith('client_secret') ?? false;
             const fresh = confidential && stored === null ? newClientSecret() : undefined;
             const actor = { type: 'client', id, name: row.key } as const;
-            const fields = { ...input, ...(fresh !== undefined && { secret: fresh }) };
+            const fields = { ...updateOf(input, row.fields), ...(fresh !== undefined && { secret: fresh }) };
             const after = await requestsIn(tx).replace(clients, callerOf({ ...by, actor }), realm, { id }, fields);
             return answer(realm, after, next, fresh);
           },

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { listClients } from '../../../server/contract/clients.ts';
+import { listClients, putClient } from '../../../server/contract/clients.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { claimsIn, makeClient, post } from '../../support/clients.ts';
@@ -339,6 +339,21 @@ describe('what was fetched', () => {
     expect(pages.map(({ status }) => status)).toContain(429);
     expect((await visit(idOf(path))).heading).toBe('Sign in');
     expect(fetches(path)).toBe(1);
+  });
+
+  test('takes back nothing that an administrator demands of the client since', async () => {
+    const path = '/demanded.json';
+    serve(path, documentAt(path), { 'cache-control': 'max-age=60' });
+    await visit(idOf(path));
+    const api = await admin();
+    const { body: [client] = [] } = await api.call(listClients, { params, query: { q: idOf(path) } });
+    const demanded = { requirePushedAuthorizationRequests: true, dpopBoundAccessTokens: true };
+    await api.call(putClient, { params: { ...params, id: client?.id ?? '' }, body: demanded });
+    serve(path, documentAt(path, { client_name: 'Renamed' }));
+    minutes(2);
+    await visit(idOf(path));
+    const { body: [renewed] = [] } = await (await admin()).call(listClients, { params, query: { q: idOf(path) } });
+    expect(renewed).toMatchObject({ name: 'Renamed', ...demanded });
   });
 
   test('is fetched once by many at the same moment', async () => {

@@ -251,6 +251,31 @@ describe('a registered client', () => {
     expect(stored).toMatchObject({ name: null, secretSet: false, requirePkce: true, tokenEndpointAuthMethod: 'none' });
   });
 
+  test('takes back nothing that an administrator demands of it, nor the scopes that they gave it', async () => {
+    await allow({ requireConsent: false });
+    const { body: client } = await register();
+    const demanded = {
+      consentRequired: true,
+      requirePkce: true,
+      requirePushedAuthorizationRequests: true,
+      dpopBoundAccessTokens: true,
+      defaultClientScopes: ['roles'],
+    };
+    const id = String(client.registration_client_uri).split('/').at(-1) ?? '';
+    await server.admin.call(putClient, { params: { realm, id }, body: demanded });
+    const laxer = { dpop_bound_access_tokens: false, require_pushed_authorization_requests: false };
+    const changed = await manage(client, 'PUT', { ...APP, ...laxer, client_id: client.client_id });
+    expect(changed.body).toMatchObject({ dpop_bound_access_tokens: true, require_pushed_authorization_requests: true });
+    expect((await server.admin.call(getClient, { params: { realm, id } })).body).toMatchObject(demanded);
+  });
+
+  test('can make itself stricter', async () => {
+    const { body: client } = await register();
+    const stricter = { require_pushed_authorization_requests: true };
+    const changed = await manage(client, 'PUT', { ...APP, ...stricter, client_id: client.client_id });
+    expect([changed.status, (await registered())[0]?.requirePushedAuthorizationRequests]).toEqual([200, true]);
+  });
+
   test.each([
     ['another client’s id', { client_id: 'admin-cli' }],
     ['a secret that isn’t its own', { client_secret: 'wrong' }],
