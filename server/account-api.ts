@@ -86,7 +86,7 @@ export function createAccountApi(deps: AccountApiDeps): {
   const { sql, transact, seal, access, tokens, subjects, sessions, settings, realmExists, baseUrl, now, newId } = deps;
   const { own, messaging } = deps;
   const { notify, sends } = messaging;
-  const gdpr = createGdpr({ sql, transact, seal, access, personalData, now, newId });
+  const gdpr = createGdpr({ sql, transact, seal, access, personalData, notify, now, newId });
   const holders = createHolders({ sql, tokens, subjects, sessions, settings, factors: own.factors, now });
   const asThemselves = createAsThemselves({ transact });
   const written = { asThemselves, tickets: createTickets({ seal, now }) };

@@ -90,6 +90,7 @@ dl + .note { margin-top: 1.25rem; }
 ul.rows { list-style: none; margin: 0; padding: 0; border-top: 1px solid var(--hair); }
 ul.rows > li { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .875rem 0; border-bottom: 1px solid var(--hair); }
 ul.rows > li > form { flex: none; }
+ul.soft { margin: .125rem 0; padding-inline-start: 1.125rem; }
 ul.rows strong { color: var(--text); font-weight: 600; }
 .soft { color: var(--soft); font-size: .9375rem; }
 .badge { display: inline-block; margin-inline-start: .5rem; padding: .0625rem .5rem; font-size: .8125rem; font-weight: 600; border-radius: 99px; background: var(--note-back); border: 1px solid var(--hair); }

@@ -56,7 +56,10 @@ export function profileInputs({ attributes }: UserProfile): ProfileInput[] {
     });
   return [...ofNames, ...others];
 }
-const isTheirs = ({ view, edit }: ProfileAttribute) => view.includes('user') && edit.includes('user');
+/** Whether a number is confirmed is nobody's to say of themselves, whatever the realm declares. */
+const CONFIRMED = 'phone_number_verified';
+const isTheirs = ({ name, view, edit }: ProfileAttribute) =>
+  name !== CONFIRMED && view.includes('user') && edit.includes('user');
 
 /** Values by the inputs' fields. */
 export function valuesOf(
@@ -88,7 +91,7 @@ export function valuesIn(inputs: readonly ProfileInput[], form: Readonly<Record<
 }
 const optionField = (field: string, option: string): string => `${field}=${option}`;
 
-/** What {@link valuesIn} makes of a person. */
+/** What {@link valuesIn} makes of a person; a new phone number isn't confirmed. */
 export function withValues<T extends { firstName: string | null; lastName: string | null; attributes: Names }>(
   inputs: readonly ProfileInput[],
   values: Names,
@@ -102,7 +105,12 @@ export function withValues<T extends { firstName: string | null; lastName: strin
   const attributes = said
     .filter(({ path }) => path.startsWith('attributes.'))
     .map(({ path, field }) => [path.slice('attributes.'.length), values[field] ?? []] as const);
-  const kept = Object.entries(person.attributes).filter(([name]) => !attributes.some(([one]) => one === name));
+  const newNumber = attributes.some(
+    ([name, values]) => name === 'phone_number' && values[0] !== person.attributes.phone_number?.[0],
+  );
+  const kept = Object.entries(person.attributes).filter(
+    ([name]) => !attributes.some(([one]) => one === name) && !(newNumber && name === CONFIRMED),
+  );
   const filled = attributes.filter(([, list]) => list.length > 0);
   return {
     ...person,

@@ -39,6 +39,8 @@ export interface AccountView {
   attributes: ProfileView['attributes'];
   changes: ProfileView['changes'];
   consents: readonly ConsentRecord[];
+  /** What client scopes mean, by their names. */
+  scopes: ReadonlyMap<string, string | null>;
   agents: readonly AgentRow[];
   activity: readonly ActivityRow[];
   /** What other features bring. */
@@ -83,7 +85,7 @@ ${!here && !acting && post(`sessions/${session.id}/end`, html`<button class="qui
 })}
 </ul>
 ${!acting && sessions.length > 1 && html`<div class="actions">${post('sessions/end-others', html`<button class="quiet">${text('account.endOthers')}</button>`)}</div>`}
-${applicationsSection(view.consents, { titles, mayChange: !acting, post, time })}
+${applicationsSection(view.consents, { titles, scopes: view.scopes, mayChange: !acting, post, time })}
 ${agentsSection(view.agents, { mayChange: !acting, post, time })}
 ${dataSection(realm, { mayChange: !acting, post, time })}
 ${activitySection(view.activity, { titles, post, time })}

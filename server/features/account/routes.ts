@@ -125,6 +125,11 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     ]);
     const named = [...agreed.map(({ clientId }) => clientId), ...happened.flatMap(({ clientId }) => clientId ?? [])];
     const clientIds = [...new Set([...mine.flatMap(({ clients }) => clients), ...named])];
+    const allowed = [...new Set(agreed.flatMap(({ scopes }) => scopes))];
+    const [titles, scopes] = await Promise.all([
+      store.clientTitles(sql, realm, clientIds),
+      allowed.length > 0 ? store.scopeDescriptions(sql, realm, allowed) : [],
+    ]);
     const values = person ? valuesOf(inputs, person) : {};
     const mayMail = address.mayChange && mails;
     const changes = [
@@ -147,7 +152,8 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       settings: policy,
       profile,
       sessions: mine,
-      titles: new Map(await store.clientTitles(sql, realm, clientIds)),
+      titles: new Map(titles),
+      scopes: new Map(scopes),
       now: now(),
       currentId: session.id,
       csrf: csrfOf(session),

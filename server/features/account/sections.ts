@@ -2,7 +2,7 @@
 import type { ConsentRecord } from '../../contract/gdpr.ts';
 import type { RequiredAction } from '../../contract/users.ts';
 import { type Html, html } from '../../http/html.ts';
-import { type PlainKey, plainText, text, textHtml } from '../../http/texts.ts';
+import { type PlainKey, plainText, scopeText, text, textHtml } from '../../http/texts.ts';
 import type { ActivityRow, AgentRow, Profile } from './store.ts';
 
 export interface SectionParts {
@@ -39,6 +39,8 @@ ${changes.map(({ action, words }) =>
 
 interface ApplicationsParts extends SectionParts {
   titles: ReadonlyMap<string, string>;
+  /** What scopes mean, by their names. */
+  scopes: ReadonlyMap<string, string | null>;
   mayChange: boolean;
 }
 
@@ -50,14 +52,14 @@ ${consents.map((consent) => applicationRow(consent, parts))}
 </ul>`;
 
 function applicationRow(
-  { clientId, clientName, scopes, grantedAt }: ConsentRecord,
-  { titles, mayChange, post, time }: ApplicationsParts,
+  { clientId, clientName, scopes: allowed, grantedAt }: ConsentRecord,
+  { titles, scopes, mayChange, post, time }: ApplicationsParts,
 ): Html {
   const title = titles.get(clientId) ?? clientName ?? clientId;
   const button = html`<button class="quiet">${text('account.withdraw')}<span class="hidden"> ${title}</span></button>`;
   return html`<li>
 <div><strong>${title}</strong>
-<div class="soft">${scopes.join(', ')}</div>
+<ul class="soft">${allowed.map((name) => html`<li>${scopeText(name, scopes.get(name) ?? null)}</li>`)}</ul>
 <div class="soft">${textHtml('account.allowed', { when: time(grantedAt) })}</div></div>
 ${mayChange && post(`consents/${encodeURIComponent(clientId)}/withdraw`, button)}
 </li>`;

@@ -33,6 +33,17 @@ export async function clientTitles(sql: Sql, realm: string, clientIds: readonly 
   return rows.map(({ clientId, title }) => [clientId, title]);
 }
 
+/** What client scopes mean, as pairs with their names. */
+export async function scopeDescriptions(
+  sql: Sql,
+  realm: string,
+  names: readonly string[],
+): Promise<[string, string | null][]> {
+  const rows = await sql<{ name: string; description: string | null }>`
+    select name, description from client_scope where realm_id = ${realm} and name = any(${names})`;
+  return rows.map(({ name, description }) => [name, description]);
+}
+
 export const profile = async (sql: Sql, realm: string, userId: string) =>
   (
     await sql<Profile>`

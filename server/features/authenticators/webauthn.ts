@@ -103,7 +103,7 @@ const passedBy = ({ credentialId, synced, userVerified }: UsedKey): Passed => ({
 const field = (of: { does: 'create' | 'get'; options: object; failed: string; step?: string }): Html => html`
 <input type="hidden" name="passkey" data-does="${of.does}" data-passkey="${JSON.stringify(of.options)}"
  data-step="${of.step}" data-failed="${of.failed}" data-unable="${text('passkey.unable')}"
- data-known="You have a passkey on this device already.">
+ data-known="${text('passkey.known')}">
 <p class="hint" role="status" data-said></p>`;
 
 const needsScript = () => html`<noscript><p class="error">${text('passkey.needsScript')}</p></noscript>`;

@@ -11,6 +11,7 @@ import { endAccess, refuseTokensOf } from '../../domain/end-access.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Expect } from '../../http/etag.ts';
 import type { Access } from '../admin-access/service.ts';
+import type { Notify } from '../messaging/notify.ts';
 import type { PersonalData } from './personal-data.ts';
 import * as store from './store.ts';
 
@@ -23,11 +24,12 @@ export interface GdprDeps {
   seal: Seal;
   access: Pick<Access, 'covers'>;
   personalData: readonly PersonalData[];
+  notify: Notify;
   now: () => Date;
   newId: () => string;
 }
 
-export function createGdpr({ sql, transact, seal, access, personalData, now, newId }: GdprDeps) {
+export function createGdpr({ sql, transact, seal, access, personalData, notify, now, newId }: GdprDeps) {
   async function load(on: Sql, realm: string, userId: string): Promise<store.SubjectRow> {
     const row = await store.subject(on, realm, userId);
     if (!row) throw new Problem('not-found', 'There is no such user');
@@ -44,6 +46,9 @@ export function createGdpr({ sql, transact, seal, access, personalData, now, new
     const eraser = by ?? { actor: whom, ipAddress: null };
     const record: Tx['record'] = (event) =>
       tx.record(event.subject?.id === row.id ? { ...event, subject: whom } : event);
+    // Whoever did this in the person's place is noticed while something can still be done.
+    if (by === undefined)
+      await notify({ ...tx, record }, { realm, by: eraser, userId: row.id, what: 'account-deleted', outlives: true });
     const end = { people: [row.id], cause: 'deleted', by: eraser, at: now() } as const;
     await endAccess({ sql: tx.sql, record }, realm, end);
     for (const data of personalData) await data.erase?.(tx.sql, realm, subject, { seal, at: end.at });

@@ -13,6 +13,8 @@ export interface Notice {
   what: Change;
   /** Where it goes, if not to where the person is now: an address that is no longer theirs. */
   to?: string;
+  /** It stays when the person goes. */
+  outlives?: true;
 }
 
 export const createNotify =
@@ -25,6 +27,7 @@ export const createNotify =
       realm,
       by,
       userId,
+      ...(given.outlives && { outlives: true }),
       to,
       templateKey: 'account-changed-email',
       values: { change: ({ changes }) => changes[what], time },

@@ -43,6 +43,8 @@ export interface Request {
   userId: string | null;
   /** Somebody who has no account yet: `to` is theirs all the same. */
   stranger?: true;
+  /** It stays when the person goes. */
+  outlives?: true;
   /** An e-mail address or a phone number; null: there is none. Not for push messages, which go to the person's devices. */
   to?: string | null;
   templateKey: TemplateKey;
@@ -119,7 +121,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
         id,
         channel,
         templateKey,
-        userId: recipient ? userId : null,
+        userId: recipient && !request.outlives ? userId : null,
         recipient: shown,
         content: recipient ? sealed : null,
         expiresAt,

@@ -22,7 +22,8 @@ export type Change =
   | 'credential-removed'
   | 'identity-linked'
   | 'identity-unlinked'
-  | 'sessions-ended';
+  | 'sessions-ended'
+  | 'account-deleted';
 
 export interface MessageWords {
   templates: Readonly<Record<TemplateKey, Pick<MessageTemplate, 'subject' | 'body'>>>;

@@ -259,11 +259,12 @@ export function createSignIns(deps: SignInDeps) {
       const policy = await settingsOf(realm);
       const visit = { request, realm, policy };
       const { state, nextStep } = await run(visit, begun(input, policy), { do: 'begun' });
-      // What was proven or refused is kept in a row: a cookie can be sent again and again.
-      const inCookie = !session && nextStep?.do === 'ask';
+      const isNew = nextStep !== undefined && isPage(nextStep) && idOf(nextStep) === REGISTER;
+      // What was proven, refused or can be solved is kept in a row: a cookie can be sent again and again, with the same work.
+      const isSolved = isNew && policy.captchaProvider === 'pow';
+      const inCookie = !session && nextStep?.do === 'ask' && !isSolved;
       const beginning = input.again ? 'in its place' : 'beside others';
       const tab = await storage.begin(reply, realm, state, { beginning, inCookie });
-      const isNew = nextStep !== undefined && isPage(nextStep) && idOf(nextStep) === REGISTER;
       const page = inTab(isNew ? `/realms/${realm}/register` : `/realms/${realm}/login`, tab);
       return reply.redirect(input.again ? `${page}${page.includes('?') ? '&' : '?'}begun=1` : page, 303);
     },

@@ -147,6 +147,7 @@ export const texts: Catalogue = {
   'passkey.needsScript':
     'Ein Passkey braucht JavaScript. Schalten Sie es ein oder melden Sie sich auf andere Weise an.',
   'passkey.unable': 'Dieser Browser kann keine Passkeys benutzen.',
+  'passkey.known': 'Auf diesem Gerät haben Sie bereits einen Passkey.',
   'passkey.refused':
     'Dieser Passkey kann hier nicht benutzt werden. Versuchen Sie einen anderen oder eine andere Anmeldung.',
   'passkey.notUsed': 'Es wurde kein Passkey benutzt. Versuchen Sie es noch einmal.',

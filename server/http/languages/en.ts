@@ -143,6 +143,7 @@ export const texts = {
   'passkey.signIn': 'Sign in with a passkey',
   'passkey.needsScript': 'A passkey needs JavaScript. Switch it on, or use another way to sign in.',
   'passkey.unable': 'This browser can’t use passkeys.',
+  'passkey.known': 'You have a passkey on this device already.',
   'passkey.refused': 'This passkey can’t be used here. Try another one, or another way to sign in.',
   'passkey.notUsed': 'No passkey was used. Try again.',
   'passkey.notUsedOther': 'No passkey was used. Try again, or sign in another way.',

@@ -146,6 +146,7 @@ export const texts: Catalogue = {
   'passkey.signIn': 'Iniciar sesión con una clave de acceso',
   'passkey.needsScript': 'Una clave de acceso necesita JavaScript. Actívelo o use otro modo de iniciar sesión.',
   'passkey.unable': 'Este navegador no admite claves de acceso.',
+  'passkey.known': 'Ya tiene una clave de acceso en este dispositivo.',
   'passkey.refused': 'Esta clave de acceso no se puede usar aquí. Pruebe con otra, o con otro modo de iniciar sesión.',
   'passkey.notUsed': 'No se usó ninguna clave de acceso. Inténtelo de nuevo.',
   'passkey.notUsedOther': 'No se usó ninguna clave de acceso. Inténtelo de nuevo o inicie sesión de otro modo.',

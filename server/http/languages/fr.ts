@@ -146,6 +146,7 @@ export const texts: Catalogue = {
   'passkey.signIn': 'Se connecter avec une clé d’accès',
   'passkey.needsScript': 'Une clé d’accès nécessite JavaScript. Activez-le ou choisissez un autre moyen de connexion.',
   'passkey.unable': 'Ce navigateur ne prend pas en charge les clés d’accès.',
+  'passkey.known': 'Vous avez déjà une clé d’accès sur cet appareil.',
   'passkey.refused': 'Cette clé d’accès ne peut pas servir ici. Essayez-en une autre, ou un autre moyen de connexion.',
   'passkey.notUsed': 'Aucune clé d’accès n’a été utilisée. Réessayez.',
   'passkey.notUsedOther': 'Aucune clé d’accès n’a été utilisée. Réessayez, ou connectez-vous autrement.',

@@ -144,6 +144,7 @@ export const texts: Catalogue = {
   'passkey.signIn': 'Accedi con una passkey',
   'passkey.needsScript': 'Una passkey richiede JavaScript. Lo attivi, o acceda in un altro modo.',
   'passkey.unable': 'Questo browser non può usare le passkey.',
+  'passkey.known': 'Ha già una passkey su questo dispositivo.',
   'passkey.refused': 'Questa passkey non si può usare qui. Ne provi un’altra, o un altro modo di accedere.',
   'passkey.notUsed': 'Non è stata usata alcuna passkey. Riprovi.',
   'passkey.notUsedOther': 'Non è stata usata alcuna passkey. Riprovi, o acceda in un altro modo.',

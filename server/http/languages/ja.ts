@@ -144,6 +144,7 @@ export const texts: Catalogue = {
   'passkey.signIn': 'パスキーでサインイン',
   'passkey.needsScript': 'パスキーには JavaScript が必要です。有効にするか、別の方法でサインインしてください。',
   'passkey.unable': 'このブラウザーではパスキーを使用できません。',
+  'passkey.known': 'このデバイスにはすでにパスキーがあります。',
   'passkey.refused': 'このパスキーはここでは使えません。別のパスキーか、別の方法をお試しください。',
   'passkey.notUsed': 'パスキーは使用されませんでした。もう一度お試しください。',
   'passkey.notUsedOther': 'パスキーは使用されませんでした。もう一度試すか、別の方法でサインインしてください。',

@@ -144,6 +144,7 @@ export const texts: Catalogue = {
   'passkey.signIn': 'Inloggen met een passkey',
   'passkey.needsScript': 'Een passkey heeft JavaScript nodig. Zet het aan, of log op een andere manier in.',
   'passkey.unable': 'Deze browser kan geen passkeys gebruiken.',
+  'passkey.known': 'U hebt op dit apparaat al een passkey.',
   'passkey.refused':
     'Deze passkey kan hier niet worden gebruikt. Probeer een andere, of een andere manier van inloggen.',
   'passkey.notUsed': 'Er is geen passkey gebruikt. Probeer het opnieuw.',

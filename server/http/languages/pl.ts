@@ -144,6 +144,7 @@ export const texts: Catalogue = {
   'passkey.signIn': 'Zaloguj się kluczem dostępu',
   'passkey.needsScript': 'Klucz dostępu wymaga JavaScriptu. Proszę go włączyć albo zalogować się inaczej.',
   'passkey.unable': 'Ta przeglądarka nie obsługuje kluczy dostępu.',
+  'passkey.known': 'Na tym urządzeniu jest już klucz dostępu.',
   'passkey.refused': 'Tego klucza dostępu nie można tu użyć. Proszę spróbować innego albo innego sposobu logowania.',
   'passkey.notUsed': 'Nie użyto klucza dostępu. Proszę spróbować ponownie.',
   'passkey.notUsedOther': 'Nie użyto klucza dostępu. Proszę spróbować ponownie albo zalogować się inaczej.',

@@ -144,6 +144,7 @@ export const texts: Catalogue = {
   'passkey.signIn': 'Entrar com uma chave de acesso',
   'passkey.needsScript': 'Uma chave de acesso precisa de JavaScript. Ative-o, ou entre de outro modo.',
   'passkey.unable': 'Este navegador não pode usar chaves de acesso.',
+  'passkey.known': 'Você já tem uma chave de acesso neste dispositivo.',
   'passkey.refused': 'Esta chave de acesso não pode ser usada aqui. Tente outra, ou outro modo de entrar.',
   'passkey.notUsed': 'Nenhuma chave de acesso foi usada. Tente de novo.',
   'passkey.notUsedOther': 'Nenhuma chave de acesso foi usada. Tente de novo, ou entre de outro modo.',

@@ -144,6 +144,7 @@ export const texts: Catalogue = {
   'passkey.signIn': 'Geçiş anahtarıyla oturum aç',
   'passkey.needsScript': 'Geçiş anahtarı JavaScript gerektirir. Etkinleştirin veya başka bir yöntemle oturum açın.',
   'passkey.unable': 'Bu tarayıcı geçiş anahtarı kullanamıyor.',
+  'passkey.known': 'Bu cihazda zaten bir geçiş anahtarınız var.',
   'passkey.refused': 'Bu geçiş anahtarı burada kullanılamıyor. Başka birini veya başka bir yöntemi deneyin.',
   'passkey.notUsed': 'Geçiş anahtarı kullanılmadı. Yeniden deneyin.',
   'passkey.notUsedOther': 'Geçiş anahtarı kullanılmadı. Yeniden deneyin veya başka bir yöntemle oturum açın.',

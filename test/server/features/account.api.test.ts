@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { activateAgent, createAgent, getAgent } from '../../../server/contract/agents.ts';
 import { listClients, putClient } from '../../../server/contract/clients.ts';
+import { listMessages } from '../../../server/contract/messages.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, getUser } from '../../../server/contract/users.ts';
 import { createAccountCaller, NEXT } from '../../support/account-api.ts';
@@ -190,4 +191,33 @@ test('an account is deleted by who names it, after a sign-in of a moment ago', a
   expect((await me('DELETE', '?username=ada')).status).toBe(204);
   await expect(stored()).rejects.toThrow('no such user');
   expect((await me('GET', 'profile')).status).toBe(401);
+  const told = await site.mailTo(address(), 'your account was deleted');
+  expect(told).toContain('Hello ada');
+  await expect
+    .poll(async () => (await call(listMessages, { params: { realm } })).body)
+    .toMatchObject([{ status: 'sent', userId: null }]);
+});
+
+test('who deletes an account whose address was never confirmed sends nobody mail', async () => {
+  await account.make({ username: 'bob', email: address('bob') });
+  const bob = await account.byToken({}, 'bob');
+  expect((await bob('DELETE', '?username=bob')).status).toBe(204);
+  expect((await call(listMessages, { params: { realm } })).body).toEqual([]);
+});
+
+test('a new phone number isn’t confirmed, and nobody says of themselves that theirs is', async () => {
+  const attributes = [{ name: 'phone_number' }, { name: 'phone_number_verified' }];
+  await call(putUserProfile, { params: { realm }, body: { attributes } });
+  const confirmed = { phone_number: ['+491'], phone_number_verified: ['true'] };
+  const id = await account.make({ username: 'bob', attributes: confirmed });
+  const bob = await account.byToken({}, 'bob');
+  const own = async () => (await call(getUser, { params: { realm, userId: id } })).body?.attributes;
+  const same = { firstName: 'Bob', attributes: { phone_number: ['+491'] } };
+  expect((await bob('PUT', 'profile', same)).status).toBe(200);
+  expect(await own()).toEqual(confirmed);
+  expect((await bob('PUT', 'profile', { attributes: { phone_number: ['+492'] } })).status).toBe(200);
+  expect(await own()).toEqual({ phone_number: ['+492'] });
+  const refused = await bob('PUT', 'profile', { attributes: { phone_number_verified: ['true'] } });
+  expect([refused.status, errorsOf(refused)]).toEqual([400, ['attributes.phone_number_verified']]);
+  expect(await own()).toEqual({ phone_number: ['+492'] });
 });

@@ -83,6 +83,7 @@ test('what an application was allowed is listed, and withdrawn', async () => {
   await who.post(`/realms/${realm}/oauth2/consent`, { ...consent.fields, decision: 'allow' });
   const page = await who.open(`/realms/${realm}/account`);
   expect(page.text).toContain('What applications may do');
+  expect(page.text).toContain('<li>Your name and other profile details</li>');
   const after = await press(who, page, 'consents/third/withdraw');
   expect(after.text).toContain('It has been withdrawn');
   expect(after.text).not.toContain('What applications may do');

@@ -1,4 +1,5 @@
 // Messages that features ask for: queued in their transaction, sealed, tried again, given up, bounded.
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,7 +11,7 @@ import { deleteMessagingProvider, putMessagingProvider } from '../../../server/c
 import { createRealm } from '../../../server/contract/realms.ts';
 import { putSettings, type SettingsInput } from '../../../server/contract/settings.ts';
 import { createUser, putUser } from '../../../server/contract/users.ts';
-import { type MailServer, startMailServer } from '../../support/gateways.ts';
+import { type Apns, type MailServer, startApns, startMailServer } from '../../support/gateways.ts';
 import { type Asking, startAsking } from '../../support/messages.ts';
 import { eventually } from '../../support/operator.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
@@ -19,6 +20,7 @@ import { startTestServer, type TestServer } from '../../support/server.ts';
 let server: TestServer;
 let mail: MailServer;
 let receiver: Receiver;
+let apns: Apns;
 let asking: Asking;
 let folder: string;
 let realm = '';
@@ -27,15 +29,15 @@ let realms = 0;
 const CODE = '493817';
 
 beforeAll(async () => {
-  [mail, receiver] = await Promise.all([startMailServer(), startReceiver()]);
+  [mail, receiver, apns] = await Promise.all([startMailServer(), startReceiver(), startApns()]);
   folder = await mkdtemp(path.join(os.tmpdir(), 'messages-'));
   const file = path.join(folder, 'ca.crt');
-  await writeFile(file, [mail.ca, await readFile(receiver.caFile, 'utf8')].join('\n'));
+  await writeFile(file, [mail.ca, apns.ca, await readFile(receiver.caFile, 'utf8')].join('\n'));
   server = await startTestServer({ env: { SVC_OUTBOUND_CA_FILE: file }, retryDelaysSeconds: [0, 0] });
 });
 afterAll(async () => {
   await server?.stop();
-  await Promise.all([mail?.stop(), receiver?.stop()]);
+  await Promise.all([mail?.stop(), receiver?.stop(), apns?.stop()]);
   await rm(folder, { recursive: true });
 });
 beforeEach(async () => {
@@ -300,8 +302,51 @@ describe('push tokens', () => {
     await expect(register({ userId: '0192f0c1-0000-7000-8000-000000000000' })).rejects.toMatchObject({ status: 400 });
   });
 
+  test('stay when the gateway refuses them by its own settings, and go when Apple knows them no more', async () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const secret = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const config = { teamId: 'TEAM123456', keyId: 'KEY1234567', bundleId: 'com.acme.app', apiUrl: apns.url };
+    const body = { channel: 'PUSH', driver: 'apns', config, secret } as const;
+    await server.admin.call(putMessagingProvider, { params: { realm }, body });
+    await register({ platform: 'apns', token: 'sandboxed' });
+    await register({ platform: 'apns', token: 'other-app', deviceName: 'Tablet' });
+    await register({ platform: 'apns', token: 'gone', deviceName: 'Old phone' });
+    const refusals = new Map([
+      ['sandboxed', { status: 400, reason: 'BadDeviceToken' }],
+      ['other-app', { status: 400, reason: 'DeviceTokenNotForTopic' }],
+      ['gone', { status: 410, reason: 'Unregistered' }],
+    ]);
+    apns.answer = ({ headers }) => refusals.get(String(headers[':path']).slice('/3/device/'.length)) ?? { status: 200 };
+    await asking.ask({ realm, userId, templateKey: 'push-challenge' });
+    await expect.poll(async () => (await list({ status: 'dead' })).length).toBe(3);
+    expect((await devices()).map(({ deviceName }) => deviceName).sort()).toEqual(['Phone', 'Tablet']);
+  });
+
+  test('stay when the project is unknown to the gateway', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const secret = JSON.stringify({
+      client_email: 'push@example.iam',
+      private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+      token_uri: `${receiver.url}/token`,
+    });
+    const config = { projectId: 'no-project', apiUrl: receiver.url };
+    await server.admin.call(putMessagingProvider, {
+      params: { realm },
+      body: { channel: 'PUSH', driver: 'fcm', config, secret },
+    });
+    await register();
+    await register({ token: 'gone', deviceName: 'Old phone' });
+    const gone = { error: { status: 'NOT_FOUND', details: [{ '@type': 'FcmError', errorCode: 'UNREGISTERED' }] } };
+    receiver.answer = ({ url, raw }) => {
+      if (url === '/token') return { body: '{"access_token":"t"}' };
+      return { status: 404, body: raw.includes('"gone"') ? JSON.stringify(gone) : '{"error":{"status":"NOT_FOUND"}}' };
+    };
+    await asking.ask({ realm, userId, templateKey: 'push-challenge' });
+    await expect.poll(async () => (await list({ status: 'dead' })).length).toBe(2);
+    expect((await devices()).map(({ deviceName }) => deviceName)).toEqual(['Phone']);
+  });
+
   test('get the messages of their person, and go when their gateway knows them no more', async () => {
-    const { generateKeyPairSync } = await import('node:crypto');
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const secret = JSON.stringify({
       client_email: 'push@example.iam',

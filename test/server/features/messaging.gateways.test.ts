@@ -271,6 +271,10 @@ test('apns gets the message over one HTTP/2 connection with an ES256 token', asy
   expect(decodeJwt(token).iss).toBe('TEAM123456');
   expect(second?.headers.authorization).toBe(first?.headers.authorization);
   expect(apns.connections()).toBe(1);
+  await put({ channel: 'PUSH', driver: 'apns', config: { ...config, teamId: 'TEAM654321' }, secret });
+  expect(await tried('PUSH', 'abcd1234')).toMatchObject({ delivered: true });
+  // Apple takes the tokens of one team on a connection.
+  expect(apns.connections()).toBe(2);
   apns.answer = () => ({ status: 400, reason: 'BadDeviceToken' });
   expect(await tried('PUSH', 'abcd1234')).toMatchObject({ delivered: false, answer: '400 BadDeviceToken' });
 });

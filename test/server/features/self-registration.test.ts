@@ -242,15 +242,30 @@ test('who has an account after all goes back to the sign-in that they came from'
   expect((await who.fill(back, { username: 'bob', password: PASSWORD })).url.startsWith(CALLBACK)).toBe(true);
 });
 
+const challengeOn = ({ text }: Shown) => /data-work="([^"]+)"/.exec(text)?.[1] ?? '';
+const worked = (challenge: string) => {
+  for (let answer = 0; ; answer += 1) if (sha256(`${challenge}.${answer}`).readUInt16BE(0) === 0) return String(answer);
+};
+
+test('a proof of work makes one account, however often its form is sent with the cookies of before', async () => {
+  await set({ captchaProvider: 'pow' });
+  const who = person();
+  const page = await who.open(`/realms/${realm}/register`);
+  const work = worked(challengeOn(page));
+  const others = ['bea', 'cid'].map((name) => ({ name, browser: person() }));
+  for (const { browser } of others) for (const [name, value] of who.jar) browser.jar.set(name, value);
+  expect((await who.fill(page, { email: address(), ...both, work })).url).toContain('/account');
+  for (const { name, browser } of others) {
+    const after = await browser.fill(page, { email: address(name), ...both, work });
+    expect(after.url).not.toContain('/account');
+  }
+  expect((await people()).map(({ email }) => email)).toEqual([address()]);
+});
+
 test('a proof of work is done for each form, and does for one', async () => {
   await set({ captchaProvider: 'pow', registrationEmailAsUsername: false });
   const who = person();
   const page = await who.open(`/realms/${realm}/register`);
-  const challengeOn = ({ text }: Shown) => /data-work="([^"]+)"/.exec(text)?.[1] ?? '';
-  const worked = (challenge: string) => {
-    for (let answer = 0; ; answer += 1)
-      if (sha256(`${challenge}.${answer}`).readUInt16BE(0) === 0) return String(answer);
-  };
   const fields = { username: 'ada', email: address(), ...both };
   expect((await who.fill(page, { ...fields, work: '' })).text).toContain('had not finished its work');
   const work = worked(challengeOn(page));

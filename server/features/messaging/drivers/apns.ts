@@ -14,7 +14,8 @@ import { MAX_ANSWER_BYTES, type MessageDriver, messageDriver, sentBy, TIMEOUT_MS
 const TOKEN_SECONDS = 2_400;
 const IDLE_MS = 60_000;
 const Failure = z.object({ reason: z.string() });
-const GONE = new Set(['BadDeviceToken', 'Unregistered', 'DeviceTokenNotForTopic', 'ExpiredToken']);
+/** Other refusals of a token (`BadDeviceToken`, `DeviceTokenNotForTopic`) come of a wrong setting as well, for every device. */
+const GONE = new Set(['Unregistered', 'ExpiredToken']);
 
 export function apnsDriver({
   outbound,
@@ -26,7 +27,7 @@ export function apnsDriver({
   const tokens = tokenCache(now);
   const sessions = new Map<string, Promise<http2.ClientHttp2Session>>();
 
-  const open = async ({ origin, hostname, port }: URL): Promise<http2.ClientHttp2Session> => {
+  const open = async (key: string, { origin, hostname, port }: URL): Promise<http2.ClientHttp2Session> => {
     const socket = await outbound.connect({ host: hostname, port: Number(port) || 443, timeoutMs: TIMEOUT_MS });
     const secured = tls.connect({
       socket,
@@ -36,22 +37,26 @@ export function apnsDriver({
       host: hostname,
     });
     const session = http2.connect(origin, { createConnection: () => secured });
-    const forget = () => void sessions.delete(origin);
+    // one listener for each message under way
+    session.setMaxListeners(0);
+    const forget = () => void sessions.delete(key);
     session.on('close', forget).on('goaway', forget).on('error', forget);
     session.setTimeout(IDLE_MS, () => session.close());
     return session;
   };
-  const sessionOf = (url: URL): Promise<http2.ClientHttp2Session> => {
-    const found = sessions.get(url.origin);
+  /** A connection is for one team: Apple takes no other team's tokens on it. */
+  const sessionOf = (url: URL, teamId: string): Promise<http2.ClientHttp2Session> => {
+    const key = `${url.origin} ${teamId}`;
+    const found = sessions.get(key);
     if (found) return found;
-    const opened = open(url);
-    sessions.set(url.origin, opened);
-    opened.catch(() => sessions.delete(url.origin));
+    const opened = open(key, url);
+    sessions.set(key, opened);
+    opened.catch(() => sessions.delete(key));
     return opened;
   };
 
-  async function post(url: URL, headers: Record<string, string>, body: string) {
-    const session = await sessionOf(url);
+  async function post(url: URL, teamId: string, headers: Record<string, string>, body: string) {
+    const session = await sessionOf(url, teamId);
     return new Promise<{ status: number; text: string }>((resolve, reject) => {
       const stream = session.request({ ':method': 'POST', ':path': url.pathname, ...headers });
       const failed = (error: unknown) =>
@@ -97,6 +102,7 @@ export function apnsDriver({
       );
       const { status, text } = await post(
         new URL(`/3/device/${encodeURIComponent(to)}`, base),
+        teamId,
         {
           authorization: `bearer ${token}`,
           'apns-id': id,
@@ -114,7 +120,7 @@ export function apnsDriver({
         tokens.forget(key);
         return { ...sent, again: true };
       }
-      return { ...sent, gone: status === 410 || GONE.has(reason) };
+      return { ...sent, gone: GONE.has(reason) };
     },
     close() {
       for (const opened of sessions.values())

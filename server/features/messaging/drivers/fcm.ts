@@ -11,8 +11,14 @@ const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
 const TOKEN_SECONDS = 3_300;
 const Token = z.object({ access_token: z.string().min(1) });
 const Failure = z.object({
-  error: z.object({ message: z.string().catch(''), status: z.string().catch('') }),
+  error: z.object({
+    message: z.string().catch(''),
+    status: z.string().catch(''),
+    details: z.array(z.object({ errorCode: z.string().optional() })).catch([]),
+  }),
 });
+/** A device that is gone; a 404 alone may be the project's. */
+const GONE = 'UNREGISTERED';
 
 /** The token can't be had: the gateway's answer says why. */
 class NoToken extends Error {
@@ -75,10 +81,11 @@ export function fcmDriver({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>
         const text = answer.body.toString();
         const sent = sentBy(answer.status, text);
         if (sent.ok) return sent;
-        const { message, status } = failureOf(text);
+        const { message, status, details } = failureOf(text);
+        const gone = status === GONE || details.some(({ errorCode }) => errorCode === GONE);
         // a token of ours that has ended is made anew
         const again = sent.again || answer.status === 401;
-        return { ok: false, words: `${answer.status} ${status} ${message}`.trim(), again, gone: answer.status === 404 };
+        return { ok: false, words: `${answer.status} ${status} ${message}`.trim(), again, gone };
       } catch (error) {
         if (!(error instanceof NoToken)) throw error;
         return { ...sentBy(error.status, error.message), ok: false, again: true };
@@ -87,10 +94,10 @@ export function fcmDriver({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>
   });
 }
 
-function failureOf(text: string): { message: string; status: string } {
+function failureOf(text: string): z.infer<typeof Failure>['error'] {
   try {
     return Failure.parse(JSON.parse(text)).error;
   } catch {
-    return { message: text, status: '' };
+    return { message: text, status: '', details: [] };
   }
 }

@@ -137,5 +137,6 @@ export const words: MessageWords = {
     'identity-linked': 'رُبط حساب لدى مزود هوية آخر، ويمكنك تسجيل الدخول به من الآن',
     'identity-unlinked': 'أُلغي ربط حساب لدى مزود هوية آخر',
     'sessions-ended': 'أُنهيت جلساتك الأخرى',
+    'account-deleted': 'حُذف حسابك',
   },
 };

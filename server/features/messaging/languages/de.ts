@@ -142,5 +142,6 @@ Bis dahin wird nichts geteilt.
       'ein Konto bei einem anderen Anbieter wurde verbunden, mit dem Sie sich von nun an anmelden können',
     'identity-unlinked': 'ein Konto bei einem anderen Anbieter wurde getrennt',
     'sessions-ended': 'Ihre anderen Sitzungen wurden beendet',
+    'account-deleted': 'Ihr Konto wurde gelöscht',
   },
 };

@@ -135,5 +135,6 @@ Until you do, nothing is shared.
     'identity-linked': 'an account at another identity provider was connected, by which you can sign in from now on',
     'identity-unlinked': 'an account at another identity provider was disconnected',
     'sessions-ended': 'your other sessions were ended',
+    'account-deleted': 'your account was deleted',
   },
 };

@@ -139,5 +139,6 @@ Hasta entonces no se comparte nada.
       'se ha conectado una cuenta de otro proveedor de identidad, con la que puede iniciar sesión desde ahora',
     'identity-unlinked': 'se ha desconectado una cuenta de otro proveedor de identidad',
     'sessions-ended': 'se han cerrado sus otras sesiones',
+    'account-deleted': 'se ha eliminado su cuenta',
   },
 };

@@ -142,5 +142,6 @@ D’ici là, rien n’est partagé.
       'un compte chez un autre fournisseur d’identité a été associé, avec lequel vous pouvez désormais vous connecter',
     'identity-unlinked': 'un compte chez un autre fournisseur d’identité a été dissocié',
     'sessions-ended': 'vos autres sessions ont été fermées',
+    'account-deleted': 'votre compte a été supprimé',
   },
 };

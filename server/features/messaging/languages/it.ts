@@ -139,5 +139,6 @@ Fino ad allora non viene condiviso nulla.
       'è stato collegato un account di un altro fornitore di identità, con cui d’ora in poi può accedere',
     'identity-unlinked': 'è stato scollegato un account di un altro fornitore di identità',
     'sessions-ended': 'le Sue altre sessioni sono state chiuse',
+    'account-deleted': 'il Suo account è stato eliminato',
   },
 };

@@ -136,5 +136,6 @@ export const words: MessageWords = {
     'identity-linked': '別の ID プロバイダーのアカウントが接続され、今後そのアカウントでサインインできます',
     'identity-unlinked': '別の ID プロバイダーのアカウントの接続が解除されました',
     'sessions-ended': 'ほかのセッションが終了しました',
+    'account-deleted': 'アカウントが削除されました',
   },
 };

@@ -138,5 +138,6 @@ Tot dan wordt er niets gedeeld.
     'identity-linked': 'een account bij een andere identiteitsprovider is gekoppeld, waarmee u voortaan kunt inloggen',
     'identity-unlinked': 'een account bij een andere identiteitsprovider is ontkoppeld',
     'sessions-ended': 'uw andere sessies zijn beëindigd',
+    'account-deleted': 'uw account is verwijderd',
   },
 };

@@ -138,5 +138,6 @@ Do tego czasu nic nie jest udostępniane.
     'identity-linked': 'połączono konto u innego dostawcy tożsamości, którym można się odtąd logować',
     'identity-unlinked': 'odłączono konto u innego dostawcy tożsamości',
     'sessions-ended': 'zakończono pozostałe sesje',
+    'account-deleted': 'usunięto konto',
   },
 };

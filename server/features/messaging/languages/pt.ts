@@ -139,5 +139,6 @@ Até lá, nada é compartilhado.
       'foi conectada uma conta de outro provedor de identidade, com a qual você pode entrar de agora em diante',
     'identity-unlinked': 'foi desconectada uma conta de outro provedor de identidade',
     'sessions-ended': 'as suas outras sessões foram encerradas',
+    'account-deleted': 'a sua conta foi excluída',
   },
 };

@@ -138,5 +138,6 @@ O zamana kadar hiçbir şey paylaşılmaz.
     'identity-linked': 'başka bir kimlik sağlayıcısındaki bir hesap bağlandı; bundan sonra onunla oturum açabilirsiniz',
     'identity-unlinked': 'başka bir kimlik sağlayıcısındaki bir hesabın bağlantısı kaldırıldı',
     'sessions-ended': 'diğer oturumlarınız kapatıldı',
+    'account-deleted': 'hesabınız silindi',
   },
 };

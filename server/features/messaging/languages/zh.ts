@@ -137,5 +137,6 @@ export const words: MessageWords = {
     'identity-linked': '已关联另一身份提供方的帐户，今后您可以用它登录',
     'identity-unlinked': '已取消关联另一身份提供方的帐户',
     'sessions-ended': '您的其他会话已结束',
+    'account-deleted': '您的帐户已被删除',
   },
 };
