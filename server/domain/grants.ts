@@ -167,6 +167,8 @@ export interface CodeTaking {
 interface Beginning {
   /** Of the refresh token; null: there is none, and so no family. */
   tokenHash: Buffer | null;
+  /** Where there is no family: the end of the access token, until when the code stands for the grant. */
+  accessUntil?: Date;
   /** The grant outlives the session. */
   offline?: boolean;
   expiresAt?: Date;
@@ -189,15 +191,17 @@ export const takeCodes = (
         offline: t.offline ?? false,
         jkt: t.jkt,
         expires_at: t.expiresAt && seconds(t.expiresAt),
+        access_until: t.accessUntil && seconds(t.accessUntil),
         now: seconds(t.now),
       })),
     )}) as j (realm_id text, code_hash bytea, family_id uuid, token_hash bytea, offline boolean, jkt text, expires_at float8,
-      now float8)
+      access_until float8, now float8)
     limit ${taken.length}
   ), used as (
-    update ${table} c set used_at = to_timestamp(j.now), family_id = j.family_id
+    update ${table} c set used_at = to_timestamp(j.now), family_id = j.family_id,
+      expires_at = greatest(c.expires_at, to_timestamp(j.access_until))
     from judged j where c.realm_id = j.realm_id and c.code_hash = j.code_hash and c.used_at is null
-    returning j.*, c.client, c.user_id, c.session_id, c.request
+    returning j.realm_id, j.family_id, j.token_hash, j.offline, j.jkt, j.expires_at, j.now, c.client, c.user_id, c.session_id, c.request
   )
   insert into refresh_family (realm_id, id, client, user_id, session_id, grant_data, created_at, expires_at, token_hash)
   select realm_id, family_id, client, user_id, case when offline then null else session_id end,
@@ -346,4 +350,26 @@ export async function endFamily(sql: Sql, { realm, familyId, gid, now, accessUnt
     )
     select exists (select from ended) or exists (select from refused) as ended`;
   return row?.ended ?? false;
+}
+
+/** Ends all that a client was granted by a person, what it has not fetched yet as well. @returns the grants, for their access tokens */
+export async function endGrants(
+  sql: Sql,
+  realm: string,
+  { userId, client, now }: { userId: string; client: string; now: Date },
+): Promise<string[]> {
+  const theirs = fragment`realm_id = ${realm} and client = ${client} and session_id in (
+    select id from session where realm_id = ${realm} and user_id = ${userId})`;
+  await sql`
+    with unused as (delete from ${codeTables.authorization} where ${theirs} and used_at is null)
+    update ${codeTables.device} set denied_at = ${now} where ${theirs} and used_at is null`;
+  // After the codes, which waited for whoever was exchanging one; those that began no family stand for the grant themselves.
+  const rows = await sql<{ id: string }>`
+    with ended as (
+      update refresh_family set revoked_at = ${now}
+      where realm_id = ${realm} and user_id = ${userId} and client = ${client} and revoked_at is null returning id
+    ) select id from ended
+    union select family_id from ${codeTables.authorization} where ${theirs} and family_id is not null
+    union select family_id from ${codeTables.device} where ${theirs} and family_id is not null`;
+  return rows.map(({ id }) => id);
 }

@@ -8,6 +8,7 @@ import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { endAccess, refuseTokensOf } from '../../domain/end-access.ts';
+import { endGrants } from '../../domain/grants.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Expect } from '../../http/etag.ts';
 import type { Access } from '../admin-access/service.ts';
@@ -80,10 +81,16 @@ export function createGdpr({ sql, transact, seal, access, personalData, notify, 
       transact(realm, async (tx) => {
         const { username } = await load(tx.sql, realm, userId);
         const at = now();
-        const ended = await store.removeConsent(tx.sql, realm, { userId, clientId, now: at });
-        if (!ended) throw new Problem('not-found', 'There is no consent for this application');
-        const { grants, ...agreed } = ended;
-        await refuseTokensOf(tx.sql, realm, grants, at);
+        const removed = await store.removeConsent(tx.sql, realm, { userId, clientId });
+        if (!removed) throw new Problem('not-found', 'There is no consent for this application');
+        const { client, seconds, ...agreed } = removed;
+        const ended = await endGrants(tx.sql, realm, { userId, client, now: at });
+        await refuseTokensOf(
+          tx.sql,
+          realm,
+          ended.map((id) => ({ id, seconds })),
+          at,
+        );
         const subject = { type: 'user', id: userId, name: username } as const;
         tx.record({ type: 'CONSENT_REVOKED', realm, by, subject, clientId, data: { ...agreed } });
       }),

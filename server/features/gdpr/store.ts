@@ -25,26 +25,22 @@ export const consents = (sql: Sql, realm: string, userId: string): Promise<Conse
   where o.realm_id = ${realm} and o.user_id = ${userId} order by c.client_id`;
 
 interface Removed extends Agreement {
-  grants: { id: string; seconds: number }[];
+  client: string;
+  /** The longest that one of its access tokens lives. */
+  seconds: number;
 }
 
-/** What was agreed to, and the grants that ended with it; undefined: there was nothing. */
+/** What was agreed to; undefined: there was nothing. */
 export async function removeConsent(
   sql: Sql,
   realm: string,
-  { userId, clientId, now }: { userId: string; clientId: string; now: Date },
+  { userId, clientId }: { userId: string; clientId: string },
 ): Promise<Removed | undefined> {
   const [row] = await sql<Removed>`
-    with gone as (
-      delete from consent o using client c
-      where o.realm_id = ${realm} and o.user_id = ${userId} and c.realm_id = o.realm_id and c.id = o.client
-        and c.client_id = ${clientId}
-      returning o.client, o.scopes, o.resources, o.claims, greatest(c.access_token_ttl_seconds, ${LONGEST}::int) as seconds
-    ), ended as (
-      update refresh_family f set revoked_at = ${now} from gone
-      where f.realm_id = ${realm} and f.user_id = ${userId} and f.client = gone.client and f.revoked_at is null
-      returning f.id, gone.seconds
-    ) select scopes, resources, claims, coalesce((select jsonb_agg(ended) from ended), '[]') as grants from gone`;
+    delete from consent o using client c
+    where o.realm_id = ${realm} and o.user_id = ${userId} and c.realm_id = o.realm_id and c.id = o.client
+      and c.client_id = ${clientId}
+    returning o.client, o.scopes, o.resources, o.claims, greatest(c.access_token_ttl_seconds, ${LONGEST}::int) as seconds`;
   return row;
 }
 

@@ -11,7 +11,7 @@ import { personOf } from '../../domain/person.ts';
 import { OFFLINE, presentScopes } from '../../domain/scopes.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { Mint } from '../issued-tokens/mint.ts';
-import { type Families, lifeOf } from './families.ts';
+import { accessLifeOf, type Families, lifeOf } from './families.ts';
 import type { Grant, GrantCall, Granted } from './grant.ts';
 import { type CodeRequest, judgeCode, type Verdict, type Wanted } from './judge.ts';
 import { createRedeeming, type Redemption, type Taken } from './redeem.ts';
@@ -72,6 +72,7 @@ export function createCodes<Request extends Wanted>(
             now: request.now,
             familyId,
             tokenHash,
+            ...(tokenHash === null && { accessUntil: accessLifeOf(call.settings, call.client, request.now) }),
             offline,
             // Who authenticates needs no other proof that a refresh token is theirs (RFC 9449 §5).
             jkt: call.who.confidential ? undefined : call.jkt,

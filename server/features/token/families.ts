@@ -11,9 +11,16 @@ type Lives = Pick<RealmSettingsDto, 'refreshTokenTtlSeconds' | 'accessTokenTtlSe
 export const lifeOf = (settings: Lives, client: ClientView, now: Date): Date =>
   new Date(now.getTime() + (client.refreshTokenTtlSeconds ?? settings.refreshTokenTtlSeconds) * 1000);
 
+const accessSeconds = (settings: Lives, client: ClientView): number =>
+  client.accessTokenTtlSeconds ?? settings.accessTokenTtlSeconds;
+
+/** When an access token that is issued now ends. */
+export const accessLifeOf = (settings: Lives, client: ClientView, now: Date): Date =>
+  new Date(now.getTime() + accessSeconds(settings, client) * 1000);
+
 /** The latest end of any access token that the client has now; lifetimes may have been shortened, so a day is the least. */
 const accessUntil = (settings: Lives, client: ClientView, now: Date): Date =>
-  new Date(now.getTime() + Math.max(client.accessTokenTtlSeconds ?? settings.accessTokenTtlSeconds, 86_400) * 1000);
+  new Date(now.getTime() + Math.max(accessSeconds(settings, client), 86_400) * 1000);
 
 interface Of {
   realm: string;
