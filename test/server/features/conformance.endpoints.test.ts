@@ -276,7 +276,14 @@ describe('discovery', () => {
     const { all, addresses, of } = await read();
     expect(all.issuer).toBe(`${server.baseUrl}/realms/${REALM}`);
     for (const [key, value] of addresses) expect([key, value.startsWith(`${all.issuer}/`)]).toEqual([key, true]);
+    const address = expect.any(String);
     expect(all).toMatchObject({
+      authorization_endpoint: address,
+      token_endpoint: address,
+      userinfo_endpoint: address,
+      jwks_uri: address,
+      registration_endpoint: address,
+      end_session_endpoint: address,
       response_types_supported: ['code'],
       subject_types_supported: ['public', 'pairwise'],
       id_token_signing_alg_values_supported: ['RS256', 'PS256', 'ES256', 'EdDSA'],

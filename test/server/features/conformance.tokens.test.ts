@@ -6,12 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listClients, putClient } from '../../../server/contract/clients.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { newVerifier } from '../../support/applications.ts';
-import { basic, claimsIn, post } from '../../support/clients.ts';
+import { basic, claimsIn, post, SECRET } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
 import {
   exchange,
   freshTokens,
   makeProvider,
+  makeRelyingParty,
   REALM,
   RP,
   RP_WITH_QUERY,
@@ -213,6 +214,26 @@ describe('a code', () => {
         expect((await exchange(server, other, wrong)).body.error).toBe('invalid_grant');
       }
     }
+  });
+
+  test('oidcc-server-client-secret-post: works by a secret in the form', async () => {
+    await makeRelyingParty(server, 'poster', { tokenEndpointAuthMethod: 'client_secret_post' });
+    const asked = { client_id: 'poster' };
+    const form = { grant_type: 'authorization_code', redirect_uri: RP, client_id: 'poster' };
+    const exchanged = async (client_secret: string) => {
+      const { answer } = await signedIn(server, asked);
+      return post(server, REALM, 'token', { ...form, code: answer.code ?? '', client_secret });
+    };
+    expect((await exchanged('wrong')).body.error).toBe('invalid_client');
+    const { status, body } = await exchanged(SECRET);
+    expect([status, claimsIn(body.id_token).aud]).toEqual([200, 'poster']);
+  });
+
+  test('oidcc-alternate-happy-flow: works for a second client, without state and nonce', async () => {
+    const { answer } = await signedIn(server, { client_id: 'rp2', state: '' });
+    expect(Object.keys(answer).sort()).toEqual(['code', 'iss']);
+    const { status, body } = await exchange(server, answer, {}, 'rp2');
+    expect([status, claimsIn(body.id_token).aud]).toEqual([200, 'rp2']);
   });
 
   test('is got again by its redirect_uri with a query of its own', async () => {

@@ -5,9 +5,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { eraseUser } from '../../../server/contract/gdpr.ts';
+import { createInitialAccessToken, putProvisioning } from '../../../server/contract/provisioning.ts';
 import { endSession, listSessions } from '../../../server/contract/sessions.ts';
 import { listUsers, setPassword } from '../../../server/contract/users.ts';
 import { PASSWORD } from '../../support/applications.ts';
+import { basic, claimsIn } from '../../support/clients.ts';
 import { createPerson, type Person } from '../../support/person.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import {
@@ -15,6 +17,7 @@ import {
   makeProvider,
   makeRelyingParty,
   REALM,
+  RP,
   requestPath,
   signedIn,
   signInAt,
@@ -74,9 +77,9 @@ const heard = (sid: string) =>
       .toString()
       .includes(sid);
   });
-async function claimsOf(sid: string, clientId: string) {
-  await expect.poll(() => heard(sid).filter(({ url }) => url === `/${clientId}`).length).toBeGreaterThan(0);
-  const [one] = heard(sid).filter(({ url }) => url === `/${clientId}`);
+async function claimsOf(sid: string, clientId: string, path = `/${clientId}`) {
+  await expect.poll(() => heard(sid).filter(({ url }) => url === path).length).toBeGreaterThan(0);
+  const [one] = heard(sid).filter(({ url }) => url === path);
   const token = new URLSearchParams(one?.raw.toString()).get('logout_token') ?? '';
   const jwks = (await (await fetch(`${server.baseUrl}/realms/${REALM}/oauth2/jwks`)).json()) as JSONWebKeySet;
   const { payload } = await jwtVerify(token, createLocalJWKSet(jwks), {
@@ -225,7 +228,38 @@ describe('by the front channel', () => {
   });
 });
 
-test('discovery names both, and a client that registers may have both', async () => {
+test('a client that registers itself has both, and is told by both', async () => {
+  const { body: initial } = await server.admin.call(createInitialAccessToken, { params, body: {} });
+  await server.admin.call(putProvisioning, { params, body: { requireConsent: false } });
+  const metadata = {
+    redirect_uris: [RP],
+    backchannel_logout_uri: `${receiver.url}/registered`,
+    backchannel_logout_session_required: true,
+    frontchannel_logout_uri: 'https://rp.example/registered-out',
+    frontchannel_logout_session_required: true,
+    post_logout_redirect_uris: [BYE],
+  };
+  const registered = await fetch(`${server.baseUrl}/realms/${REALM}/connect/register`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${initial?.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(metadata),
+  });
+  const { client_id: clientId, client_secret: secret, ...said } = Object(await registered.json());
+  const { backchannel_logout_uri, frontchannel_logout_uri, post_logout_redirect_uris } = metadata;
+  expect(said).toMatchObject({ backchannel_logout_uri, frontchannel_logout_uri, post_logout_redirect_uris });
+  const { person, answer } = await signedIn(server, { client_id: clientId });
+  const { body } = await exchange(server, answer, {}, clientId, { authorization: basic(clientId, secret) });
+  const { sid, sub } = claimsIn(body.id_token);
+  const page = await person.open(
+    logoutPath({ id_token_hint: String(body.id_token), post_logout_redirect_uri: BYE, state: 's' }),
+  );
+  expect(page.text).toContain(`<iframe src="https://rp.example/registered-out?iss=`);
+  expect(page.text).toContain(`&amp;sid=${sid}"`);
+  expect(page.text).toContain(`href="${BYE}?state=s"`);
+  expect(await claimsOf(String(sid), clientId, '/registered')).toMatchObject({ sid, sub });
+});
+
+test('discovery names both', async () => {
   const found = await fetch(`${server.baseUrl}/realms/${REALM}/.well-known/openid-configuration`);
   expect(await found.json()).toMatchObject({
     backchannel_logout_supported: true,
