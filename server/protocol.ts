@@ -33,7 +33,7 @@ import { createRemoteKeys } from './features/client-authentication/remote-keys.t
 import { createClientAuthentication } from './features/client-authentication/service.ts';
 import type { ClientViews } from './features/clients/view.ts';
 import { createConsents } from './features/consent/service.ts';
-import { discoveryRoutes, readyDocuments } from './features/discovery/routes.ts';
+import { adminResourceRoute, discoveryRoutes, readyDocuments } from './features/discovery/routes.ts';
 import { createDiscovery } from './features/discovery/service.ts';
 import { introspectRoutes } from './features/introspect/routes.ts';
 import { createIntrospection } from './features/introspect/service.ts';
@@ -278,13 +278,14 @@ export function createProtocol(deps: ProtocolDeps) {
 
     async mount(http: FastifyInstance): Promise<void> {
       await uma.mount(http);
+      adminResourceRoute(http, discovery);
       await http.register(async (app) => {
-        guardProtocol(app, { realmExists });
+        guardProtocol(app, { realmExists, baseUrl });
         const cors = createCors(clients);
         discoveryRoutes(app, discovery);
         samlMetadataRoutes(app, saml);
         tokenRoutes(app, { endpoint, dpop, cors });
-        userinfoRoutes(app, { userinfo, cors });
+        userinfoRoutes(app, { userinfo, cors, baseUrl });
         const audited = auditedAuthentication(authentication, refusals);
         const clientEndpoint = { authentication: audited, attempts: pushes, refusals, documents, cors };
         pushedRoutes(app, { ...clientEndpoint, pushed, dpop });

@@ -88,7 +88,7 @@ export function createScim(deps: ScimDeps): { mount(app: FastifyInstance): void;
     jobs,
     mount(app) {
       const { realmExists, byToken, denied } = deps;
-      guardScim(app, { realmExists, find: tokens.find, byToken, denied });
+      guardScim(app, { baseUrl, realmExists, find: tokens.find, byToken, denied });
       scimRoutes(app, { users: scimUsers, groups: scimGroups, bulk, baseOf });
     },
   };

@@ -37,7 +37,7 @@ export function createUma(deps: UmaDeps) {
     drop: decisions.drop,
     async mount(http: FastifyInstance): Promise<void> {
       await http.register(async (app) => {
-        guardProtocol(app, { realmExists });
+        guardProtocol(app, { realmExists, baseUrl });
         protectionRoutes(app, { protection, baseUrl });
       });
     },

@@ -334,36 +334,3 @@ export const serverMetadataRoute = {
     summary: 'Discovery document (RFC 8414)',
   },
 } as const;
-/** Of the realm's own APIs, the account API among them; what a 401 there leads to. */
-export const protectedResourceRoute = {
-  method: 'GET',
-  url: '/realms/:realm/.well-known/oauth-protected-resource',
-  config: servedTo('anonymous'),
-  schema: {
-    ...base,
-    operationId: 'getProtectedResource',
-    security: anybody,
-    summary: 'Metadata of the realm’s own APIs as a protected resource (RFC 9728)',
-    response: {
-      200: z
-        .object({
-          resource: z.string().describe('What a token for these APIs has as its audience'),
-          authorization_servers: z.array(z.string()),
-          jwks_uri: z.string(),
-          scopes_supported: z.array(z.string()),
-          bearer_methods_supported: z.array(z.string()),
-          dpop_signing_alg_values_supported: z.array(z.string()),
-          resource_name: z.string(),
-        })
-        .meta({ id: 'ProtectedResource' }),
-      ...json,
-    },
-  },
-} as const;
-/** RFC 9728 §3.1: between host and the resource's path, as above. */
-export const insertedProtectedResourceRoute = {
-  method: 'GET',
-  url: '/.well-known/oauth-protected-resource/realms/:realm',
-  config: servedTo('anonymous'),
-  schema: { ...protectedResourceRoute.schema, operationId: 'getInsertedProtectedResource' },
-} as const;

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';
 import type { Served, SurfaceName } from '../contract/surface.ts';
 import { codeOf } from '../db/error-code.ts';
+import { challenge, quoted, realmChallenge } from './challenge.ts';
 import { type Form, parseForm, queryOf } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
 import { pathRealm } from './path-realm.ts';
@@ -58,8 +59,15 @@ export function guardProtocol(
   {
     surface = 'protocol',
     realmExists,
-    failed = sendOAuthError,
-  }: { surface?: SurfaceName; realmExists(realm: string): Promise<boolean>; failed?: FailureHandler },
+    baseUrl,
+    failed = sendsOAuthErrors(baseUrl),
+  }: {
+    surface?: SurfaceName;
+    realmExists(realm: string): Promise<boolean>;
+    /** Where the metadata of the realm's APIs is; left out: what is taken here is no access token of the realm's. */
+    baseUrl?: string;
+    failed?: FailureHandler;
+  },
 ): void {
   app.decorate('surface', surface);
   app.addHook('onRoute', ({ method, url, schema, config }) => {
@@ -118,25 +126,27 @@ export function logRefusal(request: FastifyRequest, error: OAuthError): void {
 }
 
 /** RFC 6749 §5.2 and RFC 6750 §3. */
-function sendOAuthError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+const sendsOAuthErrors = (baseUrl?: string) => (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
   const error = oauthErrorOf(thrown);
   logRefusal(request, error);
   if (error.retryAfterSeconds !== undefined) void reply.header('retry-after', String(error.retryAfterSeconds));
-  const challenge = challengeOf(error, realmOf(request));
-  if (challenge !== undefined && !reply.hasHeader('www-authenticate')) {
-    void reply.header('www-authenticate', challenge);
+  const said = challengeOf(error, request, baseUrl);
+  if (said !== undefined && !reply.hasHeader('www-authenticate')) {
+    void reply.header('www-authenticate', said);
   }
   const { error: code, description, more } = error;
   const body = { error: code, ...(description !== undefined && { error_description: description }), ...more };
   return sendJson(reply.code(error.status), JSON.stringify(body));
-}
+};
 
-/** RFC 6749 appendix A.8: no quote and no backslash in a description. */
-const quoted = (text: string): string => text.replace(/["\\]/g, "'");
-
-function challengeOf({ error, description }: OAuthError, realm: string): string | undefined {
+function challengeOf(
+  { error, description }: OAuthError,
+  request: FastifyRequest,
+  baseUrl?: string,
+): string | undefined {
+  const realm = realmOf(request);
   if (error === 'invalid_client') return `Basic realm="${quoted(realm)}"`;
   if (error !== 'invalid_token' && error !== 'insufficient_scope') return undefined;
-  const more = description === undefined ? '' : `, error_description="${quoted(description)}"`;
-  return `Bearer realm="${quoted(realm)}", error="${error}"${more}`;
+  const said = { error, ...(description !== undefined && { error_description: description }) };
+  return baseUrl === undefined ? challenge(realm, { said }) : realmChallenge(baseUrl, realm, said);
 }

@@ -5,6 +5,9 @@ import type { RealmSettingsDto } from '../contract/settings.ts';
 /** The resource that admin bearer tokens are for. */
 export const adminAudience = (baseUrl: string): string => `${baseUrl}/admin`;
 
+/** Where that resource is described: RFC 9728 §3.1. */
+export const adminMetadata = (baseUrl: string): string => `${baseUrl}/.well-known/oauth-protected-resource/admin`;
+
 export interface RealmAt {
   baseUrl: string;
   realm: string;

@@ -7,6 +7,7 @@ export function endpointsOf(baseUrl: string, realm: string) {
   const oauth2 = `${base}/oauth2`;
   return {
     discovery: `${base}/.well-known/openid-configuration`,
+    protectedResource: `${base}/.well-known/oauth-protected-resource`,
     authorization: `${oauth2}/authorize`,
     pushedAuthorizationRequest: `${oauth2}/par`,
     deviceAuthorization: `${oauth2}/device_authorization`,

@@ -1,12 +1,13 @@
 // The account surface, /realms/{realm}/account/**: a person's own doing, by their session's cookie or a bearer token.
 // What belongs to them is each feature's. Specification 4.11, 5 rule 3; decisions "Errors".
 import type {} from '@fastify/cookie';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../../contract/problem.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
 import { userParty } from '../../domain/party.ts';
 import { type AccountHolder, holderOf } from '../../domain/principal.ts';
 import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
+import { problemChallenge } from '../../http/challenge.ts';
 import { realmOf } from '../../http/oauth.ts';
 import { type PresentedToken, presentedBy } from '../../http/presented-token.ts';
 import { sendProblem } from '../../http/problems.ts';
@@ -31,7 +32,10 @@ export function guardAccount(app: FastifyInstance, { baseUrl, realmExists, byTok
   mountSurface(app, {
     name: 'account',
     failed(error, request, reply) {
-      challenge(error, { request, reply, baseUrl });
+      const stale = error instanceof Problem && error.code === STALE;
+      const more = stale ? { acr_values: String(holderOf(request).level), max_age: String(FRESH_SECONDS) } : {};
+      const challenge = problemChallenge(error, request, { baseUrl, scope: ACCOUNT_SCOPE, more });
+      if (challenge !== undefined) void reply.header('www-authenticate', challenge);
       return sendProblem(error, request, reply);
     },
     async arrive(request) {
@@ -58,28 +62,4 @@ export function guardAccount(app: FastifyInstance, { baseUrl, realmExists, byTok
       throw new Problem(STALE, detail);
     },
   });
-}
-
-/** RFC 6750 §3, RFC 9728 §5.1: a 401 says how to come in, which scope it takes, and where to read on. */
-function challenge(
-  error: unknown,
-  { request, reply, baseUrl }: { request: FastifyRequest; reply: FastifyReply; baseUrl: string },
-): void {
-  if (!(error instanceof Problem)) return;
-  const presented = presentedBy(request);
-  const sent = presented !== undefined;
-  const code = {
-    unauthenticated: 'invalid_token',
-    'insufficient-scope': 'insufficient_scope',
-    [STALE]: 'insufficient_user_authentication',
-  }[String(error.code)];
-  if (code === undefined) return;
-  const realm = realmOf(request);
-  const wanted = error.code === STALE ? `, acr_values="${holderOf(request).level}", max_age="${FRESH_SECONDS}"` : '';
-  const why = sent ? `, error="${code}"${wanted}` : '';
-  const metadata = `${baseUrl}/realms/${realm}/.well-known/oauth-protected-resource`;
-  void reply.header(
-    'www-authenticate',
-    `${presented?.dpop ? 'DPoP' : 'Bearer'} realm="${realm}"${why}, scope="${ACCOUNT_SCOPE}", resource_metadata="${metadata}"`,
-  );
 }

@@ -13,6 +13,8 @@ import { sameSecret } from '../../crypto/tokens.ts';
 import { SECOND_FACTOR } from '../../domain/factors.ts';
 import { byPrincipal, may, type Principal, partyOf, principalOf, reachOf } from '../../domain/principal.ts';
 import type { Named, Reach } from '../../domain/reach.ts';
+import { challenge } from '../../http/challenge.ts';
+import { adminMetadata } from '../../http/own-addresses.ts';
 import { pathRealm } from '../../http/path-realm.ts';
 import { type PresentedToken, presentedBy } from '../../http/presented-token.ts';
 import { problemOf, sendProblem } from '../../http/problems.ts';
@@ -43,9 +45,8 @@ export interface AdminSurface {
   countWrite(labels: { realm: string; method: string; outcome: 'success' | 'denied' | 'failure' }): void;
 }
 
-const CHALLENGE = 'Bearer realm="admin"';
 /** RFC 9470 §3. */
-const STEP_UP = `${CHALLENGE}, error="insufficient_user_authentication", acr_values="${SECOND_FACTOR}"`;
+const STEP_UP = { error: 'insufficient_user_authentication', acr_values: String(SECOND_FACTOR) };
 
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
@@ -106,7 +107,11 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     async failed(error, request, reply) {
       const { status, code } = problemOf(error);
       // RFC 9110 §15.5.2: a 401 says how to come in; what browsers know for it (Basic) isn't taken here.
-      if (status === 401) void reply.header('www-authenticate', code === 'step-up-required' ? STEP_UP : CHALLENGE);
+      if (status === 401) {
+        const said = code === 'step-up-required' ? STEP_UP : {};
+        const metadata = adminMetadata(surface.baseUrl);
+        void reply.header('www-authenticate', challenge('admin', { said, metadata }));
+      }
       // Who may use the route and asked it for more than they hold: the feature that refused has undone its transaction.
       if (code === 'privilege-escalation' && request.principal)
         await deny(request, request.principal, code).catch((failure: unknown) =>

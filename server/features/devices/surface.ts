@@ -5,6 +5,7 @@ import type { Sql } from '../../db/sql.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { userParty } from '../../domain/party.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
+import { problemChallenge } from '../../http/challenge.ts';
 import { bearerOf, realmOf } from '../../http/oauth.ts';
 import { presentedBy } from '../../http/presented-token.ts';
 import { sendProblem } from '../../http/problems.ts';
@@ -83,7 +84,13 @@ export function guardDevices(
 
   mountSurface(app, {
     name: 'devices',
-    failed: sendProblem,
+    failed(error, request, reply) {
+      // A device signs each request anew, and an enrolment token is shown to a person: neither is asked for at an endpoint.
+      const byToken = request.routeOptions.config.contract?.principal === 'application';
+      const challenge = byToken && problemChallenge(error, request, { baseUrl, scope: TRANSACTIONS_SCOPE });
+      if (challenge) void reply.header('www-authenticate', challenge);
+      return sendProblem(error, request, reply);
+    },
     async arrive(request) {
       if (!(await realmExists(realmOf(request)))) throw new Problem('not-found', 'There is no such realm');
     },

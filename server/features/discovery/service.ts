@@ -3,11 +3,14 @@
 // Implements: specification 4.11, 5 rule 4; OIDC Discovery §3, RFC 8414, RFC 9207, RFC 9728. It names only what really works.
 
 import { clientAlgorithms, SigningAlgorithm } from '../../contract/algorithms.ts';
+import type { ProtectedResource } from '../../contract/protected-resources.ts';
+import { MASTER } from '../../contract/realms.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
 import { ACCOUNT_SCOPE, OPENID } from '../../domain/scopes.ts';
 import { type SubjectSettings, subjectTypes } from '../../domain/subjects.ts';
+import { adminAudience } from '../../http/own-addresses.ts';
 import { type ReadyAnswer, readyAnswer } from '../../http/ready.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';
 import { offeredBy } from '../../http/spoken.ts';
@@ -36,6 +39,7 @@ function discoveryDocument({
   mustPush,
   levels,
   subjects,
+  resources,
 }: {
   baseUrl: string;
   realm: string;
@@ -51,6 +55,8 @@ function discoveryDocument({
   mustPush: boolean;
   levels: readonly number[];
   subjects: readonly string[];
+  /** That the realm declares. */
+  resources: readonly string[];
 }) {
   const at = endpointsOf(baseUrl, realm);
   const confidential = [...SECRET_METHODS, 'private_key_jwt'];
@@ -97,6 +103,8 @@ function discoveryDocument({
     request_parameter_supported: true,
     request_object_signing_alg_values_supported: clientAlgorithms,
     request_uri_parameter_supported: false,
+    // RFC 9728 §4
+    ...(resources.length > 0 && { protected_resources: resources }),
   };
 }
 
@@ -127,6 +135,7 @@ export function createDiscovery({
             | 'clientRegistration'
             | 'clientIdMetadataDocuments'
             | 'requirePushedAuthorizationRequests'
+            | 'resourceIndicators'
           >)
       | undefined
     >;
@@ -161,6 +170,7 @@ export function createDiscovery({
           registers: ofRealm?.clientRegistration !== 'closed',
           mustPush: ofRealm?.requirePushedAuthorizationRequests ?? false,
           subjects: ofRealm ? subjectTypes(ofRealm) : [],
+          resources: ofRealm?.resourceIndicators ?? [],
         }),
       );
     },
@@ -178,7 +188,7 @@ export function createDiscovery({
         bearer_methods_supported: ['header'],
         dpop_signing_alg_values_supported: clientAlgorithms,
         resource_name: (await settings.of(realm))?.displayName ?? realm,
-      });
+      } satisfies ProtectedResource);
     },
   });
   /** UMA 2.0 Grant §2, Federated Authorization for UMA 2.0 §2: what discovery says, and the protection API. */
@@ -205,6 +215,26 @@ export function createDiscovery({
     resource: {
       read: (realm: string): Promise<ReadyAnswer> => resources.get(realm, ''),
       ready: (realm: string): ReadyAnswer | undefined => resources.ready(realm, ''),
+    },
+    /** One that the realm declares; undefined: it does not. What it takes beside tokens of the realm, it alone knows. */
+    async declared(realm: string, resource: string): Promise<ReadyAnswer | undefined> {
+      const listed = (await settings.of(realm))?.resourceIndicators.includes(resource);
+      if (!listed) return undefined;
+      const authorization_servers = [await settings.issuer(realm)];
+      return answerOf({
+        resource,
+        authorization_servers,
+        bearer_methods_supported: ['header'],
+      } satisfies ProtectedResource);
+    },
+    async admin(): Promise<ReadyAnswer> {
+      return answerOf({
+        resource: adminAudience(baseUrl),
+        authorization_servers: [await settings.issuer(MASTER)],
+        bearer_methods_supported: ['header'],
+        dpop_signing_alg_values_supported: clientAlgorithms,
+        resource_name: 'The admin API',
+      } satisfies ProtectedResource);
     },
     uma: {
       read: (realm: string): Promise<ReadyAnswer> => uma.get(realm, ''),

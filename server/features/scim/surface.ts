@@ -5,6 +5,8 @@ import type { By, Party } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
 import { userParty } from '../../domain/party.ts';
 import type { AccountHolder } from '../../domain/principal.ts';
+import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
+import { problemChallenge } from '../../http/challenge.ts';
 import { acceptEmptyJson } from '../../http/json-body.ts';
 import { bearerOf, realmOf } from '../../http/oauth.ts';
 import { type PresentedToken, presentedBy } from '../../http/presented-token.ts';
@@ -21,6 +23,7 @@ declare module 'fastify' {
 }
 
 export interface ScimSurface {
+  baseUrl: string;
   realmExists(realm: string): Promise<boolean>;
   find(realm: string, token: string): Promise<Provisioner | undefined>;
   /** The person of an access token. @throws Problem `insufficient-scope` */
@@ -38,12 +41,17 @@ export function provisionerOf(request: FastifyRequest): Provisioner {
 }
 
 /** Hooks for every route of `app` (an encapsulated plugin). */
-export function guardScim(app: FastifyInstance, { realmExists, find, byToken, denied }: ScimSurface): void {
+export function guardScim(app: FastifyInstance, { baseUrl, realmExists, find, byToken, denied }: ScimSurface): void {
   acceptEmptyJson(app, 'application/scim+json');
   mountSurface(app, {
     name: 'scim',
     failed(error, request, reply) {
-      if (problemOf(error).status === 401) void reply.header('www-authenticate', `Bearer realm="${realmOf(request)}"`);
+      // A SCIM token is an administrator's to give, and asked for at no endpoint.
+      const challenge =
+        request.routeOptions.config.contract?.principal === 'person'
+          ? problemChallenge(error, request, { baseUrl, scope: ACCOUNT_SCOPE })
+          : problemOf(error).status === 401 && `Bearer realm="${realmOf(request)}"`;
+      if (challenge) void reply.header('www-authenticate', challenge);
       return sendScimError(error, request, reply);
     },
     async arrive(request) {

@@ -55,7 +55,11 @@ test.each([
 
 test('a 401 of the admin API says how to come in', async () => {
   const response = await fetch(`${server.baseUrl}/admin/session`);
-  expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="admin"']);
+  const metadata = `${server.baseUrl}/.well-known/oauth-protected-resource/admin`;
+  expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+    401,
+    `Bearer realm="admin", resource_metadata="${metadata}"`,
+  ]);
 });
 
 test('an empty body of type JSON is no body; one that is no JSON is a 400', async () => {

@@ -1,0 +1,46 @@
+// How an answer tells whoever needs an access token how to come in, and where to read on: RFC 6750 §3, RFC 9449 §7.1, RFC 9728 §5.1.
+import type { FastifyRequest } from 'fastify';
+import { Problem } from '../contract/problem.ts';
+import { pathRealm } from './path-realm.ts';
+import { presentedBy } from './presented-token.ts';
+import { endpointsOf } from './realm-endpoints.ts';
+
+/** RFC 6749 appendix A.8: no quote and no backslash. */
+export const quoted = (text: string): string => text.replace(/["\\]/g, "'");
+
+/** @param metadata where the resource is described */
+export const challenge = (
+  realm: string,
+  { scheme = 'Bearer', said = {}, metadata }: { scheme?: string; said?: Record<string, string>; metadata?: string },
+): string =>
+  `${scheme} ${Object.entries({ realm, ...said, ...(metadata !== undefined && { resource_metadata: metadata }) })
+    .map(([name, value]) => `${name}="${quoted(value)}"`)
+    .join(', ')}`;
+
+/** Of the realm's own APIs. */
+export const realmChallenge = (baseUrl: string, realm: string, said: Record<string, string> = {}, scheme?: string) =>
+  challenge(realm, { ...(scheme && { scheme }), said, metadata: endpointsOf(baseUrl, realm).protectedResource });
+
+const ERRORS: Readonly<Record<string, string>> = {
+  unauthenticated: 'invalid_token',
+  'insufficient-scope': 'insufficient_scope',
+  // RFC 9470 §3
+  'reauthentication-required': 'insufficient_user_authentication',
+};
+
+/**
+ * The same for a problem, to whoever has sent an access token or none; undefined: it is about something else.
+ * @param more what is said beside the error
+ */
+export function problemChallenge(
+  error: unknown,
+  request: FastifyRequest,
+  { baseUrl, scope, more = {} }: { baseUrl: string; scope: string; more?: Record<string, string> },
+): string | undefined {
+  const code = error instanceof Problem ? ERRORS[error.code] : undefined;
+  if (code === undefined) return undefined;
+  const presented = presentedBy(request);
+  // RFC 6750 §3.1: who sends no token is told no error code.
+  const why = presented ? { error: code, ...more } : {};
+  return realmChallenge(baseUrl, pathRealm(request) ?? '', { ...why, scope }, presented?.dpop ? 'DPoP' : 'Bearer');
+}
