@@ -185,6 +185,19 @@ describe.skipIf(!assets.found)('the chart', () => {
       'secretNamespaces',
     ],
     ['a digest that is none', 'image.digest=latest', '/image/digest'],
+    ['half a spread', 'server.topologySpreadConstraints[0].maxSkew=1', "missing properties 'topologyKey'"],
+    [
+      'a mount of no volume',
+      'operator.extraVolumeMounts[0].name=x,operator.extraVolumeMounts[0].mountPath=/x',
+      'is called x',
+    ],
+    ['a mount at no path', 'server.extraVolumeMounts[0].name=x', "missing property 'mountPath'"],
+    ['a probe that asks at no time', 'server.livenessProbe.periodSeconds=often', '/server/livenessProbe/periodSeconds'],
+    ['a probe’s misspelt field', 'operator.readinessProbe.period=3', "additional properties 'period' not allowed"],
+    ['a name for no address', 'server.hostAliases[0].ip=host', '/server/hostAliases/0/ip'],
+    ['a container that is root', 'server.securityContext.runAsUser=0', '0 is root'],
+    ['a policy of pulling that is none', 'image.pullPolicy=Sometimes', '/image/pullPolicy'],
+    ['a SIEM in the clear', 'server.siem.url=http://siem.example.com', '/server/siem/url'],
     ['a budget that lets no node be drained', 'server.podDisruptionBudget.maxUnavailable=0', 'maxUnavailable'],
   ])('%s is refused with where it stands', async (_, value, message) => {
     const { code, stderr } = await helm(['template', 'x', chart, '--set', value]);
@@ -193,10 +206,16 @@ describe.skipIf(!assets.found)('the chart', () => {
 
   test('what values ask of each other is told at once', async () => {
     const wrong =
-      'postgresql.enabled=false,server.baseUrl=http://id.example.com,ingress.enabled=true,operator.watchNamespaces={a}';
+      'postgresql.enabled=false,server.baseUrl=http://id.example.com,ingress.enabled=true,httpRoute.enabled=true,httpRoute.hostnames={a.example},operator.watchNamespaces={a}';
     const { code, stderr } = await helm(['template', 'x', chart, '--set', wrong]);
     expect(code).toBe(1);
-    for (const word of ['database.existingSecret', 'must be https', 'server.trustProxy', 'operator.clusterName'])
+    for (const word of [
+      'httpRoute.hostnames',
+      'database.existingSecret',
+      'must be https',
+      'server.trustProxy',
+      'operator.clusterName',
+    ])
       expect(stderr).toContain(word);
   });
 
@@ -217,8 +236,8 @@ describe.skipIf(!assets.found)('the chart', () => {
       }
     };
     compare(parse(readFileSync(path.join(chart, 'values.yaml'), 'utf8')), schema, '');
-    // of resources only what is set
-    expect(differing.filter((name) => !/\.resources\.(claims|limits|requests)$/.test(name))).toEqual([]);
+    // of Kubernetes' own objects only what is set
+    expect(differing.filter((name) => !/(\.resources\.(claims|limits|requests)|Probe\.\w+)$/.test(name))).toEqual([]);
   });
 
   test('the operator’s metrics are for those who are named, and for nobody where nobody is', async () => {

@@ -53,6 +53,26 @@
 {{- if and $v.operator.secretNamespaces $v.operator.watchNamespaces -}}
 {{- $faults = append $faults "operator.secretNamespaces: with operator.watchNamespaces Secrets are read in those alone" -}}
 {{- end -}}
+{{- range $v.httpRoute.hostnames -}}
+{{- if and $v.httpRoute.enabled (ne . $url.hostname) -}}
+{{- $faults = append $faults (printf "httpRoute.hostnames: %s isn't the host of server.baseUrl, %s, which issuers and redirects name" . $url.hostname) -}}
+{{- end -}}
+{{- end -}}
+{{- range $part, $of := dict "server" $v.server "operator" $v.operator -}}
+{{- $volumes := list -}}
+{{- range $of.extraVolumes -}}{{- $volumes = append $volumes .name -}}{{- end -}}
+{{- range $of.extraVolumeMounts -}}
+{{- if not (has .name $volumes) -}}
+{{- $faults = append $faults (printf "%s.extraVolumeMounts: no volume of %s.extraVolumes is called %s" $part $part .name) -}}
+{{- end -}}
+{{- end -}}
+{{- range $context := list "podSecurityContext" "securityContext" -}}
+{{- $given := index $of $context -}}
+{{- if and (hasKey $given "runAsUser") (kindIs "invalid" $given.runAsUser | not) (eq (int $given.runAsUser) 0) -}}
+{{- $faults = append $faults (printf "%s.%s.runAsUser: 0 is root, which no container of this chart may be" $part $context) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if and $v.httpRoute.enabled (not $v.httpRoute.parentRefs) -}}
 {{- $faults = append $faults "httpRoute.parentRefs must name a Gateway" -}}
 {{- end -}}
