@@ -98,5 +98,10 @@ describe.skipIf(!assets.found)('realmctl status', () => {
     expect(code).toBe(1);
     const { bin: named } = JSON.parse(await readFile(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'));
     expect(named['kubectl-realmkeeper']).toBe(named.realmctl);
+    for (const command of ['plan', 'history']) {
+      const help = await run(path.join(bin, 'kubectl'), ['realmkeeper', command, '--help'], { env });
+      expect(help.code).toBe(0);
+      expect(help.stdout).toContain('Usage: realmctl');
+    }
   });
 });

@@ -129,7 +129,8 @@ export function createHistory({ sql, transact, parts, carryOut, alone, reservedM
         faultsOf(
           part,
           realm,
-          wanted.filter(({ kind }) => kind === part.kind),
+          // what goes has no fields that must hold
+          wanted.filter(({ kind, action }) => kind === part.kind && action !== 'delete'),
         ),
       );
     const declared = touched.map((part) => ({

@@ -16,7 +16,7 @@ export interface Inverse {
   keptSecrets: KeptSecret[];
 }
 
-type Part = Pick<RealmPart, 'kind' | 'fresh' | 'secrets' | 'people'>;
+type Part = Pick<RealmPart, 'kind' | 'fresh' | 'secrets' | 'people' | 'print'>;
 
 /** @param there the object now, with its secrets left out */
 export function invertChange(
@@ -51,7 +51,7 @@ export function invertChange(
   }
   if (recorded.action === 'delete') {
     const had = Object.fromEntries(known.flatMap(({ path, from }) => (from === null ? [] : [[path, from]])));
-    if (!there) return changed(changeOf(part, realm, { key, there, wanted: had }));
+    if (!there || saysNothing(part, key, there)) return changed(changeOf(part, realm, { key, there, wanted: had }));
     return firstOther(there.fields, had) === undefined
       ? changed(undefined)
       : obstacle('was made again since, and differs');
@@ -66,6 +66,12 @@ export function invertChange(
   }
   return changed(changeOf(part, realm, { key, there, wanted }));
 }
+
+/** A document doesn't have it: a service account without roles, which goes with its client alone. */
+const saysNothing = (part: Part, key: string, { fields }: Existing): boolean => {
+  const printed = part.print([{ key, fields }]);
+  return Array.isArray(printed) && printed.length === 0;
+};
 
 /** The first field that isn't as `wanted` has it. */
 const firstOther = (fields: Fields, wanted: Fields): string | undefined =>
