@@ -20,6 +20,8 @@ export interface Seal {
   keys: number;
   /** Recognises a text without storing it; it can't be computed without the newest key. */
   digest(plain: string, context: string): Buffer;
+  /** What that is, and what it was while another key of the ring was the newest. */
+  digests(plain: string, context: string): Buffer[];
 }
 
 const VERSION = 1;
@@ -36,11 +38,16 @@ export function createSeal(keyring: readonly Buffer[]): Seal {
   const keys = keyring.map((key) => ({ key: createSecretKey(key), id: keyId(key) }));
   const [newest] = keys;
   if (!newest) throw new Error('the keyring is empty');
-  const digestKey = Buffer.from(hkdfSync('sha256', newest.key, '', 'svc-seal:digest', 32));
+  const digestKeyOf = ({ key }: (typeof keys)[number]) =>
+    Buffer.from(hkdfSync('sha256', key, '', 'svc-seal:digest', 32));
+  const digestUnder = (digestKey: Buffer, plain: string, context: string) =>
+    createHmac('sha256', digestKey).update(`${context}\0${plain}`).digest();
+  const digestKey = digestKeyOf(newest);
   return {
     newestKey: newest.id,
     keys: keys.length,
-    digest: (plain, context) => createHmac('sha256', digestKey).update(`${context}\0${plain}`).digest(),
+    digest: (plain, context) => digestUnder(digestKey, plain, context),
+    digests: (plain, context) => keys.map((key) => digestUnder(digestKeyOf(key), plain, context)),
     seal(plain, context) {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', newest.key, iv);

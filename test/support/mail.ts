@@ -15,11 +15,13 @@ export async function startMailingServer({
   env = {},
   caFiles = [],
   now = () => new Date(),
+  retryDelaysSeconds = [0, 0],
 }: {
   env?: Record<string, string>;
   /** Of other servers that the test has. */
   caFiles?: readonly string[];
   now?: () => Date;
+  retryDelaysSeconds?: readonly number[];
 } = {}) {
   const mail = await startMailServer();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'mail-'));
@@ -28,7 +30,7 @@ export async function startMailingServer({
   await writeFile(file, [mail.ca, ...others].join('\n'));
   const server = await startTestServer({
     env: { SVC_OUTBOUND_CA_FILE: file, ...env },
-    retryDelaysSeconds: [0, 0],
+    retryDelaysSeconds,
     now,
   });
   return {

@@ -110,6 +110,7 @@ export function createInvitations(deps: InvitationsDeps) {
         stranger: true,
         to: email,
         templateKey: 'invitation-email',
+        names: principal.type === 'user' ? [principal.id] : [],
         values,
         goodForSeconds: expiresInSeconds,
       });

@@ -52,7 +52,8 @@ export function messageJob({
     outcome: store.Outcome,
   ): Promise<void> {
     await transact(realm, async (tx) => {
-      await store.recordOutcome(tx.sql, realm, id, outcome);
+      const [settled] = await store.recordOutcome(tx.sql, realm, id, outcome);
+      if (!settled) return;
       const subject = user_id === null ? null : ({ type: 'user', id: user_id, name: null } as const);
       const data = { message: id, channel, templateKey: template_key, error: outcome.error };
       tx.record({ type: 'MESSAGE_FAILED', realm, by: bySystem, subject, outcome: 'failure', data });

@@ -13,6 +13,7 @@ import type { Tx } from '../../db/transact.ts';
 import { spokenHere } from '../../http/spoken.ts';
 import type { SettingsService } from '../settings/service.ts';
 import type { Limiter } from './limits.ts';
+import { addressDigest, personDigest } from './named.ts';
 import { devicesOf } from './push-tokens.ts';
 import { render } from './render.ts';
 import * as store from './store.ts';
@@ -48,6 +49,8 @@ export interface Request {
   /** An e-mail address or a phone number; null: there is none. Not for push messages, which go to the person's devices. */
   to?: string | null;
   templateKey: TemplateKey;
+  /** Ids of people whom it names beside who gets it: it goes with them. */
+  names?: readonly string[];
   /** `code`, `link`, …; `ttl` and those of the person are added. What is said in words is said in the message's language. */
   values: Readonly<Record<string, string | ((words: MessageWords) => string)>>;
   /** Of a push message: for the app, beside what it shows. */
@@ -91,7 +94,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
 
   /** Where nobody sends for the channel, it does nothing. */
   return async function send(tx: Tx, request: Request): Promise<void> {
-    const { realm, by, userId, templateKey, values, data: forApp, goodForSeconds = HOUR } = request;
+    const { realm, by, userId, templateKey, names = [], values, data: forApp, goodForSeconds = HOUR } = request;
     const { channel } = messages[templateKey];
     const policy = await settings.of(realm);
     if (!policy || (await store.enabledProviders(tx.sql, realm, channel)).length === 0) return;
@@ -110,6 +113,10 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
     const rendered = render(text, new Map([['realm', text.realmName], ['ttl', ttl], ...ofPerson(person), ...said]));
     const secrets = said.flatMap(([name, value]) => (['code', 'link'].includes(name) ? [value] : []));
     const at = now();
+    const named = [
+      ...names.map((id) => personDigest(seal, id)),
+      ...(channel === 'EMAIL' ? recipients.map(({ to }) => addressDigest(seal, realm, to)) : []),
+    ];
     const to: (Recipient | undefined)[] = recipients.length === 0 || beyond !== undefined ? [undefined] : recipients;
     const rows = to.map((recipient) => {
       const id = newId();
@@ -124,6 +131,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
         userId: recipient && !request.outlives ? userId : null,
         recipient: shown,
         content: recipient ? sealed : null,
+        named: recipient ? named : [],
         expiresAt,
       };
     });

@@ -55,14 +55,16 @@ interface NewMessage {
   userId: string | null;
   recipient: string;
   content: Buffer | null;
+  /** Digests of whom it names. */
+  named: readonly string[];
   expiresAt: Date;
 }
 export const insertMessages = (sql: Sql, realm: string, rows: readonly NewMessage[], at: Date) => sql`
-  insert into message (realm_id, id, channel, template_key, user_id, recipient, content, expires_at, created_at)
-  select ${realm}, x.id, x.channel, x."templateKey", x."userId", x.recipient, decode(x.content, 'hex'), x."expiresAt", ${at}
+  insert into message (realm_id, id, channel, template_key, user_id, recipient, content, named, expires_at, created_at)
+  select ${realm}, x.id, x.channel, x."templateKey", x."userId", x.recipient, decode(x.content, 'hex'), x.named, x."expiresAt", ${at}
   from jsonb_to_recordset(${JSON.stringify(
     rows.map((row) => ({ ...row, content: row.content?.toString('hex') ?? null })),
-  )}::jsonb) as x (id uuid, channel text, "templateKey" text, "userId" uuid, recipient text, content text, "expiresAt" timestamptz)`;
+  )}::jsonb) as x (id uuid, channel text, "templateKey" text, "userId" uuid, recipient text, content text, named text[], "expiresAt" timestamptz)`;
 
 /** Newest first. */
 export const messagesOf = (
@@ -95,11 +97,11 @@ export interface Outcome {
   error: string | null;
   at: Date;
 }
-/** What a message says is kept as long as it may be sent. */
+/** What a message says is kept as long as it may be sent. No row: it is settled already, or gone with whom it names. */
 export const recordOutcome = (sql: Sql, realm: string, id: string, { status, attempt, error, at }: Outcome) => sql`
   update message set status = ${status}, attempts = ${attempt}, error = ${error}, last_attempt_at = ${at},
     content = case when ${status} = 'retrying' then content end
-  where realm_id = ${realm} and id = ${id} and attempts < ${attempt}`;
+  where realm_id = ${realm} and id = ${id} and attempts < ${attempt} returning id`;
 export const drop = (sql: Sql, realm: string, id: string) =>
   sql`delete from message where realm_id = ${realm} and id = ${id}`;
 

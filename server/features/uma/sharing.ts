@@ -27,7 +27,7 @@ const MOST_OF_NAMES = 300;
 interface Requested {
   rows: readonly store.RequestedShare[];
   missing: readonly Missing[];
-  requester: string;
+  requester: { id: string; username: string };
   clientId: string;
 }
 
@@ -99,8 +99,9 @@ export function createSharing({
         userId,
         to: of[0]?.email ?? null,
         templateKey: 'resource-request-email',
+        names: [requester.id],
         values: {
-          requester: requester.slice(0, MOST_OF_NAME),
+          requester: requester.username.slice(0, MOST_OF_NAME),
           resource: of
             .map(({ resource }) => names.get(resource) ?? resource)
             .join(', ')
@@ -227,7 +228,7 @@ export function createSharing({
           ...event('RESOURCE_REQUESTED', { realm, by }, server.clientId, { resource, owner, scopes: requested }),
           subject: { type: 'user', id: requester.id, name: requester.username },
         });
-      await tellOwners(tx, { realm, by }, { rows, missing, requester: requester.username, clientId: server.clientId });
+      await tellOwners(tx, { realm, by }, { rows, missing, requester, clientId: server.clientId });
       return rows.some(({ requested }) => requested.length > 0);
     },
   };

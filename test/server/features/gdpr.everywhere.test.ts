@@ -9,7 +9,9 @@ import { eraseUser } from '../../../server/contract/gdpr.ts';
 import { createInvitation } from '../../../server/contract/invitations.ts';
 import { addGroupMember } from '../../../server/contract/memberships.ts';
 import { registerPushToken } from '../../../server/contract/messages.ts';
+import { putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { impersonateUser } from '../../../server/contract/user-access.ts';
 import { importUsers } from '../../../server/contract/user-import.ts';
@@ -24,11 +26,18 @@ import { createPerson } from '../../support/person.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { scimToken, scimWith } from '../../support/scim.ts';
 
+/** Kept for a service that nobody runs. */
+const NOBODY_LISTENS = 1;
 let site: MailingServer;
 let receiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver();
-  site = await startMailingServer({ caFiles: [receiver.caFile] });
+  site = await startMailingServer({
+    caFiles: [receiver.caFile],
+    env: { USER_REGISTRATION_ENABLED: 'true' },
+    // What can't be delivered waits longer than the tests take, and no longer than a code is good for.
+    retryDelaysSeconds: [400],
+  });
 });
 afterAll(async () => {
   await site?.stop();
@@ -169,6 +178,59 @@ test('nothing in the whole database names who is erased: no feature’s table, n
   expect(await rowsWith(texts)).toEqual([]);
   const { body: log = [] } = await call(listEvents, { params, query: { type: 'ACCESS_DENIED' } });
   expect(log.map(({ data }) => data.path)).toContain(`/admin/realms/${realm}/users/${await pseudonym(realm)}`);
+});
+
+/** What would still be sent, by whom it goes to, and by what it is. */
+async function waiting(realm: string): Promise<string[]> {
+  const { rows } = await site.server.pool.query<{ mail: string }>(
+    `select concat(template_key, ' ', recipient) as mail from message
+     where realm_id = $1 and status = 'retrying' and content is not null order by 1`,
+    [realm],
+  );
+  return rows.map(({ mail }) => mail);
+}
+
+test('mails that couldn’t be sent yet go with whom they name, whether the person had an account when they were written or not', async () => {
+  const realm = 'unsent';
+  const params = { realm };
+  const email = 'Zora@hidden.example';
+  await call(createRealm, { body: params });
+  await call(putSettings, { params, body: { registrationEnabled: true, registrationVerifyEmail: true } });
+  const config = { host: '127.0.0.1', port: NOBODY_LISTENS };
+  await call(putMessagingProvider, { params, body: { channel: 'EMAIL', driver: 'smtp', config } });
+
+  const browser = createPerson(site.server.baseUrl);
+  const both = { password: PASSWORD, repeated: PASSWORD };
+  await browser.fill(await browser.open(`/realms/${realm}/register`), { email, ...both });
+  await call(createInvitation, { params, body: { email: email.toUpperCase() } });
+  const { body: zora } = await call(createUser, { params, body: { username: 'zora', email, password: PASSWORD } });
+  const userId = zora?.id ?? '';
+  await call(access.putUserAdminRoles, {
+    params: { realm, userId },
+    body: { grants: [{ role: 'user-manager', realm }] },
+  });
+  const her = await site.server.signIn({ realm, username: 'zora', password: PASSWORD });
+  await her.call(createInvitation, { params, body: { email: 'ford@guide.example' } });
+  const boss = await administrator(site.server, { target: realm, permissions: ['users:read', 'users:write'] });
+  await boss.call(createInvitation, { params, body: { email: 'roosta@guide.example' } });
+  await call(createInvitation, { params, body: { email: 'prosser@council.example' } });
+
+  const ofOthers = ['invitation-email p…@council.example'];
+  const ofBoss = ['invitation-email r…@guide.example'];
+  const hers = [
+    'invitation-email Z…@HIDDEN.EXAMPLE',
+    'invitation-email f…@guide.example',
+    'verify-email Z…@hidden.example',
+  ];
+  const all = [...ofOthers, ...ofBoss, ...hers];
+  await expect.poll(async () => (await waiting(realm)).toSorted()).toEqual(all.toSorted());
+  expect((await call(eraseUser, { params: { realm, userId } })).status).toBe(204);
+  expect(await waiting(realm)).toEqual([...ofOthers, ...ofBoss]);
+
+  // Who administers from elsewhere is named here too.
+  const { body: me } = await boss.call(access.getAdminSession, {});
+  await call(eraseUser, { params: { realm: 'master', userId: me?.id ?? '' } });
+  expect(await waiting(realm)).toEqual(ofOthers);
 });
 
 const pseudonym = async (realm: string) =>
