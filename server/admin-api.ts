@@ -147,7 +147,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     const { authenticate } = access;
     const reaches: AdminSurface['reaches'] = (...asked) => isReached(sql, ...asked);
     guardAdmin(admin, { baseUrl, authenticate, realmExists, reaches, denied, countWrite: metrics.adminWrite });
-    const grants = createAdminGrants({ sql, transact });
+    const grants = createAdminGrants({ sql, transact, now });
     adminAccessRoutes(admin, { signIn, grants, baseUrl });
     realmRoutes(admin, {
       realms,

@@ -6,6 +6,7 @@ import { grantIdOf } from '../crypto/refresh-token.ts';
 import type { Sql } from '../db/sql.ts';
 import { Fragment, fragment } from '../db/statement.ts';
 import type { Tx } from '../db/transact.ts';
+import { actedBy, endActing } from './acting.ts';
 import { suspendAgents } from './agents.ts';
 import type { OwnSession } from './principal.ts';
 
@@ -64,10 +65,10 @@ export async function endAccess(
       returning realm_id, user_id, expires_at
     ) select e.user_id, u.username, e.expires_at from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id`;
   await refuseTokensOf(sql, realm, grants, at);
+  await endActing(tx, realm, { which: actedBy(them), by, at });
   // Any other falls with the credential that it was proven with.
   if (ofPerson) {
     const which = fragment`t.user_id in (${them})`;
-    await endActing(sql, realm, them);
     await suspendAgents(tx, realm, { which, cause: `owner-${cause}`, by });
   }
   if (ofPerson || cause === 'administrator')
@@ -90,11 +91,6 @@ export async function endAccess(
   for (const row of administrators) tell('SESSION_ENDED', row, { administrator: true });
   for (const row of grants) tell('TOKEN_REVOKED', row, { what: 'refresh_token' }, row.client_id);
 }
-
-/** Who acts for others acts no longer, where they are of the same realm. @param them ids of users */
-const endActing = (sql: Sql, realm: string, them: Fragment) => sql`
-  delete from session where realm_id = ${realm} and impersonator is not null
-    and impersonator ->> 'id' in (select id::text from (${them}) them (id))`;
 
 /** The longest that an access token of a realm's own setting lives. */
 export const LONGEST = 86_400;

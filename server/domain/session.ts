@@ -3,6 +3,7 @@
 import type { Party } from '../contract/events.ts';
 import type { RealmSettingsDto } from '../contract/settings.ts';
 import { type Fragment, fragment } from '../db/sql.ts';
+import { actingHolds } from './acting.ts';
 import { userParty } from './party.ts';
 
 /** Whose a session is, and who acts in it for them. */
@@ -48,4 +49,5 @@ export const sessionLives = ({
   rememberedStarted,
 }: Cutoffs<Date | Fragment>) => fragment`s.expires_at > ${now}
   and case when s.remember_me then s.started_at > ${rememberedStarted}
-           else s.last_seen_at > ${seen} and s.started_at > ${started} end`;
+           else s.last_seen_at > ${seen} and s.started_at > ${started} end
+  and ${actingHolds}`;

@@ -3,8 +3,9 @@ import { type AdminGrant, EVERY_REALM } from '../../contract/admin-access.ts';
 import type { By } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
 import { MASTER } from '../../contract/realms.ts';
-import type { Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { actedBy, actingHolds, endActing } from '../../domain/acting.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Expect } from '../../http/etag.ts';
 import { holds } from './service.ts';
@@ -19,7 +20,13 @@ const without = (grants: readonly AdminGrant[], others: readonly AdminGrant[]): 
   return grants.filter((grant) => !keys.has(keyOf(grant)));
 };
 
-export function createAdminGrants({ sql, transact }: { sql: Sql; transact: Transact }) {
+export interface AdminGrantsDeps {
+  sql: Sql;
+  transact: Transact;
+  now: () => Date;
+}
+
+export function createAdminGrants({ sql, transact, now }: AdminGrantsDeps) {
   async function load(on: Sql, realm: string, holder: store.Holder): Promise<Grants> {
     const rows = await store.grants(on, realm, holder);
     return { grants: sorted(rows.map(({ role, target }) => ({ role, realm: target }))) };
@@ -71,7 +78,8 @@ export function createAdminGrants({ sql, transact }: { sql: Sql; transact: Trans
       holder: store.Holder,
       input: readonly AdminGrant[],
     ): Promise<Grants> =>
-      transact(realm, async ({ sql: on, record }) => {
+      transact(realm, async (tx) => {
+        const { sql: on, record } = tx;
         const name = await nameOf(on, realm, holder);
         const current = await load(on, realm, holder);
         expect(current);
@@ -95,6 +103,10 @@ export function createAdminGrants({ sql, transact }: { sql: Sql; transact: Trans
           );
         await store.deleteGrants(on, realm, holder, rows(taken));
         await store.insertGrants(on, realm, holder, rows(given));
+        if ('userId' in holder && taken.length > 0) {
+          const acted = actedBy(fragment`select ${holder.userId}::uuid`);
+          await endActing(tx, realm, { which: fragment`${acted} and not ${actingHolds}`, by, at: now() });
+        }
         const subject =
           'userId' in holder
             ? ({ type: 'user', id: holder.userId, name } as const)

@@ -6,7 +6,8 @@ import { MASTER } from '../../contract/realms.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
-import type { Transact } from '../../db/transact.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
+import { actedFrom, endActing } from '../../domain/acting.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { type Factor, merged } from '../../domain/factors.ts';
 import { ADMIN_MAX_MS, type Principal } from '../../domain/principal.ts';
@@ -82,6 +83,13 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
   const administers = async (realm: string, userId: string): Promise<boolean> =>
     holdsAny(held(realm, await store.grants(sql, realm, { userId })));
 
+  /** With all in which somebody acts from it. @returns whether there was one */
+  async function end(tx: Tx, { realm, hash }: { realm: string; hash: Buffer }, by: By): Promise<boolean> {
+    const id = await store.deleteSession(tx.sql, realm, hash);
+    if (id !== undefined) await endActing(tx, realm, { which: actedFrom([id]), by, at: now() });
+    return id !== undefined;
+  }
+
   /** `policy`: of a sign-in that nobody has told the risk policy of. @returns the session's cookie; undefined: what was proven holds no more */
   async function begin(
     realm: string,
@@ -93,9 +101,10 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     const at = now();
     const subject = { type: 'user', id: proven.userId, name: username } as const;
     return orWithdrawn(() =>
-      transact(realm, async ({ sql: on, atLast, record }) => {
+      transact(realm, async (tx) => {
+        const { sql: on, atLast, record } = tx;
         const old = previous === undefined ? undefined : parseCookie(previous);
-        if (old) await store.deleteSession(on, old.realm, old.hash);
+        if (old) await end(tx, old, by);
         await store.deleteExpiredSessions(on, at, new Date(at.getTime() - ADMIN_IDLE_MS));
         const expiresAt = new Date(at.getTime() + ADMIN_MAX_MS);
         await store.insertSession(on, realm, { tokenHash: sha256(secret), proven, factors, at, expiresAt });
@@ -220,9 +229,8 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
 
     async logout(realm: string, by: By, cookie: string | undefined): Promise<void> {
       const session = cookie === undefined ? undefined : parseCookie(cookie);
-      await transact(realm, async ({ sql: on, record }) => {
-        if (session && (await store.deleteSession(on, session.realm, session.hash)))
-          record({ type: 'ADMIN_LOGOUT', realm, by, subject: by.actor });
+      await transact(realm, async (tx) => {
+        if (session && (await end(tx, session, by))) tx.record({ type: 'ADMIN_LOGOUT', realm, by, subject: by.actor });
       });
     },
   };

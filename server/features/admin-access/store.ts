@@ -129,10 +129,11 @@ export async function stepUpSession(
   return row !== undefined;
 }
 
-export async function deleteSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<boolean> {
-  const [row] = await sql`
-    delete from admin_session where realm_id = ${realm} and token_hash = ${tokenHash} returning user_id`;
-  return row !== undefined;
+/** @returns its id */
+export async function deleteSession(sql: Sql, realm: string, tokenHash: Buffer): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }>`
+    delete from admin_session where realm_id = ${realm} and token_hash = ${tokenHash} returning id`;
+  return row?.id;
 }
 
 export async function deleteExpiredSessions(sql: Sql, at: Date, idleSince: Date): Promise<void> {

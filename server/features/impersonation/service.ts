@@ -29,13 +29,16 @@ export function createImpersonation({ transact, access, sessions, baseUrl }: Imp
       transact(realm, async (tx) => {
         const user = await store.person(tx.sql, realm, userId);
         if (!user) throw new Problem('not-found', 'There is no such user');
-        if (principal.type !== 'user') throw new Problem('forbidden', 'Only a person can act for another one');
+        if (principal.type !== 'user' || !principal.session)
+          throw new Problem('forbidden', 'Only a person can act for another one');
         if (!user.enabled) throw new Problem('wrong-state', 'The user is disabled');
         if (principal.realm === realm && principal.id === userId) throw new Problem('wrong-state', 'You are this user');
         if (!(await access.covers(principal, realm, { userId }, tx.sql)))
           throw new Problem('privilege-escalation', 'The user holds admin permissions that you do not hold');
         const { id, name, realm: home } = principal;
-        const planned = await sessions.planFor(realm, user, { id, name, realm: home });
+        const session = await store.sessionOf(tx.sql, home, principal.session);
+        if (session === undefined) throw new Problem('unauthenticated');
+        const planned = await sessions.planFor(realm, user, { id, name, realm: home, session });
         sessions.begin(tx, realm, planned);
         const expiresAt = sessions.endOfActing(planned.session.startedAt).getTime();
         const subject = userParty(user.id, user.username);

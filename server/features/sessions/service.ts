@@ -11,6 +11,7 @@ import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import { actedFrom, endActing } from '../../domain/acting.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
 import { userParty } from '../../domain/party.ts';
 import type { Proven } from '../../domain/proof.ts';
@@ -161,6 +162,9 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       },
     });
 
+  const endActingFrom = (tx: Tx, realm: string, by: By, ids: readonly string[]) =>
+    endActing(tx, realm, { which: actedFrom(ids), by, at: now() });
+
   async function touchIfDue(realm: string, session: SsoSession, policy: RealmSettingsDto): Promise<void> {
     // Short idle timeouts need to be noted more often than once a minute.
     const due = Math.min(TOUCH_MS, policy.ssoSessionIdleTimeoutSeconds * 100);
@@ -255,6 +259,8 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       if (most === 0) return;
       const over = await store.removeOldest(tx.sql, realm, user.id, most - 1, cutoffsOf(policy, now()));
       for (const { id, clients } of over) ended(tx, realm, by, id, user, 'limit', { clients });
+      const gone = over.map(({ id }) => id);
+      if (gone.length > 0) await endActingFrom(tx, realm, by, gone);
     },
 
     /**
@@ -275,6 +281,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     /** Ends sessions, each as {@link end} does. @returns those that there were */
     async endAll(tx: Tx, realm: string, by: By, ids: readonly string[], { because }: { because: EndReason }) {
       const gone = await store.removeAll(tx.sql, realm, ids);
+      await endActingFrom(tx, realm, by, ids);
       return gone.map(({ id, user_id, username, clients, impersonator }) => {
         ended(tx, realm, by, id, { id: user_id, username }, because, { clients, impersonator });
         return { id, user: userParty(user_id, username) };
@@ -284,8 +291,10 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     /** Ends a session with its codes and refresh tokens (offline grants live on). @returns whether there was one */
     async end(tx: Tx, realm: string, by: By, id: string, { because }: { because: EndReason }): Promise<boolean> {
       const gone = await store.remove(tx.sql, realm, id);
-      if (gone) ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because, gone);
-      return gone !== undefined;
+      if (!gone) return false;
+      ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because, gone);
+      await endActingFrom(tx, realm, by, [id]);
+      return true;
     },
 
     /** What the browser of a session that is about to end loads, so that its applications hear of it there. */
@@ -305,6 +314,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
         if (!gone) throw new Problem('not-found', `There is no session ${id}`);
         await may(gone.user_id, tx.sql);
         ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because, gone);
+        await endActingFrom(tx, realm, by, [id]);
       }),
 
     /** Live sessions, newest first; one row more than `limit` where there is more. */

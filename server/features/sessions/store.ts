@@ -14,6 +14,8 @@ export interface Impersonator {
   name: string;
   /** Of the impersonator. */
   realm: string;
+  /** Theirs, in which they began it; none where an older version did. */
+  session?: string;
 }
 
 export interface SessionRow {
