@@ -62,7 +62,10 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
     realm: string,
     steps: readonly Step[],
   ): Promise<void> {
-    const touched = parts.filter((part) => steps.some(({ of }) => of.kind === part.kind));
+    const removed = new Set(steps.flatMap(({ of, change }) => (change.action === 'delete' ? [of.kind] : [])));
+    const touched = parts.filter(
+      (part) => steps.some(({ of }) => of.kind === part.kind) || (part.fallsWith && removed.has(part.fallsWith.kind)),
+    );
     const changes = steps.map(({ change }) => change);
     if (reach) for (const { of, change } of steps) refuseBeyond(of, change);
     const saved = steps.filter(({ change }) => change.action !== 'delete');

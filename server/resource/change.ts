@@ -41,5 +41,14 @@ export function changeOf(
 /** The change that takes an object away. */
 export const deletionOf = (
   { kind }: Pick<RealmPart, 'kind'>,
-  { id, key, fields: before }: { id: string; key: string; fields: Fields },
-): PlannedChange => ({ action: 'delete', kind, key, id, path: '', fields: [], before, save: {} });
+  { id, key, fields: before }: { id?: string; key: string; fields: Fields },
+): PlannedChange => ({
+  action: 'delete',
+  kind,
+  key,
+  ...(id !== undefined && { id }),
+  path: '',
+  fields: [],
+  before,
+  save: {},
+});

@@ -114,6 +114,11 @@ export interface RealmPart {
   references?(item: Item): Reference[];
   /** The object that this one is part of: it is kept as long as that object is kept. */
   partOf?(key: string): { kind: string; key: string };
+  /** Which of its objects the database deletes with objects of that kind: each is told of as if it had been deleted by itself. */
+  fallsWith?: {
+    kind: string;
+    read(sql: Sql, realm: string, removed: readonly string[]): Promise<Map<string, Existing>>;
+  };
   /** Rules over the fields of one object, with paths below it; `changed` are the fields that change now. */
   check?(saved: Saved, realm: string): FieldError[];
   /**

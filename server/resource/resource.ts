@@ -32,6 +32,7 @@ export interface Declaration
     | 'write'
     | 'fresh'
     | 'events'
+    | 'fallsWith'
   > {
   /** Its entry in contract/sections.ts says its kind, area, natural key and element. */
   section: Exclude<PresentKey, 'users'>;
@@ -42,6 +43,8 @@ export interface Declaration
   /** Default: from the section's name (contract/section-names.ts). */
   events?: RealmPart['events'];
   table: Omit<TableOptions, 'key'>;
+  /** Which rows `t` the database deletes with objects of that kind; what is `under` another needn't say it. */
+  fallsWith?: { kind: string; which(realm: string, removed: readonly string[]): Fragment };
   /** Default values of a new object. */
   fresh(realm: string, key: string): Fields;
   /** Normalizes fields of a document or a request, so that equal objects compare equal: sets are sorted, defaults filled in. */
@@ -107,6 +110,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     exported = () => true,
     shown,
     keyStays,
+    fallsWith,
     events = sectionEvents.get(declaration.section),
     ...part
   } = declaration;
@@ -126,6 +130,13 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
   }: Section = sections[part.section];
   const key = fieldsOfKey(naturalKey);
   const table = createTable({ ...options, key }, { now, ...(search && { search }) });
+  const { under } = options;
+  const falls =
+    fallsWith ??
+    (under && {
+      kind: under.table,
+      which: (realm: string, removed: readonly string[]) => table.below(realm, under, removed),
+    });
   const secrets = Object.keys(options.secrets ?? {});
   const { columns, elsewhere = {}, inDocument = {} } = options;
   const own = new Set([...[columns, elsewhere, inDocument].flatMap((of) => Object.keys(of)), ...secrets]);
@@ -191,6 +202,13 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     secrets,
     ...(people && { people }),
     ...(placeholders && { placeholders }),
+    ...(falls && {
+      fallsWith: {
+        kind: falls.kind,
+        read: (sql: Sql, realm: string, removed: readonly string[]) =>
+          table.readWhere(sql, realm, falls.which(realm, removed)),
+      },
+    }),
     fieldsOf,
     async read(sql, realm, keys) {
       const rows = await table.read(sql, realm, keys);

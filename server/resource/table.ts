@@ -258,6 +258,22 @@ export function createTable(
       return new Map(rows.map((row) => [String(row.key), toRow(realm, row)]));
     },
 
+    /** A condition on the rows `t`: those below these objects. */
+    below: (
+      realm: string,
+      { column, table: of, key: by }: NonNullable<typeof under>,
+      parents: readonly string[],
+    ) => fragment`
+      t.${raw(column)} in (
+        select u.id from ${raw(of)} u where u.realm_id = ${realm} and u.${raw(by)} = any(${parents}::text[]))`,
+
+    /** @param condition on the rows `t` */
+    async readWhere(sql: Sql, realm: string, condition: Fragment): Promise<Map<string, Row>> {
+      const rows = await sql<Record<string, unknown>>`
+        select ${selectedWhole} from ${table} where t.realm_id = ${realm} ${only} and ${condition}`;
+      return new Map(rows.map((row) => [String(row.key), toRow(realm, row)]));
+    },
+
     /** @param lock nobody else changes it until the transaction ends */
     async find(
       sql: Sql,

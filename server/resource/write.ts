@@ -7,6 +7,7 @@ import { isTaken } from '../db/error-code.ts';
 import type { Sql } from '../db/sql.ts';
 import type { Tx } from '../db/transact.ts';
 import { renameOwned, renameOwnedBelow } from '../domain/ownership.ts';
+import { deletionOf } from './change.ts';
 import { wantedOf } from './compare.ts';
 import { eventsOf } from './events.ts';
 import { join } from './items.ts';
@@ -54,20 +55,21 @@ export async function writeChanges(
       : change,
   );
   const wanted = known.map(wantedOf);
-  await writeRows(tx.sql, { realm, parts, wanted });
+  const fallen = await writeRows(tx.sql, { realm, parts, wanted });
+  const all = [...wanted, ...fallen.map(wantedOf)];
   for (const change of known) await renameOwnership(tx.sql, realm, parts, change);
   for (const part of parts) {
-    const own = part.onChange ? wanted.filter((change) => change.kind === part.kind) : [];
+    const own = part.onChange ? all.filter((change) => change.kind === part.kind) : [];
     if (own.length > 0) await part.onChange?.(tx, realm, own, by);
   }
-  for (const event of eventsOf({ realm, by, manager }, parts, known)) tx.record(event);
+  for (const event of eventsOf({ realm, by, manager }, parts, [...known, ...fallen])) tx.record(event);
 }
 
-/** Creates and updates in the parts' order, then ties, then removes in the reverse order. */
+/** Creates and updates in the parts' order, then ties, then removes in the reverse order. @returns what falls with what is removed */
 async function writeRows(
   sql: Sql,
   { realm, parts, wanted }: { realm: string; parts: readonly RealmPart[]; wanted: readonly Wanted[] },
-): Promise<void> {
+): Promise<PlannedChange[]> {
   const of = (part: RealmPart, action: PlannedChange['action']) =>
     wanted.filter((c) => c.kind === part.kind && c.action === action);
   for (const part of parts) {
@@ -90,11 +92,33 @@ async function writeRows(
     if (!part.link) continue;
     for (const chunk of chunks([...of(part, 'create'), ...of(part, 'update')])) await part.link(sql, realm, chunk);
   }
+  const fallen = await fallingWith(sql, { realm, parts, removed: wanted.filter(({ action }) => action === 'delete') });
   for (const part of [...parts].reverse()) {
     if (part.atOnce) continue;
     for (const chunk of chunks(of(part, 'delete').map((c) => c.key)))
       await part.write(sql, realm, { create: [], update: [], remove: chunk });
   }
+  return fallen;
+}
+
+/** Asked when everything else is written: what names something else by then stays. */
+async function fallingWith(
+  sql: Sql,
+  { realm, parts, removed }: { realm: string; parts: readonly RealmPart[]; removed: readonly Wanted[] },
+): Promise<PlannedChange[]> {
+  const gone = Map.groupBy(removed, ({ kind }) => kind);
+  const fallen: PlannedChange[] = [];
+  for (const part of parts) {
+    const keys = (gone.get(part.fallsWith?.kind ?? '') ?? []).map(({ key }) => key);
+    const themselves = new Set(gone.get(part.kind)?.map(({ key }) => key));
+    for (const chunk of chunks(keys))
+      for (const [key, { id, fields }] of (await part.fallsWith?.read(sql, realm, chunk)) ?? [])
+        if (!themselves.has(key)) {
+          themselves.add(key);
+          fallen.push(deletionOf(part, { ...(id !== undefined && { id }), key, fields }));
+        }
+  }
+  return fallen;
 }
 
 /** Somebody was quicker with the name: a conflict like any other, not a fault of the server. */

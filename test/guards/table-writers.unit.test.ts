@@ -45,7 +45,8 @@ const exceptions: Record<string, Record<string, string>> = {
     tables: 'session admin_session refresh_family sign_in revoked_token',
   },
   'domain/acting.ts': {
-    because: 'who acts for others acts no longer, in the transaction in which their right to it ends, whatever takes it',
+    because:
+      'who acts for others acts no longer, in the transaction in which their right to it ends, whatever takes it',
     tables: 'session',
   },
   'domain/agents.ts': {

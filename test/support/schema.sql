@@ -54,11 +54,13 @@ create table admin_session (
   last_seen_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   factors jsonb not null default '[]'::jsonb,
+  id uuid not null default gen_random_uuid(),
   primary key (realm_id, token_hash),
   constraint admin_session_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
 CREATE INDEX admin_session_expiry ON admin_session USING btree (expires_at);
 CREATE INDEX admin_session_user ON admin_session USING btree (realm_id, user_id);
+CREATE UNIQUE INDEX admin_session_id ON admin_session USING btree (realm_id, id);
 
 create table agent (
   realm_id text not null,
@@ -833,6 +835,7 @@ create table message (
   expires_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
   last_attempt_at timestamp with time zone,
+  named text[] not null default '{}'::text[],
   primary key (realm_id, id),
   constraint message_channel_check CHECK ((channel = ANY (ARRAY['EMAIL'::text, 'SMS'::text, 'PUSH'::text]))),
   constraint message_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'retrying'::text, 'sent'::text, 'dead'::text]))),
@@ -840,6 +843,7 @@ create table message (
   constraint message_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
 CREATE INDEX message_age ON message USING btree (created_at);
+CREATE INDEX message_named ON message USING gin (named);
 CREATE INDEX message_status ON message USING btree (realm_id, status, id);
 CREATE INDEX message_user ON message USING btree (realm_id, user_id);
 
@@ -1385,9 +1389,10 @@ create table session (
   primary key (realm_id, id),
   constraint session_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
+CREATE INDEX session_acted_from ON session USING btree (((impersonator ->> 'session'::text))) WHERE (impersonator IS NOT NULL);
 CREATE INDEX session_by_user ON session USING btree (realm_id, user_id, started_at);
 CREATE INDEX session_expiry ON session USING btree (expires_at);
-CREATE INDEX session_impersonator ON session USING btree (realm_id, ((impersonator ->> 'id'::text))) WHERE (impersonator IS NOT NULL);
+CREATE INDEX session_impersonator ON session USING btree (((impersonator ->> 'id'::text))) WHERE (impersonator IS NOT NULL);
 CREATE UNIQUE INDEX session_token ON session USING btree (realm_id, token_hash);
 
 create table session_client (

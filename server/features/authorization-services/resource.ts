@@ -2,6 +2,7 @@
 // Does not own: changing single items (items.ts), deciding (evaluate.ts).
 // Implements: decisions "Authorization services"; specification 2.10, 4.10.
 import { AuthorizationService, freshAuthorizationSettings } from '../../contract/authorization-services.ts';
+import { fragment } from '../../db/sql.ts';
 import { clientRoleKey } from '../../resource/items.ts';
 import type { Fields, Item, Reference } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
@@ -56,6 +57,7 @@ export const createAuthorizationServiceResource = ({ now }: { now: () => Date })
       canonical,
       references: refersTo,
       check: ({ fields }) => faultsOf(servicesOf(fields)),
+      fallsWith: { kind: 'client', which: (_, removed) => fragment`t.client_id = any(${removed}::text[])` },
       partOf: (key) => ({ kind: 'client', key }),
       clientOf: (key) => key,
       actsAs: ({ key }) => [key],

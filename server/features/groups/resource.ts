@@ -152,6 +152,11 @@ export const createGroupResource = ({ now }: { now: () => Date }): Resource =>
       whole: tooDeep,
       link,
       extends: extended,
+      fallsWith: {
+        kind: KIND,
+        which: (_, removed) =>
+          fragment`exists (select from unnest(${removed}::text[]) as of (path) where starts_with(t.path, of.path || '/'))`,
+      },
       renames: { below: [{ kind: KIND, prefix: (path) => `${path}/` }] },
       dependents: (sql, realm, removed) => sql<{ kind: string; key: string; on: string; field: string | null }>`
         select 'group' as kind, g.path as key, p.path as on, null as field from user_group g

@@ -2,7 +2,7 @@
 // decisions "Rights": whoever makes a workload act as a client could act as it, so they must hold what it holds.
 import { Problem } from '../../contract/problem.ts';
 import { WorkloadIdentity, workloadIdentityRoutes } from '../../contract/workload-identity.ts';
-import type { Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
 import { isNoRealms } from '../../http/own-addresses.ts';
 import { join } from '../../resource/items.ts';
 import type { Fields, Wanted } from '../../resource/part.ts';
@@ -68,6 +68,7 @@ export const createWorkloadIdentityResource = ({ baseUrl, now }: { baseUrl: stri
       },
       fresh: () => ({ jwksUri: null, scopes: '', enabled: true, adminAccess: true }),
       required: ['issuer', 'subject', 'audience', 'clientId'],
+      fallsWith: { kind: 'client', which: (_, removed) => fragment`t.client_id = any(${removed}::text[])` },
       references: ({ fields }) => clientOf(fields).map((key) => ({ kind: 'client', key, path: 'clientId' })),
       check: ({ fields, changed }) =>
         changed.includes('issuer') && isNoRealms(String(fields.issuer), baseUrl)
