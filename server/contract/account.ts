@@ -24,7 +24,7 @@ export const OwnProfile = z
     emailVerified: z.boolean(),
     firstName: z.string().nullable(),
     lastName: z.string().nullable(),
-    attributes: Attributes.describe('Those that the user profile lets people see and edit'),
+    attributes: Attributes.describe('Those that the user profile lets people see'),
     editable: z
       .array(z.string())
       .describe('What the person may change: `firstName`, `email`, `attributes.department`, …'),

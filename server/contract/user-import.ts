@@ -5,7 +5,7 @@ import { FieldError } from './problem.ts';
 import { route } from './route.ts';
 import { Password, UserDocument } from './users.ts';
 
-export const UserRow = UserDocument.extend({
+export const UserRow = UserDocument.omit({ olderThanProfile: true }).extend({
   password: Password.optional().describe('In plain: the realm’s rules are asked; better send a hash in `credentials`'),
   passwordTemporary: z.boolean().optional(),
 });

@@ -112,6 +112,12 @@ export const UserDocument = z
     credentials: z.array(CredentialDocument).max(20).describe('Write-only'),
     identities: z.array(IdentityDocument).max(100).describe('Write-only: by which identity providers they sign in'),
     createdAt: EpochMs,
+    olderThanProfile: z
+      .array(text(300))
+      .max(1000)
+      .describe(
+        'Fields (`email`, `attributes.phone`) that the realm’s user profile wouldn’t let pass, since they are older than it: exports name them, and an import by who holds `settings:write` takes them as they are',
+      ),
   })
   .partial()
   .required({ username: true });

@@ -200,6 +200,8 @@ export function answersOf(route: Route, printed: Responses, shared: Responses): 
       ...inForm(printed[route.status], errors),
       ...(Object.keys(headers).length > 0 && { headers }),
     },
+    ...(route.mayTakeLonger && { 202: inForm(printed[202], errors) }),
+    ...(route.mayBeEmpty && { 204: printed[204] }),
     ...unchanged,
     ...Object.fromEntries(refused),
     default: { $ref: `#/components/responses/${other}` },

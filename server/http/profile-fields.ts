@@ -56,6 +56,11 @@ export function profileInputs({ attributes }: UserProfile): ProfileInput[] {
     });
   return [...ofNames, ...others];
 }
+/** What people of the realm see of their attributes, whether or not they may change it. */
+export const shownAttributes = ({ attributes }: UserProfile): { name: string; label: string }[] =>
+  attributes
+    .filter(({ name, view }) => !own.includes(name) && view.includes('user'))
+    .map(({ name, displayName }) => ({ name, label: displayName ?? name }));
 /** Whether a number is confirmed is nobody's to say of themselves, whatever the realm declares. */
 const CONFIRMED = 'phone_number_verified';
 const isTheirs = ({ name, view, edit }: ProfileAttribute) =>

@@ -13,13 +13,13 @@ import { listSessions } from '../../server/contract/sessions.ts';
 import { createUser } from '../../server/contract/users.ts';
 import { createWorkloadIdentity } from '../../server/contract/workload-identity.ts';
 import { contractRoutes } from '../support/contract-routes.ts';
-import { type Asker, ask, askerOf, everythingOf, type Ids, oneOfEach } from '../support/one-of-each.ts';
+import { type AdminSession, adminSessionOf, ask, everythingOf, type Ids, oneOfEach } from '../support/one-of-each.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const MINE = 'mine';
 const OTHER = 'other';
 let server: TestServer;
-let admin: Asker;
+let admin: AdminSession;
 let ids: Ids;
 
 /** Every route of the contract that names something inside a realm. */
@@ -29,7 +29,7 @@ beforeAll(async () => {
   server = await startTestServer();
   ids = await oneOfEach(server, MINE);
   await server.admin.call(createRealm, { body: { realm: OTHER } });
-  admin = await askerOf(server, { username: 'admin' });
+  admin = await adminSessionOf(server, { username: 'admin' });
 });
 afterAll(() => server?.stop());
 

@@ -107,6 +107,15 @@ test('every answer says what it is, and in which content type it comes', () => {
   expect(typesAt('getToken', '401')).toEqual(['application/json']);
 });
 
+test('of two answers that are no failure both are described', () => {
+  const good = (responses: object) => Object.keys(responses).filter((status) => status.startsWith('2'));
+  const twice = operations.filter(({ responses }) => good(responses).length > 1);
+  expect(twice.map(({ name, responses }) => `${name} ${good(responses)}`)).toEqual([
+    'POST /admin/realms/{realm}/user-federation/{alias}/sync 200,202',
+    'PATCH /realms/{realm}/scim/v2/Groups/{id} 200,204',
+  ]);
+});
+
 test('every tag of an operation is declared', () => {
   const declared = new Set(tags.map(({ name }) => name));
   expect(operations.filter((o) => !o.tags?.every((tag) => declared.has(tag))).map(({ name }) => name)).toEqual([]);

@@ -13,7 +13,7 @@ import { createUser } from '../../server/contract/users.ts';
 import { newId } from '../../server/crypto/ids.ts';
 import { sqlOver } from '../../server/db/sql.ts';
 import { contractRoutes } from '../support/contract-routes.ts';
-import { type Asker, ask, askerOf, type Ids, oneOfEach } from '../support/one-of-each.ts';
+import { type AdminSession, adminSessionOf, ask, type Ids, oneOfEach } from '../support/one-of-each.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const HERE = 'here';
@@ -25,7 +25,7 @@ const password = 'a long enough password';
 let server: TestServer;
 let ids: Ids;
 /** By role, who holds it over HERE and EMPTY. */
-const askers = new Map<string, Asker>();
+const sessions = new Map<string, AdminSession>();
 
 const routes = (await contractRoutes()).filter(
   ({ path, permission }) => path.startsWith('/admin/realms/:realm') && permission !== null,
@@ -49,7 +49,7 @@ beforeAll(async () => {
     // who holds nothing anywhere isn't signed in
     if (roles[role]?.length === 0) grants.push({ role: 'realm-admin', realm: APART });
     await admin.call(putUserAdminRoles, { params, body: { grants } });
-    askers.set(role, await askerOf(server, { username, password }));
+    sessions.set(role, await adminSessionOf(server, { username, password }));
   }
 });
 afterAll(() => server?.stop());
@@ -61,7 +61,7 @@ const FORBIDDEN = '403 urn:svc:problem:forbidden';
 
 /** What of `asked` isn't answered as it is due. */
 async function unlike(asked: readonly Route[], role: string, realm: string, due: (route: Route) => string) {
-  const as = askers.get(role)!;
+  const as = sessions.get(role)!;
   const answers = asked.map(async (route) => {
     const headers = route.method === 'GET' || realm === EMPTY ? {} : OUTDATED;
     const response = await ask(server, route, { as, realm, ids, headers });

@@ -152,15 +152,15 @@ async function makeTheOthers(admin: Client, realm: string, ids: Ids): Promise<vo
 }
 
 /** Who asks: a session's cookies and its token against other sites. A GET refreshes the token; this pair stays one. */
-export interface Asker {
+export interface AdminSession {
   cookie: string;
   'x-xsrf-token': string;
 }
 
-export async function askerOf(
+export async function adminSessionOf(
   server: TestServer,
   { password = ADMIN_PASSWORD, ...who }: { username: string; realm?: string; password?: string },
-): Promise<Asker> {
+): Promise<AdminSession> {
   const payload = { ...who, password };
   const { cookies } = await server.app.http.inject({ method: 'POST', url: '/admin/login', payload });
   return {
@@ -173,7 +173,7 @@ export async function askerOf(
 export async function ask(
   server: TestServer,
   route: Route,
-  { as, realm, ids, headers }: { as: Asker; realm: string; ids: Ids; headers?: Record<string, string> },
+  { as, realm, ids, headers }: { as: AdminSession; realm: string; ids: Ids; headers?: Record<string, string> },
 ) {
   const key = [route.method, ...words(route).slice(2)].join(' ');
   const params = { ...ids[areaOf(route)], realm };

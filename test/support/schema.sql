@@ -745,7 +745,8 @@ create table import_user (
   action text not null,
   changes jsonb,
   started_at timestamp with time zone not null default now(),
-  identities jsonb
+  identities jsonb,
+  older_than_profile text[]
 );
 
 create table initial_access_token (

@@ -46,18 +46,17 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
   const { profiles, emails, codes, credentials, choosePassword, notify, sends, asThemselves, tickets } = deps;
 
   async function profile(realm: string, userId: string): Promise<OwnProfile> {
-    const [person, inputs, { mayChange }] = await Promise.all([
+    const [person, { shown, inputs }, { mayChange }] = await Promise.all([
       profiles.read(realm, userId),
-      profiles.inputs(realm),
+      profiles.fields(realm),
       emails.of(realm, userId),
     ]);
     if (!person) throw new Problem('not-found');
-    const paths = inputs.map(({ path }) => path);
-    const seen = Object.entries(person.attributes).filter(([name]) => paths.includes(`attributes.${name}`));
+    const seen = Object.entries(person.attributes).filter(([name]) => shown.some((one) => one.name === name));
     return {
       ...person,
       attributes: Object.fromEntries(seen.map(([name, values]) => [name, [...values]])),
-      editable: [...(mayChange ? ['email'] : []), ...paths],
+      editable: [...(mayChange ? ['email'] : []), ...inputs.map(({ path }) => path)],
     };
   }
 

@@ -14,7 +14,6 @@ import type { Attempts } from '../../domain/attempts.ts';
 import type { Factors } from '../../domain/factors.ts';
 import { actorOf } from '../../domain/session.ts';
 import { wantsPage } from '../../http/pages.ts';
-import { valuesOf } from '../../http/profile-fields.ts';
 import { plainText, text } from '../../http/texts.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { Gdpr } from '../gdpr/service.ts';
@@ -40,7 +39,7 @@ export interface AccountDeps {
   sessions: Sessions;
   factors: Factors;
   credentials: Pick<Credentials, 'list' | 'remove'>;
-  profiles: Pick<OwnProfiles, 'read' | 'inputs'>;
+  profiles: Pick<OwnProfiles, 'read' | 'fields'>;
   emails: Pick<OwnEmails, 'of'>;
   gdpr: Pick<Gdpr, 'consents' | 'revokeConsent' | 'eraseOneself'>;
   notify: Notify;
@@ -113,8 +112,8 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     if (!session || !profile) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
     const mine = (await sessions.list(realm, { userId: session.userId, limit: SHOWN })).slice(0, SHOWN);
     const { userId } = session;
-    const [inputs, person, address, agreed, agents, happened, mails, own] = await Promise.all([
-      deps.profiles.inputs(realm),
+    const [{ shown, inputs }, person, address, agreed, agents, happened, mails, own] = await Promise.all([
+      deps.profiles.fields(realm),
       deps.profiles.read(realm, userId),
       deps.emails.of(realm, userId),
       deps.gdpr.consents(realm, userId),
@@ -130,7 +129,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       store.clientTitles(sql, realm, clientIds),
       allowed.length > 0 ? store.scopeDescriptions(sql, realm, allowed) : [],
     ]);
-    const values = person ? valuesOf(inputs, person) : {};
+    const values = new Map(Object.entries(person?.attributes ?? {}));
     const mayMail = address.mayChange && mails;
     const changes = [
       ...(inputs.length > 0 ? [{ action: 'UPDATE_PROFILE' as const, words: text('account.changeProfile') }] : []),
@@ -159,9 +158,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       csrf: csrfOf(session),
       acting: session.impersonator && { name: session.impersonator.name, until: session.expiresAt },
       said: said && plainText(words[said]),
-      attributes: inputs
-        .filter(({ path: at }) => at.startsWith('attributes.'))
-        .map(({ label, field }) => [label, values[field] ?? []] as const),
+      attributes: shown.map(({ name, label }) => [label, values.get(name) ?? []] as const),
       changes: session.impersonator ? [] : changes,
       consents: agreed,
       agents,

@@ -200,7 +200,9 @@ export function createApply({
     // A plan of what somebody may not write anyway gives and takes over nothing.
     const theirs = config.changes.filter(({ kind }) => holds(rights.write, kind));
     await refuseEscalation(on, { realm, principal, parts, changes: theirs });
-    const users = people ? await people.plan(on, query, config.changes, mayAsk) : await withoutUsers(on, asked);
+    const users = people
+      ? await people.plan(on, { ...query, mayKeepUnfit: rights.write('settings') }, config.changes, mayAsk)
+      : await withoutUsers(on, asked);
     refuse(await unknownPeople(on, { realm, parts, changes: config.changes, importId: people?.importId }));
     if (!people) return { config, users };
     if (users.writes && !query.dryRun) requirePermission(principal, realm, 'users:write');

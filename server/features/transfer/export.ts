@@ -5,12 +5,14 @@ import type pg from 'pg';
 import { Problem } from '../../contract/problem.ts';
 import { FORMAT_VERSION } from '../../contract/transfer.ts';
 import { type Sql, sqlOver } from '../../db/sql.ts';
+import { hasNoRules, readProfile } from '../../domain/user-profile.ts';
 import { stable } from '../../resource/compare.ts';
 import type { Fields, RealmPart } from '../../resource/part.ts';
 import type { UserTransfer } from '../users/transfer.ts';
 import { type Defaults, withoutDefaults } from './defaults.ts';
 import { withPlaceholders } from './secrets.ts';
 import { readRevision } from './store.ts';
+import { withUnfit } from './unfit.ts';
 
 /** Text is handed on in pieces of about this size. */
 const PIECE = 64 * 1024;
@@ -76,8 +78,10 @@ export function createExport({
         if (revision === undefined) throw new Problem('not-found', `There is no realm ${realm}`);
         if (known(revision)) return { revision, body: undefined };
         const { printed, requiredEnv } = await print(sql, { realm, parts, withUsers, seeds });
+        const profile = await readProfile(sql, realm);
         const rows = withUsers ? await usersOf(sql, realm) : undefined;
-        const body = Readable.from(pieces(document(printed, requiredEnv, rows, seeds !== undefined)), {
+        const people = rows && (hasNoRules(profile) ? rows : withUnfit(rows, profile));
+        const body = Readable.from(pieces(document(printed, requiredEnv, people, seeds !== undefined)), {
           objectMode: false,
         });
         body.once('close', () => void rows?.destroy());
@@ -97,7 +101,7 @@ export function createExport({
   async function* document(
     printed: ReadonlyMap<string, unknown>,
     requiredEnv: readonly string[],
-    rows: Readable | undefined,
+    rows: AsyncIterable<Buffer> | undefined,
     bare: boolean,
   ): AsyncGenerator<string | Buffer> {
     let open = '{\n';
@@ -174,10 +178,9 @@ async function* list(value: unknown): AsyncGenerator<string> {
 }
 
 /** PostgreSQL's lines as they come: each begins with a comma, which the first must lose. */
-async function* userList(rows: Readable): AsyncGenerator<string | Buffer> {
+async function* userList(rows: AsyncIterable<Buffer>): AsyncGenerator<string | Buffer> {
   let first = true;
-  for await (const chunk of rows) {
-    const line: Buffer = chunk;
+  for await (const line of rows) {
     yield first ? '[\n' : '';
     yield first ? line.subarray(1) : line;
     first = false;

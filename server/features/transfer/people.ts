@@ -45,17 +45,18 @@ type MayAsk = (by: 'user', of: string) => boolean;
 
 const declaresTies = (declares: Declares): boolean => Object.values(declares).includes(true);
 
+interface UserPlanOptions extends PlanOptions {
+  dryRun: boolean;
+  /** Whether what a document says is older than the user profile needn't fit it. */
+  mayKeepUnfit: boolean;
+}
+
 /** The users of one import, in its transaction. */
 export interface People {
   /** Of the rows that they wait in. */
   importId: string;
   /** @throws Problem `invalid-request` naming `users[n]` for doubles and unknown names */
-  plan(
-    sql: Sql,
-    options: PlanOptions & { dryRun: boolean },
-    changes: readonly PlannedChange[],
-    mayAsk: MayAsk,
-  ): Promise<UserPlan>;
+  plan(sql: Sql, options: UserPlanOptions, changes: readonly PlannedChange[], mayAsk: MayAsk): Promise<UserPlan>;
   /** @throws Problem `privilege-escalation` where a user who is changed or deleted holds more than the importer */
   refuseEscalation(sql: Sql, principal: Principal): Promise<void>;
   merge(tx: Tx, by: By, options: PlanOptions, at: Date, counts: UserPlan['counts']): Promise<void>;
@@ -79,7 +80,7 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
 
   async function planOf(
     sql: Sql,
-    options: PlanOptions & { dryRun: boolean },
+    options: UserPlanOptions,
     changes: readonly PlannedChange[],
     mayAsk: MayAsk,
   ): Promise<UserPlan> {
@@ -96,7 +97,7 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
     // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
     if (options.dryRun || [...counts.keys()].some((action) => action !== 'create'))
       await refuseDoubles(rows, sql, importId);
-    await refuseUnfit(rows, sql, { realm, importId, changes });
+    await refuseUnfit(rows, sql, { realm, importId, changes, mayKeepUnfit: options.mayKeepUnfit });
     if (ties) await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
     // Otherwise the unique index finds them.
     const taken = options.dryRun && known ? await emailsTaken(rows, sql, realm, importId) : undefined;
@@ -116,11 +117,19 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
 /** So many are looked at in one go. */
 const PAGE = 2000;
 
-/** People must fit the realm's profile as it will be, whichever of the two the document says first. */
+/**
+ * People must fit the realm's profile as it will be, whichever of the two the document says first; but for what it says is older
+ * than the profile, where the importer could as well change the profile.
+ */
 async function refuseUnfit(
   rows: ImportStore,
   sql: Sql,
-  { realm, importId, changes }: { realm: string; importId: string; changes: readonly PlannedChange[] },
+  {
+    realm,
+    importId,
+    changes,
+    mayKeepUnfit,
+  }: { realm: string; importId: string; changes: readonly PlannedChange[]; mayKeepUnfit: boolean },
 ): Promise<void> {
   const declared = profileIn(changes.map(({ kind, key, save: fields }) => ({ kind, key, fields })));
   const profile = profileWith(await readProfile(sql, realm), declared);
@@ -129,9 +138,10 @@ async function refuseUnfit(
   let after = -1;
   for (let full = true; full && faults.length < MOST_FAULTS; ) {
     const page = await rows.profiles(sql, realm, importId, { after, limit: PAGE });
-    for (const { n, before, ...person } of page)
+    for (const { n, before, olderThanProfile, ...person } of page)
       for (const fault of profileFaults(profile, { by: 'document', before: before ?? undefined, after: person }))
-        faults.push({ ...fault, path: `users[${n}].${fault.path}` });
+        if (!mayKeepUnfit || !olderThanProfile.includes(fault.path))
+          faults.push({ ...fault, path: `users[${n}].${fault.path}` });
     after = page.at(-1)?.n ?? after;
     full = page.length === PAGE;
   }

@@ -27,7 +27,7 @@ export async function* elements(body: AsyncIterable<Buffer>): AsyncGenerator<str
   yield* rows;
 }
 
-export async function* lines(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
+export async function* lines(body: AsyncIterable<Buffer>, most = ROW_BYTES): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of body) {
     let from = 0;
@@ -37,7 +37,7 @@ export async function* lines(body: AsyncIterable<Buffer>): AsyncGenerator<string
       from = end + 1;
     }
     rest = Buffer.concat([rest, chunk.subarray(from)]);
-    if (rest.length > ROW_BYTES) throw new Problem('too-large', `A line is larger than ${ROW_BYTES} bytes`);
+    if (rest.length > most) throw new Problem('too-large', `A line is larger than ${most} bytes`);
   }
   yield* filled(rest);
 }

@@ -3,6 +3,7 @@
 import { fragment, type Sql } from '../../db/sql.ts';
 import { staging } from '../../db/staging.ts';
 import { giveDefaults } from '../../domain/new-users.ts';
+import type { ProfileData } from '../../domain/user-profile.ts';
 import type { Declares } from './document-user.ts';
 import {
   clientRoleName,
@@ -157,15 +158,12 @@ export const doubles = (sql: Sql, importId: string) =>
     (select 'email', min(email), array_agg(n order by n) from ${staging(importId)}
       where import_id = ${importId} and n >= 0 and email is not null group by lower(email) having count(*) > 1 limit ${SOME})`;
 
-export interface ProfileRow {
+export interface ProfileRow extends ProfileData {
   n: number;
-  username: string;
-  email: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  attributes: Record<string, string[]>;
+  /** Paths. */
+  olderThanProfile: string[];
   /** Null: they are new. */
-  before: Omit<ProfileRow, 'n' | 'before'> | null;
+  before: ProfileData | null;
 }
 
 /** Whoever is made or changed, as they are to be, some at a time in the document's order. */
@@ -181,7 +179,8 @@ export const profiles = (
     case when u.id is null or 'lastName' = any(i.declared) then i.last_name else u.last_name end as "lastName",
     case when u.id is null or 'attributes' = any(i.declared) then coalesce(i.attributes, '{}') else u.attributes end as attributes,
     case when u.id is not null then jsonb_build_object('username', u.username, 'email', u.email, 'firstName', u.first_name,
-      'lastName', u.last_name, 'attributes', u.attributes) end as before
+      'lastName', u.last_name, 'attributes', u.attributes) end as before,
+    coalesce(i.older_than_profile, '{}') as "olderThanProfile"
   from ${staging(importId)} i left join realm_user u on i.action = 'update' and u.realm_id = ${realm} and u.id = i.id
   where i.import_id = ${importId} and i.action in ('create', 'update') and i.n > ${after} order by i.n limit ${limit}`;
 

@@ -10,7 +10,7 @@ import { userParty } from '../../domain/party.ts';
 import { SUBJECT_TAKEN } from '../../domain/subjects.ts';
 import { profileFaults, readProfile } from '../../domain/user-profile.ts';
 import { changedFields } from '../../http/changed-fields.ts';
-import { type ProfileInput, profileInputs, withValues } from '../../http/profile-fields.ts';
+import { type ProfileInput, profileInputs, shownAttributes, withValues } from '../../http/profile-fields.ts';
 import * as store from './store.ts';
 
 const Name = textOf(255);
@@ -96,6 +96,11 @@ export function createOwnProfiles({ sql, transact }: { sql: Sql; transact: Trans
   return {
     read,
     inputs: async (realm: string): Promise<ProfileInput[]> => profileInputs(await readProfile(sql, realm)),
+    /** What they see of their attributes, and what they may fill in. */
+    async fields(realm: string) {
+      const profile = await readProfile(sql, realm);
+      return { shown: shownAttributes(profile), inputs: profileInputs(profile) };
+    },
 
     /** @param values by the inputs' fields; what they leave out stays */
     async change(realm: string, { by, userId, beside }: ProfileWrite, values: Values): Promise<ProfileChange> {

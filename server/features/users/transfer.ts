@@ -13,7 +13,7 @@ import { createTies, type Declares, readUser } from './document-user.ts';
 
 const COLUMNS =
   '(import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
-  'required_actions, roles, groups, client_roles, credentials, identities, created_at, declared, action)';
+  'required_actions, roles, groups, client_roles, credentials, identities, created_at, older_than_profile, declared, action)';
 
 /** Users of one document on their way in. */
 export interface Stage extends UserSink {
@@ -70,6 +70,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
         credentials && JSON.stringify(credentials),
         identities && JSON.stringify(identities),
         user.createdAt === undefined ? null : new Date(user.createdAt).toISOString(),
+        user.olderThanProfile && pgArray(user.olderThanProfile),
         fieldsOf(user),
         'create',
       ];

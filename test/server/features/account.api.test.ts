@@ -7,7 +7,7 @@ import { activateAgent, createAgent, getAgent } from '../../../server/contract/a
 import { listClients, putClient } from '../../../server/contract/clients.ts';
 import { listMessages } from '../../../server/contract/messages.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
-import { createUser, getUser } from '../../../server/contract/users.ts';
+import { createUser, getUser, putUser } from '../../../server/contract/users.ts';
 import { createAccountCaller, NEXT } from '../../support/account-api.ts';
 import { makeClient } from '../../support/clients.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
@@ -68,15 +68,19 @@ test('a profile is read and changed within what the realm lets people say, and t
     { name: 'department', view: [...own.view], edit: [...own.edit] },
     { name: 'level', view: [...own.view], edit: ['admin' as const] },
   ];
-  await call(putUserProfile, { params: { realm }, body: { attributes } });
+  const hidden = { name: 'score', view: ['admin' as const], edit: ['admin' as const] };
+  await call(putUserProfile, { params: { realm }, body: { attributes: [...attributes, hidden] } });
+  const given = { level: ['7'], score: ['3'], note: ['undeclared'] };
+  await call(putUser, { params: { realm, userId }, body: { username: 'ada', attributes: given } });
   const me = await account.byToken();
   expect((await me('GET', 'profile')).body).toMatchObject({
     username: 'ada',
     emailVerified: true,
+    attributes: expect.toSatisfy((seen) => JSON.stringify(seen) === '{"level":["7"]}'),
     editable: ['email', 'firstName', 'lastName', 'attributes.department'],
   });
   const changed = await me('PUT', 'profile', { lastName: 'Lovelace', attributes: { department: ['Engines'] } });
-  expect(changed.body).toMatchObject({ lastName: 'Lovelace', attributes: { department: ['Engines'] } });
+  expect(changed.body).toMatchObject({ lastName: 'Lovelace', attributes: { department: ['Engines'], level: ['7'] } });
   await site.mailTo(address(), 'your profile was changed');
   const refused = await me('PUT', 'profile', { attributes: { level: ['9'] } });
   expect([refused.status, errorsOf(refused)]).toEqual([400, ['attributes.level']]);

@@ -4,7 +4,8 @@
 import { expect, test } from 'vitest';
 import { activateAgent, createAgent, getAgent } from '../../../server/contract/agents.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
-import { createUser, getUser } from '../../../server/contract/users.ts';
+import { putUserProfile } from '../../../server/contract/user-profile.ts';
+import { createUser, getUser, putUser } from '../../../server/contract/users.ts';
 import { authorizePath, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { makeClient } from '../../support/clients.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
@@ -68,6 +69,21 @@ test('a profile is changed, and shows', async () => {
   const done = await who.fill(form, { firstName: 'Ada', lastName: 'Lovelace' });
   expect(done.heading).toBe('Ada Lovelace');
   await site.mailTo(address(), 'your profile was changed');
+});
+
+test('what only administrators change shows, where the realm lets people see it', async () => {
+  const attributes = [
+    { name: 'badge', displayName: 'Badge number', edit: ['admin' as const] },
+    { name: 'score', view: ['admin' as const], edit: ['admin' as const] },
+  ];
+  await call(putUserProfile, { params: { realm }, body: { attributes } });
+  const given = { badge: ['B-17'], score: ['Q-23'] };
+  await call(putUser, { params: { realm, userId }, body: { username: 'ada', attributes: given } });
+  const { who, page } = await signedIn();
+  expect(page.text).toContain('<dt>Badge number</dt><dd>B-17</dd>');
+  expect(page.text).not.toContain('Q-23');
+  const form = await press(who, page, 'change', { action: 'UPDATE_PROFILE' });
+  expect(form.text).not.toContain('Badge number');
 });
 
 test('what an application was allowed is listed, and withdrawn', async () => {

@@ -6,9 +6,12 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { createGroup } from '../../../server/contract/groups.ts';
 import { addGroupMember, listGroupMembers } from '../../../server/contract/memberships.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
-import { importRealm } from '../../../server/contract/transfer.ts';
+import { importRealm, type RealmDocument } from '../../../server/contract/transfer.ts';
+import { importUsers } from '../../../server/contract/user-import.ts';
 import * as api from '../../../server/contract/user-profile.ts';
 import { createUser, getUser, listUsers, putUser, type UserInput } from '../../../server/contract/users.ts';
+import { administrator } from '../../support/administrators.ts';
+import { adminSessionOf } from '../../support/one-of-each.ts';
 import { createPerson } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -181,6 +184,66 @@ describe('what a value must be', () => {
       refused('users[5000].attributes.x'),
     );
     expect((await apply({ users: many, userProfile })).body?.summary.create).toBe(5000);
+  });
+});
+
+describe('people who are older than the profile', () => {
+  const profile = {
+    unmanagedAttributes: 'disabled',
+    attributes: [
+      { name: 'x', type: 'number', required: ['admin'] },
+      { name: 'email', required: ['admin'] },
+    ],
+  } as const;
+  async function exported(of: string): Promise<string> {
+    const headers = { ...(await adminSessionOf(server, { username: 'admin' })) };
+    return (await server.app.http.inject({ url: `/admin/realms/${of}/export`, headers })).body;
+  }
+  /** A realm whose people were made before its profile, as an export has it. */
+  async function older(): Promise<RealmDocument> {
+    await make({ email: 'ada@example.test', ...attributes({ x: ['1'] }) });
+    await make({ username: 'bob', ...attributes({ x: ['one'], note: [',"requiredActions":'] }) });
+    await put(profile as never);
+    return JSON.parse(await exported(realm));
+  }
+
+  test('are exported with what doesn’t fit, and so imported where nobody is, to the same bytes again', async () => {
+    const document = await older();
+    expect(document.users?.map((user) => user.olderThanProfile)).toEqual([
+      undefined,
+      ['attributes.note', 'attributes.x', 'email'],
+    ]);
+    const elsewhere = { params: { realm: `${realm}-elsewhere` } };
+    const { body: plan } = await server.admin.call(importRealm, { ...elsewhere, body: document });
+    expect(plan?.summary.create).toBeGreaterThan(2);
+    expect(await exported(`${realm}-elsewhere`)).toBe(await exported(realm));
+    expect((await server.admin.call(importRealm, { ...elsewhere, body: document })).body?.inSync).toBe(true);
+  });
+
+  test('must fit in all that isn’t named, and from then on in whatever changes', async () => {
+    const document = await older();
+    const [ada, bob] = document.users ?? [];
+    const elsewhere = { params: { realm: `${realm}-elsewhere` } };
+    const users = [ada!, { ...bob!, olderThanProfile: ['attributes.x', 'email'] }];
+    const without = server.admin.call(importRealm, { ...elsewhere, body: { ...document, users } });
+    await expect(without).rejects.toMatchObject(refused('users[1].attributes.note'));
+    await server.admin.call(importRealm, { ...elsewhere, body: document });
+    const changed = [{ username: 'bob', ...attributes({ x: ['two'] }) }];
+    const again = server.admin.call(importRealm, { ...elsewhere, body: { users: changed } });
+    await expect(again).rejects.toMatchObject(refused('users[0].attributes.x'));
+  });
+
+  test('are let pass for nobody who couldn’t change the profile, and not row by row', async () => {
+    const { users = [] } = await older();
+    const [, bob] = users;
+    const manager = await administrator(server, { target: realm, permissions: ['users:read', 'users:write'] });
+    const body = { users: [{ ...bob!, username: 'carol' }] };
+    const asked = manager.call(importRealm, { params: { realm }, body });
+    await expect(asked).rejects.toMatchObject(
+      refused('users[0].attributes.x', 'users[0].email', 'users[0].attributes.note'),
+    );
+    const { body: rows } = await server.admin.call(importUsers, { params: { realm }, body: body.users as never });
+    expect(rows?.failures[0]?.errors).toMatchObject([{ path: 'olderThanProfile' }]);
   });
 });
 
