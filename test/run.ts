@@ -27,6 +27,7 @@ const preparations: Record<Exclude<Need, 'database'>, () => Promise<unknown>> = 
   helm: () => prepareBy('kubernetes', '--helm'),
   kstatus: () => prepareBy('kubernetes', '--kstatus'),
   kubernetes: () => prepareBy('kubernetes'),
+  node: () => prepareBy('node'),
   slapd: () => slapdPath(say),
   // Python and its registry are on no machine that is promised.
   scimTester: () =>

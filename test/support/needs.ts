@@ -5,12 +5,22 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** What may have to be fetched or built first. */
-export type Need = 'chromium' | 'containers' | 'database' | 'helm' | 'kstatus' | 'kubernetes' | 'scimTester' | 'slapd';
+export type Need =
+  | 'chromium'
+  | 'containers'
+  | 'database'
+  | 'helm'
+  | 'kstatus'
+  | 'kubernetes'
+  | 'node'
+  | 'scimTester'
+  | 'slapd';
 
 /** Who imports these, needs that. */
 const files: Record<string, Need> = {
   'containers/engine.ts': 'containers',
   'kubernetes/assets.ts': 'kubernetes',
+  'node/node.ts': 'node',
   'support/chromium.ts': 'chromium',
   'support/database.ts': 'database',
   'support/scim-tester.ts': 'scimTester',

@@ -4,13 +4,14 @@
 import { pino } from 'pino';
 import { type App, type AppOptions, buildApp } from '../../server/app.ts';
 import { type Config, parseConfig } from '../../server/config.ts';
-import { type Client, createClient } from '../../server/contract/client.ts';
+import type { Client } from '../../server/contract/client.ts';
 import { newId } from '../../server/crypto/ids.ts';
 import { openPool } from '../../server/db/sql.ts';
 import { createLog } from '../../server/log.ts';
 import { createDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
 import { preparedKeyPair } from './key-pairs.ts';
+import { signedIn } from './signed-in.ts';
 
 export const ADMIN_PASSWORD = 'correct-horse-battery-staple';
 export const MASTER_KEY = Buffer.alloc(32, 7);
@@ -103,35 +104,4 @@ export async function startTestServer({
       await database.drop();
     },
   };
-}
-
-/** A contract client over real HTTP that keeps cookies and answers CSRF as a browser's script would. */
-async function signedIn(baseUrl: string, credentials: object): Promise<Client> {
-  const jar = new Map<string, string>();
-  const keep = (response: Response) => {
-    for (const cookie of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
-      jar.set(name, value);
-    }
-    return response;
-  };
-  const login = keep(
-    await fetch(`${baseUrl}/admin/login`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(credentials),
-    }),
-  );
-  if (login.status !== 204) throw new Error(`admin login: ${login.status} ${await login.text()}`);
-  return createClient({
-    baseUrl,
-    authorize: async () => '',
-    fetch: async (input, init) => {
-      const headers = new Headers(init?.headers);
-      headers.delete('authorization');
-      headers.set('cookie', [...jar].map(([name, value]) => `${name}=${value}`).join('; '));
-      headers.set('x-xsrf-token', jar.get('XSRF-TOKEN') ?? '');
-      return keep(await fetch(input, { ...init, headers }));
-    },
-  });
 }
