@@ -105,6 +105,7 @@ export function createAccountApi(deps: AccountApiDeps): {
         details: createOwnDetails({ ...own, ...written, notify, sends }),
         methods: createOwnCredentials({ ...own, ...written, settings }),
         erasures: own.erasures,
+        offline: own.offline,
       });
     },
   };

@@ -169,7 +169,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     scimTokenRoutes(admin, createScimTokens({ sql, realmSql: deps.realmSql, transact, now, newId }));
     keyRoutes(admin, keys);
     flowRoutes(admin, people.flows, sql);
-    sessionRoutes(admin, { sessions: people.sessions, mustCover: coverage(access) });
+    sessionRoutes(admin, { sessions, offline: people.own.offline, mustCover: coverage(access) });
     eventRoutes(admin, { sql, seal });
     const api = createResourceApi({ sql, transact, parts: realmDocument.parts, newId });
     mountResources(admin, deps.resources, { api, sql });

@@ -46,6 +46,7 @@ import { createRecovery } from './features/recovery/service.ts';
 import { createRisk } from './features/risk/service.ts';
 import { sendClosed } from './features/self-registration/pages.ts';
 import { createRegister } from './features/self-registration/register.ts';
+import { createOfflineSessions } from './features/sessions/offline.ts';
 import { createSessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import { askedAgain, type Continuation } from './features/sign-in/continuation.ts';
@@ -162,6 +163,7 @@ export function createPeople(deps: PeopleDeps) {
   const erasures = createAttempts({ limit: ERASURES_A_MINUTE, now });
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
   const sessions = createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId });
+  const offline = createOfflineSessions({ sql, transact, now });
   const upstreamLogout = identities.logoutWith(sessions);
   const risk = createRisk({ sql, baseUrl, now, newId });
   const choosePassword = createChoosePassword({ credentials });
@@ -242,7 +244,7 @@ export function createPeople(deps: PeopleDeps) {
     /** What people change of their own account. */
     own: {
       ...{ credentials, passkeys, recoveryCodes, enrolments, links, ownIdentities, factors },
-      ...{ profiles, emails, codes, choosePassword, erasures },
+      ...{ profiles, emails, codes, choosePassword, erasures, offline },
     },
     languages,
     drop(realm: string | undefined): void {
@@ -329,7 +331,7 @@ export function createPeople(deps: PeopleDeps) {
       impersonationPages(pages, { transact, sessions, settings, baseUrl });
       accountRoutes(pages, {
         ...{ sql, transact, sessions, factors, credentials, signIns, logout, settings, now },
-        ...{ profiles, emails, gdpr, notify, sends, erasures },
+        ...{ profiles, emails, gdpr, notify, sends, erasures, offline },
         sections: [identities.section(connections, ownIdentities), createSharingSection(sharing)],
       });
     },

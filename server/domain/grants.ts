@@ -4,6 +4,7 @@
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import type { Tx } from '../db/transact.ts';
 import type { AskedClaims } from './claims-request.ts';
+import { LONGEST } from './end-access.ts';
 import type { Factor } from './factors.ts';
 import { type PersonRow, personColumns } from './person.ts';
 import type { Finding } from './risk.ts';
@@ -308,7 +309,8 @@ export const rotateFamilies = (write: Write, rotations: readonly Rotation[]): vo
     )}) as j (realm_id text, family_id uuid, presented bytea, next bytea, expires_at float8, now float8, touch uuid)
     limit ${rotations.length}
   ), moved as (
-    update refresh_family f set token_hash = j.next, generation = generation + 1, expires_at = to_timestamp(j.expires_at)
+    update refresh_family f set token_hash = j.next, generation = generation + 1, expires_at = to_timestamp(j.expires_at),
+      refreshed_at = to_timestamp(j.now)
     from judged j where f.realm_id = j.realm_id and f.id = j.family_id and f.token_hash = j.presented and f.revoked_at is null
   ), stale as (
     select s.realm_id, s.id, j.now from judged j join session s on s.realm_id = j.realm_id and s.id = j.touch
@@ -350,6 +352,21 @@ export async function endFamily(sql: Sql, { realm, familyId, gid, now, accessUnt
     )
     select exists (select from ended) or exists (select from refused) as ended`;
   return row?.ended ?? false;
+}
+
+/** Ends a person's grant that outlives its session; undefined: there is none that is live. `seconds`: of its longest access token. */
+export async function endOffline(
+  sql: Sql,
+  realm: string,
+  { userId, id, now }: { userId: string; id: string; now: Date },
+): Promise<{ client_id: string; username: string; seconds: number } | undefined> {
+  const [row] = await sql<{ client_id: string; username: string; seconds: number }>`
+    update refresh_family f set revoked_at = ${now} from client c, realm_user u
+    where f.realm_id = ${realm} and f.id = ${id} and f.user_id = ${userId} and f.session_id is null
+      and f.revoked_at is null and f.expires_at > ${now}
+      and c.realm_id = f.realm_id and c.id = f.client and u.realm_id = f.realm_id and u.id = f.user_id
+    returning c.client_id, u.username, greatest(c.access_token_ttl_seconds, ${LONGEST}::int) as seconds`;
+  return row;
 }
 
 /** Ends all that a client was granted by a person, what it has not fetched yet as well. @returns the grants, for their access tokens */

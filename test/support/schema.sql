@@ -1153,6 +1153,7 @@ create table refresh_family (
   revoked_at timestamp with time zone,
   token_hash bytea not null,
   generation integer not null default 0,
+  refreshed_at timestamp with time zone,
   primary key (realm_id, id),
   constraint refresh_family_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE,
   constraint refresh_family_realm_id_session_id_fkey FOREIGN KEY (realm_id, session_id) REFERENCES session(realm_id, id) ON DELETE CASCADE,

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import * as api from '../../contract/account.ts';
 import * as methods from '../../contract/account-credentials.ts';
 import type { By } from '../../contract/events.ts';
+import * as offlineApi from '../../contract/offline-sessions.ts';
 import { faultAt, Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
@@ -16,6 +17,7 @@ import { type Site, siteOf } from '../../domain/site.ts';
 import { bind } from '../../http/bind.ts';
 import type { Gdpr } from '../gdpr/service.ts';
 import type { Notify } from '../messaging/notify.ts';
+import type { OfflineSessions } from '../sessions/offline.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { AsThemselves } from './as-themselves.ts';
 import type { OwnCredentials } from './own-credentials.ts';
@@ -31,6 +33,7 @@ export interface AccountApiRoutesDeps {
   details: OwnDetails;
   methods: OwnCredentials;
   sessions: Pick<Sessions, 'list' | 'byId' | 'end'>;
+  offline: OfflineSessions;
   gdpr: Pick<Gdpr, 'eraseOneself'>;
   notify: Notify;
   asThemselves: AsThemselves;
@@ -42,7 +45,20 @@ export interface AccountApiRoutesDeps {
 }
 
 export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDeps): void {
-  const { sql, transact, details, methods: own, sessions, gdpr, notify, asThemselves, settings, baseUrl, now } = deps;
+  const {
+    sql,
+    transact,
+    details,
+    methods: own,
+    sessions,
+    offline,
+    gdpr,
+    notify,
+    asThemselves,
+    settings,
+    baseUrl,
+    now,
+  } = deps;
   async function siteAt(request: FastifyRequest, realm: string): Promise<Site> {
     const policy = await settings.of(realm);
     if (!policy) throw new Problem('not-found');
@@ -121,6 +137,14 @@ export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDep
       await endAccess(tx, realm, { people: [userId], cause: 'self', by, at: now(), keep });
       await notify(tx, { realm, by, userId, what: 'sessions-ended' });
     });
+    return undefined;
+  });
+
+  bind(app, offlineApi.listOwnOfflineSessions, async ({ params: { realm }, request }) =>
+    (await offline.list(realm, holderOf(request).userId, { limit: SHOWN })).slice(0, SHOWN),
+  );
+  bind(app, offlineApi.endOwnOfflineSession, async ({ params: { realm, id }, by, request }) => {
+    await offline.end(realm, by, { userId: holderOf(request).userId, id }, { because: 'self' });
     return undefined;
   });
 

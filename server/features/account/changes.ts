@@ -13,6 +13,7 @@ import { userParty } from '../../domain/party.ts';
 import { text } from '../../http/texts.ts';
 import type { Gdpr } from '../gdpr/service.ts';
 import type { Notify } from '../messaging/notify.ts';
+import type { OfflineSessions } from '../sessions/offline.ts';
 import type { LiveSession } from '../sessions/service.ts';
 import type { Prove } from './freshness.ts';
 import type { Visit } from './section.ts';
@@ -20,6 +21,7 @@ import type { Visit } from './section.ts';
 export interface AccountChangesDeps {
   transact: Transact;
   gdpr: Pick<Gdpr, 'revokeConsent'>;
+  offline: Pick<OfflineSessions, 'end'>;
   notify: Notify;
   prove: Prove;
   now: () => Date;
@@ -30,8 +32,13 @@ const ownChanges: readonly RequiredAction[] = ['UPDATE_PROFILE', 'VERIFY_EMAIL',
 const Change = z.object({ action: z.string() });
 const Params = z.object({ clientId: z.string().max(255).catch(''), id: z.uuid().optional().catch(undefined) });
 
+/** Clicked twice: it is as they wanted. */
+const unlessGone = (error: unknown) => {
+  if (!(error instanceof Problem) || error.code !== 'not-found') throw error;
+};
+
 export function accountChangeRoutes(app: FastifyInstance, visit: Visit, deps: AccountChangesDeps): void {
-  const { transact, gdpr, notify, prove, now } = deps;
+  const { transact, gdpr, offline, notify, prove, now } = deps;
   const path = '/realms/:realm/account';
   const byOf = ({ ip }: FastifyRequest, { userId, username }: LiveSession): By => ({
     actor: userParty(userId, username),
@@ -61,10 +68,13 @@ export function accountChangeRoutes(app: FastifyInstance, visit: Visit, deps: Ac
   post('consents/:clientId/withdraw', 'withdrawn', async (request, realm, session) => {
     const { clientId } = Params.parse(request.params);
     const of = { userId: session.userId, clientId };
-    await gdpr.revokeConsent(byOf(request, session), realm, of).catch((error: unknown) => {
-      // Clicked twice: it is gone.
-      if (!(error instanceof Problem) || error.code !== 'not-found') throw error;
-    });
+    await gdpr.revokeConsent(byOf(request, session), realm, of).catch(unlessGone);
+  });
+
+  post('offline/:id/end', 'withdrawn', async (request, realm, session) => {
+    const { id } = Params.parse(request.params);
+    const one = id && { userId: session.userId, id };
+    if (one) await offline.end(realm, byOf(request, session), one, { because: 'self' }).catch(unlessGone);
   });
 
   post('agents/:id/stop', 'stopped', async (request, realm, session) => {

@@ -2,6 +2,7 @@
 import Bowser from 'bowser';
 import type { FastifyReply } from 'fastify';
 import type { ConsentRecord } from '../../contract/gdpr.ts';
+import type { OfflineSession } from '../../contract/offline-sessions.ts';
 import type { Session } from '../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Credential } from '../../contract/users.ts';
@@ -13,6 +14,7 @@ import {
   agentsSection,
   applicationsSection,
   dataSection,
+  offlineSection,
   type ProfileView,
   profileSection,
   type SectionParts,
@@ -39,6 +41,7 @@ export interface AccountView {
   attributes: ProfileView['attributes'];
   changes: ProfileView['changes'];
   consents: readonly ConsentRecord[];
+  offline: readonly OfflineSession[];
   /** What client scopes mean, by their names. */
   scopes: ReadonlyMap<string, string | null>;
   agents: readonly AgentRow[];
@@ -85,6 +88,7 @@ ${!here && !acting && post(`sessions/${session.id}/end`, html`<button class="qui
 })}
 </ul>
 ${!acting && sessions.length > 1 && html`<div class="actions">${post('sessions/end-others', html`<button class="quiet">${text('account.endOthers')}</button>`)}</div>`}
+${offlineSection(view.offline, { titles, scopes: view.scopes, mayChange: !acting, post, time })}
 ${applicationsSection(view.consents, { titles, scopes: view.scopes, mayChange: !acting, post, time })}
 ${agentsSection(view.agents, { mayChange: !acting, post, time })}
 ${dataSection(realm, { mayChange: !acting, post, time })}

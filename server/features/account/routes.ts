@@ -19,6 +19,7 @@ import type { Credentials } from '../credentials/service.ts';
 import type { Gdpr } from '../gdpr/service.ts';
 import type { Logouts } from '../logout/service.ts';
 import type { Notify } from '../messaging/notify.ts';
+import type { OfflineSessions } from '../sessions/offline.ts';
 import type { Sessions, SsoSession } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import type { OwnEmails } from '../users/own-email.ts';
@@ -41,6 +42,7 @@ export interface AccountDeps {
   credentials: Pick<Credentials, 'list' | 'remove'>;
   profiles: Pick<OwnProfiles, 'read' | 'fields'>;
   emails: Pick<OwnEmails, 'of'>;
+  offline: OfflineSessions;
   gdpr: Pick<Gdpr, 'consents' | 'revokeConsent' | 'eraseOneself'>;
   notify: Notify;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
@@ -112,19 +114,23 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     if (!session || !profile) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
     const mine = (await sessions.list(realm, { userId: session.userId, limit: SHOWN })).slice(0, SHOWN);
     const { userId } = session;
-    const [{ shown, inputs }, person, address, agreed, agents, happened, mails, own] = await Promise.all([
+    const [{ shown, inputs }, person, address, agreed, offline, agents, happened, mails, own] = await Promise.all([
       deps.profiles.fields(realm),
       deps.profiles.read(realm, userId),
       deps.emails.of(realm, userId),
       deps.gdpr.consents(realm, userId),
+      deps.offline.list(realm, userId, { limit: SHOWN }),
       store.agentsOf(sql, realm, userId),
       store.activityOf(sql, realm, userId, toldActivities),
       deps.sends(realm, 'EMAIL'),
       credentials.list(realm, userId),
     ]);
-    const named = [...agreed.map(({ clientId }) => clientId), ...happened.flatMap(({ clientId }) => clientId ?? [])];
+    const named = [
+      ...[...agreed, ...offline].map(({ clientId }) => clientId),
+      ...happened.flatMap(({ clientId }) => clientId ?? []),
+    ];
     const clientIds = [...new Set([...mine.flatMap(({ clients }) => clients), ...named])];
-    const allowed = [...new Set(agreed.flatMap(({ scopes }) => scopes))];
+    const allowed = [...new Set([...agreed, ...offline].flatMap(({ scopes }) => scopes))];
     const [titles, scopes] = await Promise.all([
       store.clientTitles(sql, realm, clientIds),
       allowed.length > 0 ? store.scopeDescriptions(sql, realm, allowed) : [],
@@ -161,6 +167,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       attributes: shown.map(({ name, label }) => [label, values.get(name) ?? []] as const),
       changes: session.impersonator ? [] : changes,
       consents: agreed,
+      offline,
       agents,
       activity: happened,
       sections: deps.sections.map(

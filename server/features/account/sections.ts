@@ -1,5 +1,6 @@
 // Sections of the account page beside sign-in methods and sessions: who one is, applications, agents, what happened lately, data.
 import type { ConsentRecord } from '../../contract/gdpr.ts';
+import type { OfflineSession } from '../../contract/offline-sessions.ts';
 import type { RequiredAction } from '../../contract/users.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type PlainKey, plainText, scopeText, text, textHtml } from '../../http/texts.ts';
@@ -37,6 +38,9 @@ ${changes.map(({ action, words }) =>
 </div>`
 }`;
 
+const scopeList = (names: readonly string[], scopes: ApplicationsParts['scopes']): Html =>
+  html`<ul class="soft">${names.map((name) => html`<li>${scopeText(name, scopes.get(name) ?? null)}</li>`)}</ul>`;
+
 interface ApplicationsParts extends SectionParts {
   titles: ReadonlyMap<string, string>;
   /** What scopes mean, by their names. */
@@ -59,9 +63,31 @@ function applicationRow(
   const button = html`<button class="quiet">${text('account.withdraw')}<span class="hidden"> ${title}</span></button>`;
   return html`<li>
 <div><strong>${title}</strong>
-<ul class="soft">${allowed.map((name) => html`<li>${scopeText(name, scopes.get(name) ?? null)}</li>`)}</ul>
+${scopeList(allowed, scopes)}
 <div class="soft">${textHtml('account.allowed', { when: time(grantedAt) })}</div></div>
 ${mayChange && post(`consents/${encodeURIComponent(clientId)}/withdraw`, button)}
+</li>`;
+}
+
+/** Who gets tokens for the person without their session: by consent or not, as the client has it. */
+export const offlineSection = (grants: readonly OfflineSession[], parts: ApplicationsParts): Html | false =>
+  grants.length > 0 &&
+  html`<h2>${text('said.scopeOffline')}</h2>
+<ul class="rows">
+${grants.map((grant) => offlineRow(grant, parts))}
+</ul>`;
+
+function offlineRow(
+  { id, clientId, scopes: allowed, startedAt, lastRefreshedAt }: OfflineSession,
+  { titles, scopes, mayChange, post, time }: ApplicationsParts,
+): Html {
+  const title = titles.get(clientId) ?? clientId;
+  return html`<li>
+<div><strong>${title}</strong>
+${scopeList(allowed, scopes)}
+<div class="soft">${textHtml('account.allowed', { when: time(startedAt) })}</div>
+${lastRefreshedAt !== null && html`<div class="soft">${textHtml('account.methodLastUsed', { when: time(lastRefreshedAt) })}</div>`}</div>
+${mayChange && post(`offline/${id}/end`, html`<button class="quiet">${text('account.end')}<span class="hidden"> ${title}</span></button>`)}
 </li>`;
 }
 

@@ -1,10 +1,13 @@
-// Binds the routes of contract/sessions.ts.
+// Binds the routes of contract/sessions.ts, and of contract/offline-sessions.ts those of administrators.
 import type { FastifyInstance } from 'fastify';
+import { endOfflineSession, listOfflineSessions } from '../../contract/offline-sessions.ts';
 import { endSession, listServiceAccountSessions, listSessions } from '../../contract/sessions.ts';
 import type { Sql } from '../../db/sql.ts';
+import type { Tx } from '../../db/transact.ts';
 import { type Principal, principalOf } from '../../domain/principal.ts';
 import { bind } from '../../http/bind.ts';
 import { newestFirst, newestPage } from '../../http/paging.ts';
+import type { OfflineSessions } from './offline.ts';
 import type { Sessions } from './service.ts';
 
 /** Whose a session is, that person's rights the caller must hold. */
@@ -12,7 +15,7 @@ type MustCover = (principal: Principal, realm: string, userId: string, on: Sql) 
 
 export function sessionRoutes(
   app: FastifyInstance,
-  { sessions, mustCover }: { sessions: Sessions; mustCover: MustCover },
+  { sessions, offline, mustCover }: { sessions: Sessions; offline: OfflineSessions; mustCover: MustCover },
 ): void {
   bind(app, listSessions, async ({ params, query, request, reply }) => {
     const { cursor, limit, ...filters } = query;
@@ -24,6 +27,16 @@ export function sessionRoutes(
     const { realm, id } = params;
     const may = (userId: string, on: Sql) => mustCover(principalOf(request), realm, userId, on);
     await sessions.endOne(realm, by, id, { because: 'administrator', may });
+    return undefined;
+  });
+  bind(app, listOfflineSessions, async ({ params: { realm, userId }, query: { cursor, limit }, request, reply }) => {
+    await offline.mustBeSomebody(realm, userId);
+    const rows = await offline.list(realm, userId, { limit, after: newestFirst(cursor) });
+    return newestPage({ request, reply }, rows, limit);
+  });
+  bind(app, endOfflineSession, async ({ params: { realm, ...one }, by, request }) => {
+    const may = (tx: Tx) => mustCover(principalOf(request), realm, one.userId, tx.sql);
+    await offline.end(realm, by, one, { because: 'administrator', may });
     return undefined;
   });
 }

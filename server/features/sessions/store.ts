@@ -101,6 +101,29 @@ export const list = (sql: Sql, realm: string, cutoffs: Cutoffs, page: SessionPag
     and ${when(page.after, (after) => fragment`(s.started_at, s.id) < (${after.startedAt}, ${after.id})`)}
   order by s.started_at desc, s.id desc limit ${page.limit}`;
 
+interface OfflineRow {
+  id: string;
+  clientId: string;
+  clientName: string | null;
+  scopes: string[];
+  started_at: Date;
+  refreshed_at: Date | null;
+  expires_at: Date;
+}
+/** A person's grants that outlive their session, newest first. */
+export const offline = (
+  sql: Sql,
+  realm: string,
+  { userId, now, after, limit }: { userId: string; now: Date } & Pick<SessionPage, 'after' | 'limit'>,
+) => sql<OfflineRow>`
+  select f.id, c.client_id as "clientId", c.name as "clientName", f.grant_data -> 'scopes' as scopes,
+    f.created_at as started_at, f.refreshed_at, f.expires_at
+  from refresh_family f join client c on c.realm_id = f.realm_id and c.id = f.client
+  where f.realm_id = ${realm} and f.user_id = ${userId} and f.session_id is null and f.revoked_at is null
+    and f.expires_at > ${now}
+    and ${when(after, (place) => fragment`(f.created_at, f.id) < (${place.startedAt}, ${place.id})`)}
+  order by f.created_at desc, f.id desc limit ${limit}`;
+
 export const insert = (
   { atLast }: Pick<Tx, 'atLast'>,
   realm: string,
