@@ -22,6 +22,7 @@ import { devicePageRoutes, deviceRoutes } from './features/authorize/device-rout
 import { createPushed } from './features/authorize/pushed.ts';
 import { pushedRoutes } from './features/authorize/pushed-routes.ts';
 import { createRequestObjects } from './features/authorize/request-objects.ts';
+import { createRequestUris } from './features/authorize/request-uris.ts';
 import { createRequests, type Documents } from './features/authorize/requests.ts';
 import { authorizeRoutes } from './features/authorize/routes.ts';
 import { createAuthorization } from './features/authorize/service.ts';
@@ -188,6 +189,7 @@ export function createProtocol(deps: ProtocolDeps) {
   const consents = createConsents({ sql, sessionCookie, adminAudience: adminAudience(baseUrl), now });
   const requests = createRequests({ clients, levels, baseUrl });
   const requestObjects = createRequestObjects({ withKeys, settings, now });
+  const requestUris = createRequestUris({ outbound, attempts: createAttempts({ now }) });
   const pushed = createPushed({ sql, transact, settings, requests, requestObjects, now });
   const pushes = createAttempts({ limit: PUSHES_A_MINUTE, now });
   const authorization = createAuthorization({
@@ -195,6 +197,7 @@ export function createProtocol(deps: ProtocolDeps) {
     clients,
     requests,
     requestObjects,
+    requestUris,
     documents,
     pushed,
     settings,

@@ -73,6 +73,12 @@ export const clientFields = {
   requestObjectSigningAlg: ClientAlgorithm.nullable().describe(
     'The one algorithm by which it signs them; null: any of those that discovery names',
   ),
+  requestUris: z
+    .array(HttpUrl)
+    .max(50)
+    .describe(
+      'Where it keeps requests that it signed, for the parameter request_uri: exact, but for a fragment; https',
+    ),
   idTokenSignedResponseAlg: SigningAlgorithm.nullable().describe(
     'By which algorithm its ID tokens and logout tokens are signed; null: RS256',
   ),
@@ -140,6 +146,7 @@ export const freshClient = {
   requirePushedAuthorizationRequests: false,
   requireSignedRequestObject: false,
   requestObjectSigningAlg: null,
+  requestUris: [],
   idTokenSignedResponseAlg: null,
   accessTokenSignedResponseAlg: null,
   userinfoSignedResponseAlg: null,

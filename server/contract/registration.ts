@@ -26,6 +26,9 @@ export const ClientMetadata = z.object({
   request_object_signing_alg: words
     .optional()
     .describe('One of the realm’s request_object_signing_alg_values_supported'),
+  request_uris: list
+    .optional()
+    .describe('Where signed requests of the client are, for the parameter request_uri; https'),
   dpop_bound_access_tokens: z.boolean().optional().describe('RFC 9449 §5.2'),
   backchannel_logout_uri: words.optional().describe('Logout tokens always say sid'),
   frontchannel_logout_uri: words.optional().describe('iss and sid are always added'),

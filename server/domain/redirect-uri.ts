@@ -15,6 +15,9 @@ export function isRedirectOf(registered: readonly string[], requested: string): 
   return wanted !== undefined && URL.canParse(requested) && registered.some((uri) => loopback(uri) === wanted);
 }
 
+/** An address without what only its reader goes by. */
+export const withoutFragment = (uri: string): string => uri.split('#', 1)[0] ?? '';
+
 /** The URI with more parameters in its query; its own stay as they are. */
 export function withQuery(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const url = new URL(uri);

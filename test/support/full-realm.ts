@@ -162,6 +162,7 @@ export function fullRealm(): RealmDocument {
         frontchannelLogoutUri: 'https://web.example.com/log-out',
         subjectType: 'pairwise',
         sectorIdentifierUri: 'https://web.example.com/redirects.json',
+        requestUris: ['https://web.example.com/request.jwt'],
       },
     ],
     clientRoles: {

@@ -242,6 +242,7 @@ create table client (
   id_token_signed_response_alg text,
   access_token_signed_response_alg text,
   userinfo_signed_response_alg text,
+  request_uris text[] not null default '{}'::text[],
   primary key (realm_id, id),
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );

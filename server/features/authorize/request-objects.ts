@@ -1,6 +1,6 @@
 // Owns: requests that come as a JWT which the client has signed: whether it is the client's, for this realm, and of now.
 // Does not own: the client's keys (features/client-authentication), what its parameters may ask for (checks.ts).
-// Implements: RFC 9101 (JAR), OpenID Connect Core §6.1; by reference there are pushed requests alone (pushed.ts).
+// Implements: RFC 9101 (JAR), OpenID Connect Core §6.1; by reference: pushed.ts, request-uris.ts.
 import { type CompactVerifyResult, compactVerify, createLocalJWKSet } from 'jose';
 import { z } from 'zod';
 import { clientAlgorithms } from '../../contract/algorithms.ts';
@@ -19,7 +19,7 @@ const TYPE = /^(?:(?:application\/)?oauth-authz-req\+jwt|JWT)$/i;
 const Claims = z.looseObject({
   iss: z.string(),
   aud: z.union([z.string(), z.tuple([z.string()])]),
-  exp: z.number(),
+  exp: z.number().optional(),
   nbf: z.number().optional(),
   client_id: z.string(),
 });
@@ -82,10 +82,15 @@ export function createRequestObjects({
     return contentOf(signed);
   }
 
-  function refuseOldOrDistant({ exp, nbf = 0 }: Claims): void {
+  function refuseOldOrDistant({ exp, nbf = 0 }: Claims, { fetched = false }: Given): void {
     const at = now().getTime() / 1000;
-    if (exp <= at - SKEW_SECONDS) throw invalid('The request object has expired');
     if (nbf > at + SKEW_SECONDS) throw invalid('The request object is of a later time');
+    if (exp === undefined) {
+      // The client can take it away from there; one that was sent goes on for good.
+      if (fetched) return;
+      throw invalid('The request object needs exp as RFC 9101 has it');
+    }
+    if (exp <= at - SKEW_SECONDS) throw invalid('The request object has expired');
     if (exp > at + LONGEST_SECONDS + SKEW_SECONDS) throw invalid('The request object may live an hour at most');
   }
 
@@ -108,7 +113,7 @@ export function createRequestObjects({
         throw invalid('aud of the request object must be the issuer alone');
       // With its own name as the subject it would prove who the client is (RFC 9101 §10.8).
       if (claims.sub === clientId) throw invalid('sub of the request object must not be the application');
-      if (first) refuseOldOrDistant(claims);
+      if (first) refuseOldOrDistant(claims, given);
       if ('request' in claims || 'request_uri' in claims || given.get('request_uri') !== undefined)
         throw invalid('A request object holds all of its request');
       return { ...parseForm(parametersIn(claims).toString()), signed: true };

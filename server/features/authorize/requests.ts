@@ -17,6 +17,8 @@ export interface Given extends Form {
   pushed?: Buffer | undefined;
   /** By the client; of what was pushed that was asked then. */
   signed?: boolean;
+  /** Its object was fetched just now from where the client keeps it. */
+  fetched?: boolean;
 }
 
 type OfRealm = Pick<RealmSettingsDto, 'resourceIndicators' | 'requirePushedAuthorizationRequests'>;

@@ -31,6 +31,7 @@ import { createExpected } from './expected.ts';
 import { type Approval, grantDataOf } from './grant-data.ts';
 import type { Pushed } from './pushed.ts';
 import type { RequestObjects } from './request-objects.ts';
+import type { RequestUris } from './request-uris.ts';
 import type { Clients, Documents, Given, Requests } from './requests.ts';
 import { dropPushed, takePushed } from './store.ts';
 
@@ -53,6 +54,7 @@ export interface AuthorizationDeps {
   requests: Requests;
   pushed: Pick<Pushed, 'resolve'>;
   requestObjects: RequestObjects;
+  requestUris: RequestUris;
   documents: Documents;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   sessions: { current(request: FastifyRequest, realm: string): Promise<LiveSession | undefined> };
@@ -89,7 +91,7 @@ interface Progress {
 
 export function createAuthorization(deps: AuthorizationDeps) {
   const { transact, clients, settings, sessions, signIns, factors, consents, subjects, now } = deps;
-  const { refusals, requests, pushed, requestObjects, documents } = deps;
+  const { refusals, requests, pushed, requestObjects, requestUris, documents } = deps;
 
   const expectedUser = createExpected(deps);
   const admit = createAdmission(deps);
@@ -263,7 +265,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
     try {
       if (first) await documents.ensure(realm, clientId, request.ip);
       const client = gone ? undefined : await clients.view(realm, clientId);
-      const given = await pushed.resolve(realm, client, form, { first });
+      const opened = await pushed.resolve(realm, client, form, { first });
+      const given = first ? await requestUris.resolve(realm, client, opened, request.ip) : opened;
       return { given, target: targetOf(given, client) };
     } catch (thrown) {
       const error = oauthErrorOf(thrown);

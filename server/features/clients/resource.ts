@@ -23,6 +23,7 @@ const SETS = [
   'defaultClientScopes',
   'optionalClientScopes',
   'allowedResources',
+  'requestUris',
 ] as const;
 
 const canonical = (fields: Fields): Fields =>
@@ -126,6 +127,7 @@ export const createClientResource = ({
           requirePushedAuthorizationRequests: 'boolean',
           requireSignedRequestObject: 'boolean',
           requestObjectSigningAlg: 'text',
+          requestUris: set,
           idTokenSignedResponseAlg: 'text',
           accessTokenSignedResponseAlg: 'text',
           userinfoSignedResponseAlg: 'text',
@@ -160,6 +162,7 @@ export const createClientResource = ({
         'webOrigins',
         'jwks',
         'jwksUri',
+        'requestUris',
         'secret',
       ],
       fresh: () => canonical({ ...structuredClone(freshClient) }),

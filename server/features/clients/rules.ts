@@ -20,6 +20,7 @@ type Shape = Pick<
   | 'defaultClientScopes'
   | 'optionalClientScopes'
   | 'sectorIdentifierUri'
+  | 'requestUris'
   | 'backchannelLogoutUri'
   | 'frontchannelLogoutUri'
 >;
@@ -82,6 +83,9 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
     ...(client.backchannelLogoutUri === null || client.backchannelLogoutUri.startsWith('https:')
       ? []
       : [fault('backchannelLogoutUri', 'must be https')]),
+    ...client.requestUris.flatMap((uri, i) =>
+      uri.startsWith('https:') ? [] : [fault(`requestUris[${i}]`, 'must be https')],
+    ),
     ...frameFaults(client),
     ...addressFaults('redirectUris', client.redirectUris, open),
     ...addressFaults('postLogoutRedirectUris', client.postLogoutRedirectUris, open),

@@ -7,6 +7,7 @@ import { fragment, type Sql } from '../../db/sql.ts';
 import { agentActs } from '../../domain/agents.ts';
 import type { ClaimView, ScopeView } from '../../domain/claims.ts';
 import { type RolePairs, type Roles, rolesOf } from '../../domain/person.ts';
+import { withoutFragment } from '../../domain/redirect-uri.ts';
 import { sectorOf } from '../../domain/subjects.ts';
 
 /** Of the two kinds one. */
@@ -43,6 +44,8 @@ export interface ClientView {
   requirePushedAuthorizationRequests: boolean;
   requireSignedRequestObject: boolean;
   requestObjectSigningAlg: string | null;
+  /** Without what is behind a `#`. */
+  requestUris: ReadonlySet<string>;
   /** null: by the default. */
   idTokenSignedResponseAlg: SigningAlgorithm | null;
   accessTokenSignedResponseAlg: SigningAlgorithm | null;
@@ -127,6 +130,7 @@ interface Row {
   require_pushed_authorization_requests: boolean;
   require_signed_request_object: boolean;
   request_object_signing_alg: string | null;
+  request_uris: string[];
   id_token_signed_response_alg: SigningAlgorithm | null;
   access_token_signed_response_alg: SigningAlgorithm | null;
   userinfo_signed_response_alg: SigningAlgorithm | null;
@@ -161,7 +165,7 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
     c.previous_secret_hash, c.previous_secret_slow, c.previous_secret_expires_at, c.redirect_uris,
     c.post_logout_redirect_uris, c.backchannel_logout_uri, c.web_origins, c.grant_types, c.consent_required, c.require_pkce, c.flow_override,
     c.id_token_userinfo_claims,
-    c.require_pushed_authorization_requests, c.require_signed_request_object, c.request_object_signing_alg,
+    c.require_pushed_authorization_requests, c.require_signed_request_object, c.request_object_signing_alg, c.request_uris,
     c.id_token_signed_response_alg, c.access_token_signed_response_alg, c.userinfo_signed_response_alg,
     c.access_token_ttl_seconds, c.refresh_token_ttl_seconds, c.jwks, c.jwks_uri, c.allowed_resources,
     c.dpop_bound_access_tokens, c.token_exchange_impersonation, c.may_act_client, c.subject_type, c.sector_identifier_uri,
@@ -254,6 +258,7 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   requirePushedAuthorizationRequests: row.require_pushed_authorization_requests,
   requireSignedRequestObject: row.require_signed_request_object,
   requestObjectSigningAlg: row.request_object_signing_alg,
+  requestUris: new Set(row.request_uris.map(withoutFragment)),
   idTokenSignedResponseAlg: row.id_token_signed_response_alg,
   accessTokenSignedResponseAlg: row.access_token_signed_response_alg,
   userinfoSignedResponseAlg: row.userinfo_signed_response_alg,

@@ -102,7 +102,8 @@ function discoveryDocument({
     claims_parameter_supported: true,
     request_parameter_supported: true,
     request_object_signing_alg_values_supported: clientAlgorithms,
-    request_uri_parameter_supported: false,
+    request_uri_parameter_supported: true,
+    require_request_uri_registration: true,
     // RFC 9728 §4
     ...(resources.length > 0 && { protected_resources: resources }),
   };

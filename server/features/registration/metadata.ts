@@ -109,6 +109,7 @@ export function inputOf(
       metadata.request_object_signing_alg,
       ClientAlgorithm.options,
     ),
+    requestUris: metadata.request_uris ?? [],
     idTokenSignedResponseAlg: oneOrNone(
       'id_token_signed_response_alg',
       metadata.id_token_signed_response_alg,
@@ -160,6 +161,7 @@ interface Registered {
   requirePushedAuthorizationRequests: boolean;
   requireSignedRequestObject: boolean;
   requestObjectSigningAlg: string | null;
+  requestUris: readonly string[];
   idTokenSignedResponseAlg: string | null;
   userinfoSignedResponseAlg: string | null;
   dpopBoundAccessTokens: boolean;
@@ -183,6 +185,7 @@ export const metadataOf = (client: Registered, [byDefault = 'public']: readonly 
   ...(client.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
   ...(client.requireSignedRequestObject && { require_signed_request_object: true }),
   ...(client.requestObjectSigningAlg !== null && { request_object_signing_alg: client.requestObjectSigningAlg }),
+  ...(client.requestUris.length > 0 && { request_uris: [...client.requestUris] }),
   ...(client.dpopBoundAccessTokens && { dpop_bound_access_tokens: true }),
   ...(client.backchannelLogoutUri !== null && { backchannel_logout_uri: client.backchannelLogoutUri }),
   ...(client.frontchannelLogoutUri !== null && { frontchannel_logout_uri: client.frontchannelLogoutUri }),

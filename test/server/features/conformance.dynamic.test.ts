@@ -2,7 +2,15 @@
 // they are by private_key_jwt with the token endpoint as audience, as the suite does. Where modules are the Basic plan's too, the
 // other files of conformance ask more.
 import { randomUUID } from 'node:crypto';
-import { createRemoteJWKSet, exportJWK, generateKeyPair, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import {
+  createRemoteJWKSet,
+  exportJWK,
+  generateKeyPair,
+  type JWTPayload,
+  jwtVerify,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { rotateKeys } from '../../../server/contract/keys.ts';
 import { putProvisioning } from '../../../server/contract/provisioning.ts';
@@ -157,6 +165,45 @@ describe('a client that has registered itself', () => {
     await server.admin.call(rotateKeys, { params });
     const after = await kidOf((await tokensOf(clientId)).id_token);
     expect([after === kid, await kidOf(before.id_token)]).toEqual([false, kid]);
+  });
+});
+
+describe('its request objects', () => {
+  const objectOf = (clientId: string) => ({
+    iss: clientId,
+    aud: issuer,
+    client_id: clientId,
+    response_type: 'code',
+    redirect_uri: RP,
+    scope: 'openid',
+    state: STATE,
+    nonce: 'inside',
+  });
+
+  test('oidcc-request-uri-signed-rs256: are fetched where it keeps them', async () => {
+    const discovery = Object(await (await fetch(`${issuer}/.well-known/openid-configuration`)).json());
+    expect(discovery).toMatchObject({ request_uri_parameter_supported: true, require_request_uri_registration: true });
+    expect(discovery.request_object_signing_alg_values_supported).toContain('RS256');
+    const request_uri = `${host.url}/request.jwt`;
+    const { body } = await register({ request_uris: [request_uri], request_object_signing_alg: 'RS256' });
+    expect(body.request_uris).toEqual([request_uri]);
+    serve('/request.jwt', await sign(keys, objectOf(body.client_id)));
+    const { id_token } = await tokensOf(body.client_id, { request_uri });
+    expect((await verified(id_token, body.client_id)).payload.nonce).toBe('inside');
+  });
+
+  test('oidcc-request-uri-unsigned, oidcc-ensure-request-object-with-redirect-uri: are signed', async () => {
+    const request_uri = `${host.url}/unsigned.jwt`;
+    const refused = await register({ request_uris: [request_uri], request_object_signing_alg: 'none' });
+    expect([refused.status, refused.body.error]).toEqual([400, 'invalid_client_metadata']);
+    const clientId = await registered({ request_uris: [request_uri] });
+    serve('/unsigned.jwt', new UnsecuredJWT(objectOf(clientId)).encode());
+    expect(told(await open(clientId, { request_uri }))).toMatchObject({
+      error: 'invalid_request_object',
+      state: STATE,
+    });
+    serve('/unsigned.jwt', await sign(keys, { ...objectOf(clientId), redirect_uri: 'https://evil.example/' }));
+    expect((await open(clientId, { request_uri, redirect_uri: RP })).status).toBe(400);
   });
 });
 

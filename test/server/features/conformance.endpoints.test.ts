@@ -290,7 +290,8 @@ describe('discovery', () => {
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
       request_parameter_supported: true,
-      request_uri_parameter_supported: false,
+      request_uri_parameter_supported: true,
+      require_request_uri_registration: true,
       claims_parameter_supported: true,
     });
     expect(of('scopes')).toContain('openid');

@@ -109,7 +109,8 @@ describe('openid-client', () => {
     const config = await configOf('strict');
     expect(config.serverMetadata()).toMatchObject({
       request_parameter_supported: true,
-      request_uri_parameter_supported: false,
+      request_uri_parameter_supported: true,
+      require_request_uri_registration: true,
       request_object_signing_alg_values_supported: expect.arrayContaining(['ES256', 'PS256', 'RS256', 'EdDSA']),
     });
     const verifier = oidc.randomPKCECodeVerifier();

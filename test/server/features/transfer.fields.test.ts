@@ -146,6 +146,7 @@ const cases: Case[] = [
       allowedResources: ['urn:example:on'],
       subjectType: 'pairwise',
       sectorIdentifierUri: 'https://sector.example/',
+      requestUris: ['https://sector.example/request.jwt'],
       idTokenUserinfoClaims: true,
       dpopBoundAccessTokens: true,
       backchannelLogoutUri: 'https://back.example/logout',

@@ -176,6 +176,7 @@ const samples: readonly Sample[] = [
       allowedResources: ['https://api.example/b', 'https://api.example/a'],
       subjectType: 'pairwise',
       sectorIdentifierUri: 'https://sector.example/list',
+      requestUris: ['https://sector.example/b.jwt', 'https://sector.example/a.jwt'],
       idTokenUserinfoClaims: true,
       dpopBoundAccessTokens: true,
       backchannelLogoutUri: 'https://back.example/logout',
