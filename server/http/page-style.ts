@@ -1,5 +1,8 @@
-// The style sheet of all pages: one card, readable in light and dark, on a phone and a desktop. Colours come from the theme.
+// The style sheet of all pages: one card, readable in light and dark, on a phone and a desktop. Colours come from the theme. It is in
+// a layer below the realm's own CSS, which so needs no greater weight than the rules that it changes.
 export const pageStyle = `
+@layer pages, realm;
+@layer pages {
 :root {
   color-scheme: light dark;
   --primary: #2f5bd7; --mark: #2f5bd7; --on-primary: #fff; --link: #2f5bd7;
@@ -124,4 +127,5 @@ strong, bdi, code, dd { unicode-bidi: isolate; }
 }
 @media (forced-colors: active) { button, .button, .card { border: 1px solid; } }
 @media print { body { background: none; } .card { box-shadow: none; } }
+}
 `;

@@ -64,16 +64,18 @@ const DEFAULT_PRIMARY = '#2f5bd7';
 const LIGHT_CARD: Rgb = [255, 255, 255];
 const DARK_CARD: Rgb = [27, 31, 39];
 
-/** The realm's colours as custom properties, with whatever text colours they need to be read, then its own CSS. */
+/** The realm's colours as custom properties, with whatever text colours they need to be read, then its own CSS in a layer of its own. */
 export function themeCss({ primaryColor, backgroundColor, customCss }: Brand): string {
   const primary = parseHex(primaryColor ?? DEFAULT_PRIMARY);
   const on = (card: Rgb) => `--link:${toHex(readableOn(primary, card))};--mark:${toHex(visibleOn(primary, card))};`;
   const page = (colour: (given: Rgb) => Rgb) =>
     backgroundColor === null ? '' : `--page:${toHex(colour(parseHex(backgroundColor)))};`;
   return [
+    '@layer pages{',
     `:root{--primary:${toHex(primary)};--on-primary:${toHex(textOn(primary))};${on(LIGHT_CARD)}${page((given) => given)}}`,
     `@media (prefers-color-scheme:dark){:root{${on(DARK_CARD)}${page(darkened)}}}`,
-    customCss ?? '',
+    '}',
+    ...(customCss === null ? [] : ['@layer realm{', customCss, '}']),
   ].join('\n');
 }
 

@@ -11,7 +11,8 @@ export interface Shown {
   fields: Record<string, string>;
 }
 
-const decode = (text: string) =>
+/** What stands in markup, as text. */
+export const decode = (text: string) =>
   text.replace(
     /&(amp|lt|gt|quot|#39);/g,
     (_, name: string) => ({ amp: '&', lt: '<', gt: '>', quot: '"' })[name] ?? "'",

@@ -62,6 +62,8 @@ export function settingsFaults(
     );
   for (const list of ['supportedLocales', 'resourceIndicators', 'passwordBlocklist'] as const)
     if (new Set(wanted[list]).size < wanted[list].length) refuse('names one thing twice', list);
+  if (wanted.customCss !== null && closesMore(wanted.customCss))
+    refuse('closes a brace that it did not open: it stands in a layer of its own', 'customCss');
   if (wanted.subjectStrategy === 'attribute' && wanted.subjectAttribute === null)
     refuse('subjectStrategy attribute needs subjectAttribute', 'subjectStrategy', 'subjectAttribute');
   const at = { baseUrl, realm: wanted.realmId };
@@ -70,6 +72,19 @@ export function settingsFaults(
   for (const resource of wanted.resourceIndicators)
     if (isAnothers(resource, at)) refuse(anothersResource(resource), 'resourceIndicators');
   return faults;
+}
+
+/** Whether a closing brace is too many, which would end what the CSS is put into. */
+function closesMore(css: string): boolean {
+  const plain = css.replaceAll(
+    /\/\*[\s\S]*?(?:\*\/|$)|\\[\s\S]|"(?:\\[\s\S]|[^"\\\n])*["\n]?|'(?:\\[\s\S]|[^'\\\n])*['\n]?/g,
+    '',
+  );
+  let open = 0;
+  return [...plain.matchAll(/[{}]/g)].some(([brace]) => {
+    open += brace === '{' ? 1 : -1;
+    return open < 0;
+  });
 }
 
 /** What is wrong with it. Discovery 1.0 §3, RFC 8414 §3.3: it is https, for itself, and belongs to one authorization server. */

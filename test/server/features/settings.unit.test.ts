@@ -103,3 +103,16 @@ test.each([
     expect(issuerOf(baseUrl, wanted)).toBe('https://id.example/realms/acme');
   },
 );
+
+test.each([
+  ['a { color: red }', false],
+  ['a { color: red', false],
+  ['@media print { a { color: red } } b { }', false],
+  ["a::before { content: \"}\" } /* } */ b::after { content: '\\'}' } .c\\} { }", false],
+  ['a { } } b { }', true],
+  ['} a { }', true],
+  ['a::before { content: "x" } }', true],
+])('custom CSS %s closes more braces than it opens: %s', (customCss, refused) => {
+  const faults = settingsFaults({ ...fresh, customCss }, { baseUrl, changed: ['customCss'] });
+  expect(faults.map(({ path }) => path)).toEqual(refused ? ['customCss'] : []);
+});

@@ -92,3 +92,10 @@ test('a page that shows a secret has the realm’s colours, and none of its own 
   expect(page(true)).not.toContain('theme.css');
   expect(page(false)).toContain('/realms/acme/theme.css');
 });
+
+test('the realm’s own CSS stands in a layer over that of the pages', () => {
+  expect(pageStyle).toMatch(/^\n@layer pages, realm;\n@layer pages \{/);
+  const css = themeCss({ ...freshSettings('acme'), customCss: '.card { color: red }' });
+  expect(css).toMatch(/^@layer pages\{\n:root[\s\S]*\n\}\n@layer realm\{\n\.card \{ color: red \}\n\}$/);
+  expect(themeCss({ ...freshSettings('acme'), customCss: null })).not.toContain('layer realm');
+});

@@ -1,0 +1,106 @@
+// Owns: signing in by a passkey over HTTP: in the flow of the examples, and what it costs.
+// Does not own: what browsers do with passkeys (browser/passkeys.test.ts), setting one up by the account API.
+// Implements: specification 2.1, 2.2; the example crds/examples/3-flow.yaml.
+import { readFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { ExecutionInput, putFlow } from '../../../server/contract/flows.ts';
+import { createAccountCaller } from '../../support/account-api.ts';
+import { PASSWORD } from '../../support/applications.ts';
+import { codeAt } from '../../support/authenticator-app.ts';
+import { freshRealms } from '../../support/fresh-realms.ts';
+import { createPerson, decode, type Shown } from '../../support/person.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+import { createSoftPasskey } from '../../support/soft-passkey.ts';
+
+let server: TestServer;
+let realm = '';
+/** As the server names the person to their authenticator. */
+let handle = '';
+let account: ReturnType<typeof createAccountCaller>;
+let key: ReturnType<typeof createSoftPasskey>;
+const { later, seconds } = freshRealms('keys', startTestServer, async (started, fresh) => {
+  server = started;
+  realm = fresh;
+  key = createSoftPasskey(new URL(server.baseUrl).origin);
+  account = createAccountCaller(server, realm);
+  await account.make();
+});
+
+/** Passwords that were given to the threads that hash. */
+let hashed = 0;
+const { postMessage } = Worker.prototype;
+beforeAll(() => {
+  Worker.prototype.postMessage = function (this: Worker, ...of: Parameters<typeof postMessage>) {
+    if (JSON.stringify(of[0]).includes('"plain"')) hashed += 1;
+    return postMessage.apply(this, of);
+  };
+});
+afterAll(() => {
+  Worker.prototype.postMessage = postMessage;
+});
+
+const flow = (executions: ExecutionInput[]) =>
+  server.admin.call(putFlow, { params: { realm, alias: 'browser' }, body: { executions } });
+const example = (): ExecutionInput[] => {
+  const { spec } = parse(readFileSync('crds/examples/3-flow.yaml', 'utf8'));
+  return z.array(ExecutionInput).parse(spec.executions);
+};
+async function setUpPasskey() {
+  const me = await account.byToken();
+  const { ticket, publicKey } = Object((await me('POST', 'credentials/webauthn/start')).body);
+  handle = publicKey.user.id;
+  expect((await me('POST', 'credentials/webauthn', { ticket, response: key.create(publicKey) })).status).toBe(201);
+}
+/** What the page's script sends. */
+function answerTo({ text }: Shown): Record<string, string> {
+  const [tag = ''] = /<input[^>]*data-passkey=[^>]*>/.exec(text) ?? [];
+  const read = (name: string) => decode(new RegExp(`${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
+  const step = read('data-step');
+  const passkey = JSON.stringify(key.get(JSON.parse(read('data-passkey')), handle));
+  return { passkey, ...(step !== '' && { step }) };
+}
+const login = () => `/realms/${realm}/login?for=account`;
+
+test('in the flow of the examples a passkey is enough, and so is a password with the code of an app', async () => {
+  await setUpPasskey();
+  await account.make({ username: 'bob' });
+  const me = await account.byToken({}, 'bob');
+  const { ticket, secret } = Object((await me('POST', 'credentials/otp/start')).body);
+  await me('POST', 'credentials/otp', { ticket, code: codeAt(secret, seconds() * 1000) });
+  await flow(example());
+  const alone = createPerson(server.baseUrl);
+  const page = await alone.open(login());
+  expect([page.heading, page.text.includes('Sign in with a passkey')]).toEqual(['Sign in', true]);
+  expect((await alone.fill(page, answerTo(page))).url).toContain('/account');
+
+  later(31_000);
+  const other = createPerson(server.baseUrl);
+  const asked = await other.fill(await other.open(login()), { username: 'bob', password: PASSWORD });
+  expect(asked.url).not.toContain('/account');
+  expect(asked.fields).toHaveProperty('code');
+  expect((await other.fill(asked, { code: codeAt(secret, seconds() * 1000) })).url).toContain('/account');
+});
+
+test('in the flow of the examples whoever has a password alone signs in by it', async () => {
+  await flow(example());
+  const ada = createPerson(server.baseUrl);
+  const page = await ada.fill(await ada.open(login()), { username: 'ada', password: PASSWORD });
+  expect(page.url).toContain('/account');
+});
+
+test('a sign-in by a passkey hashes no password', async () => {
+  await setUpPasskey();
+  await flow([{ authenticatorId: 'webauthn', requirement: 'REQUIRED' }]);
+  const ada = createPerson(server.baseUrl);
+  hashed = 0;
+  const page = await ada.open(login());
+  expect((await ada.fill(page, answerTo(page))).url).toContain('/account');
+  key = createSoftPasskey(new URL(server.baseUrl).origin);
+  const eve = createPerson(server.baseUrl);
+  const asked = await eve.open(login());
+  expect((await eve.fill(asked, answerTo(asked))).text).toContain('This passkey can’t be used here');
+  expect(hashed).toBe(0);
+});
