@@ -381,6 +381,7 @@ export async function buildApp({
     },
     async stop() {
       monitoring.drain();
+      connections.drain();
       // Balancers hear of it by the readiness probe, and meanwhile requests are still served.
       if (config.SVC_DRAIN_SECONDS > 0) await sleep(config.SVC_DRAIN_SECONDS * 1000);
       await connections.during(() => http.close());

@@ -1,7 +1,7 @@
 // Owns: letting go of connections when the server stops, so that no client can hold it.
 // Does not own: finishing requests, which is Fastify's `close`.
 // Implements: "stop is graceful: readiness off, requests finished, jobs handed back".
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Less than the 30 seconds that Kubernetes gives a pod to end. */
@@ -13,6 +13,7 @@ const GRACE_MS = 20_000;
  */
 export function trackConnections(server: Server, graceMs = GRACE_MS) {
   const unused = new Set<Socket>();
+  let draining = false;
   let closing = false;
   server.on('connection', (socket: Socket) => {
     if (closing) return socket.destroy();
@@ -20,7 +21,18 @@ export function trackConnections(server: Server, graceMs = GRACE_MS) {
     socket.once('close', () => unused.delete(socket));
   });
   server.on('request', ({ socket }) => unused.delete(socket));
+  // first of all: some answers are there before the next listener
+  server.prependListener('request', (_: IncomingMessage, response: ServerResponse) => {
+    if (draining) response.setHeader('connection', 'close');
+  });
   return {
+    /**
+     * Balancers choose another server for new connections alone. From now on each answer ends its connection, so that whoever keeps
+     * one goes over, and none is cut as a request comes on it.
+     */
+    drain(): void {
+      draining = true;
+    },
     /** Waits for `close`, which finishes requests; a client that doesn't take its answer in time is cut off. */
     async during(close: () => PromiseLike<unknown>): Promise<void> {
       closing = true;

@@ -62,7 +62,8 @@ export async function openHttp({
     routerOptions: { maxParamLength: PARAM_LENGTH },
     // Faults found before routing, such as a malformed path, are problems like all others.
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
-    return503OnClosing: true,
+    // Whoever has a connection when the server closes is answered, and loses the connection.
+    return503OnClosing: false,
     serverFactory: (routes) =>
       createServer(
         {

@@ -1,6 +1,6 @@
 // A stopping server finishes requests, and no client can hold it by a connection that says nothing or takes nothing.
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { Agent, createServer, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { trackConnections } from '../../../server/http/connections.ts';
@@ -14,6 +14,24 @@ test('a connection that never carried a request does not hold the stop', async (
   await server.stop();
   await gone;
 });
+
+test.each(['/actuator/health/liveness', '/realms/master/.well-known/openid-configuration'])(
+  'while the server drains, an answer of %s is the last of its connection',
+  async (path) => {
+    const server = await startTestServer({ env: { SVC_DRAIN_SECONDS: '2' } });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = async () => {
+      const [answer]: IncomingMessage[] = await once(get(`${server.baseUrl}${path}`, { agent }), 'response');
+      await once(answer?.resume() ?? server.app.http.server, 'end');
+      return [answer?.statusCode, answer?.headers.connection];
+    };
+    expect(await ask()).toEqual([200, 'keep-alive']);
+    const stopped = server.stop();
+    expect(await ask()).toEqual([200, 'close']);
+    await stopped;
+    agent.destroy();
+  },
+);
 
 /** A server that answers when the test says so; where it listens. */
 async function slowServer(graceMs?: number) {
