@@ -158,7 +158,9 @@ export function workloadGrant<Body extends z.ZodObject>(
         const present = await store.match(tx.sql, realm, token);
         const holds = present?.enabled && present.id === credential.id && present.client_id === credential.client_id;
         const data = { verified: true, credential: name, audience, scope, jti, resources };
-        if (holds) tx.record({ ...audit('WORKLOAD_TOKEN_ISSUED', data), clientId: client.clientId });
+        // An agent acts under its own name, whatever it proves itself by.
+        const own = client.agent && { by: call.by };
+        if (holds) tx.record({ ...audit('WORKLOAD_TOKEN_ISSUED', data), ...own, clientId: client.clientId });
         else tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: true, reason: 'the credential changed meanwhile' }));
         return holds;
       });
