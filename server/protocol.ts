@@ -244,7 +244,7 @@ export function createProtocol(deps: ProtocolDeps) {
     baseUrl,
     now,
   };
-  const saml = createSaml({ ...shared, sql, keys, factors, subjects });
+  const saml = createSaml({ ...shared, sql, keys, consents, factors, subjects });
   const singleLogout = createSingleLogout({ ...shared, realmSql: deps.realmSql });
   const logout = createLogout({
     transact,

@@ -7,11 +7,13 @@ export const EXPORT_SCHEMA = 'svc.gdpr.export/v1';
 
 export const ConsentRecord = z
   .object({
-    clientId: z.string(),
+    clientId: z.string().describe('A SAML client’s is its entity id'),
     clientName: z.string().nullable(),
     scopes: z.array(z.string()),
     resources: z.array(z.string()).describe('Where tokens may be used for the person'),
-    claims: z.array(z.string()).describe('What the application’s own mappers say of the person'),
+    claims: z
+      .array(z.string())
+      .describe('What the application’s own mappers say of the person; the attributes of a SAML client'),
     grantedAt: EpochMs,
     updatedAt: EpochMs,
   })
@@ -139,7 +141,7 @@ export const revokeOwnConsent = route({
   summary: 'Take back what you agreed to for one application, with the tokens that it has',
   permission: null,
   principal: 'person',
-  params: z.strictObject({ realm: RealmName, clientId: z.string().min(1).max(255) }),
+  params: z.strictObject({ realm: RealmName, clientId: z.string().min(1).max(1024) }),
   status: 204,
   problems: ['not-found'],
 });

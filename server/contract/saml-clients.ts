@@ -55,6 +55,7 @@ const fields = {
   signResponses: z.boolean().describe('Whether the answers around them do'),
   encryptAssertions: z.boolean().describe('Whether only it can read them'),
   idpInitiated: z.boolean().describe('Whether people may come without a request of its own'),
+  consentRequired: z.boolean().describe('Whether people are asked before their data goes to it'),
   mappers: z
     .array(Mapper)
     .max(200)

@@ -115,11 +115,11 @@ export const audiencesOf = (scopes: readonly Carrier[]): string[] =>
   );
 
 const IMPERSONAL: readonly string[] = ['constant', 'audience', 'session'];
+/** Whether it says something of the person. */
+export const isPersonal = ({ source }: Pick<ClaimView, 'source'>): boolean => !IMPERSONAL.includes(source);
 /** The names of those that say something of the person. */
 export const personalClaims = (claims: readonly ClaimView[]): string[] => [
-  ...new Set(
-    claims.flatMap((claim) => (IMPERSONAL.includes(claim.source) || claim.in.length === 0 ? [] : [claim.name])),
-  ),
+  ...new Set(claims.flatMap((claim) => (isPersonal(claim) && claim.in.length > 0 ? [claim.name] : []))),
 ];
 
 /** Whether any of them says something in this place. */

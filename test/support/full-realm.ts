@@ -248,6 +248,7 @@ export function fullRealm(): RealmDocument {
         signResponses: false,
         encryptAssertions: true,
         idpInitiated: true,
+        consentRequired: true,
         mappers: [
           {
             name: 'mail: on',

@@ -56,14 +56,15 @@ ${consents.map((consent) => applicationRow(consent, parts))}
 </ul>`;
 
 function applicationRow(
-  { clientId, clientName, scopes: allowed, grantedAt }: ConsentRecord,
+  { clientId, clientName, scopes: allowed, claims, grantedAt }: ConsentRecord,
   { titles, scopes, mayChange, post, time }: ApplicationsParts,
 ): Html {
   const title = titles.get(clientId) ?? clientName ?? clientId;
   const button = html`<button class="quiet">${text('account.withdraw')}<span class="hidden"> ${title}</span></button>`;
   return html`<li>
 <div><strong>${title}</strong>
-${scopeList(allowed, scopes)}
+${allowed.length > 0 && scopeList(allowed, scopes)}
+${claims.length > 0 && html`<div class="soft">${claims.join(', ')}</div>`}
 <div class="soft">${textHtml('account.allowed', { when: time(grantedAt) })}</div></div>
 ${mayChange && post(`consents/${encodeURIComponent(clientId)}/withdraw`, button)}
 </li>`;

@@ -41,6 +41,7 @@ const MOST_REDIRECT_URI = 500;
 
 /** Where a sign-in goes on: routes.ts answers there. */
 export const resumePath = (realm: string): string => `/realms/${realm}/oauth2/authorize/resume`;
+export const consentPath = (realm: string): string => `/realms/${realm}/oauth2/consent`;
 /** Where what came by POST, or is asked for anew, goes on. */
 export const requestPath = (realm: string, text: string): string =>
   `/realms/${realm}/oauth2/authorize?${new URLSearchParams(text)}`;
@@ -207,7 +208,21 @@ export function createAuthorization(deps: AuthorizationDeps) {
       });
     }
     const sub = await admit({ realm, ipAddress: request.ip }, asked.client, session);
-    if (step.do === 'consent') return consents.ask(reply, request, { realm, brand, session, asked, since });
+    if (step.do === 'consent') {
+      const { client, text, redirectUri } = asked;
+      return consents.ask(reply, request, {
+        realm,
+        brand,
+        session,
+        answerAt: consentPath(realm),
+        application: client.title,
+        origin: client.documentHost === null ? undefined : { host: client.documentHost, redirectUri },
+        agreement: consents.listed(asked),
+        text,
+        since,
+        onward: [redirectUri],
+      });
+    }
     const code = await giveCode(context, asked, { session, since, sub, agreed });
     return sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } });
   }
@@ -328,13 +343,13 @@ export function createAuthorization(deps: AuthorizationDeps) {
     /** The consent page's answer. That it was shown proves that the session was enough for the request. */
     async consent(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
       const context = await contextOf(request, reply, realm);
-      const answered = context.session && consents.answered(request, form, realm, context.session);
-      if (!answered)
-        throw new OAuthError('invalid_request', 'The page is too old', {
-          page: { told: 'The page was open for too long, so nothing was allowed.' },
-        });
+      const answered = consents.answered(request, form, {
+        realm,
+        session: context.session,
+        answerAt: consentPath(realm),
+      });
       const denied = answered.allowed ? undefined : new OAuthError('access_denied', 'The person did not agree');
-      const signedIn = context.session && { sessionId: context.session.id, since: answered.since };
+      const { signedIn } = answered;
       return handle(context, parseForm(answered.text), { signedIn, agreed: true }, denied);
     },
   };

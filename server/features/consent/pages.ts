@@ -33,7 +33,7 @@ export function agreementList({ scopes, openid, resources, claims, administers }
 const hostOf = (uri: string): string => new URL(uri).host || new URL(uri).protocol;
 
 export function consentPage({
-  realm,
+  answerAt,
   application,
   origin,
   username,
@@ -42,7 +42,7 @@ export function consentPage({
   since,
   proof,
 }: {
-  realm: string;
+  answerAt: string;
   application: string;
   /** Of one that nobody here has looked at: where it is from, and where they will be sent. */
   origin: { host: string; redirectUri: string } | undefined;
@@ -56,5 +56,5 @@ export function consentPage({
   return html`<p class="lead">${textHtml('consent.lead', { application: html`<strong>${application}</strong>`, username: html`<strong>${username}</strong>` })}</p>
 ${origin && html`<p>${textHtml('consent.origin', { host: html`<strong>${origin.host}</strong>`, address: html`<strong>${hostOf(origin.redirectUri)}</strong>` })}</p>`}
 ${agreement}
-${decisionForm(`/realms/${realm}/oauth2/consent`, { request, since, proof })}`;
+${decisionForm(answerAt, { request, since, proof })}`;
 }

@@ -1,5 +1,5 @@
 // Owns: what people have agreed to: asking them, believing the answer, remembering it.
-// Does not own: when consent is needed and what follows from it (features/authorize).
+// Does not own: when consent is needed and what follows from it (features/authorize, features/saml).
 // Implements: decisions "Client" (consentRequired); OIDC Core §3.1.2.4.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
@@ -8,6 +8,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Agreement } from '../../domain/agreement.ts';
 import type { Form } from '../../http/form.ts';
+import { OAuthError } from '../../http/oauth-error.ts';
 import { type Brand, type Html, sendPage } from '../../http/pages.ts';
 import { text as words } from '../../http/texts.ts';
 import type { AuthorizationRequest } from '../authorize/checks.ts';
@@ -19,6 +20,25 @@ interface Person {
   id: string;
   userId: string;
   username: string;
+}
+
+type Asked = Pick<AuthorizationRequest, 'scopesToAgree' | 'toAgree' | 'openid' | 'administers'>;
+/** What is asked of a person on the page. */
+export interface Question {
+  realm: string;
+  brand: Brand;
+  session: Person;
+  /** The path that the answer goes to. */
+  answerAt: string;
+  application: string;
+  origin?: { host: string; redirectUri: string } | undefined;
+  agreement: Html;
+  /** The request, which the answer brings back. */
+  text: string;
+  /** From when on what the session has proven counts for it. */
+  since: number;
+  /** Where the answer may lead the browser. */
+  onward?: readonly string[];
 }
 
 export function createConsents({
@@ -33,16 +53,16 @@ export function createConsents({
   adminAudience: string;
   now: () => Date;
 }) {
-  const about = (realm: string, session: Person, text: string, since: string) => [
+  const about = (answerAt: string, session: Person, text: string, since: string) => [
     'consent',
-    realm,
+    answerAt,
     session.id,
     text,
     since,
   ];
 
   /** What a request asks the person to agree to, for a page. */
-  const listed = ({ scopesToAgree: scopes, toAgree, openid, administers }: AuthorizationRequest): Html =>
+  const listed = ({ scopesToAgree: scopes, toAgree, openid, administers }: Asked): Html =>
     agreementList({
       scopes,
       openid,
@@ -58,46 +78,43 @@ export function createConsents({
     of: (realm: string, userId: string, client: ClientView): Promise<Agreement | undefined> =>
       store.read(sql, realm, userId, client.id),
 
-    ask(
-      reply: FastifyReply,
-      request: FastifyRequest,
-      {
-        realm,
-        brand,
-        session,
-        asked,
-        since,
-      }: { realm: string; brand: Brand; session: Person; asked: AuthorizationRequest; since: number },
-    ): FastifyReply {
-      const { client, text, redirectUri } = asked;
+    ask(reply: FastifyReply, request: FastifyRequest, question: Question): FastifyReply {
+      const { realm, brand, session, answerAt, application, origin, agreement, text, since, onward = [] } = question;
+      const asked = about(answerAt, session, text, String(since));
       const body = consentPage({
-        realm,
-        application: client.title,
-        origin: client.documentHost === null ? undefined : { host: client.documentHost, redirectUri },
+        answerAt,
+        application,
+        origin,
         username: session.username,
-        agreement: listed(asked),
+        agreement,
         request: text,
         since,
-        proof: proofOf(request.cookies[sessionCookie(realm)] ?? '', about(realm, session, text, String(since)), now()),
+        proof: proofOf(request.cookies[sessionCookie(realm)] ?? '', asked, now()),
       });
       return sendPage(
         reply,
         { realm, brand, title: words('consent.title'), body, plain: true },
-        { formAction: [redirectUri] },
+        { formAction: onward },
       );
     },
 
-    /** The authorization request that the person answered, where the answer really comes from their page. */
+    /**
+     * The request that the person answered, and since when what the session has proven counts for it.
+     * @throws OAuthError where the answer doesn't really come from their page
+     */
     answered(
       request: FastifyRequest,
       form: Form,
-      realm: string,
-      session: Person,
-    ): { text: string; since: number; allowed: boolean } | undefined {
+      { realm, session, answerAt }: { realm: string; session: Person | undefined; answerAt: string },
+    ): { text: string; signedIn: { sessionId: string; since: number }; allowed: boolean } {
       const [text, since] = [form.get('request') ?? '', form.get('since') ?? ''];
-      const asked = about(realm, session, text, since);
-      if (!proofHolds(form.get('proof'), request.cookies[sessionCookie(realm)], asked, now())) return undefined;
-      return { text, since: Number(since), allowed: form.get('decision') === 'allow' };
+      const cookie = request.cookies[sessionCookie(realm)];
+      if (!session || !proofHolds(form.get('proof'), cookie, about(answerAt, session, text, since), now()))
+        throw new OAuthError('invalid_request', 'The page is too old', {
+          page: { told: 'The page was open for too long, so nothing was allowed.' },
+        });
+      const signedIn = { sessionId: session.id, since: Number(since) };
+      return { text, signedIn, allowed: form.get('decision') === 'allow' };
     },
 
     /** Remembers an agreement, in the transaction that acts on it. */

@@ -44,7 +44,7 @@ const loginEvents: PersonalData = {
 };
 
 const consents: PersonalData = {
-  tables: ['consent'],
+  tables: ['consent', 'saml_consent'],
   export: async (sql, realm, userId) => ({ consents: await store.consents(sql, realm, userId) }),
 };
 

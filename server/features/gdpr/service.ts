@@ -7,6 +7,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import type { Agreement } from '../../domain/agreement.ts';
 import { endAccess, refuseTokensOf } from '../../domain/end-access.ts';
 import { endGrants } from '../../domain/grants.ts';
 import type { Principal } from '../../domain/principal.ts';
@@ -82,7 +83,14 @@ export function createGdpr({ sql, transact, seal, access, personalData, notify, 
         const { username } = await load(tx.sql, realm, userId);
         const at = now();
         const removed = await store.removeConsent(tx.sql, realm, { userId, clientId });
-        if (!removed) throw new Problem('not-found', 'There is no consent for this application');
+        // A name may be a client's of either protocol.
+        const ofSaml = await store.removeSamlConsent(tx.sql, realm, { userId, entityId: clientId });
+        if (!removed && !ofSaml) throw new Problem('not-found', 'There is no consent for this application');
+        const subject = { type: 'user', id: userId, name: username } as const;
+        const told = (agreed: Agreement) =>
+          tx.record({ type: 'CONSENT_REVOKED', realm, by, subject, clientId, data: { ...agreed } });
+        if (ofSaml) told(ofSaml);
+        if (!removed) return;
         const { client, seconds, ...agreed } = removed;
         const ended = await endGrants(tx.sql, realm, { userId, client, now: at });
         await refuseTokensOf(
@@ -91,8 +99,7 @@ export function createGdpr({ sql, transact, seal, access, personalData, notify, 
           ended.map((id) => ({ id, seconds })),
           at,
         );
-        const subject = { type: 'user', id: userId, name: username } as const;
-        tx.record({ type: 'CONSENT_REVOKED', realm, by, subject, clientId, data: { ...agreed } });
+        told(agreed);
       }),
 
     /** Everything that is the person's goes; what must stay knows them by a pseudonym that leads nowhere. */

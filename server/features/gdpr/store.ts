@@ -22,7 +22,12 @@ export const consents = (sql: Sql, realm: string, userId: string): Promise<Conse
     floor(extract(epoch from o.granted_at) * 1000)::bigint as "grantedAt",
     floor(extract(epoch from o.updated_at) * 1000)::bigint as "updatedAt"
   from consent o join client c on c.realm_id = o.realm_id and c.id = o.client
-  where o.realm_id = ${realm} and o.user_id = ${userId} order by c.client_id`;
+  where o.realm_id = ${realm} and o.user_id = ${userId}
+  union all
+  select s.entity_id, s.name, '{}', '{}', o.claims,
+    floor(extract(epoch from o.granted_at) * 1000)::bigint, floor(extract(epoch from o.updated_at) * 1000)::bigint
+  from saml_consent o join saml_client s on s.realm_id = o.realm_id and s.id = o.client
+  where o.realm_id = ${realm} and o.user_id = ${userId} order by 1`;
 
 interface Removed extends Agreement {
   client: string;
@@ -41,6 +46,20 @@ export async function removeConsent(
     where o.realm_id = ${realm} and o.user_id = ${userId} and c.realm_id = o.realm_id and c.id = o.client
       and c.client_id = ${clientId}
     returning o.client, o.scopes, o.resources, o.claims, greatest(c.access_token_ttl_seconds, ${LONGEST}::int) as seconds`;
+  return row;
+}
+
+/** The same of a SAML client, which has no grants. */
+export async function removeSamlConsent(
+  sql: Sql,
+  realm: string,
+  { userId, entityId }: { userId: string; entityId: string },
+): Promise<Agreement | undefined> {
+  const [row] = await sql<Agreement>`
+    delete from saml_consent o using saml_client c
+    where o.realm_id = ${realm} and o.user_id = ${userId} and c.realm_id = o.realm_id and c.id = o.client
+      and c.entity_id = ${entityId}
+    returning '{}'::text[] as scopes, '{}'::text[] as resources, o.claims`;
   return row;
 }
 

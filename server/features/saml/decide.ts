@@ -10,22 +10,33 @@ export interface Known {
   fresh: boolean;
   /** The request names a person, and it is somebody else. */
   somebodyElse: boolean;
+  /** The person has to agree, and hasn't. */
+  toAgree: boolean;
 }
-export type Step = { do: 'sign-in'; forced: boolean } | { do: 'answer' } | { do: 'refuse'; because: Failed };
+export type Step =
+  | { do: 'sign-in'; forced: boolean }
+  | { do: 'consent' }
+  | { do: 'answer' }
+  | { do: 'refuse'; because: Failed };
 
 const refuse = (because: Failed): Step => ({ do: 'refuse', because });
 
 type Request = Pick<Kept, 'forced' | 'passive' | 'level'>;
 
-export function decide({ forced, passive, level }: Request, { session, missing, fresh, somebodyElse }: Known): Step {
-  // Who acts for somebody proves nothing of them.
+export function decide(
+  { forced, passive, level }: Request,
+  { session, missing, fresh, somebodyElse, toAgree }: Known,
+): Step {
+  // Who acts for somebody proves nothing of them, and can't agree for them.
   if (session?.impersonator) {
     if (somebodyElse) return refuse(failures.otherPerson);
-    return forced || level > 0 ? refuse(failures.acting) : { do: 'answer' };
+    return forced || level > 0 || toAgree ? refuse(failures.acting) : { do: 'answer' };
   }
   const again = session !== undefined && ((forced && !fresh) || somebodyElse);
-  if (session && !again && (fresh || missing === undefined)) return { do: 'answer' };
+  const enough = session && !again && (fresh || missing === undefined);
+  if (enough && !toAgree) return { do: 'answer' };
   if (passive) return refuse(failures.noPassive);
+  if (enough) return { do: 'consent' };
   if (fresh && somebodyElse) return refuse(failures.otherPerson);
   return { do: 'sign-in', forced: again };
 }

@@ -15,7 +15,7 @@ import { OAuthError } from '../../http/oauth-error.ts';
 import type { Finished } from '../sign-in/continuation.ts';
 import { Kept } from './kept.ts';
 import type { SingleLogout } from './logout.ts';
-import { resumePath, type Saml } from './service.ts';
+import { consentPath, resumePath, type Saml } from './service.ts';
 
 /** Public, so readable from any origin. */
 export function samlMetadataRoutes(app: FastifyInstance, saml: Saml): void {
@@ -74,4 +74,8 @@ export function samlRoutes(app: FastifyInstance, { saml, signIns }: { saml: Saml
       });
     return saml.resume(request, reply, realm, { kept: kept.data, signedIn: finished.done });
   });
+
+  app.post(consentPath(':realm'), { schema: { hide: true } }, (request, reply) =>
+    saml.consent(request, reply, realmOf(request), formOf(request)),
+  );
 }

@@ -7,21 +7,25 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { type Agreement, covers } from '../../domain/agreement.ts';
 import { type Factors, oldestOf, provenSince } from '../../domain/factors.ts';
 import type { Person } from '../../domain/person.ts';
 import { newXmlId } from '../../domain/saml-writing.ts';
 import { actorOf, personOf } from '../../domain/session.ts';
 import type { Subjects } from '../../domain/subjects.ts';
 import type { Refusals } from '../../events/refusals.ts';
+import type { Form } from '../../http/form.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { endpointsOf } from '../../http/realm-endpoints.ts';
 import { sendForm } from '../../http/self-posting.ts';
 import type { XmlSigner } from '../../xml/sign.ts';
+import type { Consents } from '../consent/service.ts';
 import type { Keys } from '../keys/service.ts';
 import type { LiveSession } from '../sessions/service.ts';
 import type { Continuation } from '../sign-in/continuation.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import { attributesOf } from './attributes.ts';
+import { agreementOf } from './consent.ts';
 import { classOf } from './contexts.ts';
 import { decide } from './decide.ts';
 import { KEPT_MS, type Keeping, Kept } from './kept.ts';
@@ -29,12 +33,14 @@ import { metadataOf } from './metadata.ts';
 import { type NameId, nameIdOf } from './name-id.ts';
 import { createRequests, type Refused } from './requests.ts';
 import { type Addressed, assertionResponse, failedResponse } from './response.ts';
-import { readPerson, signOn } from './store.ts';
+import { addConsent, readConsent, readPerson, signOn } from './store.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
 import { type Failed, failures } from './vocabulary.ts';
 
 /** Where a sign-in goes on: routes.ts answers there. */
 export const resumePath = (realm: string): string => `/realms/${realm}/saml/idp/sso/resume`;
+/** Where the consent page is answered. */
+export const consentPath = (realm: string): string => `/realms/${realm}/saml/idp/consent`;
 /** Where what was verified goes on, or is asked for anew. @param kept sealed */
 const keptPath = (realm: string, kept: string): string => `/realms/${realm}/saml/idp/sso?request=${kept}`;
 
@@ -48,6 +54,7 @@ export interface SamlDeps {
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   sessions: { current(request: FastifyRequest, realm: string): Promise<LiveSession | undefined> };
   signIns: Pick<SignIns, 'begin' | 'missing'>;
+  consents: Pick<Consents, 'ask' | 'answered' | 'listed'>;
   factors: Factors;
   subjects: Pick<Subjects, 'of'>;
   refusals: Pick<Refusals, 'record'>;
@@ -64,10 +71,20 @@ interface Context {
   client: SamlClientView;
   kept: Kept;
 }
-/** A session that was begun or renewed for the request: `since` when all has been proven that it rests on, in milliseconds. */
+/** A session that is enough for the request: `since` when all has been proven that it rests on, in milliseconds. */
 interface SignedIn {
   sessionId: string;
   since: number;
+}
+/** Who gets the answer, and as whom. */
+interface Answered {
+  session: LiveSession;
+  person: Person;
+  nameId: NameId;
+  /** Milliseconds: from when on what the session has proven counts. */
+  since: number;
+  /** What the person has just agreed to. */
+  agreed: Agreement | undefined;
 }
 
 export function createSaml(deps: SamlDeps) {
@@ -81,6 +98,7 @@ export function createSaml(deps: SamlDeps) {
     settings,
     sessions,
     signIns,
+    consents,
     factors,
     subjects,
     refusals,
@@ -170,8 +188,7 @@ export function createSaml(deps: SamlDeps) {
     return failures.denied;
   }
 
-  /** @param since milliseconds: from when on what the session has proven counts */
-  async function answer(context: Context, session: LiveSession, person: Person, nameId: NameId, since: number) {
+  async function answer(context: Context, { session, person, nameId, since, agreed }: Answered) {
     const { realm, client, kept } = context;
     const counted = provenSince(session.factors, since);
     const oldest = session.impersonator ? session.startedAt.getTime() : oldestOf(counted);
@@ -194,6 +211,10 @@ export function createSaml(deps: SamlDeps) {
         nameIdFormat: nameId.format,
         initiatedBy: kept.requestId === null ? 'identity-provider' : 'service-provider',
       };
+      if (agreed) {
+        await addConsent(tx.sql, realm, { userId: person.id, client: client.id, claims: agreed.claims, now: now() });
+        tx.record(event(context, session, { type: 'CONSENT_GRANTED', data: { ...agreed } }));
+      }
       tx.record(event(context, session, { type: 'SAML_ASSERTION_ISSUED', data }));
       return result;
     });
@@ -209,13 +230,40 @@ export function createSaml(deps: SamlDeps) {
     return send(context, await assertionResponse(await addressed(context), said, await signerOf(realm)));
   }
 
-  async function proceed(context: Context, signedIn?: SignedIn): Promise<FastifyReply> {
+  /** @returns what the person has to agree to and hasn't; undefined: nothing */
+  async function openAgreement({ realm, client, kept }: Context, userId: string): Promise<Agreement | undefined> {
+    if (!client.consentRequired) return undefined;
+    const asked = agreementOf(client, kept.format);
+    return covers(await readConsent(sql, realm, userId, client.id), asked) ? undefined : asked;
+  }
+
+  function ask(context: Context, session: LiveSession, asked: Agreement, since: number): FastifyReply {
+    const { realm, request, reply, brand, client, kept } = context;
+    const agreement = consents.listed({ scopesToAgree: [], toAgree: asked, openid: true, administers: false });
+    const text = keeping.write({ ...kept, toAgree: [...asked.claims] });
+    const answerAt = consentPath(realm);
+    return consents.ask(reply, request, {
+      realm,
+      brand,
+      session,
+      answerAt,
+      application: client.title,
+      agreement,
+      text,
+      since,
+    });
+  }
+
+  /** @param agreed by the person, to this very request */
+  async function proceed(context: Context, signedIn?: SignedIn, agreed?: Agreement): Promise<FastifyReply> {
     const { realm, request, reply, client, kept } = context;
     if (client.applications.some(({ enabled }) => !enabled)) return fail(context, failures.applicationOff);
     const session = await sessions.current(request, realm);
     const fresh = session !== undefined && signedIn?.sessionId === session.id;
     const person = session && (await readPerson(sql, realm, session.userId));
     const nameId = person && (await nameIdOf(subjects, realm, client, kept.format, person));
+    const open = person && (await openAgreement(context, person.id));
+    const toAgree = open !== undefined && !covers(agreed, open);
     const step = decide(kept, {
       session,
       missing:
@@ -224,6 +272,7 @@ export function createSaml(deps: SamlDeps) {
           : undefined,
       fresh,
       somebodyElse: person !== undefined && kept.subject !== undefined && kept.subject !== nameId?.value,
+      toAgree,
     });
     if (step.do === 'refuse') return fail(context, step.because);
     if (step.do === 'sign-in' || !session || !person)
@@ -234,7 +283,9 @@ export function createSaml(deps: SamlDeps) {
     const closed = await closedTo(context, session, person);
     if (closed) return fail(context, closed);
     if (!nameId) return fail(context, failures.noNameId);
-    return answer(context, session, person, nameId, fresh ? (signedIn?.since ?? 0) : 0);
+    const since = fresh ? (signedIn?.since ?? 0) : 0;
+    if (step.do === 'consent' && open) return ask(context, session, open, since);
+    return answer(context, { session, person, nameId, since, agreed: open });
   }
 
   /** A fault that only a page shows is recorded as an event, for administrators to find. */
@@ -316,6 +367,21 @@ export function createSaml(deps: SamlDeps) {
       realm: string,
       { kept, signedIn }: { kept: Kept; signedIn: SignedIn },
     ): Promise<FastifyReply> => proceed(await contextFor(request, reply, realm, kept), signedIn),
+
+    /** The consent page's answer. That it was shown proves that the session was enough for the request. */
+    async consent(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
+      const session = await sessions.current(request, realm);
+      const { text, signedIn, allowed } = consents.answered(request, form, {
+        realm,
+        session,
+        answerAt: consentPath(realm),
+      });
+      const kept = keeping.read(realm, text);
+      if (!kept) throw new OAuthError('invalid_request', 'The request is too old');
+      const context = await contextFor(request, reply, realm, kept);
+      if (!allowed) return fail(context, failures.notAgreed);
+      return proceed(context, signedIn, { scopes: [], resources: [], claims: kept.toAgree ?? [] });
+    },
 
     drop: documents.drop,
   };

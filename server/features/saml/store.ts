@@ -1,5 +1,6 @@
-// SQL of sign-ons: which requests were answered, and to which service providers a session has led.
+// SQL of sign-ons: which requests were answered, what people have agreed to, and to which service providers a session has led.
 import type { Sql } from '../../db/sql.ts';
+import type { Agreement } from '../../domain/agreement.ts';
 import { type Person, type PersonRow, personColumns, personOf } from '../../domain/person.ts';
 import type { NameIdFormat } from '../../domain/saml-names.ts';
 import type { NameId } from './name-id.ts';
@@ -8,6 +9,31 @@ export async function readPerson(sql: Sql, realm: string, userId: string): Promi
   const [row] = await sql<PersonRow>`
     select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;
   return row && personOf(row);
+}
+
+/** What the person has agreed to give the client; undefined: never asked. */
+export async function readConsent(
+  sql: Sql,
+  realm: string,
+  userId: string,
+  client: string,
+): Promise<Agreement | undefined> {
+  const [row] = await sql<{ claims: string[] }>`
+    select claims from saml_consent where realm_id = ${realm} and user_id = ${userId} and client = ${client}`;
+  return row && { scopes: [], resources: [], claims: row.claims };
+}
+
+/** Adds to what was agreed to before. */
+export async function addConsent(
+  sql: Sql,
+  realm: string,
+  { userId, client, claims, now }: { userId: string; client: string; claims: readonly string[]; now: Date },
+): Promise<void> {
+  await sql`
+    insert into saml_consent as c (realm_id, user_id, client, claims, granted_at, updated_at)
+    values (${realm}, ${userId}, ${client}, ${claims}, ${now}, ${now})
+    on conflict (realm_id, user_id, client) do update set updated_at = excluded.updated_at,
+      claims = array(select distinct unnest(c.claims || excluded.claims) order by 1)`;
 }
 
 export interface SignOn {

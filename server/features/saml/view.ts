@@ -30,6 +30,7 @@ export interface SamlClientView {
   signResponses: boolean;
   encryptAssertions: boolean;
   idpInitiated: boolean;
+  consentRequired: boolean;
   mappers: readonly Mapper[];
   /** Its own, else its application's. */
   flowOverride: string | null;
@@ -53,7 +54,7 @@ const read = (sql: Sql, realm: string, entityId: string) => sql<Row>`
     c.signing_certificates as "signingCertificates", c.encryption_certificate as "encryptionCertificate",
     c.require_signed_requests as "requireSignedRequests", c.sign_assertions as "signAssertions",
     c.sign_responses as "signResponses", c.encrypt_assertions as "encryptAssertions", c.idp_initiated as "idpInitiated",
-    c.mappers, c.flow_override as "flowOverride",
+    c.consent_required as "consentRequired", c.mappers, c.flow_override as "flowOverride",
     (
       select coalesce(jsonb_agg(jsonb_build_object('name', a.name, 'enabled', a.enabled, 'displayName', a.display_name,
         'url', a.url, 'flowOverride', a.flow_override, 'roles', array(

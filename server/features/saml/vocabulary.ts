@@ -18,6 +18,7 @@ const failed = (top: 'Requester' | 'Responder', code: string, message: string): 
 export const failures = {
   noPassive: failed('Responder', 'NoPassive', 'The person has to sign in'),
   denied: failed('Responder', 'RequestDenied', 'The person may not use this application'),
+  notAgreed: failed('Responder', 'RequestDenied', 'The person did not agree'),
   applicationOff: failed('Responder', 'RequestDenied', 'The application is switched off'),
   otherPerson: failed('Responder', 'UnknownPrincipal', 'Somebody else has signed in'),
   acting: failed('Responder', 'RequestDenied', 'The person themselves would have to sign in'),

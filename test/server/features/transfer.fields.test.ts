@@ -203,6 +203,7 @@ const cases: Case[] = [
       requireSignedRequests: false,
       encryptAssertions: false,
       idpInitiated: false,
+      consentRequired: false,
       mappers: [],
       metadataUrl: null,
       metadataCertificate: null,

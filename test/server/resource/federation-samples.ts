@@ -48,6 +48,7 @@ export const federationSamples: readonly Sample[] = [
       signAssertions: false,
       signResponses: false,
       idpInitiated: true,
+      consentRequired: true,
       mappers: [{ name: 'b', source: 'property', attribute: 'email' }, { name: 'a' }],
       metadataUrl: 'https://wiki.example/metadata',
       metadataCertificate: SAML_CERTIFICATE,

@@ -69,6 +69,7 @@ export function samlClientOf(
     signAssertions: is('saml.assertion.signature'),
     signResponses: is('saml.server.signature'),
     encryptAssertions: is('saml.encrypt') && has('encryption'),
+    consentRequired: given.consentRequired ?? false,
     idpInitiated: (at.saml_idp_initiated_sso_url_name ?? '') !== '',
     mappers,
     ...(flow !== undefined && { flowOverride: flow }),
