@@ -2,41 +2,35 @@
 import type { Event, EventType } from '../../contract/events.ts';
 import { isAdminWrite } from '../../contract/events.ts';
 import type { Forwarded } from './event.ts';
+import { changeOf, type Kind, kindOf } from './kinds.ts';
 
 const VERSION = '8.17.0';
 
-/** Fields "event.category" and "event.type" by the beginning of a type's name, the first that fits. */
-const CATEGORIES: readonly [begins: RegExp, category: string[], type: string[]][] = [
-  [
-    /^(ADMIN_)?LOGIN_|^MFA_|^RECOVERY_CODE_|^PUSH_(REQUESTED|APPROVED|DENIED)|^QR_|^IMPERSONATION_/,
-    ['authentication'],
-    ['start'],
-  ],
-  [/^(ADMIN_)?LOGOUT$|^SESSION_ENDED|^BACKCHANNEL_/, ['authentication', 'session'], ['end']],
-  [
-    /^(TOKEN|WORKLOAD_TOKEN|CODE|SAML_ASSERTION|AUTHORIZATION|DEVICE_(AUTHORIZATION|APPROVED|DENIED))/,
-    ['authentication'],
-    ['info'],
-  ],
-  [/^ACCESS_DENIED/, ['iam'], ['denied']],
-  [/^(USER|CREDENTIAL|PASSWORD|CONSENT|TERMS|DEVICE_ENROLMENT|ORGANIZATION_MEMBER)/, ['iam'], ['user']],
-  [/^GROUP_/, ['iam'], ['group']],
-  [/^ADMIN_/, ['iam'], ['admin']],
-];
-const CHANGES: readonly [ends: RegExp, type: string][] = [
-  [/_(CREATED|ADDED|REGISTERED)$/, 'creation'],
-  [/_(DELETED|ERASED|REMOVED|REVOKED)$/, 'deletion'],
-  [/_(UPDATED|CHANGED|IMPORTED|MOVED|ROTATED|RELEASED|LOCKED|UNLOCKED)$/, 'change'],
-];
+/** Fields "event.category" and "event.type": words of the schema, those that it has for each other. */
+const FIELDS: Record<Exclude<Kind, 'entity'>, { category: string[]; type: string[] }> = {
+  'sign-in': { category: ['authentication'], type: ['start'] },
+  'sign-out': { category: ['authentication', 'session'], type: ['end'] },
+  proof: { category: ['authentication'], type: ['info'] },
+  grant: { category: ['authentication'], type: ['info'] },
+  denial: { category: ['api', 'iam'], type: ['denied', 'info'] },
+  account: { category: ['iam'], type: ['user'] },
+  membership: { category: ['iam'], type: ['group', 'user'] },
+  group: { category: ['iam'], type: ['group'] },
+  rights: { category: ['iam'], type: ['admin', 'user'] },
+};
+const CHANGING: readonly Kind[] = ['account', 'membership', 'group', 'rights', 'entity'];
 
-function kindOf(type: EventType): { category: string[]; type: string[] } {
-  const [, category, kind] = CATEGORIES.find(([begins]) => begins.test(type)) ?? [
-    undefined,
-    ['configuration'],
-    isAdminWrite(type) ? ['admin'] : ['info'],
-  ];
-  const change = CHANGES.find(([ends]) => ends.test(type))?.[1];
-  return { category, type: change === undefined ? kind : [...kind, change] };
+function fieldsOf(type: EventType): { category: string[]; type: string[] } {
+  const kind = kindOf(type);
+  const change = CHANGING.includes(kind) ? changeOf(type) : undefined;
+  if (kind === 'entity') {
+    const became = change ?? 'info';
+    return isAdminWrite(type)
+      ? { category: ['configuration', 'iam'], type: ['admin', became] }
+      : { category: ['configuration'], type: [became] };
+  }
+  const fields = FIELDS[kind];
+  return change ? { ...fields, type: [...fields.type, change] } : fields;
 }
 
 const person = (party: Event['actor']) => party && { id: party.id ?? undefined, name: party.name ?? undefined };
@@ -51,7 +45,7 @@ export function ecs({ block, ...event }: Forwarded): object {
     event: {
       id: event.id,
       kind: 'event',
-      ...kindOf(type),
+      ...fieldsOf(type),
       action: type,
       outcome: outcome === 'success' ? 'success' : 'failure',
       provider: 'realmkeeper',

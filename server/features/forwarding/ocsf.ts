@@ -1,7 +1,8 @@
 // Events in the Open Cybersecurity Schema Framework, classes of its category Identity & Access Management. Pure. What it has no
 // attribute for is `unmapped`.
-import type { Event, EventType } from '../../contract/events.ts';
+import type { EventType, Party } from '../../contract/events.ts';
 import type { Forwarded } from './event.ts';
+import { type Change, changeOf, type Kind, kindOf } from './kinds.ts';
 
 const VERSION = '1.3.0';
 const IAM = 3;
@@ -13,44 +14,93 @@ const USER_ACCESS = 3005;
 const GROUP_MANAGEMENT = 3006;
 const OTHER = 99;
 
-/** Class and activity by the type's name, the first that fits. */
-const CLASSES: readonly [type: RegExp, classUid: number, activity: number][] = [
-  [/^(ADMIN_)?LOGIN_/, AUTHENTICATION, 1],
-  [/^(ADMIN_)?LOGOUT$|^SESSION_ENDED$/, AUTHENTICATION, 2],
-  [/^(MFA_|PUSH_(REQUESTED|APPROVED|DENIED)|QR_|RECOVERY_CODE_|BACKCHANNEL_)/, AUTHENTICATION, OTHER],
-  [
-    /^(TOKEN|WORKLOAD_TOKEN|CODE|SAML_ASSERTION|AUTHORIZATION|IMPERSONATION|DEVICE_(AUTHORIZATION|APPROVED|DENIED))/,
-    AUTHORIZE_SESSION,
-    OTHER,
-  ],
-  [/^USER_CREATED$/, ACCOUNT_CHANGE, 1],
-  [/^(USER_DELETED|USER_ERASED)$/, ACCOUNT_CHANGE, 6],
-  [/^PASSWORD_CHANGED$/, ACCOUNT_CHANGE, 3],
-  [/^USER_LOCKED$/, ACCOUNT_CHANGE, 9],
-  [/^(USER|CREDENTIAL|CONSENT|TERMS|DEVICE_ENROLMENT)/, ACCOUNT_CHANGE, OTHER],
-  [/^ADMIN_GRANT_CHANGED$/, USER_ACCESS, OTHER],
-  [/^ORGANIZATION_MEMBER_ADDED$/, GROUP_MANAGEMENT, 3],
-  [/^ORGANIZATION_MEMBER_REMOVED$/, GROUP_MANAGEMENT, 4],
-  [/_(CREATED|ADDED|REGISTERED)$/, ENTITY_MANAGEMENT, 1],
-  [/_(UPDATED|CHANGED|MOVED|ROTATED|IMPORTED)$/, ENTITY_MANAGEMENT, 3],
-  [/_(DELETED|REMOVED|REVOKED|RELEASED)$/, ENTITY_MANAGEMENT, 4],
-];
-const classOf = (type: EventType): [number, number] => {
-  const [, classUid = ENTITY_MANAGEMENT, activity = OTHER] = CLASSES.find(([known]) => known.test(type)) ?? [];
-  return [classUid, activity];
+const CLASS: Record<Kind, number> = {
+  'sign-in': AUTHENTICATION,
+  'sign-out': AUTHENTICATION,
+  proof: AUTHENTICATION,
+  grant: AUTHORIZE_SESSION,
+  denial: AUTHORIZE_SESSION,
+  account: ACCOUNT_CHANGE,
+  membership: GROUP_MANAGEMENT,
+  group: ENTITY_MANAGEMENT,
+  rights: USER_ACCESS,
+  entity: ENTITY_MANAGEMENT,
+};
+/** Of accounts: what the class has a word for. */
+const ACCOUNT_ACTIVITY: Partial<Record<EventType, number>> = {
+  USER_CREATED: 1,
+  PASSWORD_CHANGED: 3,
+  USER_DELETED: 6,
+  USER_ERASED: 6,
+  USER_LOCKED: 9,
+};
+const ENTITY_ACTIVITY: Record<Change, number> = { creation: 1, change: 3, deletion: 4 };
+
+function activityOf({ type, data }: Forwarded): number {
+  const kind = kindOf(type);
+  const change = changeOf(type);
+  switch (kind) {
+    case 'sign-in':
+      return 1;
+    case 'sign-out':
+      return 2;
+    case 'account':
+      return ACCOUNT_ACTIVITY[type] ?? OTHER;
+    case 'membership':
+      return type === 'ORGANIZATION_MEMBER_REMOVED' ? 4 : 3;
+    case 'rights':
+      if (rolesIn(data.taken).length === 0 && rolesIn(data.given).length > 0) return 1;
+      return rolesIn(data.given).length === 0 && rolesIn(data.taken).length > 0 ? 2 : OTHER;
+    case 'group':
+    case 'entity':
+      return change ? ENTITY_ACTIVITY[change] : OTHER;
+    default:
+      return OTHER;
+  }
+}
+
+const texts = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string' && one !== '');
+const rolesIn = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : [value]).flatMap((one) => texts(Object(one).role ?? one));
+
+/** What was given, asked for or refused: the classes that have privileges need one at least. */
+function privilegesOf({ type, clientId, data }: Forwarded): string[] {
+  const scopes = typeof data.scope === 'string' ? data.scope.split(' ') : data.scopes;
+  const named = [scopes, data.permission, data.application, rolesIn(data.given), rolesIn(data.taken)].flatMap(texts);
+  return named.length > 0 ? [...new Set(named)] : [clientId ?? type];
+}
+
+const TYPE_ID: Partial<Record<Party['type'], number>> = { user: 1, system: 3 };
+const user = ({ id, name, type }: Party) => ({
+  ...(id !== null && { uid: id }),
+  ...((name !== null || id === null) && { name: name ?? 'unknown' }),
+  type,
+  type_id: TYPE_ID[type] ?? OTHER,
+});
+
+/** Whom the event is about: each class but that of entities needs somebody. */
+function aboutWhom({ type, subject, actor, clientId }: Forwarded): Party {
+  if (subject && (subject.type === 'user' || kindOf(type) === 'rights')) return subject;
+  if (actor) return actor;
+  return clientId === null ? { type: 'user', id: null, name: null } : { type: 'client', id: null, name: clientId };
+}
+
+const entity = ({ subject, realmId }: Forwarded) => {
+  const party = subject && (subject.id !== null || subject.name !== null) ? subject : undefined;
+  const { type, id, name } = party ?? { type: 'realm', id: realmId, name: realmId };
+  return { ...(id !== null && { uid: id }), ...(name !== null && { name }), type };
 };
 
-const user = (party: Event['actor']) =>
-  party && {
-    ...(party.id !== null && { uid: party.id }),
-    ...(party.name !== null && { name: party.name }),
-    type: party.type,
-  };
+function group({ data }: Forwarded) {
+  const [uid] = texts(data.organizationId);
+  const [name] = texts(data.organization);
+  return { ...(uid !== undefined && { uid }), name: name ?? uid ?? 'unknown', type: 'organization' };
+}
 
-export function ocsf({ block, ...event }: Forwarded): object {
-  const { type, actor, subject, ipAddress, outcome, data } = event;
-  const [classUid, activity] = classOf(type);
-  const about = subject?.type === 'user' ? subject : actor;
+export function ocsf(event: Forwarded): object {
+  const { type, actor, subject, ipAddress, outcome, data, block } = event;
+  const [classUid, activity] = [CLASS[kindOf(type)], activityOf(event)];
   return {
     category_uid: IAM,
     class_uid: classUid,
@@ -60,7 +110,8 @@ export function ocsf({ block, ...event }: Forwarded): object {
     time: event.occurredAt,
     severity_id: outcome === 'success' ? 1 : 2,
     status_id: outcome === 'success' ? 1 : 2,
-    status: outcome,
+    status: outcome === 'success' ? 'Success' : 'Failure',
+    status_code: outcome,
     ...(typeof data.reason === 'string' && { status_detail: data.reason }),
     message: `${type} ${outcome}`,
     metadata: {
@@ -71,14 +122,12 @@ export function ocsf({ block, ...event }: Forwarded): object {
       product: { name: 'Realmkeeper', vendor_name: 'Realmkeeper' },
     },
     ...(actor && { actor: { user: user(actor) } }),
-    ...(about && { user: user(about) }),
-    ...(classUid === ENTITY_MANAGEMENT && {
-      entity: {
-        uid: subject?.id ?? event.realmId,
-        name: subject?.name ?? event.realmId,
-        type: subject?.type ?? 'realm',
-      },
-    }),
+    ...(classUid === ENTITY_MANAGEMENT
+      ? { entity: entity(event), ...(subject?.type === 'user' && { user: user(subject) }) }
+      : { user: user(aboutWhom(event)) }),
+    ...(classUid === AUTHENTICATION && { service: { name: 'Realmkeeper', uid: event.realmId } }),
+    ...(classUid === GROUP_MANAGEMENT && { group: group(event) }),
+    ...((classUid === AUTHORIZE_SESSION || classUid === USER_ACCESS) && { privileges: privilegesOf(event) }),
     ...(ipAddress !== null && { src_endpoint: { ip: ipAddress } }),
     unmapped: { realm: event.realmId, clientId: event.clientId, actor, subject, data, block },
   };

@@ -72,7 +72,7 @@ test('every event goes there in the log’s order, with who did what, in the sha
     expect(events.map(({ event }) => event.id)).toEqual(await logged(server));
     expect(events.find(({ event }) => event.action === 'SETTINGS_UPDATED')).toMatchObject({
       ecs: { version: '8.17.0' },
-      event: { kind: 'event', category: ['configuration'], type: ['admin', 'change'], outcome: 'success' },
+      event: { kind: 'event', category: ['configuration', 'iam'], type: ['admin', 'change'], outcome: 'success' },
       user: { name: 'admin', domain: params.realm },
       source: { ip: '127.0.0.1' },
       realmkeeper: {
