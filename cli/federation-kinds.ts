@@ -7,7 +7,7 @@ import { type Kind, kind } from './kinds.ts';
 const identityProviders = kind({
   plural: 'identity-providers',
   singular: 'identity-provider',
-  help: 'by whom else people sign in; kept, and not used by this release yet',
+  help: 'by whom else people sign in: OpenID Connect, OAuth 2, SAML 2.0',
   inRealm: true,
   routes: identityProviderRoutes,
   at: ({ alias }) => ({ alias }),
@@ -16,7 +16,6 @@ const identityProviders = kind({
     { head: 'PROVIDER', cell: (p) => p.alias },
     { head: 'TYPE', cell: (p) => p.type },
     { head: 'ENABLED', cell: (p) => yes(p.enabled) },
-    { head: 'WORKS', cell: (p) => (p.supported ? 'yes' : 'not in this release') },
     { head: 'NAME', cell: (p) => text(p.displayName) },
     { head: 'DOMAINS', cell: (p) => list(p.domains), wide: true },
     { head: 'SECRET', cell: (p) => yes(p.secretSet), wide: true },

@@ -13,7 +13,9 @@ import { startCluster } from './support/cluster.ts';
 import type {} from './support/database.ts';
 import { prepareKeyPairs } from './support/key-pairs.ts';
 import { type Need, needsOf } from './support/needs.ts';
+import { NotInstallable } from './support/packages.ts';
 import { closingLine, countSuites, failures, type Missing, table, total } from './support/report.ts';
+import { obtainSamlTools } from './support/saml-tools.ts';
 import { obtainScimTester } from './support/scim-tester.ts';
 import { slapdPath } from './support/slapd.ts';
 
@@ -28,6 +30,11 @@ const preparations: Record<Exclude<Need, 'database'>, () => Promise<unknown>> = 
   kstatus: () => prepareBy('kubernetes', '--kstatus'),
   kubernetes: () => prepareBy('kubernetes'),
   node: () => prepareBy('node'),
+  // Debian's packages, for who may install them
+  samlTools: () =>
+    obtainSamlTools(say).catch((error) => {
+      throw error instanceof NotInstallable ? new NotPromised(error.message) : error;
+    }),
   slapd: () => slapdPath(say),
   // Python and its registry are on no machine that is promised.
   scimTester: () =>

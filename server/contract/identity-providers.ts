@@ -4,8 +4,6 @@ import { Id, isHttpsAddress, isLoopback, name, text } from './names.ts';
 import { DomainName } from './organizations.ts';
 import { byKey, resourceRoutes } from './resource.ts';
 
-const supported = 'Whether this release signs people in by it';
-
 /** A document may have one in place of an endpoint; whoever goes there looks it up. */
 export const isPlaceholder = (value: unknown): boolean =>
   typeof value === 'string' && /^\$\{SVC_VAR_[A-Z0-9_]+\}$/.test(value);
@@ -135,7 +133,6 @@ export const IdentityProvider = z
     ...fields,
     secret: z.null().describe('Write-only'),
     secretSet: z.boolean(),
-    supported: z.boolean().describe(supported),
   })
   .meta({ id: 'IdentityProvider' });
 export type IdentityProvider = z.infer<typeof IdentityProvider>;
@@ -161,7 +158,6 @@ export const identityProviderRoutes = resourceRoutes({
   update: IdentityProviderInput.partial().extend({
     id: Id.optional(),
     secretSet: z.boolean().optional(),
-    supported: z.boolean().optional(),
   }),
   at: { param: 'alias', schema: byKey('alias', fields.alias) },
   example: {

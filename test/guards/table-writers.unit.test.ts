@@ -85,7 +85,7 @@ const exceptions: Record<string, Record<string, string>> = {
   },
   'features/gdpr': {
     because: 'withdraws and erases in one statement what a person has in several places',
-    tables: 'realm_user consent webhook_delivery sign_in',
+    tables: 'realm_user consent saml_consent webhook_delivery sign_in',
   },
   'domain/new-users.ts': {
     because: 'default roles and groups are given to whoever is new, by whatever way they come',

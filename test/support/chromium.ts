@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
-import { installPackage } from './packages.ts';
+import { installPackages } from './packages.ts';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
@@ -42,7 +42,7 @@ export async function chromiumPath(log: (message: string) => void = () => {}): P
   if (found) return found;
   const missing = 'no Chromium was found: install chromium or google-chrome, or set CHROME_PATH to one';
   log('Chromium: none found, installing the chromium package (about a minute)');
-  await installPackage('chromium', { missing, log });
+  await installPackages(['chromium'], { missing, log });
   const installed = await findChromium();
   if (!installed) throw new Error(missing);
   log(`Chromium: ${installed}`);

@@ -13,6 +13,7 @@ export type Need =
   | 'kstatus'
   | 'kubernetes'
   | 'node'
+  | 'samlTools'
   | 'scimTester'
   | 'slapd';
 
@@ -23,6 +24,7 @@ const files: Record<string, Need> = {
   'node/node.ts': 'node',
   'support/chromium.ts': 'chromium',
   'support/database.ts': 'database',
+  'support/saml-tools.ts': 'samlTools',
   'support/scim-tester.ts': 'scimTester',
   'support/slapd.ts': 'slapd',
 };

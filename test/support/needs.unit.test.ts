@@ -50,7 +50,18 @@ const may: Record<keyof typeof projects, Need[]> = {
   server: ['database', 'slapd'],
   cluster: ['database', 'helm', 'kstatus', 'kubernetes'],
   browser: ['chromium', 'database'],
-  long: ['chromium', 'containers', 'database', 'helm', 'kstatus', 'kubernetes', 'node', 'scimTester', 'slapd'],
+  long: [
+    'chromium',
+    'containers',
+    'database',
+    'helm',
+    'kstatus',
+    'kubernetes',
+    'node',
+    'samlTools',
+    'scimTester',
+    'slapd',
+  ],
 };
 
 test('every test file is in one project, and needs nothing that is not for this project to need', () => {

@@ -1,17 +1,20 @@
-// Owns: installing a Debian package that tests need, where root's rights can be had.
-// Does not own: which (chromium.ts, slapd.ts).
+// Owns: installing Debian packages that tests need, where root's rights can be had.
+// Does not own: which (chromium.ts, saml-tools.ts, slapd.ts).
 import { spawn } from 'node:child_process';
 
-/** @param missing what to say where it can't be installed from here */
-export async function installPackage(
-  name: string,
+/** This machine lets nobody install them. */
+export class NotInstallable extends Error {}
+
+/** @param missing what to say where they can't be installed from here */
+export async function installPackages(
+  names: readonly string[],
   { missing, log }: { missing: string; log: (message: string) => void },
 ): Promise<void> {
   const elevate = await aptPrefix();
-  if (!elevate) throw new Error(`${missing} (it can't be installed from here: no apt-get, or no root and no sudo -n)`);
+  if (!elevate) throw new NotInstallable(`${missing} (not from here: there is no apt-get, or no root and no sudo -n)`);
   const apt = [...elevate, 'apt-get', '-q', '-y', '-o', 'Acquire::Retries=5', '-o', 'DPkg::Lock::Timeout=300'];
   await run([...apt, 'update'], log);
-  await run([...apt, 'install', '--no-install-recommends', name], log);
+  await run([...apt, 'install', '--no-install-recommends', ...names], log);
 }
 
 async function aptPrefix(): Promise<string[] | undefined> {

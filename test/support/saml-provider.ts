@@ -26,6 +26,7 @@ export interface Lies {
   audience?: string;
   recipient?: string;
   inResponseTo?: string;
+  from?: string;
   until?: string;
   format?: string;
   status?: string;
@@ -36,11 +37,12 @@ export interface Lies {
 export function assertionOf(place: Place, requestId: string, lies: Lies = {}): string {
   const { server, realm } = place;
   const { id = '_a1', issuer = IDP, audience = `${server.baseUrl}/realms/${realm}` } = lies;
-  const { recipient = callbackOf(place), inResponseTo = requestId, until = minutes(5) } = lies;
+  const { recipient = callbackOf(place), inResponseTo = requestId } = lies;
+  const { from = minutes(-5), until = minutes(5) } = lies;
   const { name = 'ada@corp.example', sessionIndex } = lies;
   const format = lies.format ?? 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
   const session = sessionIndex === undefined ? '' : ` SessionIndex="${sessionIndex}"`;
-  return `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="${id}" Version="2.0" IssueInstant="${minutes(0)}"><saml:Issuer>${issuer}</saml:Issuer><saml:Subject><saml:NameID Format="${format}">${name}</saml:NameID><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData Recipient="${recipient}" NotOnOrAfter="${until}" InResponseTo="${inResponseTo}"/></saml:SubjectConfirmation></saml:Subject><saml:Conditions NotBefore="${minutes(-5)}" NotOnOrAfter="${until}"><saml:AudienceRestriction><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions><saml:AuthnStatement AuthnInstant="${minutes(0)}"${session}/></saml:Assertion>`;
+  return `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="${id}" Version="2.0" IssueInstant="${minutes(0)}"><saml:Issuer>${issuer}</saml:Issuer><saml:Subject><saml:NameID Format="${format}">${name}</saml:NameID><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData Recipient="${recipient}" NotOnOrAfter="${until}" InResponseTo="${inResponseTo}"/></saml:SubjectConfirmation></saml:Subject><saml:Conditions NotBefore="${from}" NotOnOrAfter="${until}"><saml:AudienceRestriction><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions><saml:AuthnStatement AuthnInstant="${minutes(0)}"${session}/></saml:Assertion>`;
 }
 
 export const responseOf = (place: Place, inside: string, { id = '_r1', status = 'Success' }: Lies = {}): string =>

@@ -1232,12 +1232,26 @@ create table saml_client (
   created_at timestamp with time zone not null,
   metadata_tried_at timestamp with time zone,
   metadata_error text,
+  consent_required boolean not null default false,
   primary key (realm_id, id),
   constraint saml_client_name_id_format_check CHECK ((name_id_format = ANY (ARRAY['persistent'::text, 'transient'::text, 'emailAddress'::text, 'unspecified'::text]))),
   constraint saml_client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE INDEX saml_client_metadata ON saml_client USING btree (metadata_tried_at NULLS FIRST) WHERE (metadata_url IS NOT NULL);
 CREATE UNIQUE INDEX saml_client_entity_id ON saml_client USING btree (realm_id, entity_id);
+
+create table saml_consent (
+  realm_id text not null,
+  user_id uuid not null,
+  client uuid not null,
+  claims text[] not null,
+  granted_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  primary key (realm_id, user_id, client),
+  constraint saml_consent_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES saml_client(realm_id, id) ON DELETE CASCADE,
+  constraint saml_consent_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX saml_consent_client ON saml_consent USING btree (realm_id, client);
 
 create table saml_logout (
   realm_id text not null,

@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { Client } from 'ldapts';
 import { freePort } from './free-port.ts';
 import { certified } from './gateways.ts';
-import { installPackage } from './packages.ts';
+import { installPackages } from './packages.ts';
 
 const execute = promisify(execFile);
 const SCHEMAS = '/etc/ldap/schema';
@@ -23,7 +23,7 @@ const found = (name: string) => folders.map((folder) => path.join(folder, name))
 export async function slapdPath(log: (message: string) => void = () => {}): Promise<string> {
   if (!found('slapd') || !existsSync(SCHEMAS)) {
     log('slapd: none found, installing the slapd package');
-    await installPackage('slapd', { missing: 'no slapd was found: install Debian’s package slapd', log });
+    await installPackages(['slapd'], { missing: 'no slapd was found: install Debian’s package slapd', log });
   }
   const program = found('slapd');
   if (!program || !existsSync(SCHEMAS)) throw new Error(`slapd or its schemas in ${SCHEMAS} are missing`);

@@ -22,7 +22,7 @@ interface Person {
   username: string;
 }
 
-type Asked = Pick<AuthorizationRequest, 'scopesToAgree' | 'toAgree' | 'openid' | 'administers'>;
+type ConsentRequest = Pick<AuthorizationRequest, 'scopesToAgree' | 'toAgree' | 'openid' | 'administers'>;
 /** What is asked of a person on the page. */
 export interface Question {
   realm: string;
@@ -62,7 +62,7 @@ export function createConsents({
   ];
 
   /** What a request asks the person to agree to, for a page. */
-  const listed = ({ scopesToAgree: scopes, toAgree, openid, administers }: Asked): Html =>
+  const listed = ({ scopesToAgree: scopes, toAgree, openid, administers }: ConsentRequest): Html =>
     agreementList({
       scopes,
       openid,

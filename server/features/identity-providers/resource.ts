@@ -137,7 +137,6 @@ export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now:
           : fragment`select l.user_id from identity_provider p join identity_link l on l.realm_id = p.realm_id and l.provider_id = p.id
               where p.realm_id = ${realm} and p.alias = any(${aliases}::text[])`;
       },
-      shown: () => ({ supported: true }),
       detail: ({ type, enabled }) => ({ type, enabled }),
     },
     { now },

@@ -109,6 +109,8 @@ describe('a response is refused', () => {
     ['that answers another request', 'other-request', signed({ inResponseTo: '_0123' })],
     ['that nobody asked for', 'other-request', signed({ inResponseTo: '' })],
     ['that is over', 'time', signed({ until: minutes(-3) })],
+    ['from the future', 'time', signed({ from: minutes(2) })],
+    ['from a time that is none', 'time', signed({ from: 'tomorrow' })],
     ['that says no', 'status-Responder', signed({ status: 'Responder' })],
     [
       'with a name for this time alone',
@@ -122,6 +124,13 @@ describe('a response is refused', () => {
     expect(page.text).toContain('You were not signed in by Corp');
     expect(await people()).toEqual([]);
     expect(await failures()).toEqual([`provider-saml-${reason}`]);
+  });
+
+  test.each<[string, Lies]>([
+    ['goes half a minute after ours', { from: minutes(0.5) }],
+    ['goes half a minute before ours', { until: minutes(-0.5) }],
+  ])('nobody is, by a provider whose clock %s', async (_, lies) => {
+    expect(isHome((await comeWith(signed(lies))).page)).toBe(true);
   });
 
   test('a comment in a name cuts nothing off', async () => {

@@ -41,7 +41,7 @@ const pathsOf = (refused: ServerProblem) => [refused.status, refused.problem?.er
 describe('an identity provider', () => {
   test('says that people sign in by it, and never what its secret is', async () => {
     const made = await create('honest', { ...oidc, secret: 'the secret there' });
-    expect(made).toMatchObject({ alias: 'honest', supported: true, secret: null, secretSet: true, linking: 'ask' });
+    expect(made).toMatchObject({ alias: 'honest', secret: null, secretSet: true, linking: 'ask' });
     expect((await server.admin.call(api.putIdentityProvider, { ...at('honest'), body: made })).body).toEqual(made);
     const { rows } = await server.pool.query("select * from identity_provider where alias = 'honest'");
     expect(JSON.stringify(rows)).not.toContain('the secret there');

@@ -10,7 +10,9 @@ import { administrator } from '../../support/administrators.ts';
 import { makePeopledRealm } from '../../support/applications.ts';
 import { syncedWith } from '../../support/directories.ts';
 import { freePort } from '../../support/free-port.ts';
+import { ldapOperations } from '../../support/ldap-operations.ts';
 import { createPerson } from '../../support/person.ts';
+import { startRelay } from '../../support/relay.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { BASE, personLdif, READER, READER_PASSWORD, type Slapd, startSlapd } from '../../support/slapd.ts';
 
@@ -161,6 +163,32 @@ test('while it is away nobody is told whom it knows, people of the realm sign in
     expect((await server.admin.call(listSessions, { params: { realm }, query: {} })).body).toHaveLength(2);
   } finally {
     await slapd.start();
+  }
+});
+
+test('the directory is asked the same, in the same order, for whom it knows, nobody, and somebody that its filter leaves out', async () => {
+  let operations: string[] = [];
+  const relay = await startRelay(Number(new URL(slapd.ldap).port), () => {
+    operations.push('connection');
+    return ldapOperations((operation) => operations.push(operation));
+  });
+  try {
+    const realm = await realmWith({
+      connection: { urls: [`ldap://127.0.0.1:${relay.port}`], bindDn: READER },
+      users: { base: PEOPLE, filter: '(&(objectClass=inetOrgPerson)(!(uid=eve)))' },
+    });
+    await syncedWith(server, realm, 'corporate');
+    const askedFor = async (name: string) => {
+      operations = [];
+      expect((await signIn(realm, name, 'wrong')).text).toContain(REFUSED);
+      return operations.filter((operation) => operation !== 'unbind');
+    };
+    const known = await askedFor('ada');
+    expect(known).toEqual(expect.arrayContaining(['connection', 'search', 'bind']));
+    expect(known.filter((operation) => operation === 'bind')).toHaveLength(2);
+    for (const name of ['nobody', 'eve', 'nobody@example.org', 'bob']) expect(await askedFor(name)).toEqual(known);
+  } finally {
+    await relay.stop();
   }
 });
 
