@@ -24,6 +24,7 @@ import { createPasskeys } from './features/credentials/passkeys.ts';
 import { createRecoveryCodes } from './features/credentials/recovery-codes.ts';
 import { createCredentials } from './features/credentials/service.ts';
 import type { PasswordSource } from './features/credentials/sources.ts';
+import { appPageRoutes } from './features/devices/app-page.ts';
 import { createChallenges } from './features/devices/challenges.ts';
 import { createEnrolments } from './features/devices/enrolment.ts';
 import { deviceRoutes } from './features/devices/routes.ts';
@@ -325,6 +326,7 @@ export function createPeople(deps: PeopleDeps) {
       const connections = identities.connectionsWith(sessions);
       identities.mountPages(pages, { signIns, continuations, connections });
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
+      appPageRoutes(pages, { settings });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
       const tries = createAttempts({ limit: REGISTRATIONS_A_MINUTE, now });
       invitationPages(pages, { invitations, sessions, signIns, settings, attempts: tries, baseUrl });

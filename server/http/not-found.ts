@@ -43,7 +43,9 @@ export function answerNotFound(app: FastifyInstance): void {
       return spokenTo(request, () => sendProblemPage(reply, problem));
     }
     const allow = [...allowed].sort().join(', ');
-    void reply.header('allow', allow);
-    return send(new Problem('method-not-allowed', `This address knows ${allow}`), request, reply);
+    const problem = new Problem('method-not-allowed', `This address knows ${allow}`);
+    void reply.header('allow', allow).header('vary', 'Accept');
+    if (!wantsPage(request)) return send(problem, request, reply);
+    return spokenTo(request, () => sendProblemPage(reply, new Problem('method-not-allowed')));
   });
 }

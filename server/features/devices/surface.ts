@@ -7,11 +7,14 @@ import { userParty } from '../../domain/party.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import { problemChallenge } from '../../http/challenge.ts';
 import { bearerOf, realmOf } from '../../http/oauth.ts';
+import { wantsPage } from '../../http/pages.ts';
 import { presentedBy } from '../../http/presented-token.ts';
-import { sendProblem } from '../../http/problems.ts';
+import { problemOf, sendProblem } from '../../http/problems.ts';
+import { spokenTo } from '../../http/spoken.ts';
 import { mountSurface } from '../../http/surface.ts';
 import type { DeviceKeys, EnrolledDevice } from '../credentials/devices.ts';
 import type { Tokens } from '../issued-tokens/service.ts';
+import { sendForApp } from './app-page.ts';
 import type { Enrolments, OpenEnrolment } from './enrolment.ts';
 import { type ProofClaims, signerOf, verified } from './proof.ts';
 
@@ -85,6 +88,9 @@ export function guardDevices(
   mountSurface(app, {
     name: 'devices',
     failed(error, request, reply) {
+      void reply.header('vary', 'Accept');
+      if (wantsPage(request) && request.headers.authorization === undefined)
+        return spokenTo(request, () => sendForApp(reply, { status: problemOf(error).status }));
       // A device signs each request anew, and an enrolment token is shown to a person: neither is asked for at an endpoint.
       const byToken = request.routeOptions.config.contract?.principal === 'application';
       const challenge = byToken && problemChallenge(error, request, { baseUrl, scope: TRANSACTIONS_SCOPE });

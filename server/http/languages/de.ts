@@ -176,6 +176,9 @@ export const texts: Catalogue = {
   'deviceKey.confirmLead': 'Von nun an kann {device} Ihren Anmeldungen zustimmen.',
   'deviceKey.add': 'Ja, einrichten',
   'deviceKey.over': 'Der Code gilt nicht mehr. Nehmen Sie einen neuen.',
+  'deviceKey.forApp': 'Öffnen Sie dies mit Ihrer App',
+  'deviceKey.forAppLead':
+    'Das ist für die App, in der Sie Anmeldungen bestätigen. Scannen Sie den Code mit dieser App, oder öffnen Sie ihn auf dem Gerät, das sie hat.',
   'qr.title': 'Mit Ihrem Gerät anmelden',
   'qr.lead': 'Scannen Sie dies mit der App, in der Sie Ihren Anmeldungen zustimmen.',
   'qr.picture': 'QR-Code für die Anmeldung hier',

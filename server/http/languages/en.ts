@@ -170,6 +170,9 @@ export const texts = {
   'deviceKey.confirmLead': 'From now on {device} can approve that you sign in.',
   'deviceKey.add': 'Yes, set it up',
   'deviceKey.over': 'The code is good no more. Take a new one.',
+  'deviceKey.forApp': 'Open this with your app',
+  'deviceKey.forAppLead':
+    'This is for the app in which you approve your sign-ins. Scan the code with that app, or open it on the device that has it.',
   'qr.title': 'Sign in with your device',
   'qr.lead': 'Scan this with the app in which you approve your sign-ins.',
   'qr.picture': 'QR code to sign in here',

@@ -176,6 +176,9 @@ export const texts: Catalogue = {
   'deviceKey.add': 'Sí, configurarlo',
   'deviceKey.over': 'El código ya no sirve. Tome otro.',
 
+  'deviceKey.forApp': 'Abra esto con su aplicación',
+  'deviceKey.forAppLead':
+    'Esto es para la aplicación con la que aprueba sus inicios de sesión. Escanee el código con ella o ábralo en el dispositivo que la tiene.',
   'qr.title': 'Inicie sesión con su dispositivo',
   'qr.lead': 'Escanee esto con la aplicación en la que aprueba sus inicios de sesión.',
   'qr.picture': 'Código QR para iniciar sesión aquí',

@@ -176,6 +176,9 @@ export const texts: Catalogue = {
   'deviceKey.add': 'Oui, le configurer',
   'deviceKey.over': 'Le code n’est plus valable. Prenez-en un nouveau.',
 
+  'deviceKey.forApp': 'Ouvrez ceci avec votre application',
+  'deviceKey.forAppLead':
+    'Ceci est destiné à l’application dans laquelle vous approuvez vos connexions. Scannez le code avec elle, ou ouvrez-le sur l’appareil où elle est installée.',
   'qr.title': 'Connectez-vous avec votre appareil',
   'qr.lead': 'Scannez ceci avec l’application dans laquelle vous approuvez vos connexions.',
   'qr.picture': 'Code QR pour se connecter ici',

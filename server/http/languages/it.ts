@@ -175,6 +175,9 @@ export const texts: Catalogue = {
   'deviceKey.add': 'Sì, configuralo',
   'deviceKey.over': 'Il codice non vale più. Ne prenda uno nuovo.',
 
+  'deviceKey.forApp': 'Apra questo con la Sua app',
+  'deviceKey.forAppLead':
+    'Questo è per l’app con cui approva i Suoi accessi. Scansioni il codice con quell’app, o lo apra sul dispositivo che la contiene.',
   'qr.title': 'Acceda con il Suo dispositivo',
   'qr.lead': 'Scansioni questo con l’app in cui approva i Suoi accessi.',
   'qr.picture': 'Codice QR per accedere qui',

@@ -173,6 +173,9 @@ export const texts: Catalogue = {
   'deviceKey.add': 'はい、設定します',
   'deviceKey.over': 'そのコードは無効になりました。新しいコードを使ってください。',
 
+  'deviceKey.forApp': 'アプリで開いてください',
+  'deviceKey.forAppLead':
+    'これは、サインインを承認するアプリのためのものです。そのアプリでコードを読み取るか、アプリのあるデバイスで開いてください。',
   'qr.title': 'デバイスでサインイン',
   'qr.lead': 'サインインの承認に使うアプリでこれを読み取ってください。',
   'qr.picture': 'ここでサインインするための QR コード',

@@ -176,6 +176,9 @@ export const texts: Catalogue = {
   'deviceKey.add': 'Ja, instellen',
   'deviceKey.over': 'De code geldt niet meer. Neem een nieuwe.',
 
+  'deviceKey.forApp': 'Open dit met uw app',
+  'deviceKey.forAppLead':
+    'Dit is voor de app waarin u uw aanmeldingen goedkeurt. Scan de code met die app, of open hem op het apparaat waarop ze staat.',
   'qr.title': 'Log in met uw apparaat',
   'qr.lead': 'Scan dit met de app waarin u uw inlogpogingen goedkeurt.',
   'qr.picture': 'QR-code om hier in te loggen',

@@ -174,6 +174,9 @@ export const texts: Catalogue = {
   'deviceKey.add': 'Tak, skonfiguruj',
   'deviceKey.over': 'Ten kod już nie działa. Proszę wziąć nowy.',
 
+  'deviceKey.forApp': 'Proszę otworzyć to w aplikacji',
+  'deviceKey.forAppLead':
+    'To jest przeznaczone dla aplikacji, w której zatwierdza się logowania. Proszę zeskanować kod tą aplikacją albo otworzyć go na urządzeniu, na którym ona jest.',
   'qr.title': 'Zaloguj się urządzeniem',
   'qr.lead': 'Proszę zeskanować to aplikacją, w której zatwierdzane są logowania.',
   'qr.picture': 'Kod QR do logowania tutaj',

@@ -174,6 +174,9 @@ export const texts: Catalogue = {
   'deviceKey.add': 'Sim, configurar',
   'deviceKey.over': 'O código não vale mais. Pegue um novo.',
 
+  'deviceKey.forApp': 'Abra isto com o seu aplicativo',
+  'deviceKey.forAppLead':
+    'Isto é para o aplicativo em que você aprova as suas entradas. Leia o código com ele, ou abra-o no dispositivo que o tem.',
   'qr.title': 'Entre com o seu dispositivo',
   'qr.lead': 'Leia isto com o aplicativo em que você aprova as suas entradas.',
   'qr.picture': 'Código QR para entrar aqui',

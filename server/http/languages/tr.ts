@@ -174,6 +174,9 @@ export const texts: Catalogue = {
   'deviceKey.add': 'Evet, ayarla',
   'deviceKey.over': 'Kod artık geçerli değil. Yeni bir tane alın.',
 
+  'deviceKey.forApp': 'Bunu uygulamanızla açın',
+  'deviceKey.forAppLead':
+    'Bu, oturum açmalarınızı onayladığınız uygulama içindir. Kodu o uygulamayla tarayın veya uygulamanın bulunduğu cihazda açın.',
   'qr.title': 'Cihazınızla oturum açın',
   'qr.lead': 'Bunu, oturum açmalarınızı onayladığınız uygulamayla tarayın.',
   'qr.picture': 'Burada oturum açmak için QR kodu',

@@ -167,6 +167,8 @@ export const texts: Catalogue = {
   'deviceKey.add': '是的，进行设置',
   'deviceKey.over': '该代码已失效。请获取新代码。',
 
+  'deviceKey.forApp': '请用您的应用打开',
+  'deviceKey.forAppLead': '这是供您批准登录的应用使用的。请用该应用扫描二维码，或在装有该应用的设备上打开。',
   'qr.title': '使用您的设备登录',
   'qr.lead': '请用您批准登录的应用扫描此码。',
   'qr.picture': '用于在这里登录的二维码',

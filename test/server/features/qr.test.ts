@@ -94,3 +94,29 @@ test('behind a password it is a second factor, of the same person alone', async 
   expect((await device.confirm(addressOn(refused))).status).toBe(204);
   expect(inApplication(await look(person))).toBe(true);
 });
+
+test('who opens the address of a code in a browser is told what it is for, in their language, and uses up nothing', async () => {
+  const person = createPerson(server.baseUrl, { accept: 'text/html', 'accept-language': 'de' });
+  const page = await open(person);
+  const opened = await createPerson(server.baseUrl, { accept: 'text/html', 'accept-language': 'de' }).open(
+    addressOn(page),
+  );
+  expect([opened.status, opened.heading]).toEqual([401, 'Öffnen Sie dies mit Ihrer App']);
+  expect(opened.headers.get('content-type')).toContain('text/html');
+  expect(opened.headers.get('x-frame-options')).toBe('DENY');
+  const program = await fetch(new URL(addressOn(page), server.baseUrl));
+  expect([program.status, program.headers.get('content-type')]).toEqual([
+    401,
+    'application/problem+json; charset=utf-8',
+  ]);
+  expect((await (await phone()).confirm(addressOn(page))).status).toBe(204);
+});
+
+test('the address by which a device is set up is a page in a browser, and so is one that takes forms alone', async () => {
+  const browser = createPerson(server.baseUrl, { accept: 'text/html' });
+  const page = await browser.open(`/realms/${realm}/device/enroll`);
+  expect([page.status, page.heading]).toEqual([200, 'Open this with your app']);
+  expect((await browser.open('/realms/nowhere/device/enroll')).status).toBe(404);
+  const posted = await browser.open(`/realms/${realm}/device/enroll/start`);
+  expect([posted.status, posted.headers.get('content-type')]).toEqual([405, 'text/html; charset=utf-8']);
+});
