@@ -25,6 +25,7 @@ import { createGdpr, type Gdpr } from './features/gdpr/service.ts';
 import { invitationData } from './features/invitations/personal-data.ts';
 import type { Tokens } from './features/issued-tokens/service.ts';
 import { messagingData } from './features/messaging/personal-data.ts';
+import { newDeviceData } from './features/new-device/personal-data.ts';
 import { organizationData } from './features/organizations/personal-data.ts';
 import { recoveryData } from './features/recovery/personal-data.ts';
 import { provisioningData } from './features/scim/personal-data.ts';
@@ -45,6 +46,7 @@ export const personalData: readonly PersonalData[] = [
   credentialData,
   identityData,
   recoveryData,
+  newDeviceData,
   messagingData,
   organizationData,
   invitationData,

@@ -41,6 +41,8 @@ import { createLanguages } from './features/message-texts/languages.ts';
 import type { Notify } from './features/messaging/notify.ts';
 import type { PushTokens } from './features/messaging/push-tokens.ts';
 import type { Send } from './features/messaging/send.ts';
+import { newDeviceRoutes } from './features/new-device/routes.ts';
+import { createNewDevices } from './features/new-device/service.ts';
 import { addMember } from './features/organizations/store.ts';
 import { recoveryRoutes } from './features/recovery/routes.ts';
 import { createRecovery } from './features/recovery/service.ts';
@@ -179,6 +181,7 @@ export function createPeople(deps: PeopleDeps) {
     send,
     now,
   });
+  const newDevices = createNewDevices({ sql, transact, recovery, send, now });
   const recovers = async (realm: string, { passwordRecoveryEnabled }: RealmSettingsDto): Promise<boolean> =>
     passwordRecoveryEnabled && sends(realm, 'EMAIL');
   const isOpen = ({ registrationEnabled }: Pick<RealmSettingsDto, 'registrationEnabled'>): boolean =>
@@ -223,6 +226,7 @@ export function createPeople(deps: PeopleDeps) {
     credentials,
     sessions,
     risk,
+    newDevices,
     attempts,
     unproven: createAttempts({ limit: UNPROVEN_A_MINUTE, now }),
     seal: signInSeal,
@@ -328,6 +332,7 @@ export function createPeople(deps: PeopleDeps) {
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       appPageRoutes(pages, { settings });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
+      newDeviceRoutes(pages, { newDevices, settings, recovers, baseUrl });
       const tries = createAttempts({ limit: REGISTRATIONS_A_MINUTE, now });
       invitationPages(pages, { invitations, sessions, signIns, settings, attempts: tries, baseUrl });
       impersonationPages(pages, { transact, sessions, settings, baseUrl });

@@ -17,6 +17,7 @@ export const eventTypes = {
   LOGIN_SUCCESS: runtime,
   LOGIN_FAILURE: runtime,
   LOGOUT: runtime,
+  SIGN_IN_REPORTED: runtime,
   ADMIN_LOGIN_SUCCESS: runtime,
   ADMIN_LOGIN_FAILURE: runtime,
   ADMIN_LOGOUT: runtime,

@@ -178,6 +178,11 @@ export const settingsShape = {
     .describe(
       'The attribute whose value is `sub`: no two people can have the same; who has none, several, or one that isn’t 1 to 255 characters of ASCII, gets no tokens',
     ),
+  newDeviceNoticeEnabled: z
+    .boolean()
+    .describe(
+      'Whoever signs in on a device that they have not used before is told by mail, where the realm sends e-mail, with a link to say that it was not them',
+    ),
 };
 
 /** What a realm document and a Realm resource may declare: any subset. */
@@ -255,6 +260,7 @@ export const freshSettings = (realm: string): Settings => ({
   mostAppliedPlans: 100,
   subjectStrategy: 'public',
   subjectAttribute: null,
+  newDeviceNoticeEnabled: false,
 });
 
 export const RealmSettingsDto = z

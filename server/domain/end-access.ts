@@ -10,7 +10,15 @@ import { actedBy, endActing } from './acting.ts';
 import { suspendAgents } from './agents.ts';
 import type { OwnSession } from './principal.ts';
 
-export type EndCause = 'password-changed' | 'credential-removed' | 'disabled' | 'deleted' | 'administrator' | 'self';
+export type EndCause =
+  | 'password-changed'
+  | 'credential-removed'
+  | 'disabled'
+  | 'deleted'
+  | 'administrator'
+  | 'self'
+  /** Somebody else has signed in, says the person. */
+  | 'reported';
 
 export interface EndOfAccess {
   /** Ids of users of the realm, or a query that gives them. */
@@ -71,7 +79,7 @@ export async function endAccess(
     const which = fragment`t.user_id in (${them})`;
     await suspendAgents(tx, realm, { which, cause: `owner-${cause}`, by });
   }
-  if (ofPerson || cause === 'administrator')
+  if (ofPerson || cause === 'administrator' || cause === 'reported')
     await sql`
       delete from sign_in where realm_id = ${realm} and state #>> '{user,id}' in (select id::text from (${them}) them (id))`;
 

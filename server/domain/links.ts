@@ -9,6 +9,9 @@ export const linkTo = (origin: string, realm: string, secret: string): string =>
 export const resetLinkTo = (origin: string, realm: string, secret: string): string =>
   `${origin}/realms/${realm}/login/reset?token=${secret}`;
 
+export const reportLinkTo = (origin: string, realm: string, secret: string): string =>
+  `${origin}/realms/${realm}/login/not-me?token=${secret}`;
+
 /** What sends a browser to an identity provider, in the sign-in that it has under way. @param hint who they say they are */
 export const providerPath = (realm: string, alias: string, hint?: string): string =>
   `/realms/${realm}/login/provider/${alias}${hint === undefined ? '' : `?${new URLSearchParams({ hint })}`}`;

@@ -25,6 +25,7 @@ export const fullSettings = {
   riskLowAction: 'step_up',
   riskMediumAction: 'deny',
   riskHighAction: 'allow',
+  newDeviceNoticeEnabled: true,
   logoUrl: 'https://acme.example.com/logo.svg',
   primaryColor: '#1a2b3c',
   backgroundColor: '#fff',

@@ -1,5 +1,4 @@
 // The account page: who am I, where am I signed in, sign out. Decisions: what a person sees who signs in at the realm itself.
-import Bowser from 'bowser';
 import type { FastifyReply } from 'fastify';
 import type { ConsentRecord } from '../../contract/gdpr.ts';
 import type { OfflineSession } from '../../contract/offline-sessions.ts';
@@ -7,6 +6,7 @@ import type { Session } from '../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Credential } from '../../contract/users.ts';
 import { ago } from '../../http/ago.ts';
+import { deviceName } from '../../http/device-name.ts';
 import { type Html, html, sendPage } from '../../http/pages.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import {
@@ -50,13 +50,6 @@ export interface AccountView {
   sections: readonly ((parts: SectionParts & { mayChange: boolean }) => Promise<Html | false>)[];
 }
 
-function deviceOf(userAgent: string | null): string {
-  if (!userAgent) return text('account.deviceUnknown');
-  const { browser, os } = Bowser.parse(userAgent);
-  if (browser.name && os.name) return text('account.device', { browser: browser.name, system: os.name });
-  return browser.name || os.name || text('account.deviceUnknown');
-}
-
 const bannerOf = (username: string, { name, until }: { name: string; until: Date }, now: Date): string => {
   const minutes = Math.max(Math.ceil((until.getTime() - now.getTime()) / 60_000), 1);
   return text('account.acting', { name, username, minutes });
@@ -76,7 +69,7 @@ ${sections.map((section) => html`${section}`)}
 <h2>${text('account.sessions')}</h2>
 <ul class="rows">
 ${sessions.map((session) => {
-  const device = deviceOf(session.userAgent);
+  const device = deviceName(session.userAgent);
   const here = session.id === currentId;
   return html`<li>
 <div><strong>${device}</strong>${here && html`<span class="badge">${text('account.thisDevice')}</span>`}

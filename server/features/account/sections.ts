@@ -121,6 +121,7 @@ const activities = new Map<string, PlainKey>([
   ['LOGIN_SUCCESS', 'activity.signedIn'],
   ['LOGIN_FAILURE', 'activity.failed'],
   ['LOGOUT', 'activity.signedOut'],
+  ['SIGN_IN_REPORTED', 'activity.reported'],
   ['SESSION_ENDED', 'activity.sessionEnded'],
   ['PASSWORD_CHANGED', 'activity.password'],
   ['CREDENTIAL_CREATED', 'activity.methodAdded'],

@@ -5,7 +5,7 @@
 import type { By } from '../../contract/events.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
-import type { Transact } from '../../db/transact.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
 import { resetLinkTo } from '../../domain/links.ts';
 import { userParty } from '../../domain/party.ts';
 import type { ChoosePassword, PasswordField, PasswordForm } from '../credentials/new-password.ts';
@@ -70,6 +70,16 @@ export function createRecovery(deps: RecoveryDeps) {
           goodForSeconds: LINK_MINUTES * 60,
         });
       });
+    },
+
+    /** For whoever has shown by another link that the person's mail is theirs. @returns what `/login/reset` takes; undefined: they have no password */
+    async lead(tx: Tx, realm: string, userId: string): Promise<string | undefined> {
+      const email = await store.addressFor(tx.sql, realm, userId);
+      if (email === undefined) return undefined;
+      const secret = newSecret();
+      const expiresAt = new Date(now().getTime() + LINK_MINUTES * 60_000);
+      await store.insert(tx.sql, realm, { id: digestOf(secret), userId, email, asked: undefined, expiresAt });
+      return secret;
     },
 
     /** Whose password the link sets; undefined: nobody's (any more). Looking uses nothing up. */

@@ -51,6 +51,11 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
     const device = deviceOf(request, realm);
     return device !== null && ((await store.devices(sql, realm, userId, device))?.known ?? false);
   };
+  /** A person's first device is no news to them. */
+  async function looked(request: FastifyRequest, realm: string, userId: string) {
+    const { some = false, known = false } = (await store.devices(sql, realm, userId, deviceOf(request, realm))) ?? {};
+    return { deviceKnown: known, deviceNew: some && !known };
+  }
 
   return {
     knowsDevice,
@@ -65,8 +70,8 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       policy: RealmSettingsDto,
       userId: string,
       { device }: { device: boolean },
-    ): Promise<{ risk?: Risk; deviceKnown?: boolean }> {
-      if (!policy.riskPolicyEnabled) return device ? { deviceKnown: await knowsDevice(request, realm, userId) } : {};
+    ): Promise<{ risk?: Risk; deviceKnown?: boolean; deviceNew?: boolean }> {
+      if (!policy.riskPolicyEnabled) return device ? looked(request, realm, userId) : {};
       const rows = await store.history(sql, realm, userId, HISTORY);
       const past = rows.map(
         ({ at, success, network, latitude, longitude }): PastSignIn => ({
@@ -76,14 +81,14 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
           place: latitude === null || longitude === null ? undefined : { latitude, longitude },
         }),
       );
-      const devices = await store.devices(sql, realm, userId, deviceOf(request, realm));
+      const { deviceKnown, deviceNew } = await looked(request, realm, userId);
       const attempt = {
         at: now(),
         network: networkOf(request.ip),
         place: placeOf(request.ip),
-        deviceKnown: devices?.some ? devices.known : undefined,
+        deviceKnown: deviceKnown || deviceNew ? deviceKnown : undefined,
       };
-      return { risk: judge(findings(attempt, past), policy), deviceKnown: devices?.known ?? false };
+      return { risk: judge(findings(attempt, past), policy), deviceKnown, deviceNew };
     },
 
     /** The device's digest, where somebody of the realm has signed in with it. */

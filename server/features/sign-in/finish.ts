@@ -7,8 +7,10 @@ import { createGroupCommit } from '../../db/group-commit.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { type Factors, merged } from '../../domain/factors.ts';
 import { isWithdrawn } from '../../domain/proof.ts';
+import { siteOf } from '../../domain/site.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
+import type { NewDevices } from '../new-device/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.ts';
 import type { Continuation, Next, Writes } from './continuation.ts';
@@ -25,7 +27,9 @@ export interface FinishDeps {
   credentials: Pick<Credentials, 'forgetFailures'>;
   sessions: Sessions;
   risk: RiskService;
+  newDevices: Pick<NewDevices, 'tell'>;
   storage: Storage;
+  baseUrl: string;
   now: () => Date;
 }
 
@@ -57,7 +61,7 @@ interface Ended extends Established {
 }
 
 export function createFinish(deps: FinishDeps) {
-  const { transact, registry, factors, credentials, sessions, risk, storage, now } = deps;
+  const { transact, registry, factors, credentials, sessions, risk, newDevices, storage, baseUrl, now } = deps;
   /** Sessions that begin at the same moment share a commit. Those that it leaves out are written one by one, and learn their reason there. */
   const together = createGroupCommit<Plan, Ended>({
     transact,
@@ -161,8 +165,22 @@ export function createFinish(deps: FinishDeps) {
     const established = await establish(tx, plan);
     await writeAtEnd(tx, plan, established.session.id);
     if (held.stored) await storage.keepOver(tx, realm, held, endOf(plan, established.session));
-    return conclude(tx, plan, established);
+    const ended = conclude(tx, plan, established);
+    if (isNews(plan) && ended.device !== undefined) await tellOf(tx, plan, { ...ended, device: ended.device });
+    return ended;
   }
+  /** A sign-in on a device that its person doesn't know; none that goes on from a session of theirs. */
+  const isNews = ({ policy, state }: Plan): boolean =>
+    policy.newDeviceNoticeEnabled && state.deviceNew === true && state.before?.user.id !== state.user.id;
+  const tellOf = (tx: Tx, { request, realm, policy, state, by }: Plan, to: Established & { device: string }) =>
+    newDevices.tell(tx, realm, {
+      by,
+      userId: state.user.id,
+      sessionId: to.session.id,
+      device: to.device,
+      userAgent: request.headers['user-agent'],
+      origin: siteOf(request, policy, baseUrl).origin,
+    });
 
   /** @returns 'lost': another request finished it, or went on with it; 'withdrawn': what was proven holds no more */
   return async function finish(
@@ -182,8 +200,8 @@ export function createFinish(deps: FinishDeps) {
 
   async function write(reply: FastifyReply, plan: Plan): Promise<Answer | 'lost' | 'withdrawn'> {
     const { realm, policy, held, state, next } = plan;
-    const nothingToRead =
-      state.before === undefined && !state.atEnd && !held.stored && policy.maxConcurrentSessions === 0;
+    const goesOn = state.before !== undefined || state.atEnd !== undefined || held.stored;
+    const nothingToRead = !goesOn && policy.maxConcurrentSessions === 0 && !isNews(plan);
     try {
       const ended =
         (nothingToRead ? await together(plan) : undefined) ?? (await transact(realm, (tx) => beginOrGoOn(tx, plan)));

@@ -22,7 +22,7 @@ export type Input =
   /** A form; `nextStep`: what the sign-in asks that it is for. */
   | { do: 'sent'; form: Form; nextStep: NextStep }
   | { do: 'answered'; asked: PageAsked; verdict: StepVerdict; at: number }
-  | ({ do: 'scored' } & Pick<Known, 'risk' | 'deviceKnown'>)
+  | ({ do: 'scored' } & Pick<Known, 'risk' | 'deviceKnown' | 'deviceNew'>)
   | { do: 'judged'; nextStep: NextStep }
   /** What it rests on holds no more. */
   | { do: 'withdrawn' };
@@ -61,8 +61,10 @@ export function advance(state: SignInState, input: Input, isSecond: (authenticat
       return sent(state, input.form, input.nextStep);
     case 'answered':
       return answered(state, input);
-    case 'scored':
-      return stays(state.is === 'known' ? { ...state, risk: input.risk, deviceKnown: input.deviceKnown } : state);
+    case 'scored': {
+      const { risk, deviceKnown, deviceNew } = input;
+      return stays(state.is === 'known' ? { ...state, risk, deviceKnown, deviceNew } : state);
+    }
     case 'judged':
       return judged(state, input.nextStep, isSecond);
     case 'withdrawn':
@@ -205,8 +207,8 @@ export const over = (state: Known, done: Done, { spent }: { spent: boolean }): O
   return { ...rest, is: 'done', done, spent };
 };
 
-/** The state stays as it was: a form that comes again ends a sign-in of its own. */
-export const reopened = ({ is, done, spent, ...rest }: Over): Known => ({
+/** The state stays as it was: a form that comes again ends a sign-in of its own. Of a new device the person has heard. */
+export const reopened = ({ is, done, spent, deviceNew, ...rest }: Over): Known => ({
   ...rest,
   is: 'known',
   kept: {},

@@ -218,7 +218,8 @@ export function createRun(deps: RunDeps) {
 
   async function scoreOf({ request, realm, policy }: Visit, { user, purpose }: Known) {
     const { tree } = await flows.treeFor(realm, purpose.flow);
-    return risk.score(request, realm, policy, user.id, { device: circumstances.looksAtDevice(tree) });
+    const device = policy.newDeviceNoticeEnabled || circumstances.looksAtDevice(tree);
+    return risk.score(request, realm, policy, user.id, { device });
   }
 
   /** @returns what came of it, where the machine goes on from that */

@@ -17,6 +17,7 @@ import { createSemaphore } from '../../schedule/semaphore.ts';
 import type { AuthenticatorRecord, Beside, Form, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
+import type { NewDevices } from '../new-device/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { LiveSession, Sessions } from '../sessions/service.ts';
 import { createAtOnce } from './at-once.ts';
@@ -56,6 +57,7 @@ export interface SignInDeps {
   credentials: Credentials;
   sessions: Sessions;
   risk: RiskService;
+  newDevices: Pick<NewDevices, 'tell'>;
   /** Bounds how often one address may fail. */
   attempts: Pick<Attempts, 'blocked' | 'fail' | 'inTurn'>;
   /** Bounds how many sign-ins without any proof one address may have stored. */

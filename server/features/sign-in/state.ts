@@ -82,6 +82,8 @@ const Proof = z.object({
     .optional(),
   /** Whether this person has signed in with this device before; absent: nobody looked. */
   deviceKnown: z.boolean().optional(),
+  /** They have signed in with others, and not with this one. */
+  deviceNew: z.boolean().optional(),
 });
 const Done = z.object({
   sessionId: z.string(),

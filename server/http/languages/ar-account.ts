@@ -40,6 +40,7 @@ export const account = {
   'activity.signedIn': 'تم تسجيل الدخول',
   'activity.failed': 'فشلت محاولة تسجيل دخول',
   'activity.signedOut': 'تم تسجيل الخروج',
+  'activity.reported': 'أُبلغ عن تسجيل دخول قام به شخص آخر',
   'activity.sessionEnded': 'انتهت جلسة',
   'activity.password': 'تم تغيير كلمة المرور',
   'activity.methodAdded': 'أُضيفت طريقة لتسجيل الدخول',

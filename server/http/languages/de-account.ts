@@ -40,6 +40,7 @@ export const account = {
   'activity.signedIn': 'Angemeldet',
   'activity.failed': 'Eine Anmeldung ist fehlgeschlagen',
   'activity.signedOut': 'Abgemeldet',
+  'activity.reported': 'Eine Anmeldung wurde als fremd gemeldet',
   'activity.sessionEnded': 'Eine Sitzung wurde beendet',
   'activity.password': 'Das Passwort wurde geändert',
   'activity.methodAdded': 'Ein Anmeldeverfahren wurde eingerichtet',

@@ -40,6 +40,7 @@ export const account = {
   'activity.signedIn': 'Signed in',
   'activity.failed': 'A sign-in failed',
   'activity.signedOut': 'Signed out',
+  'activity.reported': 'A sign-in was reported as somebody else’s',
   'activity.sessionEnded': 'A session ended',
   'activity.password': 'The password was changed',
   'activity.methodAdded': 'A way to sign in was set up',

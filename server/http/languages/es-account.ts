@@ -40,6 +40,7 @@ export const account = {
   'activity.signedIn': 'Inicio de sesión',
   'activity.failed': 'Un inicio de sesión falló',
   'activity.signedOut': 'Cierre de sesión',
+  'activity.reported': 'Se informó de un inicio de sesión ajeno',
   'activity.sessionEnded': 'Una sesión terminó',
   'activity.password': 'Se cambió la contraseña',
   'activity.methodAdded': 'Se configuró un modo de iniciar sesión',

@@ -40,6 +40,7 @@ export const account = {
   'activity.signedIn': 'Connexion',
   'activity.failed': 'Une connexion a échoué',
   'activity.signedOut': 'Déconnexion',
+  'activity.reported': 'Une connexion a été signalée comme étrangère',
   'activity.sessionEnded': 'Une session a pris fin',
   'activity.password': 'Le mot de passe a été modifié',
   'activity.methodAdded': 'Un moyen de connexion a été ajouté',

@@ -40,6 +40,7 @@ export const account = {
   'activity.signedIn': 'Accesso',
   'activity.failed': 'Un accesso non è riuscito',
   'activity.signedOut': 'Uscita',
+  'activity.reported': 'Un accesso è stato segnalato come altrui',
   'activity.sessionEnded': 'Una sessione è terminata',
   'activity.password': 'La password è stata modificata',
   'activity.methodAdded': 'È stato configurato un modo di accedere',

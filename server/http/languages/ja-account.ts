@@ -40,6 +40,7 @@ export const account = {
   'activity.signedIn': 'サインインしました',
   'activity.failed': 'サインインに失敗しました',
   'activity.signedOut': 'サインアウトしました',
+  'activity.reported': '本人ではないサインインとして報告されました',
   'activity.sessionEnded': 'セッションが終了しました',
   'activity.password': 'パスワードが変更されました',
   'activity.methodAdded': 'サインイン方法が追加されました',

@@ -40,6 +40,7 @@ export const account = {
   'activity.signedIn': 'Ingelogd',
   'activity.failed': 'Een inlogpoging is mislukt',
   'activity.signedOut': 'Uitgelogd',
+  'activity.reported': 'Een inlog is gemeld als die van iemand anders',
   'activity.sessionEnded': 'Een sessie is beëindigd',
   'activity.password': 'Het wachtwoord is gewijzigd',
   'activity.methodAdded': 'Een manier van inloggen is ingesteld',

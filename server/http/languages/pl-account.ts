@@ -40,6 +40,7 @@ export const account = {
   'activity.signedIn': 'Zalogowano',
   'activity.failed': 'Logowanie nie powiodło się',
   'activity.signedOut': 'Wylogowano',
+  'activity.reported': 'Zgłoszono logowanie kogoś obcego',
   'activity.sessionEnded': 'Sesja została zakończona',
   'activity.password': 'Hasło zostało zmienione',
   'activity.methodAdded': 'Dodano sposób logowania',

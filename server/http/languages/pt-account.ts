@@ -40,6 +40,7 @@ export const account = {
   'activity.signedIn': 'Entrada',
   'activity.failed': 'Uma entrada falhou',
   'activity.signedOut': 'Saída',
+  'activity.reported': 'Uma entrada foi comunicada como sendo de outra pessoa',
   'activity.sessionEnded': 'Uma sessão terminou',
   'activity.password': 'A senha foi alterada',
   'activity.methodAdded': 'Um modo de entrar foi configurado',

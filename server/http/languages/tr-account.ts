@@ -40,6 +40,7 @@ export const account = {
   'activity.signedIn': 'Oturum açıldı',
   'activity.failed': 'Bir oturum açma denemesi başarısız oldu',
   'activity.signedOut': 'Oturum kapatıldı',
+  'activity.reported': 'Bir oturum açmanın başkasına ait olduğu bildirildi',
   'activity.sessionEnded': 'Bir oturum sona erdi',
   'activity.password': 'Parola değiştirildi',
   'activity.methodAdded': 'Bir oturum açma yöntemi eklendi',

@@ -40,6 +40,7 @@ export const account = {
   'activity.signedIn': '已登录',
   'activity.failed': '一次登录失败',
   'activity.signedOut': '已退出登录',
+  'activity.reported': '有一次登录被报告为他人所为',
   'activity.sessionEnded': '一个会话已结束',
   'activity.password': '密码已更改',
   'activity.methodAdded': '已添加一种登录方式',

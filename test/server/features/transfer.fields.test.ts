@@ -61,6 +61,7 @@ const cases: Case[] = [
       riskLowAction: 'deny',
       riskMediumAction: 'allow',
       riskHighAction: 'deny',
+      newDeviceNoticeEnabled: false,
       logoUrl: null,
       termsUrl: null,
       termsVersion: null,

@@ -1,0 +1,53 @@
+// SQL of the links by which people say that a sign-in wasn't theirs.
+import { fragment, type Sql } from '../../db/sql.ts';
+
+export interface Report {
+  id: Buffer;
+  userId: string;
+  sessionId: string;
+  deviceHash: Buffer;
+  expiresAt: Date;
+}
+
+export const insert = (sql: Sql, realm: string, { id, userId, sessionId, deviceHash, expiresAt }: Report) => sql`
+  insert into sign_in_report (realm_id, link_hash, user_id, session_id, device_hash, expires_at)
+  values (${realm}, ${id}, ${userId}, ${sessionId}, ${deviceHash}, ${expiresAt})`;
+
+export interface Found {
+  id: string;
+  username: string;
+  sessionId: string;
+  deviceHash: Buffer;
+  hasPassword: boolean;
+}
+
+/** @param lock makes others with the same link wait */
+export const find = async (
+  sql: Sql,
+  realm: string,
+  id: Buffer,
+  { now, lock = false }: { now: Date; lock?: boolean },
+): Promise<Found | undefined> =>
+  (
+    await sql<Found>`
+      select u.id, u.username, r.session_id as "sessionId", r.device_hash as "deviceHash", exists (
+        select from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'
+      ) as "hasPassword"
+      from sign_in_report r join realm_user u on u.realm_id = r.realm_id and u.id = r.user_id
+      where r.realm_id = ${realm} and r.link_hash = ${id} and r.expires_at > ${now} and u.enabled
+      ${lock ? fragment`for update of r` : fragment``}`
+  )[0];
+
+export const remove = (sql: Sql, realm: string, id: Buffer) =>
+  sql`delete from sign_in_report where realm_id = ${realm} and link_hash = ${id}`;
+
+export const forgetDevice = (sql: Sql, realm: string, userId: string, deviceHash: Buffer) =>
+  sql`delete from known_device where realm_id = ${realm} and user_id = ${userId} and device_hash = ${deviceHash}`;
+
+/** Where the person hears of it; undefined: nowhere. */
+export const addressOf = async (sql: Sql, realm: string, userId: string): Promise<string | undefined> =>
+  (
+    await sql<{ email: string }>`
+      select email from realm_user
+      where realm_id = ${realm} and id = ${userId} and email_verified and email is not null`
+  )[0]?.email;

@@ -1,0 +1,177 @@
+// Owns: the mail about a sign-in on a new device, and what "this wasn't me" does.
+// Does not own: what a device adds to a sign-in's risk (sign-in.test.ts), the page of a new password (recovery.test.ts).
+// Implements: specification 2.6 (new-device-email).
+import { expect, test } from 'vitest';
+import { listEvents } from '../../../server/contract/events.ts';
+import { putMessageTemplate } from '../../../server/contract/message-templates.ts';
+import { listMessages } from '../../../server/contract/messages.ts';
+import { listSessions } from '../../../server/contract/sessions.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
+import { createUser, getUser, putUser } from '../../../server/contract/users.ts';
+import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
+import { freshRealms } from '../../support/fresh-realms.ts';
+import { linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
+import { createPerson, type Person } from '../../support/person.ts';
+
+const NEXT = 'four dry umbrellas';
+const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
+let site: MailingServer;
+let realm = '';
+let userId = '';
+const { later } = freshRealms('newdevice', startMailingServer, async (started, fresh) => {
+  site = started;
+  realm = fresh;
+  await makePeopledRealm(site.server, realm, []);
+  const user = { username: 'ada', password: PASSWORD, email: address(), emailVerified: true };
+  const { body } = await call(createUser, { params: { realm }, body: user });
+  userId = body?.id ?? '';
+  await site.sendsMail(realm);
+  await call(putSettings, { params: { realm }, body: { newDeviceNoticeEnabled: true } });
+});
+
+const address = () => `ada@${realm}.example`;
+const browser = (headers: Record<string, string> = {}) => createPerson(site.server.baseUrl, headers);
+const call: typeof site.server.admin.call = (route, input) => site.server.admin.call(route, input);
+const signIn = async (who: Person, password = PASSWORD) =>
+  who.fill(await who.open(`/realms/${realm}/login`), { username: 'ada', password });
+const notice = () => site.mailTo(address(), 'on a device that we have not seen before');
+const notices = async () =>
+  ((await call(listMessages, { params: { realm }, query: {} })).body ?? []).filter(
+    ({ templateKey }) => templateKey === 'new-device-email',
+  );
+const sessions = async () => (await call(listSessions, { params: { realm } })).body ?? [];
+const events = async (type: 'SIGN_IN_REPORTED' | 'SESSION_ENDED') =>
+  (await call(listEvents, { params: { realm }, query: { type } })).body ?? [];
+async function stranger(): Promise<{ who: Person; link: string }> {
+  await signIn(browser());
+  const who = browser({ 'user-agent': CHROME });
+  await signIn(who);
+  return { who, link: linkIn(await notice()) };
+}
+
+test('a sign-in on a second device is told by mail, with the device, the address and the time; the first one is not', async () => {
+  const home = browser();
+  await signIn(home);
+  expect(await notices()).toEqual([]);
+  await signIn(browser({ 'user-agent': CHROME }));
+  const mail = await notice();
+  expect(mail).toContain('Chrome on Linux');
+  expect(mail).toContain('127.0.0.1');
+  expect(mail).toMatch(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/);
+  await home.post(`/realms/${realm}/account/sign-out`, {
+    csrf: (await home.open(`/realms/${realm}/account`)).fields.csrf ?? '',
+  });
+  await signIn(home);
+  expect(await notices()).toHaveLength(1);
+});
+
+test('nothing is told, and no device remembered, where the realm does not want it, nor to an address that nobody has confirmed', async () => {
+  await call(putSettings, { params: { realm }, body: { newDeviceNoticeEnabled: false } });
+  const who = browser();
+  await signIn(who);
+  expect([...who.jar.keys()].filter((name) => name.includes('DEVICE'))).toEqual([]);
+  await call(putSettings, { params: { realm }, body: { newDeviceNoticeEnabled: true } });
+  await call(putUser, { params: { realm, userId }, body: { emailVerified: false } });
+  for (let times = 0; times < 3; times += 1) expect((await signIn(browser())).url).toContain('/account');
+  expect(await notices()).toEqual([]);
+});
+
+test('whoever says that it was not them ends every session, and chooses a new password at once', async () => {
+  const { who, link } = await stranger();
+  const home = browser();
+  const page = await home.open(link);
+  expect(page).toMatchObject({ status: 200, heading: 'Wasn’t that you?' });
+  expect(page.text).toContain('ada');
+  const choose = await home.fill(page, {});
+  expect(choose.heading).toBe('Choose a new password');
+  expect(await sessions()).toEqual([]);
+  expect((await who.open(`/realms/${realm}/account`)).heading).toBe('Sign in');
+  expect((await call(getUser, { params: { realm, userId } })).body?.requiredActions).toEqual(['UPDATE_PASSWORD']);
+  expect((await events('SIGN_IN_REPORTED'))[0]).toMatchObject({ actor: { id: userId }, subject: { id: userId } });
+  expect((await events('SESSION_ENDED')).map(({ data }) => data.reason)).toEqual(['reported', 'reported']);
+  expect((await home.fill(choose, { password: NEXT, repeated: NEXT })).heading).toBe('Your password is changed');
+  expect((await signIn(browser(), PASSWORD)).text).toContain('The username or password is wrong');
+  expect((await signIn(browser(), NEXT)).url).toContain('/account');
+});
+
+test('opening the link does nothing, however often, and its button works once, for a week', async () => {
+  const { link } = await stranger();
+  const scanner = browser();
+  for (let times = 0; times < 3; times += 1) expect((await scanner.open(link)).status).toBe(200);
+  expect(await sessions()).toHaveLength(2);
+  const home = browser();
+  const page = await home.open(link);
+  await home.fill(page, {});
+  expect(await home.fill(page, {})).toMatchObject({ status: 400, heading: 'This link does not work here' });
+  expect(await scanner.open(link)).toMatchObject({ status: 400, heading: 'This link does not work here' });
+  expect(await events('SIGN_IN_REPORTED')).toHaveLength(1);
+});
+
+test('a link of a week ago, one that nobody made, and a form from another site do nothing', async () => {
+  const { link } = await stranger();
+  const who = browser();
+  const page = await who.open(link);
+  expect((await who.open(link.replace(/token=./, 'token=-'))).status).toBe(400);
+  expect((await who.post(`/realms/${realm}/login/not-me`, {})).status).toBe(400);
+  const elsewhere = browser({ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' });
+  expect((await elsewhere.post(`/realms/${realm}/login/not-me`, page.fields)).status).toBe(403);
+  expect(await events('SIGN_IN_REPORTED')).toEqual([]);
+  later(7 * 24 * 3_600_000 + 1);
+  expect((await who.fill(page, {})).status).toBe(400);
+});
+
+test('two clicks at once report once', async () => {
+  const { link } = await stranger();
+  const who = browser();
+  const page = await who.open(link);
+  await Promise.all([who.fill(page, {}), who.fill(page, {})]);
+  expect(await events('SIGN_IN_REPORTED')).toHaveLength(1);
+});
+
+test('the device of a reported sign-in is a stranger’s again, and a sign-in that was under way there goes no further', async () => {
+  const { who, link } = await stranger();
+  const half = browser({ 'user-agent': CHROME });
+  await call(putUser, { params: { realm, userId }, body: { requiredActions: ['UPDATE_PROFILE'] } });
+  const profile = await signIn(half);
+  expect(profile.heading).toBe('Your profile');
+  const home = browser();
+  const choose = await home.fill(await home.open(link), {});
+  expect((await half.open(`/realms/${realm}/login`)).heading).not.toBe('Your profile');
+  await home.fill(choose, { password: NEXT, repeated: NEXT });
+  site.mails.length = 0;
+  await call(putUser, { params: { realm, userId }, body: { requiredActions: [] } });
+  await signIn(who, NEXT);
+  await notice();
+});
+
+test('where no password can be set by mail, the page says how to go on, and the next sign-in asks for a new one', async () => {
+  await call(putSettings, { params: { realm }, body: { passwordRecoveryEnabled: false } });
+  const { link } = await stranger();
+  const who = browser();
+  expect((await who.fill(await who.open(link), {})).heading).toBe('Everybody is signed out');
+  expect(await sessions()).toEqual([]);
+  expect((await signIn(browser())).heading).toBe('Choose a new password');
+});
+
+test('a realm’s own words are sent, and a person’s step to a second proof in their session tells nothing', async () => {
+  const template = {
+    templateKey: 'new-device-email',
+    locale: 'en',
+    subject: 'Was it you?',
+    body: '{{device}} {{link}}',
+  } as const;
+  await call(putMessageTemplate, { params: { realm }, body: template });
+  await signIn(browser());
+  const who = browser();
+  await signIn(who);
+  await site.mailTo(address(), 'Was it you?');
+  const removed = (await who.open(`/realms/${realm}/account`)).fields;
+  later(600_000);
+  for (const name of who.jar.keys()) if (name.includes('DEVICE')) who.jar.delete(name);
+  const again = await who.post(`/realms/${realm}/account/change`, {
+    csrf: removed.csrf ?? '',
+    action: 'UPDATE_PASSWORD',
+  });
+  await who.fill(again, { username: 'ada', password: PASSWORD });
+  expect(await notices()).toHaveLength(1);
+});
