@@ -106,6 +106,7 @@ export function createAccountApi(deps: AccountApiDeps): {
         ...{ sql, transact, sessions, gdpr, notify, asThemselves, settings, baseUrl, now },
         details: createOwnDetails({ ...own, ...written, notify, sends }),
         methods: createOwnCredentials({ ...own, ...written, settings }),
+        browsers: own.browsers,
         erasures: own.erasures,
         offline: own.offline,
       });

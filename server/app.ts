@@ -154,6 +154,7 @@ export async function buildApp({
       url: config.SVC_BREACHED_PASSWORDS_URL,
       log: (message) => log.warn(message),
     }),
+    locationHeaders: config.SVC_LOCATION_HEADERS,
     elsewhere: federation.source,
     threads: config.SVC_PASSWORD_THREADS,
     passwordCost,

@@ -44,6 +44,14 @@ const Environment = z.object({
     )
     .optional()
     .describe('Addresses or CIDRs of proxies whose forwarding headers count'),
+  SVC_LOCATION_HEADERS: list
+    .transform((names) => names.map((header) => header.toLowerCase()))
+    .refine(
+      (names) => [1, 3].includes(names.length) && names.every((header) => /^[a-z0-9-]+$/.test(header)),
+      'must name a header for the country, or three: for country, latitude and longitude, separated by commas',
+    )
+    .default([])
+    .describe('Headers in which the proxies of SVC_TRUST_PROXY say where a browser is'),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   DATABASE_URL: z
     .url({ protocol: /^postgres(ql)?$/, error: 'must be postgres://user:password@host/database' })
@@ -120,6 +128,9 @@ function faultsTogether(env: Readonly<Record<string, string | undefined>>): stri
   const faults = apart.map((name) => `${name}: is needed too: ${identity.join(', ')} go together`);
   if (env.DATABASE_URL !== undefined && env.SVC_MASTER_KEY === undefined) {
     faults.push('SVC_MASTER_KEY: is required with DATABASE_URL (openssl rand -base64 32)');
+  }
+  if (env.SVC_LOCATION_HEADERS !== undefined && env.SVC_TRUST_PROXY === undefined) {
+    faults.push('SVC_LOCATION_HEADERS: is believed of the proxies in SVC_TRUST_PROXY alone, which is needed too');
   }
   if ((env.SVC_SIEM_CERT_FILE === undefined) !== (env.SVC_SIEM_KEY_FILE === undefined)) {
     faults.push('SVC_SIEM_CERT_FILE: goes together with SVC_SIEM_KEY_FILE');

@@ -46,6 +46,8 @@ import { createNewDevices } from './features/new-device/service.ts';
 import { addMember } from './features/organizations/store.ts';
 import { recoveryRoutes } from './features/recovery/routes.ts';
 import { createRecovery } from './features/recovery/service.ts';
+import { createBrowsers, createBrowsersSection } from './features/risk/browsers.ts';
+import { createLocator } from './features/risk/location.ts';
 import { createRisk } from './features/risk/service.ts';
 import { sendClosed } from './features/self-registration/pages.ts';
 import { createRegister } from './features/self-registration/register.ts';
@@ -105,6 +107,8 @@ export interface PeopleDeps {
   breached(plain: string): Promise<boolean>;
   /** Where passwords are known beside the realm itself. */
   elsewhere: PasswordSource;
+  /** By which the proxies in front say where a browser is. */
+  locationHeaders: readonly string[];
   /** For hashing passwords. */
   threads: number | undefined;
   /** What a hash costs, where it isn't the usual. */
@@ -159,7 +163,7 @@ export function createPeople(deps: PeopleDeps) {
   const { brokering, homes, links } = identities;
   const registry = createRegistry({
     ...{ credentials, passkeys, recoveryCodes, challenges, enrolments, brokering, homes },
-    ...{ transact, send, seal, now, newId },
+    ...{ transact, send, seal, breached, now, newId },
   });
   const factors = createFactors(registry);
   const ownIdentities = createOwnIdentities({ links, credentials, factors });
@@ -168,7 +172,8 @@ export function createPeople(deps: PeopleDeps) {
   const sessions = createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId });
   const offline = createOfflineSessions({ sql, transact, now });
   const upstreamLogout = identities.logoutWith(sessions);
-  const risk = createRisk({ sql, baseUrl, now, newId });
+  const browsers = createBrowsers({ sql, transact });
+  const risk = createRisk({ sql, baseUrl, locate: createLocator(deps.locationHeaders), now, newId });
   const choosePassword = createChoosePassword({ credentials });
   const profiles = createOwnProfiles({ sql, transact });
   const emails = createOwnEmails({ sql });
@@ -181,7 +186,7 @@ export function createPeople(deps: PeopleDeps) {
     send,
     now,
   });
-  const newDevices = createNewDevices({ sql, transact, recovery, send, now });
+  const newDevices = createNewDevices({ sql, transact, recovery, browsers, send, now });
   const recovers = async (realm: string, { passwordRecoveryEnabled }: RealmSettingsDto): Promise<boolean> =>
     passwordRecoveryEnabled && sends(realm, 'EMAIL');
   const isOpen = ({ registrationEnabled }: Pick<RealmSettingsDto, 'registrationEnabled'>): boolean =>
@@ -250,6 +255,7 @@ export function createPeople(deps: PeopleDeps) {
     own: {
       ...{ credentials, passkeys, recoveryCodes, enrolments, links, ownIdentities, factors },
       ...{ profiles, emails, codes, choosePassword, erasures, offline },
+      ...{ profiles, emails, codes, choosePassword, erasures, browsers },
     },
     languages,
     drop(realm: string | undefined): void {
@@ -340,6 +346,12 @@ export function createPeople(deps: PeopleDeps) {
         ...{ sql, transact, sessions, factors, credentials, signIns, logout, settings, now },
         ...{ profiles, emails, gdpr, notify, sends, erasures, offline },
         sections: [identities.section(connections, ownIdentities), createSharingSection(sharing)],
+        ...{ profiles, emails, gdpr, notify, sends, erasures },
+        sections: [
+          identities.section(connections, ownIdentities),
+          createBrowsersSection(browsers),
+          createSharingSection(sharing),
+        ],
       });
     },
     stop: passwords.stop,

@@ -151,6 +151,33 @@ export const deleteOwnIdentity = route({
   problems: ['not-found', 'wrong-state'],
 });
 
+export const OwnBrowser = z
+  .object({
+    id: z.string(),
+    userAgent: z.string().nullable(),
+    firstSeenAt: EpochMs,
+    lastSeenAt: EpochMs.describe('When you last signed in with it'),
+  })
+  .meta({ id: 'OwnBrowser' });
+export const listOwnBrowsers = route({
+  ...own,
+  method: 'GET',
+  path: `${at}/browsers`,
+  operationId: 'listOwnBrowsers',
+  summary: 'Browsers that are known to be yours, the last used first; at most 100',
+  response: z.array(OwnBrowser),
+});
+export const forgetOwnBrowser = route({
+  ...own,
+  method: 'DELETE',
+  path: `${at}/browsers/:id`,
+  operationId: 'forgetOwnBrowser',
+  summary: 'Forget a browser of yours; the next sign-in with it is one on a new device',
+  params: z.strictObject({ realm: RealmName, id: z.string().regex(/^[0-9a-f]{64}$/, 'must be an id of the list') }),
+  status: 204,
+  problems: ['not-found'],
+});
+
 export const OwnAgent = z
   .object({
     id: Id,

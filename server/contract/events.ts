@@ -18,6 +18,7 @@ export const eventTypes = {
   LOGIN_FAILURE: runtime,
   LOGOUT: runtime,
   SIGN_IN_REPORTED: runtime,
+  BROWSER_FORGOTTEN: runtime,
   ADMIN_LOGIN_SUCCESS: runtime,
   ADMIN_LOGIN_FAILURE: runtime,
   ADMIN_LOGOUT: runtime,

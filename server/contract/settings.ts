@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { HttpUrl, InRealm, name, RealmName, text } from './names.ts';
 import { GrantType } from './oauth.ts';
+import { freshWeights, RiskWeights } from './risk.ts';
 import { route } from './route.ts';
 
 const seconds = (max: number) => z.int().min(1).max(max);
@@ -178,6 +179,14 @@ export const settingsShape = {
     .describe(
       'The attribute whose value is `sub`: no two people can have the same; who has none, several, or one that isn’t 1 to 255 characters of ASCII, gets no tokens',
     ),
+  deviceRemembering: z
+    .enum(['always', 'ask'])
+    .describe(
+      'Which browsers are known to be a person’s: always: every one that they have signed in with; ask: those in which they tick a box at the sign-in',
+    ),
+  riskWeights: RiskWeights.describe(
+    'The points of each thing that speaks for a risk: 0: it isn’t looked at; one that is left out has those of a fresh realm',
+  ),
   newDeviceNoticeEnabled: z
     .boolean()
     .describe(
@@ -260,6 +269,8 @@ export const freshSettings = (realm: string): Settings => ({
   mostAppliedPlans: 100,
   subjectStrategy: 'public',
   subjectAttribute: null,
+  deviceRemembering: 'always',
+  riskWeights: { ...freshWeights },
   newDeviceNoticeEnabled: false,
 });
 

@@ -43,3 +43,13 @@ test.each(['300.1.1.1', '10.0.0.0/40', 'proxy.example.com', '10.0.0.1;10.0.0.2']
 test('proxies are addresses, CIDRs and the ranges that have names', () => {
   expect(faultsOf({ SVC_TRUST_PROXY: '127.0.0.1, ::1, 10.0.0.0/8, fd00::/8, loopback' })).toEqual([]);
 });
+
+test('headers that say where a browser is are one or three, and are believed of named proxies alone', () => {
+  const trusted = { SVC_TRUST_PROXY: '127.0.0.1' };
+  expect(faultsOf({ SVC_LOCATION_HEADERS: 'x-country' })).toEqual([expect.stringContaining('SVC_TRUST_PROXY')]);
+  for (const names of ['x-country,x-latitude', 'x country', 'a,b,c,d'])
+    expect(faultsOf({ ...trusted, SVC_LOCATION_HEADERS: names })).toEqual([
+      expect.stringContaining('must name a header'),
+    ]);
+  expect(faultsOf({ ...trusted, SVC_LOCATION_HEADERS: 'X-Country, X-Latitude, X-Longitude' })).toEqual([]);
+});

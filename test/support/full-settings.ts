@@ -26,6 +26,8 @@ export const fullSettings = {
   riskMediumAction: 'deny',
   riskHighAction: 'allow',
   newDeviceNoticeEnabled: true,
+  deviceRemembering: 'ask',
+  riskWeights: { 'new-device': 35, automation: 0 },
   logoUrl: 'https://acme.example.com/logo.svg',
   primaryColor: '#1a2b3c',
   backgroundColor: '#fff',

@@ -4,7 +4,8 @@ create table sign_in_report (
   link_hash bytea not null,
   user_id uuid not null,
   session_id uuid not null,
-  device_hash bytea not null,
+  -- null: it isn't remembered
+  device_hash bytea,
   expires_at timestamptz not null,
   primary key (realm_id, link_hash),
   foreign key (realm_id, user_id) references realm_user (realm_id, id) on delete cascade

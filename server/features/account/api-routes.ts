@@ -18,6 +18,7 @@ import { bind } from '../../http/bind.ts';
 import type { Gdpr } from '../gdpr/service.ts';
 import type { Notify } from '../messaging/notify.ts';
 import type { OfflineSessions } from '../sessions/offline.ts';
+import type { Browsers } from '../risk/browsers.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { AsThemselves } from './as-themselves.ts';
 import type { OwnCredentials } from './own-credentials.ts';
@@ -36,6 +37,7 @@ export interface AccountApiRoutesDeps {
   offline: OfflineSessions;
   gdpr: Pick<Gdpr, 'eraseOneself'>;
   notify: Notify;
+  browsers: Pick<Browsers, 'list' | 'forget'>;
   asThemselves: AsThemselves;
   /** By address; with those of the page. */
   erasures: Pick<Attempts, 'take'>;
@@ -54,6 +56,7 @@ export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDep
     offline,
     gdpr,
     notify,
+    browsers,
     asThemselves,
     settings,
     baseUrl,
@@ -145,6 +148,13 @@ export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDep
   );
   bind(app, offlineApi.endOwnOfflineSession, async ({ params: { realm, id }, by, request }) => {
     await offline.end(realm, by, { userId: holderOf(request).userId, id }, { because: 'self' });
+    return undefined;
+  });
+  bind(app, api.listOwnBrowsers, ({ params: { realm }, request }) => browsers.list(realm, holderOf(request).userId));
+  bind(app, api.forgetOwnBrowser, async ({ params: { realm, id }, by, request }) => {
+    const { userId, username } = holderOf(request);
+    if (!(await browsers.forget(by, realm, { id: userId, username }, id)))
+      throw new Problem('not-found', 'You have no such browser');
     return undefined;
   });
 

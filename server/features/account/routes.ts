@@ -67,6 +67,7 @@ const words = {
   shared: 'sharing.said',
   answered: 'sharing.answered',
   unshared: 'sharing.ended',
+  forgotten: 'browsers.forgotten',
   connected: 'identities.connected',
   notConnected: 'identities.notConnected',
 } as const;

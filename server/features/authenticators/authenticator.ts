@@ -2,6 +2,7 @@
 // Does not own: the order of steps (features/sign-in/engine.ts), pages' frame and routes (features/sign-in).
 // Implements: specification 2.2; design "Extension is an array of small records".
 import type { By } from '../../contract/events.ts';
+import type { RiskReason } from '../../contract/risk.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { RequiredAction } from '../../contract/users.ts';
 import type { Tx } from '../../db/transact.ts';
@@ -123,6 +124,8 @@ export interface Passed {
   firstFlow?: string;
   /** What {@link Method.atEnd} is given. */
   atEnd?: Kept;
+  /** What was found that speaks for a risk. */
+  signals?: RiskReason[];
 }
 
 /** What a step keeps between two requests. */

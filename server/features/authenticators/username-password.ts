@@ -14,9 +14,11 @@ export interface UsernamePasswordDeps {
   credentials: Pick<Credentials, 'checkPassword'>;
   /** Where people are at home by their address: they are sent there. */
   homes: Pick<Homes, 'any' | 'of' | 'sources'>;
+  /** Whether a password is known from breaches. */
+  breached(plain: string): Promise<boolean>;
 }
 
-export const createUsernamePassword = ({ credentials, homes }: UsernamePasswordDeps): Method => ({
+export const createUsernamePassword = ({ credentials, homes, breached }: UsernamePasswordDeps): Method => ({
   id: 'username-password',
   displayName: 'Username and password',
   factorClass: 'KNOWLEDGE',
@@ -57,7 +59,10 @@ export const createUsernamePassword = ({ credentials, homes }: UsernamePasswordD
       return { ...again(words, checked.reason), user: checked.user };
     }
     const { user, credentialId, standing } = checked;
-    return { do: 'passed', credentialId, user, standing, rememberMe: form.remember === 'on' };
+    const { riskPolicyEnabled, breachedPasswordCheck, riskWeights } = step.settings;
+    const counts = riskPolicyEnabled && breachedPasswordCheck && riskWeights['breached-password'] !== 0;
+    const signals = counts && (await breached(password)) ? { signals: ['breached-password' as const] } : {};
+    return { do: 'passed', credentialId, user, standing, rememberMe: form.remember === 'on', ...signals };
   },
 });
 

@@ -12,6 +12,7 @@ import { requireAction } from '../../domain/required-actions.ts';
 import { deviceName } from '../../http/device-name.ts';
 import type { Send } from '../messaging/send.ts';
 import type { Recovery } from '../recovery/service.ts';
+import type { Browsers } from '../risk/browsers.ts';
 import * as store from './store.ts';
 
 const LINK_DAYS = 7;
@@ -21,6 +22,7 @@ export interface NewDevicesDeps {
   sql: Sql;
   transact: Transact;
   recovery: Pick<Recovery, 'lead'>;
+  browsers: Pick<Browsers, 'forgetIn'>;
   send: Send;
   now: () => Date;
 }
@@ -29,8 +31,8 @@ export interface NewDevice {
   by: By;
   userId: string;
   sessionId: string;
-  /** The device's cookie, as it is known from now on. */
-  device: string;
+  /** The device's cookie, where it is known from now on. */
+  device: string | undefined;
   userAgent: string | undefined;
   /** Of the pages, as the browser sees them. */
   origin: string;
@@ -38,7 +40,7 @@ export interface NewDevice {
 
 const digestOf = (secret: string): Buffer => sha256(`sign-in-report:${secret}`);
 
-export function createNewDevices({ sql, transact, recovery, send, now }: NewDevicesDeps) {
+export function createNewDevices({ sql, transact, recovery, browsers, send, now }: NewDevicesDeps) {
   return {
     /** In the transaction of the sign-in. Who has no confirmed address hears nothing. */
     async tell(tx: Tx, realm: string, { by, userId, sessionId, device, userAgent, origin }: NewDevice): Promise<void> {
@@ -50,7 +52,7 @@ export function createNewDevices({ sql, transact, recovery, send, now }: NewDevi
         id: digestOf(secret),
         userId,
         sessionId,
-        deviceHash: sha256(device),
+        deviceHash: device === undefined ? null : sha256(device),
         expiresAt,
       });
       await send(tx, {
@@ -85,7 +87,7 @@ export function createNewDevices({ sql, transact, recovery, send, now }: NewDevi
         const person = userParty(found.id, found.username);
         const by: By = { actor: person, ipAddress };
         await store.remove(tx.sql, realm, id);
-        await store.forgetDevice(tx.sql, realm, found.id, found.deviceHash);
+        if (found.deviceHash) await browsers.forgetIn(tx.sql, realm, found.id, found.deviceHash);
         if (found.hasPassword) await requireAction(tx.sql, realm, found.id, 'UPDATE_PASSWORD');
         const { sessionId } = found;
         tx.record({ type: 'SIGN_IN_REPORTED', realm, by, subject: person, data: { sessionId } });

@@ -5,7 +5,8 @@ export interface Report {
   id: Buffer;
   userId: string;
   sessionId: string;
-  deviceHash: Buffer;
+  /** Of a device that is remembered. */
+  deviceHash: Buffer | null;
   expiresAt: Date;
 }
 
@@ -17,7 +18,7 @@ export interface Found {
   id: string;
   username: string;
   sessionId: string;
-  deviceHash: Buffer;
+  deviceHash: Buffer | null;
   hasPassword: boolean;
 }
 
@@ -40,9 +41,6 @@ export const find = async (
 
 export const remove = (sql: Sql, realm: string, id: Buffer) =>
   sql`delete from sign_in_report where realm_id = ${realm} and link_hash = ${id}`;
-
-export const forgetDevice = (sql: Sql, realm: string, userId: string, deviceHash: Buffer) =>
-  sql`delete from known_device where realm_id = ${realm} and user_id = ${userId} and device_hash = ${deviceHash}`;
 
 /** Where the person hears of it; undefined: nowhere. */
 export const addressOf = async (sql: Sql, realm: string, userId: string): Promise<string | undefined> =>

@@ -1,6 +1,7 @@
 // The risk scorer, pure: what is unusual about this sign-in, and how many points each finding is worth. Specification 1, 3
 // "Risk bands". It knows only what it was shown; what it can't know (a place without a locator) it doesn't guess.
 import { isIP, isIPv4 } from 'node:net';
+import { freshWeights, type RiskReason, type RiskWeights } from '../../contract/risk.ts';
 import type { RiskAction } from '../../contract/settings.ts';
 import type { Finding } from '../../domain/risk.ts';
 
@@ -12,12 +13,19 @@ export interface PastSignIn {
   at: Date;
   success: boolean;
   network: string | null;
+  country: string | null;
   place: Place | undefined;
 }
 export interface Attempt {
   at: Date;
   network: string | undefined;
+  /** ISO 3166. */
+  country: string | undefined;
   place: Place | undefined;
+  /** How many others' sign-ins have failed from the network within {@link FAILURES_MS}. */
+  othersFailed: number;
+  /** What was found on the way: of the password, of the browser. */
+  signals: readonly RiskReason[];
   /** undefined: this person has no known device to compare with */
   deviceKnown: boolean | undefined;
 }
@@ -37,13 +45,17 @@ export interface RiskPolicy {
   riskHighAction: RiskAction;
 }
 
-const POINTS = { newDevice: 30, newNetwork: 20, impossibleSpeed: 50, unusualHour: 10, failure: 10, failuresMost: 40 };
 const FREE_FAILURES = 2;
-const FAILURES_MS = 60 * 60 * 1000;
+const FAILURES_COUNT = 4;
+/** An office forgets some passwords, too. */
+const OTHERS_FREE = 10;
+export const FAILURES_MS = 60 * 60 * 1000;
 /** Faster than an airliner. */
 const FASTEST_KMH = 1000;
 /** A wrong city is not a journey. */
 const NEAR_KM = 100;
+/** From one country to another, where nothing closer is known; some live at a border. */
+const JOURNEY_MS = 60 * 60 * 1000;
 const HOUR_MS = 60 * 60 * 1000;
 const HOURS_NEED = 5;
 const HOURS_NEAR = 2;
@@ -75,26 +87,41 @@ function distanceKm(a: Place, b: Place): number {
 }
 
 /** What is unusual; a person's first sign-in has nothing to be compared with and so nothing unusual. */
-export function findings(attempt: Attempt, past: readonly PastSignIn[]): Finding[] {
+export function findings(attempt: Attempt, past: readonly PastSignIn[], weights: RiskWeights = {}): Finding[] {
   const found: Finding[] = [];
+  const find = (reason: RiskReason, times = 1) => {
+    const points = (weights[reason] ?? freshWeights[reason]) * times;
+    if (points > 0) found.push({ reason, points });
+  };
   const successes = past.filter((p) => p.success);
-  if (attempt.deviceKnown === false) found.push({ reason: 'new-device', points: POINTS.newDevice });
-  const networks = new Set(successes.map((p) => p.network).filter((n) => n !== null));
-  if (attempt.network !== undefined && networks.size > 0 && !networks.has(attempt.network))
-    found.push({ reason: 'new-network', points: POINTS.newNetwork });
+  if (attempt.deviceKnown === false) find('new-device');
+  if (isOther(attempt.network, new Set(successes.map((p) => p.network)))) find('new-network');
+  if (isOther(attempt.country, new Set(successes.map((p) => p.country)))) find('new-country');
   const since = attempt.at.getTime() - FAILURES_MS;
   const failures = past.filter((p) => !p.success && p.at.getTime() > since).length - FREE_FAILURES;
   // A stranger's wrong guesses say nothing of whoever comes with a device of theirs.
-  if (failures > 0 && attempt.deviceKnown !== true)
-    found.push({ reason: 'failed-attempts', points: Math.min(failures * POINTS.failure, POINTS.failuresMost) });
-  if (tooFast(attempt, successes)) found.push({ reason: 'impossible-speed', points: POINTS.impossibleSpeed });
-  if (unusualHour(attempt.at, successes)) found.push({ reason: 'unusual-hour', points: POINTS.unusualHour });
+  if (failures > 0 && attempt.deviceKnown !== true) find('failed-attempts', Math.min(failures, FAILURES_COUNT));
+  if (attempt.othersFailed > OTHERS_FREE && attempt.deviceKnown !== true) find('address-velocity');
+  if (tooFast(attempt, successes)) find('impossible-speed');
+  if (unusualHour(attempt.at, successes)) find('unusual-hour');
+  for (const signal of attempt.signals) find(signal);
   return found;
 }
 
-function tooFast({ at, place }: Attempt, successes: readonly PastSignIn[]): boolean {
-  const last = successes.toSorted((a, b) => b.at.getTime() - a.at.getTime()).find((p) => p.place);
-  if (!place || !last?.place) return false;
+/** None of those that somebody is used to, if they are used to any. */
+function isOther(value: string | undefined, used: Set<string | null>): boolean {
+  used.delete(null);
+  return value !== undefined && used.size > 0 && !used.has(value);
+}
+
+function tooFast({ at, place, country }: Attempt, successes: readonly PastSignIn[]): boolean {
+  const newest = successes.toSorted((a, b) => b.at.getTime() - a.at.getTime());
+  const last = newest.find((p) => p.place);
+  if (!place || !last?.place) {
+    const before = newest.find((p) => p.country !== null);
+    const left = before && at.getTime() - before.at.getTime() < JOURNEY_MS;
+    return !!left && country !== undefined && before.country !== country;
+  }
   const km = distanceKm(last.place, place);
   const hours = Math.max((at.getTime() - last.at.getTime()) / HOUR_MS, 1 / 60);
   return km > NEAR_KM && km / hours > FASTEST_KMH;

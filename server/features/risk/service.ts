@@ -3,13 +3,16 @@
 // Implements: specification 1 "Adaptive authentication", 2.3 (risk fields), 3 "Risk bands".
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RiskReason } from '../../contract/risk.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Finding } from '../../domain/risk.ts';
 import { realmCookie } from '../../http/realm-cookie.ts';
-import { findings, judge, networkOf, type PastSignIn, type Place, type Risk } from './score.ts';
+import { looksAutomated } from './automation.ts';
+import type { Locate, Location } from './location.ts';
+import { FAILURES_MS, findings, judge, networkOf, type PastSignIn, type Risk } from './score.ts';
 import * as store from './store.ts';
 
 export interface RiskDeps {
@@ -17,30 +20,31 @@ export interface RiskDeps {
   baseUrl: string;
   now: () => Date;
   newId: () => string;
-  /** Where an address is; none ships, and without one speed says nothing. */
-  locate?: (ipAddress: string) => Place | undefined;
+  /** Where a browser is, if somebody says it. */
+  locate: Locate;
 }
 
 const HISTORY = 50;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const HISTORY_DAYS = 90;
 const DEVICE_DAYS = 365;
+const USER_AGENT_MAX = 500;
 
 export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
-  const placeOf = (address: string | null) => (address === null ? undefined : locate?.(address));
   const cookie = realmCookie(baseUrl, 'SVC_DEVICE');
   const deviceOf = (request: FastifyRequest, realm: string): Buffer | null => {
     const device = request.cookies[cookie.nameIn(realm)];
     return device ? sha256(device) : null;
   };
-  const row = (address: string | null, success: boolean) => {
-    const place = placeOf(address);
+  const row = (address: string | null, success: boolean, where?: Location) => {
+    const { country = null, place } = where ?? {};
     return {
       id: newId(),
       at: now(),
       success,
       ipAddress: address,
       network: networkOf(address) ?? null,
+      country,
       latitude: place?.latitude ?? null,
       longitude: place?.longitude ?? null,
     };
@@ -62,34 +66,43 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
 
     /**
      * Scores a sign-in of somebody who is known; not while the realm's master switch is off.
-     * @param device whether its device is looked at even then
+     * @param device whether its device is looked at even then; `signals`: what was found on the way; `byPage`: people sign in
+     * there, and no programs
      */
     async score(
       request: FastifyRequest,
       realm: string,
       policy: RealmSettingsDto,
       userId: string,
-      { device }: { device: boolean },
+      { device, signals, byPage }: { device: boolean; signals: readonly RiskReason[]; byPage: boolean },
     ): Promise<{ risk?: Risk; deviceKnown?: boolean; deviceNew?: boolean }> {
       if (!policy.riskPolicyEnabled) return device ? looked(request, realm, userId) : {};
       const rows = await store.history(sql, realm, userId, HISTORY);
       const past = rows.map(
-        ({ at, success, network, latitude, longitude }): PastSignIn => ({
+        ({ at, success, network, country, latitude, longitude }): PastSignIn => ({
           at,
           success,
           network,
+          country,
           place: latitude === null || longitude === null ? undefined : { latitude, longitude },
         }),
       );
       const { deviceKnown, deviceNew } = await looked(request, realm, userId);
+      const at = now();
+      const network = networkOf(request.ip);
+      const since = new Date(at.getTime() - FAILURES_MS);
       const attempt = {
-        at: now(),
-        network: networkOf(request.ip),
-        place: placeOf(request.ip),
+        at,
+        network,
+        ...locate(request),
+        othersFailed: network === undefined ? 0 : await store.othersFailed(sql, realm, { userId, network, since }),
+        signals: byPage && looksAutomated(request) ? [...signals, 'automation' as const] : signals,
         deviceKnown: deviceKnown || deviceNew ? deviceKnown : undefined,
       };
-      return { risk: judge(findings(attempt, past), policy), deviceKnown, deviceNew };
+      return { risk: judge(findings(attempt, past, policy.riskWeights), policy), deviceKnown, deviceNew };
     },
+
+    hasDevice: (request: FastifyRequest, realm: string): boolean => deviceOf(request, realm) !== null,
 
     /** The device's digest, where somebody of the realm has signed in with it. */
     async knownDevice(request: FastifyRequest, realm: string): Promise<string | undefined> {
@@ -126,17 +139,28 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       request: FastifyRequest,
       realm: string,
       policy: RealmSettingsDto,
-      { userId, deviceKnown }: { userId: string; deviceKnown: boolean | undefined },
+      {
+        userId,
+        deviceKnown,
+        isTheirs,
+      }: {
+        userId: string;
+        deviceKnown: boolean | undefined;
+        /** They say that the browser is their own. */
+        isTheirs: boolean;
+      },
     ): string | undefined {
       if (!policy.riskPolicyEnabled && deviceKnown === undefined) return undefined;
       const at = now();
       const ago = (days: number) => new Date(at.getTime() - days * DAY_MS);
       store.forget(run, realm, userId, { history: ago(HISTORY_DAYS), devices: ago(DEVICE_DAYS) });
-      if (policy.riskPolicyEnabled) store.remember(run, realm, userId, row(request.ip, true));
+      if (policy.riskPolicyEnabled) store.remember(run, realm, userId, row(request.ip, true, locate(request)));
       if (deviceKnown === undefined) return undefined;
+      if (!deviceKnown && policy.deviceRemembering === 'ask' && !isTheirs) return undefined;
       // Anybody may have put a cookie there: only one that is this person's already goes on.
       const device = (deviceKnown && request.cookies[cookie.nameIn(realm)]) || newSecret();
-      store.rememberDevice(run, realm, userId, sha256(device), at);
+      const userAgent = request.headers['user-agent']?.slice(0, USER_AGENT_MAX) ?? null;
+      store.rememberDevice(run, realm, userId, { hash: sha256(device), userAgent, at });
       return device;
     },
 

@@ -6,6 +6,7 @@ export interface HistoryRow {
   at: Date;
   success: boolean;
   network: string | null;
+  country: string | null;
   latitude: number | null;
   longitude: number | null;
 }
@@ -15,8 +16,20 @@ export const history = (sql: Sql, realm: string, userId: string, limit: number) 
 
 /** Each outcome by itself: no number of failures makes what somebody is used to forgotten. */
 const latest = (realm: string, userId: string, success: boolean, limit: number) => fragment`
-  select at, success, network, latitude, longitude from sign_in_history
+  select at, success, network, country, latitude, longitude from sign_in_history
   where realm_id = ${realm} and user_id = ${userId} and success = ${success}::boolean order by at desc limit ${limit}`;
+
+/** How many others' sign-ins have failed from the network. */
+export const othersFailed = async (
+  sql: Sql,
+  realm: string,
+  { userId, network, since }: { userId: string; network: string; since: Date },
+): Promise<number> =>
+  (
+    await sql<{ people: number }>`
+      select count(distinct user_id)::int as people from sign_in_history
+      where realm_id = ${realm} and network = ${network} and at > ${since} and not success and user_id <> ${userId}`
+  )[0]?.people ?? 0;
 
 export const isKnownDevice = async (sql: Sql, realm: string, deviceHash: Buffer): Promise<boolean> =>
   (await sql`select from known_device where realm_id = ${realm} and device_hash = ${deviceHash} limit 1`).length > 0;
@@ -39,19 +52,47 @@ export const remember = (
     success: boolean;
     ipAddress: string | null;
     network: string | null;
+    country: string | null;
     latitude: number | null;
     longitude: number | null;
   },
 ) => run`
-  insert into sign_in_history (realm_id, id, user_id, at, success, ip_address, network, latitude, longitude)
+  insert into sign_in_history (realm_id, id, user_id, at, success, ip_address, network, country, latitude, longitude)
   select ${realm}, ${e.id}::uuid, id, ${e.at}::timestamptz, ${e.success}::boolean, ${e.ipAddress}::text,
-    ${e.network}::text, ${e.latitude}::double precision, ${e.longitude}::double precision
+    ${e.network}::text, ${e.country}::text, ${e.latitude}::double precision, ${e.longitude}::double precision
   from realm_user where realm_id = ${realm} and id = ${userId}`;
 
-export const rememberDevice = (run: Tx['atLast'], realm: string, userId: string, deviceHash: Buffer, at: Date) => run`
-  insert into known_device (realm_id, user_id, device_hash, first_seen_at, last_seen_at)
-  values (${realm}, ${userId}, ${deviceHash}, ${at}, ${at})
-  on conflict (realm_id, user_id, device_hash) do update set last_seen_at = excluded.last_seen_at`;
+export const rememberDevice = (
+  run: Tx['atLast'],
+  realm: string,
+  userId: string,
+  { hash, userAgent, at }: { hash: Buffer; userAgent: string | null; at: Date },
+) => run`
+  insert into known_device (realm_id, user_id, device_hash, user_agent, first_seen_at, last_seen_at)
+  values (${realm}, ${userId}, ${hash}, ${userAgent}, ${at}, ${at})
+  on conflict (realm_id, user_id, device_hash)
+    do update set last_seen_at = excluded.last_seen_at, user_agent = excluded.user_agent`;
+
+export interface Browser {
+  /** Of the cookie's digest: it opens nothing. */
+  id: string;
+  userAgent: string | null;
+  firstSeenAt: number;
+  lastSeenAt: number;
+}
+export const browsersOf = (sql: Sql, realm: string, userId: string, limit: number) => sql<Browser>`
+  select encode(device_hash, 'hex') as id, user_agent as "userAgent",
+    floor(extract(epoch from first_seen_at) * 1000)::bigint as "firstSeenAt",
+    floor(extract(epoch from last_seen_at) * 1000)::bigint as "lastSeenAt"
+  from known_device where realm_id = ${realm} and user_id = ${userId}
+  order by last_seen_at desc, device_hash limit ${limit}`;
+
+export const forgetBrowser = async (sql: Sql, realm: string, userId: string, id: string): Promise<boolean> =>
+  (
+    await sql`
+      delete from known_device
+      where realm_id = ${realm} and user_id = ${userId} and device_hash = decode(${id}, 'hex') returning 1 as gone`
+  ).length > 0;
 
 /** What is too old to say anything. */
 export function forget(run: Tx['atLast'], realm: string, userId: string, before: { history: Date; devices: Date }) {

@@ -128,6 +128,7 @@ export function createFinish(deps: FinishDeps) {
     const device = risk.succeeded(tx.atLast, request, realm, policy, {
       userId: state.user.id,
       deviceKnown: state.deviceKnown,
+      isTheirs: state.rememberDevice ?? false,
     });
     if (policy.lockoutEnabled) credentials.forgetFailures(tx.atLast, realm, state.user.id);
     // Where the sign-in leads nowhere else nothing is kept: a form that is sent again proves everything again.
@@ -166,18 +167,18 @@ export function createFinish(deps: FinishDeps) {
     await writeAtEnd(tx, plan, established.session.id);
     if (held.stored) await storage.keepOver(tx, realm, held, endOf(plan, established.session));
     const ended = conclude(tx, plan, established);
-    if (isNews(plan) && ended.device !== undefined) await tellOf(tx, plan, { ...ended, device: ended.device });
+    if (mustBeTold(plan)) await tellOf(tx, plan, ended);
     return ended;
   }
   /** A sign-in on a device that its person doesn't know; none that goes on from a session of theirs. */
-  const isNews = ({ policy, state }: Plan): boolean =>
+  const mustBeTold = ({ policy, state }: Plan): boolean =>
     policy.newDeviceNoticeEnabled && state.deviceNew === true && state.before?.user.id !== state.user.id;
-  const tellOf = (tx: Tx, { request, realm, policy, state, by }: Plan, to: Established & { device: string }) =>
+  const tellOf = (tx: Tx, { request, realm, policy, state, by }: Plan, { session, device }: Ended) =>
     newDevices.tell(tx, realm, {
       by,
       userId: state.user.id,
-      sessionId: to.session.id,
-      device: to.device,
+      sessionId: session.id,
+      device,
       userAgent: request.headers['user-agent'],
       origin: siteOf(request, policy, baseUrl).origin,
     });
@@ -201,7 +202,7 @@ export function createFinish(deps: FinishDeps) {
   async function write(reply: FastifyReply, plan: Plan): Promise<Answer | 'lost' | 'withdrawn'> {
     const { realm, policy, held, state, next } = plan;
     const goesOn = state.before !== undefined || state.atEnd !== undefined || held.stored;
-    const nothingToRead = !goesOn && policy.maxConcurrentSessions === 0 && !isNews(plan);
+    const nothingToRead = !goesOn && policy.maxConcurrentSessions === 0 && !mustBeTold(plan);
     try {
       const ended =
         (nothingToRead ? await together(plan) : undefined) ?? (await transact(realm, (tx) => beginOrGoOn(tx, plan)));

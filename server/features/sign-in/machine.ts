@@ -78,7 +78,8 @@ function toJudge(state: SignInState, known?: PersonStanding): Effect[] {
   return state.is === 'known' && !state.risk ? [{ do: 'score' }, judge] : [judge];
 }
 
-function sent(state: Open, form: Form, nextStep: NextStep): Next {
+function sent(before: Open, form: Form, nextStep: NextStep): Next {
+  const state: Open = form.deviceAsked ? { ...before, rememberDevice: form.device === 'on' } : before;
   if (form.do === 'choose') {
     const offered = nextStep.do === 'ask' && nextStep.others.some((o) => o.executionId === form.execution);
     return stays(offered ? { ...state, chosen: form.execution, complaint: undefined } : state);
@@ -115,7 +116,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
   const user = verdict.user ?? (state.is === 'known' ? state.user : undefined);
   if (!user || asked.do !== 'ask') return stays(state);
   const { authenticatorId, config } = asked;
-  const { amr, beside, credentialId, identityId, firstFlow, atEnd } = verdict;
+  const { amr, beside, credentialId, identityId, firstFlow, atEnd, signals } = verdict;
   const passed = {
     authenticator: authenticatorId,
     at,
@@ -130,6 +131,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
     credentials: { ...base.credentials, ...(credentialId !== undefined && { [authenticatorId]: credentialId }) },
     ...(identityId !== undefined && { identity: identityId }),
     ...(firstFlow !== undefined && { firstFlow }),
+    ...(signals && { signals }),
     ...(atEnd && { atEnd: { ...base.atEnd, [authenticatorId]: atEnd } }),
     setUp: asked.action === base.setUp ? undefined : base.setUp,
     kept: {},
@@ -143,9 +145,9 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
 /** What was proven before may have been another person's; their session ends when this sign-in is done. */
 function knownAs(state: Open, user: KnownUser): Known {
   if (state.is === 'known' && state.user.id === user.id) return { ...state, user };
-  const { version, round, purpose, before, setUp, chosen, kept, address, complaint, took } = state;
+  const { version, round, purpose, before, rememberDevice, setUp, chosen, kept, address, complaint, took } = state;
   return {
-    ...{ version, round, purpose, setUp, chosen, kept, address, complaint, took },
+    ...{ version, round, purpose, rememberDevice, setUp, chosen, kept, address, complaint, took },
     before: before && { ...before, factors: before.user.id === user.id ? before.factors : [] },
     is: 'known',
     user,

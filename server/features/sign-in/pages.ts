@@ -35,7 +35,7 @@ const restart = (of: Of, words: string): Html =>
 export function sendStep(
   reply: FastifyReply,
   realm: string,
-  { state, settings, nextStep, page, beside, csrf }: View,
+  { state, settings, nextStep, page, beside, asksDevice, csrf }: View,
   {
     registry,
     asked,
@@ -69,6 +69,7 @@ ${form(
   of,
   html`<input type="hidden" name="step" value="${idOf(nextStep)}">
 ${page.body}
+${asksDevice && deviceBox(state.rememberDevice ?? false)}
 ${page.submit !== undefined && html`<button name="do" value="next">${page.submit}</button>`}`,
 )}
 ${waysSection([...beside.values()].flatMap((one) => ('ways' in one ? one.ways : [])))}
@@ -96,6 +97,13 @@ ${
   const shown = { title: page.title, documentTitle: title, body, plain: page.plain, script, foreign: page.foreign };
   return sendPage(reply, { realm, brand: settings, ...shown }, formPolicy(purpose, page.formAction));
 }
+
+/** Asked where it is shown: elsewhere the answer stays what it was. */
+const deviceBox = (ticked: boolean): Html => html`<div class="check">
+<input type="hidden" name="deviceAsked" value="1">
+<input type="checkbox" id="device" name="device" value="on"${ticked && html` checked`}>
+<label for="device">${text('signIn.rememberDevice')}</label>
+</div>`;
 
 const waysSection = (ways: readonly { words: string; path: string }[]): Html | false =>
   ways.length > 0 &&

@@ -216,10 +216,12 @@ export function createRun(deps: RunDeps) {
     });
   }
 
-  async function scoreOf({ request, realm, policy }: Visit, { user, purpose }: Known) {
-    const { tree } = await flows.treeFor(realm, purpose.flow);
-    const device = policy.newDeviceNoticeEnabled || circumstances.looksAtDevice(tree);
-    return risk.score(request, realm, policy, user.id, { device });
+  const looksAtDevice = async (realm: string, policy: RealmSettingsDto, flow: string | undefined): Promise<boolean> =>
+    policy.newDeviceNoticeEnabled || circumstances.looksAtDevice((await flows.treeFor(realm, flow)).tree);
+
+  async function scoreOf({ request, realm, policy, token }: Visit, { user, purpose, signals = [] }: Known) {
+    const device = await looksAtDevice(realm, policy, purpose.flow);
+    return risk.score(request, realm, policy, user.id, { device, signals, byPage: token !== undefined });
   }
 
   /** @returns what came of it, where the machine goes on from that */
@@ -297,6 +299,14 @@ export function createRun(deps: RunDeps) {
     async pageOf(visit: Visit, state: SignInState, nextStep: NextStep): Promise<StepPage | undefined> {
       if (!isPage(nextStep) || state.is === 'refused' || state.is === 'done') return undefined;
       return recordOf(nextStep).begin(stepOf(visit, state, nextStep), state.complaint);
+    },
+
+    /** Whether its page asks if the browser is the person's own: where that counts, and isn't known. */
+    async asksDevice({ request, realm, policy }: Visit, state: SignInState, nextStep: NextStep): Promise<boolean> {
+      if (policy.deviceRemembering !== 'ask' || nextStep.do !== 'ask' || nextStep.enrol) return false;
+      if (idOf(nextStep) === REGISTER || (state.is === 'known' ? state.deviceKnown : risk.hasDevice(request, realm)))
+        return false;
+      return policy.riskPolicyEnabled || looksAtDevice(realm, policy, state.purpose.flow);
     },
 
     /** What can be tried on its page, by execution. */

@@ -95,6 +95,8 @@ export interface View {
   page: StepPage | undefined;
   /** What else can be tried on it, by execution. */
   beside: ReadonlyMap<string, Beside>;
+  /** Whether the page asks if the browser is the person's own. */
+  asksDevice: boolean;
   csrf: string;
 }
 
@@ -103,7 +105,7 @@ export function createSignIns(deps: SignInDeps) {
   const storage = createStorage(deps);
   const judge = createJudge(deps);
   const runner = createRun({ ...deps, judge, circumstances: createCircumstances(deps) });
-  const { run, nextStepOf, pageOf, besideOf } = runner;
+  const { run, nextStepOf, pageOf, besideOf, asksDevice } = runner;
   const finish = createFinish({ ...deps, storage });
   /** One that goes on from a session is as risky as the sign-in that made it, by the policy as it is now. */
   function begun(input: BeginInput, policy: RealmSettingsDto): Open {
@@ -293,7 +295,7 @@ export function createSignIns(deps: SignInDeps) {
         const csrf = csrfOf(token);
         if (state.is === 'done') {
           const nextStep = { do: 'finish', level: state.done.level } as const;
-          return { state, settings: policy, nextStep, page: undefined, beside: new Map(), csrf };
+          return { state, settings: policy, nextStep, page: undefined, beside: new Map(), asksDevice: false, csrf };
         }
         const visit = { request, realm, policy, token };
         const nextStep = await nextStepOf(visit, state);
@@ -304,7 +306,9 @@ export function createSignIns(deps: SignInDeps) {
         }
         const page = await pageOf(visit, state, nextStep);
         const beside = await besideOf(visit, state, nextStep);
-        const view = { state, settings: policy, nextStep, page, beside, csrf };
+        // A page that waits is loaded anew, and keeps no box ticked.
+        const asks = page?.refreshSeconds === undefined && (await asksDevice(visit, state, nextStep));
+        const view = { state, settings: policy, nextStep, page, beside, asksDevice: asks, csrf };
         if (!page?.keep || !isPage(nextStep) || state.is === 'refused' || state.kept[idOf(nextStep)]) return view;
         const kept = { [idOf(nextStep)]: page.keep };
         // Two pages were opened at once: the slower one shows what the other stored.

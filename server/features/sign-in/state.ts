@@ -2,6 +2,7 @@
 // it can have and nothing else: machine.ts says how one becomes another.
 import { z } from 'zod';
 import { BY_PROVIDER } from '../../contract/flows.ts';
+import { RiskReason } from '../../contract/risk.ts';
 import { RiskAction } from '../../contract/settings.ts';
 import { type RequiredAction, requiredActions } from '../../contract/users.ts';
 import { Factor, merged, oldestOf, provenSince } from '../../domain/factors.ts';
@@ -13,10 +14,7 @@ export const REGISTER = 'register';
 
 const User = z.object({ id: z.string(), username: z.string() });
 const Strings = z.record(z.string(), z.string());
-const Finding = z.object({
-  reason: z.enum(['new-device', 'new-network', 'failed-attempts', 'impossible-speed', 'unusual-hour']),
-  points: z.number(),
-});
+const Finding = z.object({ reason: RiskReason, points: z.number() });
 
 /** What it was begun for. */
 const Purpose = z.object({
@@ -44,6 +42,8 @@ const Any = z.object({
   purpose: Purpose,
   /** The session that is stepped up or proven anew, whose it is, and what of it counts here. */
   before: z.object({ id: z.string(), user: User, factors: z.array(Factor), rememberMe: z.boolean() }).optional(),
+  /** The person says that the browser is their own. */
+  rememberDevice: z.boolean().optional(),
 });
 /** While there is a step to take. */
 const InProgress = Any.extend({
@@ -72,6 +72,8 @@ const Proof = z.object({
   /** What is written for them when it ends, by authenticator. */
   atEnd: z.record(z.string(), Strings).optional(),
   rememberMe: z.boolean(),
+  /** What was found on the way that speaks for a risk. */
+  signals: z.array(RiskReason).optional(),
   risk: z
     .object({
       score: z.number(),

@@ -119,6 +119,10 @@ export const account = {
   'invitation.joined': 'أنت الآن عضو في {organization}.',
   'invitation.made': 'حسابك جاهز. سجّل الدخول به.',
 
+  'browsers.title': 'المتصفحات المعروفة بأنها لك',
+  'browsers.lead': 'تسجيل الدخول بأي متصفح آخر يُعدّ تسجيل دخول من جهاز جديد.',
+  'browsers.forget': 'نسيان',
+  'browsers.forgotten': 'لم يعد المتصفح معروفًا.',
   'identities.title': 'حسابات في مواقع أخرى',
   'identities.linked': 'رُبط {when}',
   'identities.remove': 'فك الربط',

@@ -281,6 +281,7 @@ export const texts: Catalogue = {
   'signIn.toAccount': 'إلغاء والعودة إلى حسابك',
   'signIn.error': 'خطأ: {title}',
   'signIn.continueTo': 'للمتابعة إلى {application}',
+  'signIn.rememberDevice': 'هذا جهازي الخاص، تذكّر هذا المتصفح',
   'signIn.startAgain': 'البدء من جديد',
   'signIn.failed': 'تعذّر تسجيل دخولك',
   'signIn.risk': 'رُفض تسجيل الدخول هذا',

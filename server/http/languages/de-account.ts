@@ -121,6 +121,10 @@ export const account = {
   'invitation.joined': 'Sie gehören jetzt zu {organization}.',
   'invitation.made': 'Ihr Konto ist bereit. Melden Sie sich damit an.',
 
+  'browsers.title': 'Browser, die als Ihre bekannt sind',
+  'browsers.lead': 'Eine Anmeldung mit jedem anderen gilt als eine auf einem neuen Gerät.',
+  'browsers.forget': 'Vergessen',
+  'browsers.forgotten': 'Der Browser ist nicht mehr als Ihrer bekannt.',
   'identities.title': 'Konten anderswo',
   'identities.linked': 'Verbunden {when}',
   'identities.remove': 'Trennen',

@@ -293,6 +293,7 @@ export const texts: Catalogue = {
   'signIn.toAccount': 'Abbrechen und zurück zum Konto',
   'signIn.error': 'Fehler: {title}',
   'signIn.continueTo': 'um mit {application} fortzufahren',
+  'signIn.rememberDevice': 'Das ist mein eigenes Gerät, diesen Browser merken',
   'signIn.startAgain': 'Neu beginnen',
   'signIn.failed': 'Die Anmeldung war nicht möglich',
   'signIn.risk': 'Diese Anmeldung wurde abgelehnt',

@@ -119,6 +119,10 @@ export const account = {
   'invitation.joined': 'You belong to {organization} now.',
   'invitation.made': 'Your account is ready. Sign in with it.',
 
+  'browsers.title': 'Browsers that are known to be yours',
+  'browsers.lead': 'A sign-in with any other one counts as one on a new device.',
+  'browsers.forget': 'Forget',
+  'browsers.forgotten': 'The browser has been forgotten.',
   'identities.title': 'Accounts elsewhere',
   'identities.linked': 'Connected {when}',
   'identities.remove': 'Disconnect',

@@ -280,6 +280,7 @@ export const texts = {
   'signIn.toAccount': 'Cancel and go back to your account',
   'signIn.error': 'Error: {title}',
   'signIn.continueTo': 'to continue to {application}',
+  'signIn.rememberDevice': 'This is my own device, remember this browser',
   'signIn.startAgain': 'Start again',
   'signIn.failed': 'You could not be signed in',
   'signIn.risk': 'This sign-in was refused',

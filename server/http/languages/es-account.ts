@@ -121,6 +121,10 @@ export const account = {
   'invitation.joined': 'Ahora pertenece a {organization}.',
   'invitation.made': 'Su cuenta está lista. Inicie sesión con ella.',
 
+  'browsers.title': 'Navegadores reconocidos como suyos',
+  'browsers.lead': 'Un inicio de sesión con cualquier otro cuenta como hecho en un dispositivo nuevo.',
+  'browsers.forget': 'Olvidar',
+  'browsers.forgotten': 'Se ha olvidado el navegador.',
   'identities.title': 'Cuentas en otros sitios',
   'identities.linked': 'Conectada {when}',
   'identities.remove': 'Desconectar',

@@ -290,6 +290,7 @@ export const texts: Catalogue = {
   'signIn.toAccount': 'Cancelar y volver a su cuenta',
   'signIn.error': 'Error: {title}',
   'signIn.continueTo': 'para continuar en {application}',
+  'signIn.rememberDevice': 'Este dispositivo es mío, recordar este navegador',
   'signIn.startAgain': 'Comenzar de nuevo',
   'signIn.failed': 'No se pudo iniciar la sesión',
   'signIn.risk': 'Se rechazó este inicio de sesión',

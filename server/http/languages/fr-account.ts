@@ -121,6 +121,10 @@ export const account = {
   'invitation.joined': 'Vous faites maintenant partie de {organization}.',
   'invitation.made': 'Votre compte est prêt. Connectez-vous avec lui.',
 
+  'browsers.title': 'Navigateurs reconnus comme les vôtres',
+  'browsers.lead': 'Une connexion avec tout autre navigateur compte comme venant d’un nouvel appareil.',
+  'browsers.forget': 'Oublier',
+  'browsers.forgotten': 'Le navigateur a été oublié.',
   'identities.title': 'Comptes ailleurs',
   'identities.linked': 'Relié {when}',
   'identities.remove': 'Dissocier',

@@ -291,6 +291,7 @@ export const texts: Catalogue = {
   'signIn.toAccount': 'Annuler et revenir à votre compte',
   'signIn.error': 'Erreur : {title}',
   'signIn.continueTo': 'pour continuer vers {application}',
+  'signIn.rememberDevice': 'C’est mon propre appareil, se souvenir de ce navigateur',
   'signIn.startAgain': 'Recommencer',
   'signIn.failed': 'La connexion n’a pas été possible',
   'signIn.risk': 'Cette connexion a été refusée',

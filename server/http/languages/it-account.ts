@@ -119,6 +119,10 @@ export const account = {
   'invitation.joined': 'Ora fa parte di {organization}.',
   'invitation.made': 'Il Suo account è pronto. Acceda con esso.',
 
+  'browsers.title': 'Browser riconosciuti come Suoi',
+  'browsers.lead': 'Un accesso con qualsiasi altro vale come accesso da un nuovo dispositivo.',
+  'browsers.forget': 'Dimentica',
+  'browsers.forgotten': 'Il browser è stato dimenticato.',
   'identities.title': 'Account altrove',
   'identities.linked': 'Collegato {when}',
   'identities.remove': 'Scollega',

@@ -288,6 +288,7 @@ export const texts: Catalogue = {
   'signIn.toAccount': 'Annulla e torna al Suo account',
   'signIn.error': 'Errore: {title}',
   'signIn.continueTo': 'per continuare su {application}',
+  'signIn.rememberDevice': 'Questo dispositivo è mio, ricorda questo browser',
   'signIn.startAgain': 'Ricomincia',
   'signIn.failed': 'Non è stato possibile accedere',
   'signIn.risk': 'Questo accesso è stato rifiutato',

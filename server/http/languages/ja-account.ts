@@ -121,6 +121,10 @@ export const account = {
   'invitation.joined': '{organization} のメンバーになりました。',
   'invitation.made': 'アカウントの準備ができました。それでサインインしてください。',
 
+  'browsers.title': 'ご自身のものとして記憶されているブラウザー',
+  'browsers.lead': 'それ以外のブラウザーでのサインインは、新しいデバイスからのものとして扱われます。',
+  'browsers.forget': '忘れる',
+  'browsers.forgotten': 'ブラウザーの記憶を消しました。',
   'identities.title': 'ほかのサービスのアカウント',
   'identities.linked': '連携：{when}',
   'identities.remove': '連携を解除',

@@ -119,7 +119,7 @@ export const texts: Catalogue = {
   'newPassword.strong': '強い',
   'newPassword.different': '2 つのパスワードが一致しません。',
 
-  'notMe.title': 'お心当たりがありませんか',
+  'notMe.title': 'お心当たりがありませんか？',
   'notMe.lead':
     '新しいデバイスでアカウント {username} へのサインインがありました。ご自身でない場合は、すべてサインアウトさせてください。',
   'notMe.password': 'その後、新しいパスワードを設定します。',
@@ -286,6 +286,7 @@ export const texts: Catalogue = {
   'signIn.toAccount': 'キャンセルしてアカウントに戻る',
   'signIn.error': 'エラー：{title}',
   'signIn.continueTo': '{application} に進むため',
+  'signIn.rememberDevice': '自分のデバイスなので、このブラウザーを記憶する',
   'signIn.startAgain': '最初からやり直す',
   'signIn.failed': 'サインインできませんでした',
   'signIn.risk': 'このサインインは拒否されました',

@@ -121,6 +121,10 @@ export const account = {
   'invitation.joined': 'U hoort nu bij {organization}.',
   'invitation.made': 'Uw account is klaar. Log ermee in.',
 
+  'browsers.title': 'Browsers die als de uwe bekend zijn',
+  'browsers.lead': 'Inloggen met een andere browser telt als inloggen op een nieuw apparaat.',
+  'browsers.forget': 'Vergeten',
+  'browsers.forgotten': 'De browser is vergeten.',
   'identities.title': 'Accounts elders',
   'identities.linked': 'Gekoppeld {when}',
   'identities.remove': 'Ontkoppelen',

@@ -290,6 +290,7 @@ export const texts: Catalogue = {
   'signIn.toAccount': 'Annuleren en terug naar uw account',
   'signIn.error': 'Fout: {title}',
   'signIn.continueTo': 'om door te gaan naar {application}',
+  'signIn.rememberDevice': 'Dit is mijn eigen apparaat, onthoud deze browser',
   'signIn.startAgain': 'Opnieuw beginnen',
   'signIn.failed': 'Inloggen is niet gelukt',
   'signIn.risk': 'Deze inlogpoging is geweigerd',

@@ -120,6 +120,10 @@ export const account = {
   'invitation.joined': 'Należą Państwo teraz do {organization}.',
   'invitation.made': 'Konto jest gotowe. Proszę się na nie zalogować.',
 
+  'browsers.title': 'Przeglądarki znane jako Twoje',
+  'browsers.lead': 'Logowanie w każdej innej liczy się jako logowanie na nowym urządzeniu.',
+  'browsers.forget': 'Zapomnij',
+  'browsers.forgotten': 'Przeglądarka została zapomniana.',
   'identities.title': 'Konta w innych serwisach',
   'identities.linked': 'Połączono {when}',
   'identities.remove': 'Odłącz',

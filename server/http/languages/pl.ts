@@ -287,6 +287,7 @@ export const texts: Catalogue = {
   'signIn.toAccount': 'Anuluj i wróć do konta',
   'signIn.error': 'Błąd: {title}',
   'signIn.continueTo': 'aby przejść do {application}',
+  'signIn.rememberDevice': 'To moje własne urządzenie, zapamiętaj tę przeglądarkę',
   'signIn.startAgain': 'Zacznij od nowa',
   'signIn.failed': 'Nie udało się zalogować',
   'signIn.risk': 'To logowanie zostało odrzucone',

@@ -119,6 +119,10 @@ export const account = {
   'invitation.joined': 'Agora você faz parte de {organization}.',
   'invitation.made': 'A sua conta está pronta. Entre com ela.',
 
+  'browsers.title': 'Navegadores reconhecidos como seus',
+  'browsers.lead': 'Uma entrada com qualquer outro conta como feita em um dispositivo novo.',
+  'browsers.forget': 'Esquecer',
+  'browsers.forgotten': 'O navegador foi esquecido.',
   'identities.title': 'Contas em outros lugares',
   'identities.linked': 'Ligada {when}',
   'identities.remove': 'Desligar',

@@ -286,6 +286,7 @@ export const texts: Catalogue = {
   'signIn.toAccount': 'Cancelar e voltar à sua conta',
   'signIn.error': 'Erro: {title}',
   'signIn.continueTo': 'para continuar em {application}',
+  'signIn.rememberDevice': 'Este dispositivo é meu, lembrar deste navegador',
   'signIn.startAgain': 'Começar de novo',
   'signIn.failed': 'Não foi possível entrar',
   'signIn.risk': 'Esta entrada foi recusada',

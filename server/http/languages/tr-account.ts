@@ -121,6 +121,10 @@ export const account = {
   'invitation.joined': 'Artık {organization} üyesisiniz.',
   'invitation.made': 'Hesabınız hazır. Onunla oturum açın.',
 
+  'browsers.title': 'Size ait olduğu bilinen tarayıcılar',
+  'browsers.lead': 'Başka bir tarayıcıyla oturum açmak yeni bir cihazda oturum açmak sayılır.',
+  'browsers.forget': 'Unut',
+  'browsers.forgotten': 'Tarayıcı unutuldu.',
   'identities.title': 'Başka yerlerdeki hesaplar',
   'identities.linked': 'Bağlanma: {when}',
   'identities.remove': 'Bağlantıyı kes',

@@ -287,6 +287,7 @@ export const texts: Catalogue = {
   'signIn.toAccount': 'Vazgeç ve hesabınıza dön',
   'signIn.error': 'Hata: {title}',
   'signIn.continueTo': '{application} uygulamasına devam etmek için',
+  'signIn.rememberDevice': 'Bu cihaz bana ait, bu tarayıcıyı hatırla',
   'signIn.startAgain': 'Yeniden başla',
   'signIn.failed': 'Oturum açılamadı',
   'signIn.risk': 'Bu oturum açma reddedildi',

@@ -117,6 +117,10 @@ export const account = {
   'invitation.joined': '您现在属于 {organization}。',
   'invitation.made': '您的帐户已就绪。请用它登录。',
 
+  'browsers.title': '已知属于您的浏览器',
+  'browsers.lead': '使用任何其他浏览器登录都视为在新设备上登录。',
+  'browsers.forget': '忘记',
+  'browsers.forgotten': '已忘记该浏览器。',
   'identities.title': '其他服务的帐户',
   'identities.linked': '关联于{when}',
   'identities.remove': '取消关联',

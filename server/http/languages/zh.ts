@@ -274,6 +274,7 @@ export const texts: Catalogue = {
   'signIn.toAccount': '取消并返回您的帐户',
   'signIn.error': '错误：{title}',
   'signIn.continueTo': '以继续使用 {application}',
+  'signIn.rememberDevice': '这是我自己的设备，记住此浏览器',
   'signIn.startAgain': '重新开始',
   'signIn.failed': '无法让您登录',
   'signIn.risk': '此次登录被拒绝',

@@ -15,13 +15,17 @@ const past = (more: Partial<PastSignIn> = {}): PastSignIn => ({
   at: ago(24),
   success: true,
   network: '192.0.2.0/24',
+  country: null,
   place: undefined,
   ...more,
 });
 const attempt = (more: Partial<Attempt> = {}): Attempt => ({
   at,
   network: '192.0.2.0/24',
+  country: undefined,
   place: undefined,
+  othersFailed: 0,
+  signals: [],
   deviceKnown: true,
   ...more,
 });
@@ -65,11 +69,45 @@ const cases: [string, Attempt, PastSignIn[], string[]][] = [
   ['Berlin two days ago, Sydney now', attempt({ place: sydney }), [past({ at: ago(48), place: berlin })], []],
   ['the next town, a minute later', attempt({ place: potsdam }), [past({ at: ago(0.01), place: berlin })], []],
   ['without places speed says nothing', attempt(), [past({ at: ago(0.1) })], []],
+  ['another country', attempt({ country: 'AU' }), [past({ country: 'DE' })], ['new-country 20']],
+  ['the same country', attempt({ country: 'DE' }), [past({ country: 'DE', at: ago(0.5) })], []],
+  ['a country, where none was known', attempt({ country: 'AU' }), [past()], []],
+  ['no country, where one was known', attempt(), [past({ country: 'DE', at: ago(0.1) })], []],
+  [
+    'from one country to another in half an hour',
+    attempt({ country: 'AU' }),
+    [past({ country: 'DE', at: ago(0.5) }), past({ country: 'AU' })],
+    ['impossible-speed 50'],
+  ],
+  [
+    'over a border, near by',
+    attempt({ country: 'PL', place: potsdam }),
+    [past({ country: 'DE', at: ago(0.5), place: berlin }), past({ country: 'PL' })],
+    [],
+  ],
+  ['an office that forgets its passwords', attempt({ othersFailed: 10, deviceKnown: undefined }), daily, []],
+  ['guesses at many people', attempt({ othersFailed: 11, deviceKnown: undefined }), daily, ['address-velocity 30']],
+  ['guesses at others say nothing of a known device', attempt({ othersFailed: 99 }), daily, []],
+  [
+    'what was found on the way',
+    attempt({ signals: ['breached-password', 'automation'] }),
+    daily,
+    ['breached-password 30', 'automation 20'],
+  ],
   ['the middle of the night', attempt({ at: new Date('2026-05-04T02:00:00Z') }), daily, ['unusual-hour 10']],
   ['too few sign-ins to know the hours', attempt({ at: new Date('2026-05-04T02:00:00Z') }), daily.slice(0, 4), []],
 ];
 test.each(cases)('%s', (_, now, history, expected) => {
   expect(findings(now, history).map((f) => `${f.reason} ${f.points}`)).toEqual(expected);
+});
+
+test('a realm gives each its own points, and none to what it does not look at', () => {
+  const now = attempt({ deviceKnown: false, network: '198.51.100.0/24', signals: ['automation'] });
+  const weights = { 'new-device': 5, 'new-network': 0, automation: 0 };
+  expect(findings(now, [...daily, ...failed(9)], weights)).toEqual([
+    { reason: 'new-device', points: 5 },
+    { reason: 'failed-attempts', points: 40 },
+  ]);
 });
 
 test('thresholds belong to the band above them', () => {

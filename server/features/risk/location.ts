@@ -1,0 +1,32 @@
+// Where a browser is, as a proxy in front says it in headers; of anybody else they are not believed. Without them nothing is known.
+import type { FastifyRequest } from 'fastify';
+import type { Place } from './score.ts';
+
+export interface Location {
+  country: string | undefined;
+  place: Place | undefined;
+}
+
+const NOWHERE: Location = { country: undefined, place: undefined };
+/** ISO 3166; XX is what proxies say of what they don't know. */
+const COUNTRY = /^(?!XX$)[A-Z]{2}$/;
+
+/** @param headers the names of those that say the country, the latitude and the longitude, in this order; some may be left out */
+export const createLocator =
+  ([country, latitude, longitude]: readonly string[]) =>
+  (request: Pick<FastifyRequest, 'headers' | 'ips'>): Location => {
+    // More than the connection's own address: what it forwards is believed.
+    if ((request.ips?.length ?? 0) < 2) return NOWHERE;
+    const said = (name: string | undefined): string => String((name && request.headers[name]) || '').trim();
+    const degrees = (name: string | undefined, most: number): number | undefined => {
+      const value = said(name) === '' ? Number.NaN : Number(said(name));
+      return Math.abs(value) <= most ? value : undefined;
+    };
+    const [lat, long] = [degrees(latitude, 90), degrees(longitude, 180)];
+    const code = said(country).toUpperCase();
+    return {
+      country: COUNTRY.test(code) ? code : undefined,
+      place: lat === undefined || long === undefined ? undefined : { latitude: lat, longitude: long },
+    };
+  };
+export type Locate = ReturnType<typeof createLocator>;
