@@ -18,6 +18,7 @@ import { authorizationData } from './features/authorization-services/personal-da
 import { identityData } from './features/brokering/personal-data.ts';
 import { credentialData } from './features/credentials/personal-data.ts';
 import { deviceData } from './features/devices/personal-data.ts';
+import { enrolmentLinkData } from './features/enrolment-links/personal-data.ts';
 import { historyData } from './features/gdpr/history.ts';
 import type { PersonalData } from './features/gdpr/personal-data.ts';
 import { gdprAccountRoutes } from './features/gdpr/routes.ts';
@@ -47,6 +48,7 @@ export const personalData: readonly PersonalData[] = [
   identityData,
   recoveryData,
   newDeviceData,
+  enrolmentLinkData,
   messagingData,
   organizationData,
   invitationData,

@@ -129,6 +129,8 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     passwords,
     credentials,
     enrolments,
+    enrolmentLinks: people.enrolmentLinks,
+    settings,
     links: people.links,
     sessions,
     baseUrl,

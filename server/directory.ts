@@ -1,6 +1,7 @@
 // The composition root's part for users as administrators keep them, with the roles and groups that they have.
 // It decides nothing; rules are the features'. Specification 4.10; design "Composition root".
 import type { FastifyInstance } from 'fastify';
+import type { RealmSettingsDto } from './contract/settings.ts';
 import type { Passwords } from './crypto/passwords.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
@@ -10,6 +11,8 @@ import type { Links } from './features/brokering/links.ts';
 import type { Credentials } from './features/credentials/service.ts';
 import type { Enrolments } from './features/devices/enrolment.ts';
 import { enrolmentTokenRoutes } from './features/devices/routes.ts';
+import { enrolmentLinkRoutes } from './features/enrolment-links/routes.ts';
+import type { EnrolmentLinks } from './features/enrolment-links/service.ts';
 import { impersonationRoutes } from './features/impersonation/routes.ts';
 import { createImpersonation } from './features/impersonation/service.ts';
 import type { Sessions } from './features/sessions/service.ts';
@@ -27,6 +30,8 @@ export interface DirectoryDeps {
   passwords: Passwords;
   credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults' | 'list' | 'remove' | 'lockout' | 'unlock'>;
   enrolments: Enrolments;
+  enrolmentLinks: EnrolmentLinks;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   links: Links;
   sessions: Pick<Sessions, 'list' | 'planFor' | 'begin' | 'endOfActing'>;
   baseUrl: string;
@@ -35,7 +40,21 @@ export interface DirectoryDeps {
 }
 
 export function createDirectory(deps: DirectoryDeps) {
-  const { sql, transact, access, passwords, credentials, enrolments, links, sessions, baseUrl, now, newId } = deps;
+  const {
+    sql,
+    transact,
+    access,
+    passwords,
+    credentials,
+    enrolments,
+    enrolmentLinks,
+    settings,
+    links,
+    sessions,
+    baseUrl,
+    now,
+    newId,
+  } = deps;
   const mustCover = coverage(access);
   const users = createUsers({
     sql,
@@ -52,6 +71,7 @@ export function createDirectory(deps: DirectoryDeps) {
     mount(admin: FastifyInstance): void {
       userRoutes(admin, { users, sql });
       enrolmentTokenRoutes(admin, { transact, enrolments, mustCover });
+      enrolmentLinkRoutes(admin, { links: enrolmentLinks, mustCover, settings, baseUrl });
       identityLinkRoutes(admin, { sql, transact, links, mustCover });
       membershipRoutes(admin, createMemberships({ sql, transact, mustCover }));
       impersonationRoutes(admin, createImpersonation({ sql, transact, access, sessions, baseUrl }));

@@ -15,7 +15,9 @@ import { createFactors } from './domain/factors.ts';
 import { ERASURES_A_MINUTE } from './features/account/erase.ts';
 import { accountRoutes } from './features/account/routes.ts';
 import { createMailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
+import { createOtp } from './features/authenticators/otp.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
+import { createWebauthn } from './features/authenticators/webauthn.ts';
 import { createOwnIdentities } from './features/brokering/own-identities.ts';
 import { createCaptchas } from './features/captchas/check.ts';
 import { createDeviceKeys } from './features/credentials/devices.ts';
@@ -30,6 +32,8 @@ import { createEnrolments } from './features/devices/enrolment.ts';
 import { deviceRoutes } from './features/devices/routes.ts';
 import { type DeviceSurface, guardDevices } from './features/devices/surface.ts';
 import { createTransactions } from './features/devices/transactions.ts';
+import { enrolmentLinkPages } from './features/enrolment-links/routes.ts';
+import { createEnrolmentLinks } from './features/enrolment-links/service.ts';
 import { createFlows } from './features/flows/service.ts';
 import type { Gdpr } from './features/gdpr/service.ts';
 import { impersonationPages } from './features/impersonation/routes.ts';
@@ -187,6 +191,14 @@ export function createPeople(deps: PeopleDeps) {
     now,
   });
   const newDevices = createNewDevices({ sql, transact, recovery, browsers, send, now });
+  const setUps = {
+    CONFIGURE_PASSKEY: (within: Transact) => createWebauthn({ passkeys, transact: within }),
+    CONFIGURE_OTP: (within: Transact) => createOtp({ credentials, transact: within, seal }),
+  };
+  const enrolmentLinks = createEnrolmentLinks({
+    ...{ sql, transact, credentials, now },
+    methodFor: (action, within) => setUps[action](within),
+  });
   const recovers = async (realm: string, { passwordRecoveryEnabled }: RealmSettingsDto): Promise<boolean> =>
     passwordRecoveryEnabled && sends(realm, 'EMAIL');
   const isOpen = ({ registrationEnabled }: Pick<RealmSettingsDto, 'registrationEnabled'>): boolean =>
@@ -248,6 +260,7 @@ export function createPeople(deps: PeopleDeps) {
     signIns,
     risk,
     enrolments,
+    enrolmentLinks,
     links,
     upstreamLogout,
     mountProviderTokens: identities.mountTokens,
@@ -338,6 +351,7 @@ export function createPeople(deps: PeopleDeps) {
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       appPageRoutes(pages, { settings });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
+      enrolmentLinkPages(pages, { links: enrolmentLinks, settings, baseUrl });
       newDeviceRoutes(pages, { newDevices, settings, recovers, baseUrl });
       const tries = createAttempts({ limit: REGISTRATIONS_A_MINUTE, now });
       invitationPages(pages, { invitations, sessions, signIns, settings, attempts: tries, baseUrl });

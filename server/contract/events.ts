@@ -31,6 +31,8 @@ export const eventTypes = {
   IDENTITY_TOKEN_READ: runtime,
   SAML_METADATA_REFUSED: runtime,
   RECOVERY_CODE_USED: runtime,
+  ENROLMENT_LINK_CREATED: runtime,
+  ENROLMENT_LINK_USED: runtime,
   DEVICE_ENROLMENT_OFFERED: runtime,
   DEVICE_ENROLMENT_USED: runtime,
   PUSH_REQUESTED: runtime,
@@ -139,6 +141,7 @@ const alsoAdminWrites = new Set<EventType>([
   'SCIM_TOKEN_DELETED',
   'AGENT_REVIEWED',
   'IMPERSONATION_STARTED',
+  'ENROLMENT_LINK_CREATED',
   'REALM_DELETED',
 ]);
 /** Whether `ADMIN_WRITE` stands for this type too: who subscribes to it, or asks for it, gets every change by its own name. */

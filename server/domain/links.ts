@@ -9,6 +9,9 @@ export const linkTo = (origin: string, realm: string, secret: string): string =>
 export const resetLinkTo = (origin: string, realm: string, secret: string): string =>
   `${origin}/realms/${realm}/login/reset?token=${secret}`;
 
+export const enrolmentLinkTo = (origin: string, realm: string, secret: string): string =>
+  `${origin}/realms/${realm}/login/enrol?token=${secret}`;
+
 export const reportLinkTo = (origin: string, realm: string, secret: string): string =>
   `${origin}/realms/${realm}/login/not-me?token=${secret}`;
 

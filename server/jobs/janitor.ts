@@ -48,6 +48,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`revoked_token`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`secret_guess`, gone: (now) => fragment`guessed_at < ${before(now, HOUR)}` },
   { table: fragment`password_reset`, gone: (now) => fragment`expires_at < ${now}` },
+  { table: fragment`enrolment_link`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`sign_in_report`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`invitation`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`saml_logout`, gone: (now) => fragment`expires_at < ${now}` },

@@ -355,6 +355,15 @@ export function createCredentials(deps: CredentialDeps) {
       await endAccess(tx, realm, { people: [userId], cause: 'credential-removed', by, at: now(), keep });
       return true;
     },
+    /** What they had of a type before `id`, which they have set up in its place. */
+    async removeOthers(tx: Tx, by: By, realm: string, user: KnownUser, { type, id }: { type: string; id: string }) {
+      const gone = await store.removeOthers(tx.sql, realm, user.id, { type, id });
+      const subject = userParty(user.id, user.username);
+      for (const one of gone) tx.record({ type: 'CREDENTIAL_DELETED', realm, by, subject, data: { type, id: one } });
+      if (gone.length === 0) return;
+      await notify(tx, { realm, by, userId: user.id, what: 'credential-removed' });
+      await endAccess(tx, realm, { people: [user.id], cause: 'credential-removed', by, at: now() });
+    },
 
     newOtpSecret,
     /** Keeps a secret whose first code the person has just shown; that code is used up by it. @returns the credential's id */

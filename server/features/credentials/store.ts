@@ -214,6 +214,19 @@ export const remove = async (sql: Sql, realm: string, userId: string, { type, id
       returning id`
   ).length > 0;
 
+/** Those of a type, but for one. */
+export const removeOthers = async (
+  sql: Sql,
+  realm: string,
+  userId: string,
+  { type, id }: { type: string; id: string },
+): Promise<string[]> =>
+  (
+    await sql<{ id: string }>`
+      delete from credential where realm_id = ${realm} and user_id = ${userId} and type = ${type} and id <> ${id}
+      returning id`
+  ).map((row) => row.id);
+
 export const standing = async (sql: Sql, realm: string, userId: string) =>
   (
     await sql<StandingRow>`

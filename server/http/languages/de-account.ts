@@ -125,6 +125,10 @@ export const account = {
   'browsers.lead': 'Eine Anmeldung mit jedem anderen gilt als eine auf einem neuen Gerät.',
   'browsers.forget': 'Vergessen',
   'browsers.forgotten': 'Der Browser ist nicht mehr als Ihrer bekannt.',
+  'enrolmentLink.doneTitle': 'Es ist eingerichtet',
+  'enrolmentLink.done': 'Von jetzt an können Sie sich damit anmelden.',
+  'enrolmentLink.over':
+    'Er wurde schon benutzt, ist zu alt, oder ein neuerer ist an seine Stelle getreten. Bitten Sie Ihre Administration um einen anderen.',
   'identities.title': 'Konten anderswo',
   'identities.linked': 'Verbunden {when}',
   'identities.remove': 'Trennen',
@@ -133,6 +137,18 @@ export const account = {
   'identities.notConnected':
     'Nicht verbunden: Es gehört zu einem anderen Konto, oder es wurde nicht gesagt, wer Sie sind.',
 
+  'notMe.title': 'Waren Sie das nicht?',
+  'notMe.lead':
+    'Jemand hat sich auf einem neuen Gerät im Konto {username} angemeldet. Wenn Sie das nicht waren, melden Sie alle ab.',
+  'notMe.password': 'Danach wählen Sie ein neues Passwort.',
+  'notMe.submit': 'Das war ich nicht, alle abmelden',
+  'notMe.wasMe': 'Wenn Sie es waren, schließen Sie diese Seite. Es ist nichts geschehen.',
+  'notMe.doneTitle': 'Alle sind abgemeldet',
+  'notMe.done': 'Wer in Ihrem Konto angemeldet war, ist es nicht mehr.',
+  'notMe.look':
+    'Melden Sie sich an und sehen Sie auf Ihrer Kontoseite nach, ob alles, was dort eingerichtet ist, von Ihnen stammt.',
+  'notMe.over':
+    'Er wurde schon benutzt oder ist zu alt. Wenn jemand anderes Ihr Konto benutzt, melden Sie sich an, wählen Sie ein neues Passwort und beenden Sie die anderen Sitzungen auf Ihrer Kontoseite.',
   'provider.way': 'Mit {provider} anmelden',
   'provider.title': 'Mit {provider} anmelden',
   'provider.choose': 'Wie möchten Sie sich anmelden?',

@@ -120,18 +120,6 @@ export const texts: Catalogue = {
   'newPassword.strong': 'Stark',
   'newPassword.different': 'Die beiden Passwörter stimmen nicht überein.',
 
-  'notMe.title': 'Waren Sie das nicht?',
-  'notMe.lead':
-    'Jemand hat sich auf einem neuen Gerät im Konto {username} angemeldet. Wenn Sie das nicht waren, melden Sie alle ab.',
-  'notMe.password': 'Danach wählen Sie ein neues Passwort.',
-  'notMe.submit': 'Das war ich nicht, alle abmelden',
-  'notMe.wasMe': 'Wenn Sie es waren, schließen Sie diese Seite. Es ist nichts geschehen.',
-  'notMe.doneTitle': 'Alle sind abgemeldet',
-  'notMe.done': 'Wer in Ihrem Konto angemeldet war, ist es nicht mehr.',
-  'notMe.look':
-    'Melden Sie sich an und sehen Sie auf Ihrer Kontoseite nach, ob alles, was dort eingerichtet ist, von Ihnen stammt.',
-  'notMe.over':
-    'Er wurde schon benutzt oder ist zu alt. Wenn jemand anderes Ihr Konto benutzt, melden Sie sich an, wählen Sie ein neues Passwort und beenden Sie die anderen Sitzungen auf Ihrer Kontoseite.',
   'otp.title': 'Code eingeben',
   'otp.submit': 'Weiter',
   'otp.lead': 'Öffnen Sie Ihre Authenticator-App und geben Sie den Code ein, den sie für {username} anzeigt.',

@@ -123,6 +123,10 @@ export const account = {
   'browsers.lead': 'A sign-in with any other one counts as one on a new device.',
   'browsers.forget': 'Forget',
   'browsers.forgotten': 'The browser has been forgotten.',
+  'enrolmentLink.doneTitle': 'It is set up',
+  'enrolmentLink.done': 'From now on you can sign in with it.',
+  'enrolmentLink.over':
+    'It was used already, is too old, or a newer one has taken its place. Ask your administrator for another one.',
   'identities.title': 'Accounts elsewhere',
   'identities.linked': 'Connected {when}',
   'identities.remove': 'Disconnect',
@@ -130,6 +134,16 @@ export const account = {
   'identities.connected': 'Connected. You can sign in by it from now on.',
   'identities.notConnected': 'It was not connected: it belongs to another account here, or did not say who you are.',
 
+  'notMe.title': 'Wasn’t that you?',
+  'notMe.lead': 'Somebody signed in to the account {username} on a new device. If it was not you, sign everybody out.',
+  'notMe.password': 'You choose a new password then.',
+  'notMe.submit': 'It wasn’t me, sign everybody out',
+  'notMe.wasMe': 'If it was you, close this page. Nothing has happened.',
+  'notMe.doneTitle': 'Everybody is signed out',
+  'notMe.done': 'Whoever was signed in to your account no longer is.',
+  'notMe.look': 'Sign in, and look on your account page whether all that is set up there is yours.',
+  'notMe.over':
+    'It was used already, or is too old. If somebody else uses your account, sign in, choose a new password and end the other sessions on your account page.',
   'provider.way': 'Sign in with {provider}',
   'provider.title': 'Sign in with {provider}',
   'provider.choose': 'Choose how to sign in',

@@ -118,16 +118,6 @@ export const texts = {
   'newPassword.strong': 'Strong',
   'newPassword.different': 'The two passwords are not the same.',
 
-  'notMe.title': 'Wasn’t that you?',
-  'notMe.lead': 'Somebody signed in to the account {username} on a new device. If it was not you, sign everybody out.',
-  'notMe.password': 'You choose a new password then.',
-  'notMe.submit': 'It wasn’t me, sign everybody out',
-  'notMe.wasMe': 'If it was you, close this page. Nothing has happened.',
-  'notMe.doneTitle': 'Everybody is signed out',
-  'notMe.done': 'Whoever was signed in to your account no longer is.',
-  'notMe.look': 'Sign in, and look on your account page whether all that is set up there is yours.',
-  'notMe.over':
-    'It was used already, or is too old. If somebody else uses your account, sign in, choose a new password and end the other sessions on your account page.',
   'otp.title': 'Enter your code',
   'otp.submit': 'Continue',
   'otp.lead': 'Open your authenticator app and enter the code it shows for {username}.',

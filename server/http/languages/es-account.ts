@@ -125,6 +125,10 @@ export const account = {
   'browsers.lead': 'Un inicio de sesión con cualquier otro cuenta como hecho en un dispositivo nuevo.',
   'browsers.forget': 'Olvidar',
   'browsers.forgotten': 'Se ha olvidado el navegador.',
+  'enrolmentLink.doneTitle': 'Ya está configurado',
+  'enrolmentLink.done': 'A partir de ahora puede iniciar sesión con ello.',
+  'enrolmentLink.over':
+    'Ya se usó, es demasiado antiguo o uno más reciente lo ha sustituido. Pida otro a su administrador.',
   'identities.title': 'Cuentas en otros sitios',
   'identities.linked': 'Conectada {when}',
   'identities.remove': 'Desconectar',
@@ -132,6 +136,17 @@ export const account = {
   'identities.connected': 'Conectada. A partir de ahora puede iniciar sesión con ella.',
   'identities.notConnected': 'No se ha conectado: pertenece a otra cuenta, o no se ha confirmado quién es usted.',
 
+  'notMe.title': '¿No fue usted?',
+  'notMe.lead':
+    'Alguien inició sesión en la cuenta {username} en un dispositivo nuevo. Si no fue usted, cierre la sesión de todos.',
+  'notMe.password': 'Después elegirá una contraseña nueva.',
+  'notMe.submit': 'No fui yo, cerrar la sesión de todos',
+  'notMe.wasMe': 'Si fue usted, cierre esta página. No se ha hecho nada.',
+  'notMe.doneTitle': 'Se ha cerrado la sesión de todos',
+  'notMe.done': 'Ya nadie tiene una sesión iniciada en su cuenta.',
+  'notMe.look': 'Inicie sesión y compruebe en la página de su cuenta que todo lo que hay configurado es suyo.',
+  'notMe.over':
+    'Ya se usó o es demasiado antiguo. Si otra persona usa su cuenta, inicie sesión, elija una contraseña nueva y cierre las demás sesiones en la página de su cuenta.',
   'provider.way': 'Iniciar sesión con {provider}',
   'provider.title': 'Iniciar sesión con {provider}',
   'provider.choose': 'Elija cómo iniciar sesión',

@@ -120,17 +120,6 @@ export const texts: Catalogue = {
   'newPassword.strong': 'Segura',
   'newPassword.different': 'Las dos contraseñas no coinciden.',
 
-  'notMe.title': '¿No fue usted?',
-  'notMe.lead':
-    'Alguien inició sesión en la cuenta {username} en un dispositivo nuevo. Si no fue usted, cierre la sesión de todos.',
-  'notMe.password': 'Después elegirá una contraseña nueva.',
-  'notMe.submit': 'No fui yo, cerrar la sesión de todos',
-  'notMe.wasMe': 'Si fue usted, cierre esta página. No se ha hecho nada.',
-  'notMe.doneTitle': 'Se ha cerrado la sesión de todos',
-  'notMe.done': 'Ya nadie tiene una sesión iniciada en su cuenta.',
-  'notMe.look': 'Inicie sesión y compruebe en la página de su cuenta que todo lo que hay configurado es suyo.',
-  'notMe.over':
-    'Ya se usó o es demasiado antiguo. Si otra persona usa su cuenta, inicie sesión, elija una contraseña nueva y cierre las demás sesiones en la página de su cuenta.',
   'otp.title': 'Introduzca su código',
   'otp.submit': 'Continuar',
   'otp.lead': 'Abra su aplicación de autenticación e introduzca el código que muestra para {username}.',

@@ -125,6 +125,10 @@ export const account = {
   'browsers.lead': 'Une connexion avec tout autre navigateur compte comme venant d’un nouvel appareil.',
   'browsers.forget': 'Oublier',
   'browsers.forgotten': 'Le navigateur a été oublié.',
+  'enrolmentLink.doneTitle': 'C’est configuré',
+  'enrolmentLink.done': 'Vous pouvez désormais l’utiliser pour vous connecter.',
+  'enrolmentLink.over':
+    'Il a déjà été utilisé, il est trop ancien ou un plus récent l’a remplacé. Demandez-en un autre à votre administrateur.',
   'identities.title': 'Comptes ailleurs',
   'identities.linked': 'Relié {when}',
   'identities.remove': 'Dissocier',
@@ -133,6 +137,17 @@ export const account = {
   'identities.notConnected':
     'Rien n’a été relié : cela appartient à un autre compte, ou votre identité n’a pas été confirmée.',
 
+  'notMe.title': 'Ce n’était pas vous ?',
+  'notMe.lead':
+    'Quelqu’un s’est connecté au compte {username} sur un nouvel appareil. Si ce n’était pas vous, déconnectez tout le monde.',
+  'notMe.password': 'Vous choisirez ensuite un nouveau mot de passe.',
+  'notMe.submit': 'Ce n’était pas moi, déconnecter tout le monde',
+  'notMe.wasMe': 'Si c’était vous, fermez cette page. Rien n’a été fait.',
+  'notMe.doneTitle': 'Tout le monde est déconnecté',
+  'notMe.done': 'Plus personne n’est connecté à votre compte.',
+  'notMe.look': 'Connectez-vous et vérifiez sur la page de votre compte que tout ce qui y est configuré vient de vous.',
+  'notMe.over':
+    'Il a déjà été utilisé ou il est trop ancien. Si quelqu’un d’autre utilise votre compte, connectez-vous, choisissez un nouveau mot de passe et fermez les autres sessions sur la page de votre compte.',
   'provider.way': 'Se connecter avec {provider}',
   'provider.title': 'Se connecter avec {provider}',
   'provider.choose': 'Choisissez comment vous connecter',

@@ -120,17 +120,6 @@ export const texts: Catalogue = {
   'newPassword.strong': 'Robuste',
   'newPassword.different': 'Les deux mots de passe ne sont pas identiques.',
 
-  'notMe.title': 'Ce n’était pas vous ?',
-  'notMe.lead':
-    'Quelqu’un s’est connecté au compte {username} sur un nouvel appareil. Si ce n’était pas vous, déconnectez tout le monde.',
-  'notMe.password': 'Vous choisirez ensuite un nouveau mot de passe.',
-  'notMe.submit': 'Ce n’était pas moi, déconnecter tout le monde',
-  'notMe.wasMe': 'Si c’était vous, fermez cette page. Rien n’a été fait.',
-  'notMe.doneTitle': 'Tout le monde est déconnecté',
-  'notMe.done': 'Plus personne n’est connecté à votre compte.',
-  'notMe.look': 'Connectez-vous et vérifiez sur la page de votre compte que tout ce qui y est configuré vient de vous.',
-  'notMe.over':
-    'Il a déjà été utilisé ou il est trop ancien. Si quelqu’un d’autre utilise votre compte, connectez-vous, choisissez un nouveau mot de passe et fermez les autres sessions sur la page de votre compte.',
   'otp.title': 'Saisissez votre code',
   'otp.submit': 'Continuer',
   'otp.lead': 'Ouvrez votre application d’authentification et saisissez le code qu’elle affiche pour {username}.',

@@ -123,6 +123,10 @@ export const account = {
   'browsers.lead': 'Un accesso con qualsiasi altro vale come accesso da un nuovo dispositivo.',
   'browsers.forget': 'Dimentica',
   'browsers.forgotten': 'Il browser è stato dimenticato.',
+  'enrolmentLink.doneTitle': 'Configurazione completata',
+  'enrolmentLink.done': 'D’ora in poi può usarlo per accedere.',
+  'enrolmentLink.over':
+    'È già stato usato, è troppo vecchio o è stato sostituito da uno più recente. Ne chieda un altro all’amministratore.',
   'identities.title': 'Account altrove',
   'identities.linked': 'Collegato {when}',
   'identities.remove': 'Scollega',
@@ -131,6 +135,17 @@ export const account = {
   'identities.notConnected':
     'Non è stato collegato: appartiene a un altro account, o la Sua identità non è stata confermata.',
 
+  'notMe.title': 'Non è stato Lei?',
+  'notMe.lead':
+    'Qualcuno ha effettuato l’accesso all’account {username} su un nuovo dispositivo. Se non è stato Lei, disconnetta tutti.',
+  'notMe.password': 'Poi sceglierà una nuova password.',
+  'notMe.submit': 'Non sono stato io, disconnetti tutti',
+  'notMe.wasMe': 'Se è stato Lei, chiuda questa pagina. Non è successo nulla.',
+  'notMe.doneTitle': 'Tutti sono disconnessi',
+  'notMe.done': 'Chi era connesso al Suo account non lo è più.',
+  'notMe.look': 'Acceda e controlli nella pagina del Suo account che tutto ciò che vi è configurato sia Suo.',
+  'notMe.over':
+    'È già stato usato o è troppo vecchio. Se qualcun altro usa il Suo account, acceda, scelga una nuova password e termini le altre sessioni nella pagina del Suo account.',
   'provider.way': 'Accedi con {provider}',
   'provider.title': 'Accedi con {provider}',
   'provider.choose': 'Scelga come accedere',

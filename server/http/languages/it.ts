@@ -119,17 +119,6 @@ export const texts: Catalogue = {
   'newPassword.strong': 'Sicura',
   'newPassword.different': 'Le due password non coincidono.',
 
-  'notMe.title': 'Non è stato Lei?',
-  'notMe.lead':
-    'Qualcuno ha effettuato l’accesso all’account {username} su un nuovo dispositivo. Se non è stato Lei, disconnetta tutti.',
-  'notMe.password': 'Poi sceglierà una nuova password.',
-  'notMe.submit': 'Non sono stato io, disconnetti tutti',
-  'notMe.wasMe': 'Se è stato Lei, chiuda questa pagina. Non è successo nulla.',
-  'notMe.doneTitle': 'Tutti sono disconnessi',
-  'notMe.done': 'Chi era connesso al Suo account non lo è più.',
-  'notMe.look': 'Acceda e controlli nella pagina del Suo account che tutto ciò che vi è configurato sia Suo.',
-  'notMe.over':
-    'È già stato usato o è troppo vecchio. Se qualcun altro usa il Suo account, acceda, scelga una nuova password e termini le altre sessioni nella pagina del Suo account.',
   'otp.title': 'Inserisca il Suo codice',
   'otp.submit': 'Continua',
   'otp.lead': 'Apra la Sua app di autenticazione e inserisca il codice che mostra per {username}.',

@@ -125,6 +125,10 @@ export const account = {
   'browsers.lead': 'それ以外のブラウザーでのサインインは、新しいデバイスからのものとして扱われます。',
   'browsers.forget': '忘れる',
   'browsers.forgotten': 'ブラウザーの記憶を消しました。',
+  'enrolmentLink.doneTitle': '設定しました',
+  'enrolmentLink.done': 'これからはこれでサインインできます。',
+  'enrolmentLink.over':
+    'すでに使用されたか、古すぎるか、新しいものに置き換えられました。管理者に別のリンクを依頼してください。',
   'identities.title': 'ほかのサービスのアカウント',
   'identities.linked': '連携：{when}',
   'identities.remove': '連携を解除',
@@ -132,6 +136,17 @@ export const account = {
   'identities.connected': '連携しました。今後はこれでサインインできます。',
   'identities.notConnected': '連携しませんでした。ほかのアカウントのものか、本人確認ができませんでした。',
 
+  'notMe.title': 'お心当たりがありませんか？',
+  'notMe.lead':
+    '新しいデバイスでアカウント {username} へのサインインがありました。ご自身でない場合は、すべてサインアウトさせてください。',
+  'notMe.password': 'その後、新しいパスワードを設定します。',
+  'notMe.submit': '自分ではないので、すべてサインアウトする',
+  'notMe.wasMe': 'ご自身の場合は、このページを閉じてください。何も行われていません。',
+  'notMe.doneTitle': 'すべてサインアウトしました',
+  'notMe.done': 'あなたのアカウントにサインインしている人はもういません。',
+  'notMe.look': 'サインインして、アカウントページに設定されているものがすべてご自身のものか確認してください。',
+  'notMe.over':
+    'すでに使用されたか、古すぎます。ほかの人があなたのアカウントを使っている場合は、サインインして新しいパスワードを設定し、アカウントページでほかのセッションを終了してください。',
   'provider.way': '{provider} でサインイン',
   'provider.title': '{provider} でサインイン',
   'provider.choose': 'サインイン方法を選んでください',

@@ -125,6 +125,9 @@ export const account = {
   'browsers.lead': 'Inloggen met een andere browser telt als inloggen op een nieuw apparaat.',
   'browsers.forget': 'Vergeten',
   'browsers.forgotten': 'De browser is vergeten.',
+  'enrolmentLink.doneTitle': 'Het is ingesteld',
+  'enrolmentLink.done': 'Vanaf nu kunt u ermee inloggen.',
+  'enrolmentLink.over': 'Hij is al gebruikt, te oud of door een nieuwere vervangen. Vraag uw beheerder om een andere.',
   'identities.title': 'Accounts elders',
   'identities.linked': 'Gekoppeld {when}',
   'identities.remove': 'Ontkoppelen',
@@ -132,6 +135,17 @@ export const account = {
   'identities.connected': 'Gekoppeld. U kunt er voortaan mee inloggen.',
   'identities.notConnected': 'Niet gekoppeld: het hoort bij een ander account, of er is niet bevestigd wie u bent.',
 
+  'notMe.title': 'Was u dat niet?',
+  'notMe.lead':
+    'Iemand heeft op een nieuw apparaat ingelogd op het account {username}. Was u dat niet, log dan iedereen uit.',
+  'notMe.password': 'Daarna kiest u een nieuw wachtwoord.',
+  'notMe.submit': 'Dat was ik niet, iedereen uitloggen',
+  'notMe.wasMe': 'Was u het wel, sluit dan deze pagina. Er is niets gebeurd.',
+  'notMe.doneTitle': 'Iedereen is uitgelogd',
+  'notMe.done': 'Wie op uw account was ingelogd, is dat niet meer.',
+  'notMe.look': 'Log in en kijk op uw accountpagina of alles wat daar is ingesteld van u is.',
+  'notMe.over':
+    'Hij is al gebruikt of te oud. Gebruikt iemand anders uw account, log dan in, kies een nieuw wachtwoord en beëindig de andere sessies op uw accountpagina.',
   'provider.way': 'Inloggen met {provider}',
   'provider.title': 'Inloggen met {provider}',
   'provider.choose': 'Kies hoe u inlogt',

@@ -119,17 +119,6 @@ export const texts: Catalogue = {
   'newPassword.strong': 'Sterk',
   'newPassword.different': 'De twee wachtwoorden zijn niet gelijk.',
 
-  'notMe.title': 'Was u dat niet?',
-  'notMe.lead':
-    'Iemand heeft op een nieuw apparaat ingelogd op het account {username}. Was u dat niet, log dan iedereen uit.',
-  'notMe.password': 'Daarna kiest u een nieuw wachtwoord.',
-  'notMe.submit': 'Dat was ik niet, iedereen uitloggen',
-  'notMe.wasMe': 'Was u het wel, sluit dan deze pagina. Er is niets gebeurd.',
-  'notMe.doneTitle': 'Iedereen is uitgelogd',
-  'notMe.done': 'Wie op uw account was ingelogd, is dat niet meer.',
-  'notMe.look': 'Log in en kijk op uw accountpagina of alles wat daar is ingesteld van u is.',
-  'notMe.over':
-    'Hij is al gebruikt of te oud. Gebruikt iemand anders uw account, log dan in, kies een nieuw wachtwoord en beëindig de andere sessies op uw accountpagina.',
   'otp.title': 'Voer uw code in',
   'otp.submit': 'Doorgaan',
   'otp.lead': 'Open uw authenticator-app en voer de code in die deze voor {username} toont.',

@@ -119,16 +119,6 @@ export const texts: Catalogue = {
   'newPassword.strong': 'Silne',
   'newPassword.different': 'Hasła nie są takie same.',
 
-  'notMe.title': 'To nie Ty?',
-  'notMe.lead': 'Ktoś zalogował się na konto {username} na nowym urządzeniu. Jeśli to nie Ty, wyloguj wszystkich.',
-  'notMe.password': 'Potem wybierzesz nowe hasło.',
-  'notMe.submit': 'To nie ja, wyloguj wszystkich',
-  'notMe.wasMe': 'Jeśli to Ty, zamknij tę stronę. Nic się nie stało.',
-  'notMe.doneTitle': 'Wszyscy są wylogowani',
-  'notMe.done': 'Nikt nie jest już zalogowany na Twoje konto.',
-  'notMe.look': 'Zaloguj się i sprawdź na stronie konta, czy wszystko, co tam ustawiono, jest Twoje.',
-  'notMe.over':
-    'Został już użyty albo jest zbyt stary. Jeśli ktoś inny korzysta z Twojego konta, zaloguj się, wybierz nowe hasło i zakończ inne sesje na stronie konta.',
   'otp.title': 'Wpisz kod',
   'otp.submit': 'Dalej',
   'otp.lead': 'Proszę otworzyć aplikację uwierzytelniającą i wpisać kod, który pokazuje dla {username}.',

@@ -123,6 +123,10 @@ export const account = {
   'browsers.lead': 'Uma entrada com qualquer outro conta como feita em um dispositivo novo.',
   'browsers.forget': 'Esquecer',
   'browsers.forgotten': 'O navegador foi esquecido.',
+  'enrolmentLink.doneTitle': 'Está configurado',
+  'enrolmentLink.done': 'A partir de agora você pode entrar com isso.',
+  'enrolmentLink.over':
+    'Ele já foi usado, é antigo demais ou foi substituído por um mais novo. Peça outro ao seu administrador.',
   'identities.title': 'Contas em outros lugares',
   'identities.linked': 'Ligada {when}',
   'identities.remove': 'Desligar',
@@ -130,6 +134,16 @@ export const account = {
   'identities.connected': 'Ligada. A partir de agora você pode entrar por ela.',
   'identities.notConnected': 'Não foi ligada: pertence a outra conta, ou a sua identidade não foi confirmada.',
 
+  'notMe.title': 'Não foi você?',
+  'notMe.lead': 'Alguém entrou na conta {username} em um dispositivo novo. Se não foi você, desconecte todos.',
+  'notMe.password': 'Depois você escolhe uma nova senha.',
+  'notMe.submit': 'Não fui eu, desconectar todos',
+  'notMe.wasMe': 'Se foi você, feche esta página. Nada aconteceu.',
+  'notMe.doneTitle': 'Todos foram desconectados',
+  'notMe.done': 'Quem estava conectado à sua conta não está mais.',
+  'notMe.look': 'Entre e veja na página da sua conta se tudo o que está configurado é seu.',
+  'notMe.over':
+    'Ele já foi usado ou é antigo demais. Se outra pessoa usa a sua conta, entre, escolha uma nova senha e encerre as outras sessões na página da sua conta.',
   'provider.way': 'Entrar com {provider}',
   'provider.title': 'Entrar com {provider}',
   'provider.choose': 'Escolha como entrar',

@@ -119,16 +119,6 @@ export const texts: Catalogue = {
   'newPassword.strong': 'Forte',
   'newPassword.different': 'As duas senhas não são iguais.',
 
-  'notMe.title': 'Não foi você?',
-  'notMe.lead': 'Alguém entrou na conta {username} em um dispositivo novo. Se não foi você, desconecte todos.',
-  'notMe.password': 'Depois você escolhe uma nova senha.',
-  'notMe.submit': 'Não fui eu, desconectar todos',
-  'notMe.wasMe': 'Se foi você, feche esta página. Nada aconteceu.',
-  'notMe.doneTitle': 'Todos foram desconectados',
-  'notMe.done': 'Quem estava conectado à sua conta não está mais.',
-  'notMe.look': 'Entre e veja na página da sua conta se tudo o que está configurado é seu.',
-  'notMe.over':
-    'Ele já foi usado ou é antigo demais. Se outra pessoa usa a sua conta, entre, escolha uma nova senha e encerre as outras sessões na página da sua conta.',
   'otp.title': 'Digite o seu código',
   'otp.submit': 'Continuar',
   'otp.lead': 'Abra o seu aplicativo autenticador e digite o código que ele mostra para {username}.',

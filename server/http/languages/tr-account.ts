@@ -125,6 +125,10 @@ export const account = {
   'browsers.lead': 'Başka bir tarayıcıyla oturum açmak yeni bir cihazda oturum açmak sayılır.',
   'browsers.forget': 'Unut',
   'browsers.forgotten': 'Tarayıcı unutuldu.',
+  'enrolmentLink.doneTitle': 'Kurulum tamam',
+  'enrolmentLink.done': 'Bundan sonra onunla oturum açabilirsiniz.',
+  'enrolmentLink.over':
+    'Zaten kullanılmış, çok eski ya da yerini daha yenisi almış. Yöneticinizden başka bir tane isteyin.',
   'identities.title': 'Başka yerlerdeki hesaplar',
   'identities.linked': 'Bağlanma: {when}',
   'identities.remove': 'Bağlantıyı kes',
@@ -132,6 +136,17 @@ export const account = {
   'identities.connected': 'Bağlandı. Bundan sonra bununla oturum açabilirsiniz.',
   'identities.notConnected': 'Bağlanmadı: başka bir hesaba ait ya da kim olduğunuz doğrulanmadı.',
 
+  'notMe.title': 'Bu siz değil miydiniz?',
+  'notMe.lead':
+    'Birisi yeni bir cihazda {username} hesabında oturum açtı. Siz değildiyseniz herkesin oturumunu kapatın.',
+  'notMe.password': 'Ardından yeni bir parola seçersiniz.',
+  'notMe.submit': 'Ben değildim, herkesin oturumunu kapat',
+  'notMe.wasMe': 'Sizdiyseniz bu sayfayı kapatın. Hiçbir şey yapılmadı.',
+  'notMe.doneTitle': 'Herkesin oturumu kapatıldı',
+  'notMe.done': 'Hesabınızda artık kimsenin oturumu açık değil.',
+  'notMe.look': 'Oturum açın ve hesap sayfanızda ayarlı olan her şeyin size ait olup olmadığına bakın.',
+  'notMe.over':
+    'Zaten kullanılmış ya da çok eski. Hesabınızı başkası kullanıyorsa oturum açın, yeni bir parola seçin ve hesap sayfanızda diğer oturumları sonlandırın.',
   'provider.way': '{provider} ile oturum aç',
   'provider.title': '{provider} ile oturum aç',
   'provider.choose': 'Nasıl oturum açacağınızı seçin',

@@ -119,17 +119,6 @@ export const texts: Catalogue = {
   'newPassword.strong': 'Güçlü',
   'newPassword.different': 'İki parola aynı değil.',
 
-  'notMe.title': 'Bu siz değil miydiniz?',
-  'notMe.lead':
-    'Birisi yeni bir cihazda {username} hesabında oturum açtı. Siz değildiyseniz herkesin oturumunu kapatın.',
-  'notMe.password': 'Ardından yeni bir parola seçersiniz.',
-  'notMe.submit': 'Ben değildim, herkesin oturumunu kapat',
-  'notMe.wasMe': 'Sizdiyseniz bu sayfayı kapatın. Hiçbir şey yapılmadı.',
-  'notMe.doneTitle': 'Herkesin oturumu kapatıldı',
-  'notMe.done': 'Hesabınızda artık kimsenin oturumu açık değil.',
-  'notMe.look': 'Oturum açın ve hesap sayfanızda ayarlı olan her şeyin size ait olup olmadığına bakın.',
-  'notMe.over':
-    'Zaten kullanılmış ya da çok eski. Hesabınızı başkası kullanıyorsa oturum açın, yeni bir parola seçin ve hesap sayfanızda diğer oturumları sonlandırın.',
   'otp.title': 'Kodunuzu girin',
   'otp.submit': 'Devam',
   'otp.lead': 'Kimlik doğrulama uygulamanızı açın ve {username} için gösterdiği kodu girin.',

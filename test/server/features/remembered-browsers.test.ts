@@ -1,6 +1,6 @@
 // Owns: browsers that are remembered as a person's where the realm asks first, and those that they forget.
 // Does not own: what a known browser is good for (flow-conditions.test.ts, sign-in.test.ts), the notice of a new one (new-device.test.ts).
-// Implements: specification 1 "Adaptive authentication"; decisions "Sign-in".
+// Implements: specification 1 "Adaptive authentication"; decisions "Session".
 import { expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
@@ -20,6 +20,7 @@ freshRealms('browsers', startTestServer, async (started, fresh) => {
   await makePeopledRealm(server, realm, []);
   await put({ riskPolicyEnabled: true, riskMediumThreshold: 30, riskHighThreshold: 100, deviceRemembering: 'ask' });
   await put({ riskMediumAction: 'deny' });
+  await server.admin.call(createUser, { params: { realm }, body: { username: 'alice', password: PASSWORD } });
 });
 
 const put = (body: object) => server.admin.call(putSettings, { params: { realm }, body });

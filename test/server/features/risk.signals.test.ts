@@ -1,7 +1,7 @@
 // Owns: what a sign-in's risk is made of beside devices and failures: places that a proxy says, breached passwords, programs, many
 // people from one network; and that a realm says what each counts.
 // Does not own: the points by themselves (risk.unit.test.ts), bands and actions (sign-in.test.ts).
-// Implements: specification 1 "Adaptive authentication"; decisions "Sign-in".
+// Implements: specification 1 "Adaptive authentication"; decisions "Session".
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ServerProblem } from '../../../server/contract/client.ts';
@@ -43,6 +43,7 @@ beforeEach(async () => {
   service.received.length = 0;
   service.answer = () => ({ body: '' });
   await makePeopledRealm(server, realm, []);
+  await server.admin.call(createUser, { params: { realm }, body: { username: 'alice', password: PASSWORD } });
   await put({ riskPolicyEnabled: true, riskMediumThreshold: 100, riskHighThreshold: 100, riskHighAction: 'allow' });
 });
 
@@ -61,6 +62,8 @@ async function signIn(who: Person, fields: object = {}, path = `/realms/${realm}
 }
 /** Of the last sign-in. */
 async function found(type: 'LOGIN_SUCCESS' | 'LOGIN_FAILURE' = 'LOGIN_SUCCESS'): Promise<string[]> {
+  // The administrator's session lives in the present.
+  clock = new Date();
   const { body } = await server.admin.call(listEvents, { params: { realm }, query: { type } });
   const data = body?.[0]?.data as { risk?: { findings: { reason: string; points: number }[] } } | undefined;
   return (data?.risk?.findings ?? []).map(({ reason, points }) => `${reason} ${points}`);

@@ -62,6 +62,8 @@ const cases: Case[] = [
       riskMediumAction: 'allow',
       riskHighAction: 'deny',
       newDeviceNoticeEnabled: false,
+      deviceRemembering: 'always',
+      riskWeights: { 'new-device': 36 },
       logoUrl: null,
       termsUrl: null,
       termsVersion: null,
