@@ -10,6 +10,7 @@ import { createAsThemselves } from './features/account/as-themselves.ts';
 import { createHolders } from './features/account/holder.ts';
 import { createOwnCredentials } from './features/account/own-credentials.ts';
 import { createOwnDetails } from './features/account/own-details.ts';
+import { createOwnPhoneWrites } from './features/account/phone.ts';
 import { guardAccount } from './features/account/surface.ts';
 import { createTickets } from './features/account/tickets.ts';
 import type { Access } from './features/admin-access/service.ts';
@@ -37,6 +38,7 @@ import { umaData } from './features/uma/personal-data.ts';
 import type { Sharing } from './features/uma/sharing.ts';
 import { sharingRoutes } from './features/uma/sharing-routes.ts';
 import { federationData } from './features/user-federation/personal-data.ts';
+import { plainNumber } from './features/users/own-phone.ts';
 import { profileData } from './features/users/personal-data.ts';
 import type { Messaging } from './messaging.ts';
 import type { People } from './people.ts';
@@ -107,6 +109,7 @@ export function createAccountApi(deps: AccountApiDeps): {
       accountApiRoutes(app, {
         ...{ sql, transact, sessions, gdpr, notify, asThemselves, settings, baseUrl, now },
         details: createOwnDetails({ ...own, ...written, notify, sends }),
+        phone: createOwnPhoneWrites({ ...own, ...written, plainNumber, notify, sends }),
         methods: createOwnCredentials({ ...own, ...written, settings }),
         browsers: own.browsers,
         erasures: own.erasures,

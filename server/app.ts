@@ -131,6 +131,7 @@ export async function buildApp({
     now,
     newId,
   });
+  const warn = (message: string): void => log.warn(message);
   const people = createPeople({
     sql,
     realmSql,
@@ -145,15 +146,11 @@ export async function buildApp({
     pushTokens: messaging.pushTokens,
     keys,
     outbound,
-    log: (message) => log.warn(message),
+    log: warn,
     environment: config.documentEnvironment,
     registration: config.USER_REGISTRATION_ENABLED,
     attempts,
-    breached: createBreaches({
-      outbound,
-      url: config.SVC_BREACHED_PASSWORDS_URL,
-      log: (message) => log.warn(message),
-    }),
+    breached: createBreaches({ outbound, url: config.SVC_BREACHED_PASSWORDS_URL, log: warn }),
     locationHeaders: config.SVC_LOCATION_HEADERS,
     elsewhere: federation.source,
     threads: config.SVC_PASSWORD_THREADS,

@@ -13,6 +13,7 @@ import type { Transact } from './db/transact.ts';
 import { type Attempts, createAttempts } from './domain/attempts.ts';
 import { createFactors } from './domain/factors.ts';
 import { ERASURES_A_MINUTE } from './features/account/erase.ts';
+import { createForgetPhone, createPhoneSection } from './features/account/phone.ts';
 import { accountRoutes } from './features/account/routes.ts';
 import { createMailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
 import { createOtp } from './features/authenticators/otp.ts';
@@ -66,10 +67,12 @@ import { type PageLink, signInRoutes } from './features/sign-in/routes.ts';
 import { createSignIns } from './features/sign-in/service.ts';
 import { createTerms } from './features/sign-in/terms.ts';
 import { createVerifyEmail } from './features/sign-in/verify-email.ts';
+import { createVerifyPhone } from './features/sign-in/verify-phone.ts';
 import { createSharingSection } from './features/uma/account-section.ts';
 import type { Sharing } from './features/uma/sharing.ts';
 import { createOwnAccounts } from './features/users/own-account.ts';
 import { createOwnEmails } from './features/users/own-email.ts';
+import { createOwnPhones, plainNumber } from './features/users/own-phone.ts';
 import { createOwnProfiles } from './features/users/own-profile.ts';
 import type { Outbound } from './http/outbound.ts';
 import { mountPageAssets, pageErrors } from './http/pages.ts';
@@ -98,7 +101,7 @@ export interface PeopleDeps {
   /** Tells people what was changed of their account. */
   notify: Notify;
   /** Whether the realm has somebody who sends for the channel. */
-  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
+  sends(realm: string, channel: 'EMAIL' | 'SMS'): Promise<boolean>;
   pushTokens: Pick<PushTokens, 'replace'>;
   attempts: Attempts;
   /** What the realm proves itself by to identity providers. */
@@ -181,6 +184,8 @@ export function createPeople(deps: PeopleDeps) {
   const choosePassword = createChoosePassword({ credentials });
   const profiles = createOwnProfiles({ sql, transact });
   const emails = createOwnEmails({ sql });
+  const phones = createOwnPhones({ sql });
+  const forgetPhone = createForgetPhone({ phones, notify, now });
   const recovery = createRecovery({
     sql,
     transact,
@@ -235,6 +240,7 @@ export function createPeople(deps: PeopleDeps) {
     required: [
       createNewPassword({ credentials, choosePassword, transact }),
       createVerifyEmail({ emails, codes, codeFields: mailedCodeFields, credentials, transact, notify }),
+      createVerifyPhone({ phones, plainNumber, codes, credentials, sends, transact, notify }),
       createProfile({ profiles, notify }),
       createTerms({ transact }),
     ],
@@ -267,8 +273,7 @@ export function createPeople(deps: PeopleDeps) {
     /** What people change of their own account. */
     own: {
       ...{ credentials, passkeys, recoveryCodes, enrolments, links, ownIdentities, factors },
-      ...{ profiles, emails, codes, choosePassword, erasures, offline },
-      ...{ profiles, emails, codes, choosePassword, erasures, browsers },
+      ...{ profiles, emails, codes, choosePassword, erasures, offline, browsers, phones, forgetPhone },
     },
     languages,
     drop(realm: string | undefined): void {
@@ -359,10 +364,9 @@ export function createPeople(deps: PeopleDeps) {
       accountRoutes(pages, {
         ...{ sql, transact, sessions, factors, credentials, signIns, logout, settings, now },
         ...{ profiles, emails, gdpr, notify, sends, erasures, offline },
-        sections: [identities.section(connections, ownIdentities), createSharingSection(sharing)],
-        ...{ profiles, emails, gdpr, notify, sends, erasures },
         sections: [
           identities.section(connections, ownIdentities),
+          createPhoneSection({ phones, forgetPhone, sends, transact }),
           createBrowsersSection(browsers),
           createSharingSection(sharing),
         ],

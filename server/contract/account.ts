@@ -85,6 +85,58 @@ export const confirmEmailChange = route({
   status: 204,
 });
 
+export const OwnPhone = z
+  .object({
+    number: z.string().nullable(),
+    verified: z.boolean().describe('Codes by SMS go there'),
+    mayChange: z.boolean(),
+  })
+  .meta({ id: 'OwnPhone' });
+export const getOwnPhone = route({
+  ...own,
+  method: 'GET',
+  path: `${at}/phone`,
+  operationId: 'getOwnPhone',
+  summary: 'Your phone number, and whether it is confirmed',
+  response: OwnPhone,
+});
+export const startPhoneChange = route({
+  ...own,
+  method: 'POST',
+  path: `${at}/phone`,
+  operationId: 'startPhoneChange',
+  summary: 'Have a code sent to a new phone number, or to the one that is not confirmed yet',
+  fresh: true,
+  body: z.strictObject({ number: text(40).min(1).describe('With its country, as +49 170 1234567') }),
+  example: { number: '+491701234567' },
+  status: 202,
+  response: z.object({ ticket: z.string().describe('Comes back with the code'), expiresAt: EpochMs }),
+  problems: ['forbidden', 'wrong-state'],
+});
+export const confirmPhoneChange = route({
+  ...own,
+  method: 'PUT',
+  path: `${at}/phone`,
+  operationId: 'confirmPhoneChange',
+  summary: 'Confirm a phone number by the code that was sent there',
+  description: 'Wrong codes count with all other failed tries of the person.',
+  fresh: true,
+  body: z.strictObject({ ticket: text(4096).min(1), code: text(20).min(1) }),
+  example: { ticket: 'of the answer before', code: '123456' },
+  status: 204,
+});
+export const removeOwnPhone = route({
+  ...own,
+  method: 'DELETE',
+  path: `${at}/phone`,
+  operationId: 'removeOwnPhone',
+  summary: 'Have no more codes sent to your phone number; all other sessions end',
+  description: 'The number itself stays in the profile.',
+  fresh: true,
+  status: 204,
+  problems: ['not-found'],
+});
+
 export const putOwnPassword = route({
   ...own,
   method: 'PUT',

@@ -21,6 +21,7 @@ export const requiredActions = [
   'CONFIGURE_DEVICE',
   'CONFIGURE_RECOVERY_CODES',
   'VERIFY_EMAIL',
+  'VERIFY_PHONE',
   'UPDATE_PROFILE',
   'TERMS',
 ] as const;

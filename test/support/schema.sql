@@ -551,6 +551,20 @@ create table dpop_proof (
 );
 CREATE INDEX dpop_proof_expiry ON dpop_proof USING btree (expires_at);
 
+create table enrolment_link (
+  realm_id text not null,
+  user_id uuid not null,
+  link_hash bytea not null,
+  action text not null,
+  replaces boolean not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, user_id),
+  constraint enrolment_link_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
+  constraint enrolment_link_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX enrolment_link_expiry ON enrolment_link USING btree (expires_at);
+CREATE UNIQUE INDEX enrolment_link_hash ON enrolment_link USING btree (realm_id, link_hash);
+
 create table event (
   realm_id text not null,
   id uuid not null,
@@ -787,6 +801,7 @@ create table known_device (
   device_hash bytea not null,
   first_seen_at timestamp with time zone not null,
   last_seen_at timestamp with time zone not null,
+  user_agent text,
   primary key (realm_id, user_id, device_hash),
   constraint known_device_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
@@ -1447,10 +1462,26 @@ create table sign_in_history (
   network text,
   latitude double precision,
   longitude double precision,
+  country text,
   primary key (realm_id, id),
   constraint sign_in_history_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
+CREATE INDEX sign_in_history_failed ON sign_in_history USING btree (realm_id, network, at) WHERE (NOT success);
 CREATE INDEX sign_in_history_user ON sign_in_history USING btree (realm_id, user_id, at DESC);
+
+create table sign_in_report (
+  realm_id text not null,
+  link_hash bytea not null,
+  user_id uuid not null,
+  session_id uuid not null,
+  device_hash bytea,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, link_hash),
+  constraint sign_in_report_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
+  constraint sign_in_report_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX sign_in_report_expiry ON sign_in_report USING btree (expires_at);
+CREATE INDEX sign_in_report_person ON sign_in_report USING btree (realm_id, user_id);
 
 create table uma_resource (
   realm_id text not null,

@@ -17,12 +17,13 @@ import { type Site, siteOf } from '../../domain/site.ts';
 import { bind } from '../../http/bind.ts';
 import type { Gdpr } from '../gdpr/service.ts';
 import type { Notify } from '../messaging/notify.ts';
-import type { OfflineSessions } from '../sessions/offline.ts';
 import type { Browsers } from '../risk/browsers.ts';
+import type { OfflineSessions } from '../sessions/offline.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { AsThemselves } from './as-themselves.ts';
 import type { OwnCredentials } from './own-credentials.ts';
 import type { AccountWrite, OwnDetails } from './own-details.ts';
+import type { OwnPhoneWrites } from './phone.ts';
 import { toldActivities } from './sections.ts';
 import * as store from './store.ts';
 
@@ -32,6 +33,7 @@ export interface AccountApiRoutesDeps {
   sql: Sql;
   transact: Transact;
   details: OwnDetails;
+  phone: OwnPhoneWrites;
   methods: OwnCredentials;
   sessions: Pick<Sessions, 'list' | 'byId' | 'end'>;
   offline: OfflineSessions;
@@ -51,6 +53,7 @@ export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDep
     sql,
     transact,
     details,
+    phone,
     methods: own,
     sessions,
     offline,
@@ -83,6 +86,18 @@ export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDep
   );
   bind(app, api.confirmEmailChange, async ({ params: { realm }, body, by, request }) => {
     await details.confirmEmail(await writeOf(request, realm, by), body);
+    return undefined;
+  });
+  bind(app, api.getOwnPhone, ({ params: { realm }, request }) => phone.of(realm, holderOf(request).userId));
+  bind(app, api.startPhoneChange, async ({ params: { realm }, body, by, request }) =>
+    phone.start(await writeOf(request, realm, by), body.number),
+  );
+  bind(app, api.confirmPhoneChange, async ({ params: { realm }, body, by, request }) => {
+    await phone.confirm(await writeOf(request, realm, by), body);
+    return undefined;
+  });
+  bind(app, api.removeOwnPhone, async ({ params: { realm }, by, request }) => {
+    await phone.remove(await writeOf(request, realm, by));
     return undefined;
   });
   bind(app, api.putOwnPassword, async ({ params: { realm }, body, by, request }) => {

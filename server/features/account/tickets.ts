@@ -6,7 +6,7 @@ import type { AccountHolder } from '../../domain/principal.ts';
 
 const LIFETIME_MS = 600_000;
 const Ticket = z.object({ expiresAt: z.number(), kept: z.unknown() });
-type Purpose = 'email' | 'otp' | 'webauthn';
+type Purpose = 'email' | 'phone' | 'otp' | 'webauthn';
 
 export function createTickets({ seal, now }: { seal: Seal; now: () => Date }) {
   const contextOf = (realm: string, { userId }: AccountHolder, purpose: Purpose) =>

@@ -1,5 +1,5 @@
-// A code and a link that prove an e-mail address, for the sign-in that asked for them alone: sent together, one of the two is
-// enough. The code is good for five tries; the link works in the browser that asked.
+// A code and a link that prove an e-mail address, or a code that proves a phone number, for the sign-in that asked for them alone: of a
+// code and a link one is enough. The code is good for five tries; the link works in the browser that asked.
 import { randomInt } from 'node:crypto';
 import type { By } from '../../contract/events.ts';
 import type { Seal } from '../../crypto/seal.ts';
@@ -36,15 +36,24 @@ export interface Mailing {
   /** Whose address it is already: they are told, and nobody else. */
   owner: { id: string; email: string | null } | undefined;
 }
+export interface Texting {
+  realm: string;
+  by: By;
+  userId: string;
+  /** As E.164 has it. */
+  number: string;
+  context: string;
+}
 export type Proof = { do: 'proven' } | { do: 'again'; message: string; reason: string; keep?: Kept };
 
 export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
+  const newCode = (): string => String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
   const digestOf = (context: string, code: string): string => seal.digest(code, context).toString('base64url');
   const guesses = createAttempts({ limit: MOST_GUESSES, windowMs: 3_600_000, now });
   return {
     /** @returns what is kept of it; the sign-in is found by its `address` */
     async send(tx: Tx, { realm, origin, by, userId, email, context, owner }: Mailing): Promise<Kept> {
-      const code = String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+      const code = newCode();
       const secret = newSecret();
       const goodForSeconds = LIFETIME_SECONDS;
       if (owner) {
@@ -74,6 +83,15 @@ export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
       };
     },
 
+    /** @returns what is kept of it */
+    async text(tx: Tx, { realm, by, userId, number, context }: Texting): Promise<Kept> {
+      const code = newCode();
+      const values = { code };
+      const goodForSeconds = LIFETIME_SECONDS;
+      await send(tx, { realm, by, userId, to: number, templateKey: 'otp-sms', values, goodForSeconds });
+      return { phone: number, code: digestOf(context, code), at: String(now().getTime()), tries: '0' };
+    },
+
     mayResend: ({ at = '0' }: Kept): boolean => now().getTime() - Number(at) >= AGAIN_AFTER_MS,
 
     /** What a form proves. `reason` is for the audit log. */
@@ -93,7 +111,7 @@ export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
       const code = (form.code ?? '').replace(/[\s-]/g, '');
       if (!/^\d{6}$/.test(code)) return again(text('messageCode.digits', { digits: DIGITS }));
       const tries = Number(kept.tries ?? 0) + 1;
-      const to = inRealm(realm, (kept.email ?? '').toLowerCase());
+      const to = inRealm(realm, (kept.email ?? kept.phone ?? '').toLowerCase());
       if (isOver || tries > MOST_TRIES || guesses.blocked(to) !== undefined) return again(text('messageCode.over'));
       if (sameSecret(digestOf(context, code), kept.code ?? '')) return { do: 'proven' };
       guesses.fail(to);

@@ -39,6 +39,7 @@ const inWords: Record<RequiredAction, string> = {
   CONFIGURE_DEVICE: 'set up a device',
   CONFIGURE_RECOVERY_CODES: 'keep recovery codes',
   VERIFY_EMAIL: 'confirm your e-mail address',
+  VERIFY_PHONE: 'confirm your phone number',
   UPDATE_PROFILE: 'complete your profile',
   TERMS: 'accept the terms',
 };

@@ -129,6 +129,20 @@ export const account = {
   'enrolmentLink.done': 'Vous pouvez désormais l’utiliser pour vous connecter.',
   'enrolmentLink.over':
     'Il a déjà été utilisé, il est trop ancien ou un plus récent l’a remplacé. Demandez-en un autre à votre administrateur.',
+  'said.phone': 'doit être un numéro avec l’indicatif du pays, par exemple +49 170 1234567',
+  'phone.which': 'Confirmez votre numéro de téléphone',
+  'phone.lead':
+    'Un code est envoyé à ce numéro pour vérifier qu’il est à vous. Ensuite, de tels codes vous serviront de deuxième étape pour vous connecter.',
+  'phone.number': 'Numéro de téléphone',
+  'phone.sent': 'Un code a été envoyé au {number}. Il est valable 10 minutes.',
+  'phone.other': 'Utiliser un autre numéro',
+  'phone.yours': 'C’est déjà votre numéro.',
+  'phone.taken': 'Ce numéro ne peut pas être utilisé. Choisissez-en un autre.',
+  'phone.nowhere':
+    'Aucun numéro de téléphone ne peut être confirmé ici pour le moment. Adressez-vous à votre administrateur.',
+  'phone.none': 'Aucun numéro de téléphone n’est confirmé.',
+  'phone.confirm': 'Confirmer un numéro de téléphone',
+  'phone.change': 'Changer de numéro de téléphone',
   'identities.title': 'Comptes ailleurs',
   'identities.linked': 'Relié {when}',
   'identities.remove': 'Dissocier',

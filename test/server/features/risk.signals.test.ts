@@ -144,7 +144,7 @@ test.each([
 test('many people’s failed sign-ins from one network speak against whoever comes from it next without a device of theirs', async () => {
   const alice = from('198.51.100.7');
   await signIn(alice);
-  for (let person = 0; person < 11; person += 1) {
+  for (let person = 0; person < 12; person += 1) {
     const username = `person-${person}`;
     await server.admin.call(createUser, { params: { realm }, body: { username, password: PASSWORD } });
     await signIn(from(`198.51.100.${person}`), { username, password: 'wrong umbrellas' });
@@ -153,6 +153,7 @@ test('many people’s failed sign-ins from one network speak against whoever com
   expect(await found()).toContain('address-velocity 30');
   await signIn(from('203.0.113.9'), { username: 'person-2' });
   expect(await found()).not.toContain('address-velocity 30');
+  for (const name of alice.jar.keys()) if (!name.includes('DEVICE')) alice.jar.delete(name);
   await signIn(alice);
   expect(await found()).toEqual([]);
   clock = new Date(clock.getTime() + 61 * 60_000);
