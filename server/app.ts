@@ -203,6 +203,7 @@ export async function buildApp({
     risk: people.risk,
     settings,
     attempts,
+    factors: people.factors,
     now,
   });
   const nonces = createDpopNonces({ keyring: given.masterKey, now });

@@ -276,7 +276,11 @@ export const Credential = z
     type: z.string(),
     label: z.string().nullable(),
     createdAt: EpochMs,
-    lastUsedAt: EpochMs.nullable(),
+    lastUsedAt: EpochMs.nullable().describe('Of a password as far as the audit log goes back'),
+    temporary: z
+      .boolean()
+      .optional()
+      .describe('Of a password: whether the person must choose another at the next sign-in'),
     backedUp: z.boolean().optional().describe('Of a passkey: whether it is kept beyond its device'),
     codesLeft: z.int().optional().describe('Of recovery codes: how many were not used yet'),
   })

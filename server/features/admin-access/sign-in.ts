@@ -9,7 +9,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { actedFrom, endActing } from '../../domain/acting.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
-import { type Factor, merged } from '../../domain/factors.ts';
+import { type Factor, type Factors, merged } from '../../domain/factors.ts';
 import { ADMIN_MAX_MS, type Principal } from '../../domain/principal.ts';
 import { isWithdrawn, type Proven } from '../../domain/proof.ts';
 import type { Credentials } from '../credentials/service.ts';
@@ -41,6 +41,7 @@ export interface AdminSignInDeps {
   risk: Pick<RiskService, 'failed' | 'visited'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   attempts: Attempts;
+  factors: Pick<Factors, 'amrOf'>;
   now: () => Date;
 }
 
@@ -110,7 +111,8 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
         await store.insertSession(on, realm, { tokenHash: sha256(secret), proven, factors, at, expiresAt });
         if (policy) risk.visited(atLast, realm, policy, proven.userId, by.ipAddress);
         if (policy?.lockoutEnabled) credentials.forgetFailures(atLast, realm, proven.userId);
-        record({ type: 'ADMIN_LOGIN_SUCCESS', realm, by: { ...by, actor: subject }, subject });
+        const data = { methods: deps.factors.amrOf(factors) };
+        record({ type: 'ADMIN_LOGIN_SUCCESS', realm, by: { ...by, actor: subject }, subject, data });
         return `${realm}.${secret}`;
       }),
     );

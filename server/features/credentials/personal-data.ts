@@ -1,5 +1,6 @@
 // A person's credentials in an export: which there are, never what they are. Specification 2.9.
 import type { PersonalData } from '../gdpr/personal-data.ts';
+import { lastUsed } from './store.ts';
 
 interface Row {
   id: string;
@@ -13,8 +14,8 @@ export const credentialData: PersonalData = {
   tables: ['credential', 'lockout', 'password_history'],
   async export(sql, realm, userId) {
     const rows = await sql<Row>`
-      select id, type, label, created_at, last_used_at from credential
-      where realm_id = ${realm} and user_id = ${userId} order by created_at, id`;
+      select c.id, c.type, c.label, c.created_at, ${lastUsed} as last_used_at from credential c
+      where c.realm_id = ${realm} and c.user_id = ${userId} order by c.created_at, c.id`;
     const credentials = rows.map(({ created_at, last_used_at, ...row }) => ({
       ...row,
       createdAt: created_at.getTime(),

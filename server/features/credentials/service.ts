@@ -325,12 +325,13 @@ export function createCredentials(deps: CredentialDeps) {
     /** What somebody can sign in with: which there are, never what they are. */
     list: async (realm: string, userId: string, on: Sql = sql): Promise<Credential[]> =>
       (await store.list(on, realm, userId)).map(
-        ({ id, type, label, created_at, last_used_at, backed_up, codes_left }) => ({
+        ({ id, type, label, created_at, last_used_at, temporary, backed_up, codes_left }) => ({
           id,
           type,
           label,
           createdAt: created_at.getTime(),
           lastUsedAt: last_used_at?.getTime() ?? null,
+          ...(temporary === null ? {} : { temporary }),
           ...(backed_up === null ? {} : { backedUp: backed_up }),
           ...(codes_left === null ? {} : { codesLeft: codes_left }),
         }),

@@ -195,16 +195,28 @@ export interface CredentialRow {
   label: string | null;
   created_at: Date;
   last_used_at: Date | null;
+  /** Of a password. */
+  temporary: boolean | null;
   /** Of a passkey. */
   backed_up: boolean | null;
   /** Of recovery codes. */
   codes_left: number | null;
 }
 
+/** A sign-in by password writes nothing of it: of the person's last events, the newest that says so. */
+const LAST_EVENTS = 1000;
+export const lastUsed = fragment`case when c.type <> 'password' then c.last_used_at else (
+  select max(e.occurred_at) from (
+    select e.type, e.occurred_at, e.data from event e
+    where e.realm_id = c.realm_id and e.subject ->> 'type' = 'user' and e.subject ->> 'id' = c.user_id::text
+    order by e.id desc limit ${LAST_EVENTS}::int) e
+  where e.type in ('LOGIN_SUCCESS', 'ADMIN_LOGIN_SUCCESS') and e.data -> 'methods' @> '["pwd"]' and e.occurred_at >= c.created_at) end`;
+
 export const list = (sql: Sql, realm: string, userId: string) => sql<CredentialRow>`
-  select id, type, label, created_at, last_used_at, (secret ->> 'backedUp')::boolean as backed_up,
-    jsonb_array_length(secret -> 'codes') as codes_left from credential
-  where realm_id = ${realm} and user_id = ${userId} order by created_at, id`;
+  select c.id, c.type, c.label, c.created_at, ${lastUsed} as last_used_at, (c.secret ->> 'backedUp')::boolean as backed_up,
+    case when c.type = 'password' then coalesce((c.secret ->> 'temporary')::boolean, false) end as temporary,
+    jsonb_array_length(c.secret -> 'codes') as codes_left from credential c
+  where c.realm_id = ${realm} and c.user_id = ${userId} order by c.created_at, c.id`;
 
 /** @returns whether there was one */
 export const remove = async (sql: Sql, realm: string, userId: string, { type, id }: { type: string; id: string }) =>

@@ -1,6 +1,7 @@
 // SQL of users, with the names of the roles and groups that they hold directly.
 import type { RequiredAction } from '../../contract/users.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
+import { actionsInForce } from '../../domain/required-actions.ts';
 
 export interface UserRow {
   id: string;
@@ -20,8 +21,8 @@ export interface UserWithLinks extends UserRow {
 }
 
 export const columns = fragment`
-  u.id, u.username, u.email, u.email_verified, u.first_name, u.last_name, u.enabled, u.attributes, u.required_actions,
-  u.created_at, array(
+  u.id, u.username, u.email, u.email_verified, u.first_name, u.last_name, u.enabled, u.attributes,
+  ${actionsInForce} as required_actions, u.created_at, array(
     select r.name from user_role ur join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
     where ur.realm_id = u.realm_id and ur.user_id = u.id and r.client is null order by r.name collate "C"
   ) as roles, array(
