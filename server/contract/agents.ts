@@ -41,8 +41,12 @@ export const Agent = z
 export type Agent = z.infer<typeof Agent>;
 
 export const AgentInput = z.strictObject(fields).partial().required({ name: true });
-/** In a realm document; the natural key is the name. Who owns it is people's data, and its state is run-time data. */
-export const AgentDocument = AgentInput;
+/** In a realm document; the natural key is the name. Who owns it is people's data. */
+export const AgentDocument = AgentInput.extend({
+  status: AgentStatus.describe(
+    'What a new agent begins as (`active` with an owner who is enabled, else `suspended`). Of one that is there, a document only stops it: `suspended` an active one, `revoked` any; else it stays as it is',
+  ).optional(),
+});
 
 /** PUT takes what GET answered; what is not configuration is passed over. */
 const AgentUpdate = AgentInput.extend({

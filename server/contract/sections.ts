@@ -231,7 +231,7 @@ export const sections = {
     resource: {
       kind: 'Realm',
       most: 1000,
-      description: 'Agents, by name; who owns one and whether it is active is run-time data',
+      description: 'Agents, by name; who owns one is run-time data',
     },
   },
   messageTemplates: {

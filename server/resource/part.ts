@@ -119,6 +119,8 @@ export interface RealmPart {
     kind: string;
     read(sql: Sql, realm: string, removed: readonly string[]): Promise<Map<string, Existing>>;
   };
+  /** What a document can make of an object that is there, of all that it says: what it can't change is what it is, and no difference. */
+  settled?(said: Fields, stands: Fields): Fields;
   /** Rules over the fields of one object, with paths below it; `changed` are the fields that change now. */
   check?(saved: Saved, realm: string): FieldError[];
   /**

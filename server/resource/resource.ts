@@ -139,15 +139,16 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     });
   const secrets = Object.keys(options.secrets ?? {});
   const { columns, elsewhere = {}, inDocument = {} } = options;
-  const own = new Set([...[columns, elsewhere, inDocument].flatMap((of) => Object.keys(of)), ...secrets]);
+  const own = new Set([...[columns, elsewhere].flatMap((of) => Object.keys(of)), ...secrets]);
+  const ownInDocument = own.union(new Set(Object.keys(inDocument)));
   const answered = Object.keys(wire.shape);
 
-  const fieldsOf = (input: Fields): Fields =>
+  const fieldsAmong = (known: ReadonlySet<string>, input: Fields): Fields =>
     canonical(
       declared(
         Object.fromEntries(
           Object.entries(input).filter(
-            ([field, value]) => own.has(field) && !(value === null && secrets.includes(field)),
+            ([field, value]) => known.has(field) && !(value === null && secrets.includes(field)),
           ),
         ),
       ),
@@ -158,7 +159,11 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
   };
   const itemOf = (all: Fields, path: string, under?: string): Item => {
     const own = keyOf(all, key);
-    return { key: under === undefined ? own : clientRoleKey(under, own), fields: fieldsOf(all), path };
+    return {
+      key: under === undefined ? own : clientRoleKey(under, own),
+      fields: fieldsAmong(ownInDocument, all),
+      path,
+    };
   };
   const printed = ({ key: natural, fields }: { key: string; fields: Fields }) => ({ ...named(natural), ...fields });
   const listed: Pick<RealmPart, 'list' | 'parse' | 'print'> = {
@@ -209,7 +214,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
           table.readWhere(sql, realm, falls.which(realm, removed)),
       },
     }),
-    fieldsOf,
+    fieldsOf: (input) => fieldsAmong(own, input),
     async read(sql, realm, keys) {
       const rows = await table.read(sql, realm, keys);
       return permanent ? new Map([...rows].map(([natural, row]) => [natural, withPermanent(row)])) : rows;

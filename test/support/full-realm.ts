@@ -387,8 +387,10 @@ export function fullRealm(): RealmDocument {
         scopes: ['orders:read', 'roles'],
         expiresAt: 4_102_444_800_000,
         reviewIntervalDays: 90,
+        status: 'suspended',
       },
       { name: 'plain' },
+      { name: 'over', status: 'revoked' },
     ],
     messagingProviders: [
       {

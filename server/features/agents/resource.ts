@@ -1,10 +1,12 @@
-// Owns: agents as administrators keep them: whose, by which client, for how long. Their state is run-time data (service.ts).
+// Owns: agents as administrators keep them: whose, by which client, for how long. Administrators move them from state to state (service.ts).
 // Does not own: what a client's tokens hold (features/clients/view.ts has the agent's scopes), when one may act (domain/agents.ts).
 // Implements: specification 1, 2.10, 4.10; decisions "Agent".
 import { Agent, agentRoutes } from '../../contract/agents.ts';
+import type { EventType } from '../../contract/events.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import { agentActs } from '../../domain/agents.ts';
 import { asSet, join, strings } from '../../resource/items.ts';
 import type { Fields, Saved, Wanted } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
@@ -75,6 +77,40 @@ async function disableClients(
     });
 }
 
+const statusOf = (fields: Fields): string | undefined => strings([fields.status])[0];
+
+/** A document stops agents, and lets none act again: whoever stopped one meanwhile had a reason that it doesn't know. */
+const stops = (from: string | undefined, to: string): boolean =>
+  to === 'revoked' || (to === 'suspended' && from === 'active');
+
+async function linkStatus(sql: Sql, realm: string, saved: readonly Saved[], at: Date): Promise<void> {
+  const said = saved.flatMap(({ key, before, fields, changed }) => {
+    const status = changed.includes('status') ? statusOf(fields) : undefined;
+    return status === undefined ? [] : [{ name: key, status, made: before === undefined }];
+  });
+  if (said.length === 0) return;
+  await sql`
+    update agent a set status = x.status, reviewed_at = case when x.status = 'active' then ${at}::timestamptz else a.reviewed_at end
+    from jsonb_to_recordset(${JSON.stringify(said)}::jsonb) as x (name text, status text, made boolean)
+    where a.realm_id = ${realm} and a.name = x.name
+      and (x.made or x.status = 'revoked' or x.status = 'suspended' and a.status = 'active')`;
+}
+
+/** Who comes active and has nobody who answers for it waits for somebody. */
+async function suspendOwnerless(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void> {
+  const names = saved.filter(({ before, fields }) => !before && statusOf(fields) === 'active').map(({ key }) => key);
+  if (names.length > 0)
+    await sql`
+      update agent t set status = 'suspended'
+      where t.realm_id = ${realm} and t.name = any(${names}::text[]) and t.status = 'active' and not ${agentActs}`;
+}
+
+const MOVED: Readonly<Record<string, EventType>> = {
+  active: 'AGENT_ACTIVATED',
+  suspended: 'AGENT_SUSPENDED',
+  revoked: 'AGENT_REVOKED',
+};
+
 const ms = (of: ReturnType<typeof fragment>) => fragment`(extract(epoch from ${of}) * 1000)::float8`;
 
 export const createAgentResource = ({ now }: { now: () => Date }): Resource =>
@@ -100,6 +136,7 @@ export const createAgentResource = ({ now }: { now: () => Date }): Resource =>
         elsewhere: {
           owner: fragment`(select u.username from realm_user u where u.realm_id = t.realm_id and u.id = t.user_id)`,
         },
+        inDocument: { status: { of: fragment`t.status`, fromRow: (status) => status } },
         facts: {
           status: fragment`t.status`,
           reviewedAt: ms(fragment`t.reviewed_at`),
@@ -125,8 +162,21 @@ export const createAgentResource = ({ now }: { now: () => Date }): Resource =>
       references: ({ fields }) => clientOf(fields).map((key) => ({ kind: 'client', key, path: 'clientId' })),
       check: keptClient,
       whole: sharedClients,
+      settled: (said, stands) => {
+        const [from, to] = [statusOf(stands), statusOf(said)];
+        return to === undefined || stops(from, to) ? said : { ...said, status: from };
+      },
       renames: {},
-      linkPeople: linkOwners,
+      link: (sql, realm, saved) => linkStatus(sql, realm, saved, now()),
+      linkPeople: async (sql, realm, saved) => {
+        await linkOwners(sql, realm, saved);
+        await suspendOwnerless(sql, realm, saved);
+      },
+      alsoEvents: ({ before, save, fields }) => {
+        const status = fields.some(({ path }) => path === 'status') ? statusOf(save) : undefined;
+        const event = MOVED[before === undefined && status === 'active' && !save.owner ? 'suspended' : (status ?? '')];
+        return event ? [event] : [];
+      },
       onChange: disableClients,
       subject: (key, id) => ({ type: 'agent', id, name: key }),
       // Whoever says what its client may do, or ends it, must hold what the client holds.

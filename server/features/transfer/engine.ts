@@ -137,7 +137,11 @@ async function planSection(
     const stored = await part.read(sql, realm, keys);
     kept.push(...keptSecrets(part, chunk, stored));
     const current = await compareSecrets(part, chunk, stored, { sql, guessCount });
-    const planned = planObjects(rules, options, { items: chunk, current, owners });
+    const settled = chunk.map((item): Item => {
+      const stands = part.settled && current.get(item.key);
+      return stands ? { ...item, fields: part.settled?.(item.fields, stands.fields) ?? item.fields } : item;
+    });
+    const planned = planObjects(rules, options, { items: settled, current, owners });
     all.faults = [...all.faults, ...planned.faults, ...faultsOf(part, realm, planned.changes.map(wantedOf))];
     all.changes.push(...planned.changes);
     all.conflicts.push(...planned.conflicts);

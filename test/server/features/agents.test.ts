@@ -309,6 +309,51 @@ describe('in a document', () => {
     expect(body).toMatchObject([{ status: 'draft', owner: null }]);
   });
 
+  test('all agents come as they are in a document with who owns them, and as suspended where nobody does', async () => {
+    const { id } = await active();
+    for (const name of ['paused', 'over']) await activate((await make({ name, clientId: null })).id);
+    const { body: all = [] } = await server.admin.call(api.listAgents, { params });
+    const idOf = (name: string) => all.find((one) => one.name === name)?.id ?? '';
+    await server.admin.call(api.suspendAgent, at(idOf('paused')));
+    await server.admin.call(api.revokeAgent, at(idOf('over')));
+    await make({ name: 'new', clientId: null });
+    expect((await read(id)).status).toBe('active');
+    const { body: whole } = await server.admin.call(exportRealm, { params });
+    const { body: alone } = await server.admin.call(exportRealm, { params, query: { users: 'false' } });
+    const statesIn = async (into: string, document: typeof whole) => {
+      // No secret is exported.
+      const clients = document?.clients?.map((client) =>
+        client.clientId === 'bot' ? { ...client, secret: SECRET } : client,
+      );
+      await server.admin.call(importRealm, {
+        params: { realm: into },
+        query: {},
+        body: { ...document, clients } as never,
+      });
+      const { body: there = [] } = await server.admin.call(api.listAgents, { params: { realm: into } });
+      return Object.fromEntries(there.map(({ name, status }) => [name, status]));
+    };
+    const states = { bot: 'active', new: 'draft', over: 'revoked', paused: 'suspended' };
+    expect(await statesIn(`${realm}-moved`, whole)).toEqual(states);
+    const { body: moved } = await server.admin.call(exportRealm, { params: { realm: `${realm}-moved` } });
+    expect(moved?.agents).toEqual(whole?.agents);
+    expect(await statesIn(`${realm}-alone`, alone)).toEqual({ ...states, bot: 'suspended' });
+  });
+
+  test('a document stops an agent, and lets none act that somebody stopped', async () => {
+    const { id } = await active();
+    const plans = async (status: string) => (await apply([{ name: 'bot', status }])).body?.changes.length;
+    expect([await plans('active'), await plans('draft'), (await read(id)).status]).toEqual([0, 0, 'active']);
+    expect([await plans('suspended'), (await read(id)).status]).toEqual([1, 'suspended']);
+    expect((await token()).body.error).toBeDefined();
+    expect([await plans('active'), (await read(id)).status]).toEqual([0, 'suspended']);
+    expect([await plans('revoked'), (await read(id)).status]).toEqual([1, 'revoked']);
+    for (const status of ['active', 'suspended', 'draft']) expect(await plans(status), status).toBe(0);
+    expect((await read(id)).status).toBe('revoked');
+    const types = (await server.admin.call(listEvents, { params, query: { limit: 5 } })).body?.map(({ type }) => type);
+    expect(types).toEqual(expect.arrayContaining(['AGENT_SUSPENDED', 'AGENT_REVOKED']));
+  });
+
   test('a client that an agent acts as is kept from pruning, and a renamed one stays its own', async () => {
     const { id } = await active();
     const { rows } = await server.pool.query("select id from client where realm_id = $1 and client_id = 'bot'", [
