@@ -4,9 +4,9 @@
 import { Claim, claimRoutes, freshClaim } from '../../contract/claims.ts';
 import { ProtocolMapper } from '../../contract/protocol-mappers.ts';
 import { asSet, clientRoleKey, splitClientRoleKey, strings } from '../../resource/items.ts';
-import type { Fields } from '../../resource/part.ts';
+import type { Fields, Reference } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
-import { claimFaults } from './rules.ts';
+import { claimFaults, unknownClients } from './rules.ts';
 
 const claimColumns = {
   claim: 'text',
@@ -20,6 +20,10 @@ const claimColumns = {
 
 const canonicalClaim = (fields: Fields): Fields =>
   fields.in === undefined ? fields : { ...fields, in: asSet(strings(fields.in)) };
+
+/** Whose roles it says, as far as it is declared together; else {@link unknownClients} asks. */
+const rolesOf = ({ source, value }: Fields): Reference[] =>
+  source === 'clientRoles' ? strings([value]).map((key) => ({ kind: 'client', key, path: 'value' })) : [];
 
 const common = {
   search: ['name', 'claim'],
@@ -38,6 +42,8 @@ export const createClaimResource = ({ baseUrl, now }: { baseUrl: string; now: ()
       table: { name: 'claim', columns: claimColumns },
       seeded: true,
       check: ({ key, fields }, realm) => claimFaults({ name: key, ...fields }, { baseUrl, realm }),
+      references: ({ fields }) => rolesOf(fields),
+      whole: (sql, realm, changes) => unknownClients(sql, realm, changes, 'claim'),
     },
     { now },
   );
@@ -62,7 +68,8 @@ export const createProtocolMapperResource = ({ baseUrl, now }: { baseUrl: string
           String(input.name ?? (before && nameIn(before.key))),
         ),
       check: ({ key, fields }, realm) => claimFaults({ name: nameIn(key), ...fields }, { baseUrl, realm }),
-      references: ({ key }) => [{ kind: 'client', key: clientIn(key), path: '' }],
+      whole: (sql, realm, changes) => unknownClients(sql, realm, changes, 'protocolMapper'),
+      references: ({ key, fields }) => [{ kind: 'client', key: clientIn(key), path: '' }, ...rolesOf(fields)],
       partOf: (key) => ({ kind: 'client', key: clientIn(key) }),
       clientOf: clientIn,
       actsAs: ({ key }) => [clientIn(key)],

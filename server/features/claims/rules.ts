@@ -1,8 +1,11 @@
-// What a claim may say, pure: faults that no single field's schema can see.
+// What a claim may say: faults that no single field's schema can see.
 import { z } from 'zod';
 import { claimFields, forgesRoles, reservedClaims, sessionFacts, userProperties } from '../../contract/claims.ts';
-import type { FieldError } from '../../contract/problem.ts';
+import { type FieldError, unknownName } from '../../contract/problem.ts';
+import type { Sql } from '../../db/sql.ts';
 import { anothersResource, isAnothers, type RealmAt } from '../../http/own-addresses.ts';
+import { join } from '../../resource/items.ts';
+import type { Wanted } from '../../resource/part.ts';
 
 const Shape = z.object({ name: z.string(), ...claimFields });
 const fault = (path: string, message: string): FieldError => ({ path, message });
@@ -15,6 +18,33 @@ const FORGED = {
 };
 
 /** @param at whose tokens it would be in */
+/** Whose roles a claim says must be a client that is there, or comes with these changes. */
+export async function unknownClients(
+  sql: Sql,
+  realm: string,
+  changes: readonly Wanted[],
+  kind: string,
+): Promise<FieldError[]> {
+  const named = changes.flatMap(({ kind: of, action, changed, fields: { source, value }, path }) =>
+    of === kind && action !== 'delete' && source === 'clientRoles' && typeof value === 'string' && value !== ''
+      ? changed.includes('value') || changed.includes('source')
+        ? [{ clientId: value, path: join(path, 'value') }]
+        : []
+      : [],
+  );
+  if (named.length === 0) return [];
+  const clients = changes.filter((change) => change.kind === 'client');
+  const known = new Set(clients.filter(({ action }) => action !== 'delete').map(({ key }) => key));
+  const gone = new Set(
+    clients.flatMap(({ action, key, renamedFrom }) => (action === 'delete' ? key : (renamedFrom ?? []))),
+  );
+  const there = await sql<{ clientId: string }>`
+    select client_id as "clientId" from client
+    where realm_id = ${realm} and client_id = any(${named.map(({ clientId }) => clientId)}::text[])`;
+  for (const { clientId } of there) if (!gone.has(clientId)) known.add(clientId);
+  return named.flatMap(({ clientId, path }) => (known.has(clientId) ? [] : [unknownName(path, 'client', clientId)]));
+}
+
 export function claimFaults(given: object, at: RealmAt): FieldError[] {
   const shape = Shape.safeParse(given);
   if (!shape.success) return [];

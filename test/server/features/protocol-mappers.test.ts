@@ -137,6 +137,7 @@ describe('a protocol mapper', () => {
     ],
     ['roles that nobody holds', { claim: 'realm_access', source: 'attribute' }, 'source'],
     ['organizations as numbers', { source: 'organization', jsonType: 'number' }, 'jsonType'],
+    ['the roles of a client that isn’t there', { source: 'clientRoles', value: 'nosuch' }, 'value'],
     ['a property that nobody has', { source: 'property', attribute: 'password' }, 'attribute'],
   ])('cannot say %s', async (_, fields, path) => {
     const refused = { status: 400, problem: { errors: [{ path }] } };
@@ -144,6 +145,13 @@ describe('a protocol mapper', () => {
     const body = { clientProtocolMappers: [{ clientId: 'web', mappers: [{ name: 'refused', ...fields }] }] };
     const there = { status: 400, problem: { errors: [{ path: `clientProtocolMappers[0].mappers[0].${path}` }] } };
     await expect(server.admin.call(importRealm, { params: { realm }, body })).rejects.toMatchObject(there);
+  });
+
+  test('cannot come to say the roles of a client that isn’t there', async () => {
+    const { id } = await make({ name: 'later', source: 'clientRoles', value: 'shop' });
+    const there = { ...at('web'), mapperId: id };
+    const put = server.admin.call(api.putProtocolMapper, { params: there, body: { value: 'nosuch' } });
+    await expect(put).rejects.toMatchObject({ status: 400, problem: { errors: [{ path: 'value' }] } });
   });
 
   test('cannot make a token that is for another realm or the admin API', async () => {

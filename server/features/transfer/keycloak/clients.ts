@@ -6,6 +6,7 @@ import { grantBodies } from '../../../contract/oauth.ts';
 import { type Client, isCatalogued, isMasked } from './export-shape.ts';
 import { isOwnScope, translate } from './mappers.ts';
 import type { Notes } from './notes.ts';
+import type { KnownClient } from './roles.ts';
 
 const own = new Set([
   'account',
@@ -94,7 +95,10 @@ export interface TranslatedClient {
 }
 
 /** @param flows aliases by Keycloak's ids */
-export function clientOf(given: Client, flows: ReadonlyMap<string, string>, notes: Notes): TranslatedClient {
+export function clientOf(
+  given: Client,
+  { flows, known, notes }: { flows: ReadonlyMap<string, string>; known: KnownClient; notes: Notes },
+): TranslatedClient {
   const { clientId: key, name, description, attributes = {} } = given;
   const note: Note = (field, why) => notes.add({ kind: 'client', key, field }, why);
   const wanted = grants.filter(([asks]) => !given.bearerOnly && asks(given)).map(([, grant]) => grant);
@@ -105,7 +109,7 @@ export function clientOf(given: Client, flows: ReadonlyMap<string, string>, note
   if (given.adminUrl) note('adminUrl', 'nothing is pushed to clients here but logout');
   if (given.baseUrl) note('baseUrl', 'where people open it is an application’s to say here: declare one');
   if (given.alwaysDisplayInConsole) note('alwaysDisplayInConsole', 'people see applications here: declare one');
-  const { mappers, pairwise } = mappersOf(given, note);
+  const { mappers, pairwise } = mappersOf(given, known, note);
   const flow = given.authenticationFlowBindingOverrides?.browser;
   const alias = flow ? flows.get(flow) : undefined;
   if (flow && alias === undefined) note('authenticationFlowBindingOverrides', 'its flow isn’t in the export');
@@ -201,11 +205,15 @@ function originsOf({ webOrigins = [] }: Client, note: Note): string[] {
   });
 }
 
-function mappersOf({ protocolMappers = [] }: Client, note: Note): { mappers: ClaimInput[]; pairwise: boolean } {
+function mappersOf(
+  { protocolMappers = [] }: Client,
+  known: KnownClient,
+  note: Note,
+): { mappers: ClaimInput[]; pairwise: boolean } {
   const mappers: ClaimInput[] = [];
   let pairwise = false;
   for (const mapper of protocolMappers) {
-    const translated = translate(mapper);
+    const translated = translate(mapper, known);
     if (!('claims' in translated)) {
       note(`protocolMappers.${mapper.name}`, translated.why);
       continue;

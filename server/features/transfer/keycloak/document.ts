@@ -52,7 +52,9 @@ export async function documentOf(
   const known: KnownClient = (clientId) => ids.has(clientId);
   const { flows, aliases } = flowsOf(realm, notes);
   const bound = (flow: string) => flows.some(({ alias }) => alias === flow);
-  const oidc = clients.filter((client) => !isSaml(client)).map((client) => clientOf(client, aliases, notes));
+  const oidc = clients
+    .filter((client) => !isSaml(client))
+    .map((client) => clientOf(client, { flows: aliases, known, notes }));
   const profile = profileOf(realm, notes);
   const settings = settingsOf(exported, realm, notes);
   // Keycloak's own flow does what this server's does; one that couldn't be carried over was told.
@@ -68,7 +70,7 @@ export async function documentOf(
     Object.entries({
       realm: asksAllForSecondFactor(realm) ? { ...settings, requireMfa: true } : settings,
       userProfile: profile,
-      ...scopesOf(realm.clientScopes ?? [], notes),
+      ...scopesOf(realm.clientScopes ?? [], notes, known),
       flows,
       clients: oidc.map(({ client }) => withFlow(client, bound)),
       ...rolesOf(realm, known, notes),

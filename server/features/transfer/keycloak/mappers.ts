@@ -2,6 +2,7 @@
 import type { ClaimInput, ClaimPlace } from '../../../contract/claims.ts';
 import { type ClientScope, isCatalogued, type Mapper } from './export-shape.ts';
 import type { Notes } from './notes.ts';
+import type { KnownClient } from './roles.ts';
 
 /** `pairwise`: the client knows people by subjects of its own. */
 export type Translated = { claims: ClaimInput[]; pairwise?: boolean } | { why: string };
@@ -110,10 +111,12 @@ const translations: Readonly<Record<string, (config: Config, claim: ClaimInput) 
 };
 
 /** A mapper of OpenID Connect. */
-export function translate({ name, protocolMapper, config = {} }: Mapper): Translated {
+export function translate({ name, protocolMapper, config = {} }: Mapper, known: KnownClient): Translated {
   if (itself.has(protocolMapper)) return { claims: [] };
   const translation = translations[protocolMapper];
   if (!translation) return { why: `there is no mapper ${protocolMapper} here` };
+  const of = config['usermodel.clientRoleMapping.clientId'];
+  if (of && !known(of)) return { why: `the client ${of} isn’t carried over` };
   const claim = named(name, config);
   const jsonType = jsonTypes[config['jsonType.label'] ?? ''] ?? 'string';
   return translation(config, {
@@ -129,7 +132,7 @@ const ownScopes = new Set(['basic', 'acr', 'web-origins', 'service_account']);
 export const isOwnScope = (name: string): boolean => ownScopes.has(name);
 
 /** Scopes of OpenID Connect with the claims that they name; one that two scopes give differently has two names. */
-export function scopesOf(scopes: readonly ClientScope[], notes: Notes) {
+export function scopesOf(scopes: readonly ClientScope[], notes: Notes, known: KnownClient) {
   const claims = new Map<string, ClaimInput>();
   /** @returns the name under which it is kept */
   function keep(claim: ClaimInput, scope: string): string {
@@ -142,7 +145,7 @@ export function scopesOf(scopes: readonly ClientScope[], notes: Notes) {
   const oidc = scopes.filter(({ protocol = 'openid-connect' }) => protocol === 'openid-connect');
   const clientScopes = oidc.flatMap(({ name, description, attributes = {}, protocolMappers = [] }) => {
     const names = protocolMappers.flatMap((mapper) => {
-      const translated = translate(mapper);
+      const translated = translate(mapper, known);
       if ('claims' in translated) return translated.claims.map((claim) => keep(claim, name));
       notes.add({ kind: 'clientScope', key: name, field: `protocolMappers.${mapper.name}` }, translated.why);
       return [];
