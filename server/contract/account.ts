@@ -238,6 +238,27 @@ export const OwnAgent = z
     status: z.enum(['draft', 'active', 'suspended', 'revoked']),
   })
   .meta({ id: 'OwnAgent' });
+export const OwnApplication = z
+  .object({
+    name: z.string(),
+    displayName: z.string().nullable(),
+    description: z.string().nullable(),
+    url: z.string().nullable().describe('Where it is opened'),
+    iconUrl: z.string().nullable(),
+  })
+  .meta({ id: 'OwnApplication' });
+export type OwnApplication = z.infer<typeof OwnApplication>;
+export const listOwnApplications = route({
+  ...own,
+  method: 'GET',
+  path: `${at}/applications`,
+  operationId: 'listOwnApplications',
+  summary: 'Applications that you may use; at most 500',
+  description:
+    'Those that are enabled and visible, and for everybody or for one of your roles, by their shown names. What you have allowed them is at `/account/gdpr/consents`.',
+  response: z.array(OwnApplication),
+});
+
 export const listOwnAgents = route({
   ...own,
   method: 'GET',

@@ -93,6 +93,8 @@ dl + .note { margin-top: 1.25rem; }
 ul.rows { list-style: none; margin: 0; padding: 0; border-top: 1px solid var(--hair); }
 ul.rows > li { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .875rem 0; border-bottom: 1px solid var(--hair); }
 ul.rows > li > form { flex: none; }
+ul.rows > li.app { justify-content: flex-start; }
+.icon { flex: none; width: 2.25rem; height: 2.25rem; object-fit: contain; border-radius: .375rem; }
 ul.soft { margin: .125rem 0; padding-inline-start: 1.125rem; }
 ul.rows strong { color: var(--text); font-weight: 600; }
 .soft { color: var(--soft); font-size: .9375rem; }

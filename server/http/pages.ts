@@ -55,6 +55,8 @@ export interface PageOptions {
   formAction?: readonly string[];
   /** Addresses that the page loads in frames. */
   frames?: readonly string[];
+  /** Addresses of pictures that it shows, beside the realm's logo. */
+  images?: readonly string[];
 }
 
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 16);
@@ -154,14 +156,15 @@ function scriptSource(script: string): string {
   return known;
 }
 
-function policy({ brand, script, foreign }: Page, { formAction = [], frames = [] }: PageOptions): string {
-  const host = brand?.logoUrl ? cspSource(brand.logoUrl) : '';
+function policy({ brand, script, foreign }: Page, { formAction = [], frames = [], images = [] }: PageOptions): string {
   // A whole scheme would be every host there is.
-  const logo = host.includes('//') ? ` ${host}` : '';
+  const hosts = [...(brand?.logoUrl ? [brand.logoUrl] : []), ...images]
+    .map(cspSource)
+    .filter((of) => of.includes('//'));
   const directives = [
     "default-src 'none'",
     "style-src 'self'",
-    `img-src 'self' data:${logo}`,
+    ["img-src 'self' data:", ...new Set(hosts)].join(' '),
     `form-action ${["'self'", ...formAction.map(cspSource)].join(' ')}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",

@@ -173,6 +173,9 @@ export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDep
     return undefined;
   });
 
+  bind(app, api.listOwnApplications, ({ params: { realm }, request }) =>
+    store.applicationsOf(sql, realm, holderOf(request).userId),
+  );
   bind(app, api.listOwnAgents, ({ params: { realm }, request }) =>
     store.agentsOf(sql, realm, holderOf(request).userId),
   );

@@ -1,5 +1,6 @@
 // The account page: who am I, where am I signed in, sign out. Decisions: what a person sees who signs in at the realm itself.
 import type { FastifyReply } from 'fastify';
+import type { OwnApplication } from '../../contract/account.ts';
 import type { ConsentRecord } from '../../contract/gdpr.ts';
 import type { OfflineSession } from '../../contract/offline-sessions.ts';
 import type { Session } from '../../contract/sessions.ts';
@@ -15,6 +16,7 @@ import {
   applicationsSection,
   dataSection,
   offlineSection,
+  ownApplicationsSection,
   type ProfileView,
   profileSection,
   type SectionParts,
@@ -40,6 +42,7 @@ export interface AccountView {
   kinds: MethodsView['kinds'];
   attributes: ProfileView['attributes'];
   changes: ProfileView['changes'];
+  applications: readonly OwnApplication[];
   consents: readonly ConsentRecord[];
   offline: readonly OfflineSession[];
   /** What client scopes mean, by their names. */
@@ -64,6 +67,7 @@ export async function sendAccount(reply: FastifyReply, view: AccountView): Promi
   const sections = await Promise.all(view.sections.map((show) => show({ post, time, mayChange: !acting })));
   const body = html`${said && html`<p class="note" role="status">${said}</p>`}
 ${profileSection({ ...view, name }, { post, time })}
+${ownApplicationsSection(view.applications)}
 ${methodsSection({ credentials: view.credentials, kinds: view.kinds, post, time })}
 ${sections.map((section) => html`${section}`)}
 <h2>${text('account.sessions')}</h2>
@@ -87,14 +91,9 @@ ${agentsSection(view.agents, { mayChange: !acting, post, time })}
 ${dataSection(realm, { mayChange: !acting, post, time })}
 ${activitySection(view.activity, { titles, post, time })}
 <div class="actions">${post('sign-out', html`<button>${text('account.signOut')}</button>`)}</div>`;
-  return sendPage(reply, {
-    realm,
-    brand: settings,
-    title: name || profile.username,
-    body,
-    wide: true,
-    banner: acting && bannerOf(profile.username, acting, now),
-  });
+  const banner = acting && bannerOf(profile.username, acting, now);
+  const page = { realm, brand: settings, title: name || profile.username, body, wide: true, banner };
+  return sendPage(reply, page, { images: view.applications.flatMap(({ iconUrl }) => iconUrl ?? []) });
 }
 
 export function sendSignedOut(reply: FastifyReply, realm: string, settings: RealmSettingsDto): FastifyReply {

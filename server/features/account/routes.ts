@@ -115,17 +115,19 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     if (!session || !profile) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
     const mine = (await sessions.list(realm, { userId: session.userId, limit: SHOWN })).slice(0, SHOWN);
     const { userId } = session;
-    const [{ shown, inputs }, person, address, agreed, offline, agents, happened, mails, own] = await Promise.all([
-      deps.profiles.fields(realm),
-      deps.profiles.read(realm, userId),
-      deps.emails.of(realm, userId),
-      deps.gdpr.consents(realm, userId),
-      deps.offline.list(realm, userId, { limit: SHOWN }),
-      store.agentsOf(sql, realm, userId),
-      store.activityOf(sql, realm, userId, toldActivities),
-      deps.sends(realm, 'EMAIL'),
-      credentials.list(realm, userId),
-    ]);
+    const [{ shown, inputs }, person, address, applications, agreed, offline, agents, happened, mails, own] =
+      await Promise.all([
+        deps.profiles.fields(realm),
+        deps.profiles.read(realm, userId),
+        deps.emails.of(realm, userId),
+        store.applicationsOf(sql, realm, userId),
+        deps.gdpr.consents(realm, userId),
+        deps.offline.list(realm, userId, { limit: SHOWN }),
+        store.agentsOf(sql, realm, userId),
+        store.activityOf(sql, realm, userId, toldActivities),
+        deps.sends(realm, 'EMAIL'),
+        credentials.list(realm, userId),
+      ]);
     const named = [
       ...[...agreed, ...offline].map(({ clientId }) => clientId),
       ...happened.flatMap(({ clientId }) => clientId ?? []),
@@ -167,6 +169,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       said: said && plainText(words[said]),
       attributes: shown.map(({ name, label }) => [label, values.get(name) ?? []] as const),
       changes: session.impersonator ? [] : changes,
+      applications,
       consents: agreed,
       offline,
       agents,

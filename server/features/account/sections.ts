@@ -1,4 +1,5 @@
 // Sections of the account page beside sign-in methods and sessions: who one is, applications, agents, what happened lately, data.
+import type { OwnApplication } from '../../contract/account.ts';
 import type { ConsentRecord } from '../../contract/gdpr.ts';
 import type { OfflineSession } from '../../contract/offline-sessions.ts';
 import type { RequiredAction } from '../../contract/users.ts';
@@ -40,6 +41,19 @@ ${changes.map(({ action, words }) =>
 
 const scopeList = (names: readonly string[], scopes: ApplicationsParts['scopes']): Html =>
   html`<ul class="soft">${names.map((name) => html`<li>${scopeText(name, scopes.get(name) ?? null)}</li>`)}</ul>`;
+
+/** What they may open, though they never did. */
+export const ownApplicationsSection = (applications: readonly OwnApplication[]): Html | false =>
+  applications.length > 0 &&
+  html`<h2>${text('account.yourApplications')}</h2>
+<ul class="rows">
+${applications.map(({ name, displayName, description, url, iconUrl }) => {
+  const title = displayName ?? name;
+  return html`<li class="app">${iconUrl !== null && html`<img class="icon" src="${iconUrl}" alt="" referrerpolicy="no-referrer">`}
+<div><strong>${url === null ? title : html`<a href="${url}" rel="noreferrer">${title}</a>`}</strong>
+${description && html`<div class="soft">${description}</div>`}</div></li>`;
+})}
+</ul>`;
 
 interface ApplicationsParts extends SectionParts {
   titles: ReadonlyMap<string, string>;

@@ -1,5 +1,7 @@
 // SQL of what a person sees of themselves.
+import type { OwnApplication } from '../../contract/account.ts';
 import type { Sql } from '../../db/sql.ts';
+import { type PersonRow, personColumns, rolesOf } from '../../domain/person.ts';
 import { credentialTypes } from '../../domain/standing.ts';
 
 export interface Profile {
@@ -76,3 +78,22 @@ export const activityOf = (sql: Sql, realm: string, userId: string, types: reado
     actor is not null and actor ->> 'id' is distinct from ${userId} as "byOther"
   from event where realm_id = ${realm} and subject ->> 'id' = ${userId} and subject ->> 'type' = 'user' and type = any(${types}::text[])
   order by id desc limit 20`;
+
+const MOST_APPLICATIONS = 500;
+
+/** Those that a person may use and is to see. */
+export async function applicationsOf(sql: Sql, realm: string, userId: string): Promise<OwnApplication[]> {
+  const [person] = await sql<PersonRow>`
+    select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;
+  const roles = person ? rolesOf(person.roles).realm : [];
+  return sql<OwnApplication>`
+    select a.name, a.display_name as "displayName", a.description, a.url, a.icon_url as "iconUrl",
+      lower(coalesce(a.display_name, a.name)) as shown
+    from application a
+    where a.realm_id = ${realm} and a.enabled and a.visible and (
+      not exists (select from application_role ar where ar.realm_id = a.realm_id and ar.application_id = a.id)
+      or exists (
+        select from application_role ar join role r on r.realm_id = ar.realm_id and r.id = ar.role_id
+        where ar.realm_id = a.realm_id and ar.application_id = a.id and r.client is null and r.name = any(${roles}::text[])))
+    order by shown, a.name limit ${MOST_APPLICATIONS}`;
+}

@@ -20,6 +20,7 @@ export const account = {
   'account.changeProfile': 'تغيير الملف الشخصي',
   'account.changeEmail': 'تغيير البريد الإلكتروني',
   'account.changePassword': 'تغيير كلمة المرور',
+  'account.yourApplications': 'تطبيقاتك',
   'account.applications': 'ما يُسمح به للتطبيقات',
   'account.allowed': 'سُمح به {when}',
   'account.withdraw': 'سحب الإذن',

@@ -20,6 +20,7 @@ export const account = {
   'account.changeProfile': 'Profil ändern',
   'account.changeEmail': 'E-Mail ändern',
   'account.changePassword': 'Passwort ändern',
+  'account.yourApplications': 'Ihre Anwendungen',
   'account.applications': 'Was Anwendungen dürfen',
   'account.allowed': 'Erlaubt {when}',
   'account.withdraw': 'Widerrufen',

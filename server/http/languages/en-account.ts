@@ -20,6 +20,7 @@ export const account = {
   'account.changeProfile': 'Change profile',
   'account.changeEmail': 'Change e-mail',
   'account.changePassword': 'Change password',
+  'account.yourApplications': 'Your applications',
   'account.applications': 'What applications may do',
   'account.allowed': 'Allowed {when}',
   'account.withdraw': 'Withdraw',

@@ -20,6 +20,7 @@ export const account = {
   'account.changeProfile': 'Cambiar el perfil',
   'account.changeEmail': 'Cambiar el correo',
   'account.changePassword': 'Cambiar la contraseña',
+  'account.yourApplications': 'Sus aplicaciones',
   'account.applications': 'Lo que pueden hacer las aplicaciones',
   'account.allowed': 'Permitido {when}',
   'account.withdraw': 'Retirar',

@@ -20,6 +20,7 @@ export const account = {
   'account.changeProfile': 'Modifier le profil',
   'account.changeEmail': 'Modifier l’e-mail',
   'account.changePassword': 'Modifier le mot de passe',
+  'account.yourApplications': 'Vos applications',
   'account.applications': 'Ce que les applications peuvent faire',
   'account.allowed': 'Autorisé {when}',
   'account.withdraw': 'Retirer',

@@ -20,6 +20,7 @@ export const account = {
   'account.changeProfile': 'Modifica il profilo',
   'account.changeEmail': 'Modifica l’e-mail',
   'account.changePassword': 'Modifica la password',
+  'account.yourApplications': 'Le Sue applicazioni',
   'account.applications': 'Che cosa possono fare le applicazioni',
   'account.allowed': 'Consentito {when}',
   'account.withdraw': 'Revoca',

@@ -20,6 +20,7 @@ export const account = {
   'account.changeProfile': 'プロフィールを変更',
   'account.changeEmail': 'メールを変更',
   'account.changePassword': 'パスワードを変更',
+  'account.yourApplications': '利用できるアプリケーション',
   'account.applications': 'アプリケーションに許可していること',
   'account.allowed': '許可：{when}',
   'account.withdraw': '取り消す',

@@ -20,6 +20,7 @@ export const account = {
   'account.changeProfile': 'Profiel wijzigen',
   'account.changeEmail': 'E-mail wijzigen',
   'account.changePassword': 'Wachtwoord wijzigen',
+  'account.yourApplications': 'Uw toepassingen',
   'account.applications': 'Wat toepassingen mogen',
   'account.allowed': 'Toegestaan {when}',
   'account.withdraw': 'Intrekken',

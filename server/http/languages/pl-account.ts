@@ -20,6 +20,7 @@ export const account = {
   'account.changeProfile': 'Zmień profil',
   'account.changeEmail': 'Zmień e-mail',
   'account.changePassword': 'Zmień hasło',
+  'account.yourApplications': 'Państwa aplikacje',
   'account.applications': 'Co mogą aplikacje',
   'account.allowed': 'Zezwolono {when}',
   'account.withdraw': 'Wycofaj',

@@ -20,6 +20,7 @@ export const account = {
   'account.changeProfile': 'Alterar o perfil',
   'account.changeEmail': 'Alterar o e-mail',
   'account.changePassword': 'Alterar a senha',
+  'account.yourApplications': 'Seus aplicativos',
   'account.applications': 'O que os aplicativos podem fazer',
   'account.allowed': 'Permitido {when}',
   'account.withdraw': 'Retirar',

@@ -20,6 +20,7 @@ export const account = {
   'account.changeProfile': 'Profili değiştir',
   'account.changeEmail': 'E-postayı değiştir',
   'account.changePassword': 'Parolayı değiştir',
+  'account.yourApplications': 'Uygulamalarınız',
   'account.applications': 'Uygulamaların yapabilecekleri',
   'account.allowed': 'İzin: {when}',
   'account.withdraw': 'Geri al',

@@ -20,6 +20,7 @@ export const account = {
   'account.changeProfile': '更改个人资料',
   'account.changeEmail': '更改电子邮件',
   'account.changePassword': '更改密码',
+  'account.yourApplications': '您的应用程序',
   'account.applications': '应用程序的权限',
   'account.allowed': '授权于{when}',
   'account.withdraw': '撤销',
