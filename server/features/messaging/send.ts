@@ -131,7 +131,8 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
         userId: recipient && !request.outlives ? userId : null,
         recipient: shown,
         content: recipient ? sealed : null,
-        named: recipient ? named : [],
+        // What tells of the erasure itself goes out all the same.
+        named: recipient && !request.outlives ? named : [],
         expiresAt,
       };
     });
