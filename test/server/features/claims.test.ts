@@ -18,6 +18,7 @@ beforeAll(async () => {
   server = await startTestServer();
   await makeRealm(server, 'acme');
   await makeRealm(server, 'other');
+  for (const clientId of ['spa', 'shop']) await makeClient(server, 'acme', { clientId, secret: SECRET });
   const attributes = { team: ['red'], points: ['42'] };
   await server.admin.call(createUser, { params, body: { username: 'alice', password: PASSWORD, attributes } });
 });
@@ -66,6 +67,7 @@ describe('a claim', () => {
     ['a number that is none', { source: 'constant', value: 'ten', jsonType: 'number' }, 'value'],
     ['JSON that is none', { source: 'constant', value: '{', jsonType: 'json' }, 'value'],
     ['no audience', { source: 'audience' }, 'value'],
+    ['the roles of a client that isn’t there', { source: 'clientRoles', value: 'nosuch' }, 'value'],
     ['an unknown source', { source: 'nope' as 'roles' }, 'source'],
   ])('cannot say %s', async (_, fields, path) => {
     const attempt = makeClaim({ name: 'refused', ...fields });
