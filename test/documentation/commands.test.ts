@@ -37,7 +37,7 @@ const blocks: Block[] = documents.flatMap((file) =>
 const HERE = 'here';
 const NEEDS = {
   cluster:
-    'needs a cluster with the chart installed, and an image in a registry; test/charts installs the chart without them',
+    'needs a cluster with the chart installed, and an image in a registry; test/node has the chart and the image without one',
   image: 'needs a container engine and a registry; test/image builds by the steps of the Dockerfile',
   database: 'needs the client programs of PostgreSQL; test/server/backup.test.ts restores a dump',
   hours: 'takes minutes of a whole machine: the bench',
@@ -50,7 +50,7 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['(umask 077; openssl', 'test/server/config.unit.test.ts'],
     ['npm cit', 'test/run.test.ts'],
     ['export SVC_OPERATOR_CLIENT_SECRET', 'test/operator/cluster.test.ts'],
-    ['docker buildx', NEEDS.image],
+    ['docker buildx', 'test/node/node.long.test.ts'],
   ],
   'charts/realmkeeper/README.md': [['helm install', NEEDS.cluster]],
   'docs/audit.md': [['realmctl events verify', 'test/server/features/events.verify.test.ts']],

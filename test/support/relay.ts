@@ -38,14 +38,18 @@ export async function startRecorder(target: string) {
 export type Recorder = Awaited<ReturnType<typeof startRecorder>>;
 
 /**
- * A TCP way to `port`. While it is frozen nothing goes through, and nobody at either end is told.
+ * A TCP way to `port` of `host`. While it is frozen nothing goes through, and nobody at either end is told.
  * @param opened told of each connection; what it gives back gets what is sent on it
  */
-export async function startRelay(port: number, opened: () => (chunk: Buffer) => void = () => () => {}) {
+export async function startRelay(
+  port: number,
+  opened: () => (chunk: Buffer) => void = () => () => {},
+  host = '127.0.0.1',
+) {
   const ends = new Set<Socket>();
   let frozen = false;
   const server = createTcpServer((near) => {
-    const far = connect(port, '127.0.0.1');
+    const far = connect(port, host);
     near.on('data', opened());
     for (const [from, to] of [
       [near, far],
