@@ -53,7 +53,8 @@ export function addListing(command: Command, kind: Kind): Command {
     .option('--limit <n>', `at most so many; 0: all (default: ${kind.many ? MANY : 'all'})`, count)
     .option('-w, --watch', 'go on, and show what comes and changes, until Ctrl-C')
     .addOption(outputOption([...formats, 'wide']).default('table'));
-  if (kind.plural === 'sessions') command.option('--user <name>', 'only those of this user');
+  if (kind.plural === 'sessions')
+    command.option('--user <name>', 'only those of this user').option('--client <client>', 'only those of this client');
   return kind.plural === 'events' ? addFilters(command) : command;
 }
 

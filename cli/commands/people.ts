@@ -1,8 +1,8 @@
 // `realmctl users|sessions`: what is done for people while a realm runs; `get users` and `edit user` are as of any kind.
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { address } from '../../server/contract/client.ts';
-import { endSession } from '../../server/contract/sessions.ts';
+import { address, type Client } from '../../server/contract/client.ts';
+import { endClientSessions, endSession } from '../../server/contract/sessions.ts';
 import { deleteLockout, endUserSessions, getLockout, impersonateUser } from '../../server/contract/user-access.ts';
 import { importUsers, UsersImported } from '../../server/contract/user-import.ts';
 import { setPassword } from '../../server/contract/users.ts';
@@ -179,6 +179,23 @@ function registerPassword(users: Command, cli: Cli): void {
     });
 }
 
+interface Ending extends Options {
+  user?: string;
+  client?: string;
+}
+
+/** However many there are. */
+async function endAllOf(client: Client, signal: AbortSignal, { realm, clientId }: { realm: string; clientId: string }) {
+  const all = { sessions: 0, offline: 0 };
+  for (let more = true; more; ) {
+    const { body } = await client.call(endClientSessions, { params: { realm }, query: { clientId }, signal });
+    all.sessions += body?.sessions ?? 0;
+    all.offline += body?.offline ?? 0;
+    more = body?.more ?? false;
+  }
+  return all;
+}
+
 export const registerSessions: Register = (program, cli) => {
   const sessions = program.command('sessions').description('live sign-in sessions');
   addListing(sessions.command('list'), sessionsKind)
@@ -186,11 +203,13 @@ export const registerSessions: Register = (program, cli) => {
     .action((options) => list(cli, sessionsKind, options));
   addRealm(sessions.command('end').argument('[id...]', 'as the list shows them'))
     .option('--user <name>', 'all of this user, with all tokens')
+    .option('--client <client>', 'all in which this client got tokens, with its offline ones')
     .option('-y, --yes', 'do not ask')
     .description('end sessions and their tokens')
-    .action(async (ids: string[], { realm: option, user, yes }: Options & { user?: string }) => {
-      if ((user === undefined) === (ids.length === 0)) throw new Refused('say which: ids of sessions, or --user NAME');
-      const whose = user === undefined ? `${ids.length} sessions` : `all sessions of ${user}`;
+    .action(async (ids: string[], { realm: option, user, client: clientId, yes }: Ending) => {
+      if ([ids[0], user, clientId].filter((one) => one !== undefined).length !== 1)
+        throw new Refused('say which: ids of sessions, or --user NAME, or --client CLIENT');
+      const whose = ids.length > 0 ? `${ids.length} sessions` : `all sessions of ${user ?? clientId}`;
       if (!yes && !cli.io.terminal) throw new Refused(`this ends ${whose}`, 'Say so with --yes.');
       if (!yes && !(await confirm(cli, `End ${whose}?`))) throw new Refused('nothing was ended');
       if (user !== undefined) {
@@ -199,6 +218,10 @@ export const registerSessions: Register = (program, cli) => {
         return say(cli.io, `Ended all sessions of ${name}.`);
       }
       const { connection, realm } = await at(cli, option);
+      if (clientId !== undefined) {
+        const { sessions: ended, offline } = await endAllOf(connection.client, cli.signal, { realm, clientId });
+        return say(cli.io, `Ended ${ended} sessions and ${offline} offline grants of ${clientId}.`);
+      }
       for (const id of ids) {
         await connection.client.call(endSession, { params: { realm, id }, signal: cli.signal });
         say(cli.io, `Ended session ${id}.`);
@@ -206,8 +229,9 @@ export const registerSessions: Register = (program, cli) => {
     });
   examples(
     sessions,
-    'realmctl sessions list -r acme --user ana',
+    'realmctl sessions list -r acme --user ana --client shop',
     'realmctl sessions end 0197a1c2-… -r acme --yes',
     'realmctl sessions end --user ana -r acme',
+    'realmctl sessions end --client shop -r acme',
   );
 };

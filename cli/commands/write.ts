@@ -94,7 +94,8 @@ function registerCreateOf(create: Command, kind: Kind, route: WriteRoute, cli: C
     const [of] = kind.of === undefined ? [] : given.map(String);
     const scope = await scopeOf(cli, kind, kind.inRealm ? options.realm : undefined, of);
     const body = { ...(await fromFile(cli, options.file)), ...fromFlags(flags, options), ...fromSets(options.set) };
-    if (Object.keys(body).length === 0)
+    // where nothing has to be said, saying nothing is enough
+    if (Object.keys(body).length === 0 && !route.body.safeParse({}).success)
       throw new Refused(`nothing is said of the ${kind.singular}`, 'Give options, or a file with -f.');
     const value = await send(scope, route, { at: await kind.within(scope), body });
     const row = isObject(value) ? kind.rowOf(value) : undefined;

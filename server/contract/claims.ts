@@ -69,6 +69,11 @@ export const claimFields = {
     .nullable()
     .describe('Of constant: the value; of audience: whom the token is for too; of clientRoles: of which client alone'),
   multivalued: z.boolean().describe('true: always a list; false: one value stands alone'),
+  aggregate: z
+    .boolean()
+    .describe(
+      'Of attribute: true: the values of the person and of all groups that they are in; false: the person’s, or else those of the first of these groups that has some',
+    ),
   jsonType: z
     .enum(jsonTypes)
     .describe(
@@ -84,6 +89,7 @@ export const freshClaim = {
   attribute: null,
   value: null,
   multivalued: false,
+  aggregate: false,
   jsonType: 'string',
   in: ['userinfo'],
 } as const satisfies z.input<z.ZodObject<typeof claimFields>>;

@@ -33,6 +33,7 @@ export const freshClientScopes = [
   'phone',
   'roles',
   'groups',
+  'organization',
   'offline_access',
   'account',
   'uma_protection',

@@ -69,3 +69,24 @@ export const endSession = route({
   status: 204,
   problems: ['not-found', 'privilege-escalation'],
 });
+export const EndedSessions = z
+  .object({
+    sessions: z.int().describe('How many were ended'),
+    offline: z.int().describe('How many grants of offline access were ended'),
+    more: z.boolean().describe('Whether some are left: send it again'),
+  })
+  .meta({ id: 'EndedSessions' });
+export type EndedSessions = z.infer<typeof EndedSessions>;
+export const endClientSessions = route({
+  method: 'DELETE',
+  path: '/admin/realms/:realm/sessions',
+  tag: 'sessions',
+  summary: 'End all sessions in which a client got tokens',
+  description:
+    'With all tokens, and the offline ones that the client has; people can sign in anew. At most 1,000 of each at a time. Nothing ends where one of the people holds admin permissions that the caller doesn’t.',
+  permission: 'sessions:write',
+  params: InRealm,
+  query: z.strictObject({ clientId: name().describe('Whose; or the entity id of a SAML client') }),
+  response: EndedSessions,
+  problems: ['not-found', 'privilege-escalation'],
+});

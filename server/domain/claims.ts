@@ -3,7 +3,10 @@ import { type Claim, type ClaimPlace, forgesRoles, reservedClaims } from '../con
 import type { Person, Roles } from './person.ts';
 
 /** A claim as the token path needs it; `name` is the claim's in the token. */
-export type ClaimView = Pick<Claim, 'name' | 'source' | 'attribute' | 'value' | 'multivalued' | 'jsonType' | 'in'>;
+export type ClaimView = Pick<
+  Claim,
+  'name' | 'source' | 'attribute' | 'value' | 'multivalued' | 'aggregate' | 'jsonType' | 'in'
+>;
 
 /** A client scope as the token path needs it. */
 export interface ScopeView {
@@ -99,7 +102,7 @@ export function textsOf(
 ): string[] {
   if (claim.source === 'clientRoles' && !claim.value)
     return Object.entries(subject.roles.clients).flatMap(([client, roles]) => roles.map((role) => `${client}:${role}`));
-  const view: ClaimView = { ...claim, multivalued: true, jsonType: 'string', in: [] };
+  const view: ClaimView = { ...claim, multivalued: true, aggregate: false, jsonType: 'string', in: [] };
   const said = sourceOf(view, subject, session);
   return (Array.isArray(said) ? said : [said]).flatMap((value) =>
     value === undefined || value === null ? [] : [String(value)],
@@ -182,9 +185,11 @@ function property(person: Person, name: string | null): unknown {
   }
 }
 
-function attribute(claim: ClaimView, { attributes }: Person): unknown {
+/** Of the person, and where they have none, of the groups that they are in; or of all of these together. */
+function attribute(claim: ClaimView, { attributes, inherited }: Person): unknown {
   const name = claim.attribute ?? claim.name;
-  return listed(claim, Object.hasOwn(attributes, name) ? (attributes[name] ?? []) : []);
+  const all = [attributes, ...inherited].map((of) => (Object.hasOwn(of, name) ? (of[name] ?? []) : []));
+  return listed(claim, claim.aggregate ? [...new Set(all.flat())] : (all.find((values) => values.length > 0) ?? []));
 }
 
 function organizations(claim: ClaimView, { organizations: all }: Person): unknown {

@@ -59,20 +59,12 @@ export async function endAccess(
       select c.client_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
       where sc.realm_id = e.realm_id and sc.session_id = e.id order by 1) as clients, e.user_id, u.username, e.expires_at from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id`;
   // After the sessions, which waited for whoever was exchanging a code of theirs for a grant.
-  const grants = await sql<EndedRow & { id: string; client_id: string; seconds: number }>`
-    with ended as (
-      update refresh_family set revoked_at = ${at}
-      where realm_id = ${realm} and user_id in (${them}) and session_id is null and revoked_at is null
-      returning realm_id, id, user_id, client, expires_at
-    ) select e.id, e.user_id, u.username, e.expires_at, c.client_id, greatest(c.access_token_ttl_seconds, ${LONGEST}::int) as seconds
-      from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id
-        join client c on c.realm_id = e.realm_id and c.id = e.client`;
+  const grants = await endOfflineGrants(sql, realm, { which: fragment`f.user_id in (${them})`, at });
   const administrators = await sql<EndedRow>`
     with ended as (
       delete from admin_session where realm_id = ${realm} and user_id in (${them}) ${exceptAdminSession(keep)}
       returning realm_id, user_id, expires_at
     ) select e.user_id, u.username, e.expires_at from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id`;
-  await refuseTokensOf(sql, realm, grants, at);
   await endActing(tx, realm, { which: actedBy(them), by, at });
   // Any other falls with the credential that it was proven with.
   if (ofPerson) {
@@ -98,6 +90,20 @@ export async function endAccess(
     tell('SESSION_ENDED', row, { sessionId: row.id, ...(row.clients.length > 0 && { clients: row.clients }) });
   for (const row of administrators) tell('SESSION_ENDED', row, { administrator: true });
   for (const row of grants) tell('TOKEN_REVOKED', row, { what: 'refresh_token' }, row.client_id);
+}
+
+/** Ends grants that outlive sessions, and refuses their access tokens. @param which of them, as a condition on the row `f` */
+export async function endOfflineGrants(sql: Sql, realm: string, { which, at }: { which: Fragment; at: Date }) {
+  const grants = await sql<EndedRow & { id: string; client_id: string; seconds: number }>`
+    with ended as (
+      update refresh_family f set revoked_at = ${at}
+      where f.realm_id = ${realm} and ${which} and f.session_id is null and f.revoked_at is null
+      returning f.realm_id, f.id, f.user_id, f.client, f.expires_at
+    ) select e.id, e.user_id, u.username, e.expires_at, c.client_id, greatest(c.access_token_ttl_seconds, ${LONGEST}::int) as seconds
+      from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id
+        join client c on c.realm_id = e.realm_id and c.id = e.client`;
+  await refuseTokensOf(sql, realm, grants, at);
+  return grants;
 }
 
 /** The longest that an access token of a realm's own setting lives. */

@@ -26,6 +26,8 @@ export interface Person {
   firstName: string | null;
   lastName: string | null;
   attributes: Readonly<Record<string, readonly string[]>>;
+  /** Of their groups that have attributes: each followed by those above it, by the groups' paths. */
+  inherited: readonly Readonly<Record<string, readonly string[]>>[];
   groups: readonly string[];
   /** Enabled ones. */
   organizations: readonly Membership[];
@@ -46,6 +48,7 @@ export interface PersonRow {
   last_name: string | null;
   enabled: boolean;
   attributes: Record<string, string[]>;
+  inherited: Record<string, string[]>[];
   groups: string[];
   organizations: Membership[];
   roles: RolePairs;
@@ -58,6 +61,15 @@ export const personColumns = fragment`
     select g.path from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
     where m.realm_id = u.realm_id and m.user_id = u.id order by g.path
   ) as groups,
+  (
+    with recursive above (path, height, parent_id, attributes) as (
+      select g.path, 0, g.parent_id, g.attributes from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
+      where m.realm_id = u.realm_id and m.user_id = u.id
+      union all
+      select a.path, a.height + 1, g.parent_id, g.attributes
+      from above a join user_group g on g.realm_id = u.realm_id and g.id = a.parent_id
+    ) select coalesce(jsonb_agg(attributes order by path, height), '[]') from above where attributes <> '{}'
+  ) as inherited,
   (
     select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'name', o.name) order by o.name), '[]')
     from organization_member m join organization o on o.realm_id = m.realm_id and o.id = m.organization_id
@@ -101,6 +113,7 @@ export const personOf = (row: PersonRow): Person => ({
   firstName: row.first_name,
   lastName: row.last_name,
   attributes: row.attributes,
+  inherited: row.inherited,
   groups: row.groups,
   organizations: row.organizations,
   roles: rolesOf(row.roles),

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jsonPath } from '../../cli/json-path.ts';
 import { kinds } from '../../cli/kind-table.ts';
 import { fieldsOf } from '../../cli/writes.ts';
+import { createClient } from '../../server/contract/clients.ts';
 import { getLockout } from '../../server/contract/user-access.ts';
 import { listUsers } from '../../server/contract/users.ts';
 import { makeRealm } from '../support/clients.ts';
@@ -83,6 +84,7 @@ describe('an object', () => {
     expect(await json('get', 'webhook', 'audit', '-r', 'acme')).toMatchObject({ secretSet: true });
     expect((await run(['create', 'webhook', '-r', 'acme', '--secret', 'x'])).code).toBe(2);
     expect((await run(['create', 'role', '-r', 'acme'])).stderr).toContain('nothing is said of the role');
+    expect((await run(['create', 'initial-access-token', '-r', 'acme'])).code).toBe(0);
   });
 
   test('is left alone by an editor that changes nothing, and what is refused is kept', async () => {
@@ -191,6 +193,14 @@ describe('people', () => {
     expect((await run(['sessions', 'end', '-r', 'acme', '--yes'])).stderr).toContain('--user NAME');
     expect((await run(['sessions', 'end', '--user', 'ana', '-r', 'acme', '--yes'])).stderr).toBe(
       'Ended all sessions of ana.\n',
+    );
+    const client = ['--client', 'svc', '-r', 'acme'];
+    const { body } = await server.admin.call(createClient, { params, body: { clientId: 'svc' } });
+    expect(body?.clientId).toBe('svc');
+    expect((await run(['sessions', 'list', ...client])).stderr).toContain('No sessions');
+    expect((await run(['sessions', 'end', ...client, '--user', 'ana', '--yes'])).stderr).toContain('--client CLIENT');
+    expect((await run(['sessions', 'end', ...client, '--yes'])).stderr).toBe(
+      'Ended 0 sessions and 0 offline grants of svc.\n',
     );
     const id = '00000000-0000-7000-8000-000000000000';
     expect((await run(['sessions', 'end', id, '-r', 'acme', '--yes'])).code).toBe(2);

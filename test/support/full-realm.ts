@@ -48,7 +48,14 @@ export function fullRealm(): RealmDocument {
       ],
     },
     claims: [
-      { name: 'org.unit', source: 'attribute', attribute: 'unit', in: ['accessToken', 'idToken'], multivalued: true },
+      {
+        name: 'org.unit',
+        source: 'attribute',
+        attribute: 'unit',
+        in: ['accessToken', 'idToken'],
+        multivalued: true,
+        aggregate: true,
+      },
       { name: 'tier: on', claim: 'tier', source: 'constant', value: '010' },
       { name: 'points', source: 'attribute', attribute: 'points', jsonType: 'number', in: ['introspection'] },
       { name: 'for-shop', source: 'audience', value: 'shop', in: ['accessToken'] },

@@ -48,6 +48,9 @@ const bodies: Record<string, unknown> = {
   'PUT workload-identity': { name: 'x', issuer: 'https://x.example.test', subject: 'x', audience: 'x', clientId: 'x' },
 };
 
+/** What some ask beside it. */
+const queries: Record<string, string> = { 'DELETE /admin/realms/:realm/sessions': '?clientId=app' };
+
 const words = (route: Route) => route.path.split('/').filter((word) => /^[a-z]/.test(word));
 const areaOf = (route: Route) => words(route)[2] ?? '';
 
@@ -182,7 +185,7 @@ export async function ask(
   const body = bodies[key] ?? route.example;
   return server.app.http.inject({
     method: route.method,
-    url: address(route.path, params),
+    url: `${address(route.path, params)}${queries[`${route.method} ${route.path}`] ?? ''}`,
     headers: { ...as, ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
   });

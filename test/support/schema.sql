@@ -197,6 +197,7 @@ create table claim (
   multivalued boolean not null default false,
   json_type text not null default 'string'::text,
   places text[] not null default '{}'::text[],
+  aggregate boolean not null default false,
   primary key (realm_id, id),
   constraint claim_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
@@ -1008,6 +1009,7 @@ create table protocol_mapper (
   multivalued boolean not null default false,
   json_type text not null default 'string'::text,
   places text[] not null default '{}'::text[],
+  aggregate boolean not null default false,
   primary key (realm_id, id),
   constraint protocol_mapper_realm_id_client_fkey FOREIGN KEY (realm_id, client) REFERENCES client(realm_id, id) ON DELETE CASCADE
 );

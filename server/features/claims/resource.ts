@@ -14,6 +14,7 @@ const claimColumns = {
   attribute: 'text',
   value: 'text',
   multivalued: 'boolean',
+  aggregate: 'boolean',
   jsonType: 'text',
   in: { type: 'text[]', name: 'places' },
 } as const;

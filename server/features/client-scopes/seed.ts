@@ -44,7 +44,11 @@ const roles: ClaimInput[] = [
 
 const groups: ClaimInput[] = [{ name: 'groups', source: 'groups', in: ['idToken', 'userinfo'] }];
 
-const seededClaims = [...profile, ...email, ...address, ...phone, ...roles, ...groups];
+const organization: ClaimInput[] = [
+  { name: 'organization', source: 'organization', multivalued: true, in: ['accessToken', 'idToken', 'userinfo'] },
+];
+
+const seededClaims = [...profile, ...email, ...address, ...phone, ...roles, ...groups, ...organization];
 const named = (claims: readonly ClaimInput[]): string[] => claims.map(({ name }) => name);
 
 /** Written as the admin API writes them. */
@@ -60,6 +64,7 @@ const seededScopes: readonly (ClientScopeInput & { name: (typeof freshClientScop
   },
   { name: 'roles', description: 'Your roles', includeInTokenScope: false, claims: named(roles) },
   { name: 'groups', description: 'Your groups', claims: named(groups) },
+  { name: 'organization', description: 'Your organizations', claims: named(organization) },
   { name: 'account', description: 'Manage your account', claims: [] },
   { name: 'uma_protection', description: 'Register what is yours, so that you decide who may use it', claims: [] },
   { name: 'offline_access', description: 'Access while you are signed out', claims: [] },

@@ -158,7 +158,7 @@ interface Row {
 
 /** Of a row `k` as the token path needs it. */
 const claimView = fragment`jsonb_build_object('name', coalesce(k.claim, k.name), 'source', k.source,
-  'attribute', k.attribute, 'value', k.value, 'multivalued', k.multivalued, 'jsonType', k.json_type, 'in', k.places)`;
+  'attribute', k.attribute, 'value', k.value, 'multivalued', k.multivalued, 'aggregate', k.aggregate, 'jsonType', k.json_type, 'in', k.places)`;
 
 const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
   select c.id, c.client_id, c.name, c.enabled, c.token_endpoint_auth_method, c.secret_hash, c.secret_slow,

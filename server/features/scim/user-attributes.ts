@@ -52,6 +52,12 @@ export const scimPathOf = (path: string): string => {
   return fieldPaths.get(path) ?? (path.startsWith('attribute') ? (pathOf.get(name) ?? name) : path);
 };
 
+/** What SCIM can't say of somebody, though the realm's user profile asks for it. */
+export const isUnsaid = (path: string): boolean => {
+  const name = /^attributes\.(.*)$/.exec(path)?.[1];
+  return name !== undefined && !isKept(name);
+};
+
 /** Whether administrators, or people themselves, see a user's attribute. */
 export const seenBy =
   (profile: UserProfile, who: ProfileParty) =>

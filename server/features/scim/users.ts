@@ -16,7 +16,7 @@ import { findPage, listResponse, orderOf } from './listing.ts';
 import { type Operation, patched, stepsOf } from './patch.ts';
 import type { Projection } from './project.ts';
 import { placeOf, userType } from './schema.ts';
-import { scimPathOf } from './user-attributes.ts';
+import { isUnsaid, scimPathOf } from './user-attributes.ts';
 import { findUser, type Said, type ScimUserRow, saveUser, userColumns, userSelect, usersOf } from './user-store.ts';
 import { userResource, type WantedUser, wantedUser } from './user-wire.ts';
 
@@ -152,13 +152,18 @@ const saidBefore = (row: ScimUserRow): Said => ({
   emailPrimary: row.email_primary,
 });
 
+const UNSAID =
+  ' by the realm’s user profile, and SCIM has no attribute for it: require it of people alone, who are asked when they sign in';
+
 /** What the users' rules refuse, by the names that SCIM has for it. */
 async function told<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!(error instanceof Problem) || !error.errors) throw error;
-    const detail = error.errors.map(({ path, message }) => `${scimPathOf(path)}: ${message}`).join('; ');
+    const detail = error.errors
+      .map(({ path, message }) => `${scimPathOf(path)}: ${message}${isUnsaid(path) ? UNSAID : ''}`)
+      .join('; ');
     const more = { errors: error.errors, ...(error.extra && { extra: error.extra }), cause: error };
     throw new Problem(error.code, detail, more);
   }

@@ -1,7 +1,7 @@
 // Binds the routes of contract/sessions.ts, and of contract/offline-sessions.ts those of administrators.
 import type { FastifyInstance } from 'fastify';
 import { endOfflineSession, listOfflineSessions } from '../../contract/offline-sessions.ts';
-import { endSession, listServiceAccountSessions, listSessions } from '../../contract/sessions.ts';
+import { endClientSessions, endSession, listServiceAccountSessions, listSessions } from '../../contract/sessions.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { type Principal, principalOf } from '../../domain/principal.ts';
@@ -10,8 +10,8 @@ import { newestFirst, newestPage } from '../../http/paging.ts';
 import type { OfflineSessions } from './offline.ts';
 import type { Sessions } from './service.ts';
 
-/** Whose a session is, that person's rights the caller must hold. */
-type MustCover = (principal: Principal, realm: string, userId: string, on: Sql) => Promise<void>;
+/** Whose sessions they are, those people's rights the caller must hold. */
+type MustCover = (principal: Principal, realm: string, who: string | readonly string[], on: Sql) => Promise<void>;
 
 export function sessionRoutes(
   app: FastifyInstance,
@@ -23,6 +23,9 @@ export function sessionRoutes(
     return newestPage({ request, reply }, rows, limit);
   });
   bind(app, listServiceAccountSessions, ({ params }) => sessions.ofServiceAccounts(params.realm));
+  bind(app, endClientSessions, ({ params: { realm }, query, by, request }) =>
+    sessions.endOfClient(realm, by, query.clientId, (people, on) => mustCover(principalOf(request), realm, people, on)),
+  );
   bind(app, endSession, async ({ params, by, request }) => {
     const { realm, id } = params;
     const may = (userId: string, on: Sql) => mustCover(principalOf(request), realm, userId, on);

@@ -5,13 +5,14 @@ import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
-import type { ServiceAccountSession, Session } from '../../contract/sessions.ts';
+import type { EndedSessions, ServiceAccountSession, Session } from '../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { actedFrom, endActing } from '../../domain/acting.ts';
+import { endOfflineGrants } from '../../domain/end-access.ts';
 import type { Factor, Factors } from '../../domain/factors.ts';
 import { userParty } from '../../domain/party.ts';
 import type { Proven } from '../../domain/proof.ts';
@@ -82,6 +83,7 @@ export type SessionPage = store.SessionPage;
 export type EndReason = 'logout' | 'administrator' | 'self' | 'limit' | 'reauthentication';
 
 const TOUCH_MS = 60_000;
+const MOST_ENDED = 1000;
 const DAY_MS = 86_400_000;
 const USER_AGENT_MAX = 512;
 const userAgentOf = (text: string | null): string | null => text?.replaceAll('\0', '').slice(0, USER_AGENT_MAX) ?? null;
@@ -195,6 +197,16 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     return { session: toSession(realm, row, factors), token, row, proven: proof.proven };
   }
 
+  /** Ends sessions, each as {@link end} does. @returns those that there were */
+  async function endAll(tx: Tx, realm: string, by: By, ids: readonly string[], { because }: { because: EndReason }) {
+    const gone = await store.removeAll(tx.sql, realm, ids);
+    await endActingFrom(tx, realm, by, ids);
+    return gone.map(({ id, user_id, username, clients, impersonator }) => {
+      ended(tx, realm, by, id, { id: user_id, username }, because, { clients, impersonator });
+      return { id, user: userParty(user_id, username) };
+    });
+  }
+
   return {
     /** The live session of the request's cookie; being seen keeps it alive. */
     async current(request: FastifyRequest, realm: string): Promise<LiveSession | undefined> {
@@ -278,15 +290,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       return (await store.upgrade(tx.sql, realm, id, to)) ? token : undefined;
     },
 
-    /** Ends sessions, each as {@link end} does. @returns those that there were */
-    async endAll(tx: Tx, realm: string, by: By, ids: readonly string[], { because }: { because: EndReason }) {
-      const gone = await store.removeAll(tx.sql, realm, ids);
-      await endActingFrom(tx, realm, by, ids);
-      return gone.map(({ id, user_id, username, clients, impersonator }) => {
-        ended(tx, realm, by, id, { id: user_id, username }, because, { clients, impersonator });
-        return { id, user: userParty(user_id, username) };
-      });
-    },
+    endAll,
 
     /** Ends a session with its codes and refresh tokens (offline grants live on). @returns whether there was one */
     async end(tx: Tx, realm: string, by: By, id: string, { because }: { because: EndReason }): Promise<boolean> {
@@ -316,6 +320,36 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
         ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because, gone);
         await endActingFrom(tx, realm, by, [id]);
       }),
+
+    /** An administrator ends all that a client has of people. @param may throws where some of these are not the caller's to end */
+    endOfClient: (
+      realm: string,
+      by: By,
+      clientId: string,
+      may: (userIds: readonly string[], on: Sql) => Promise<void>,
+    ): Promise<EndedSessions> =>
+      transact(
+        realm,
+        async (tx) => {
+          const held = await store.heldBy(tx.sql, realm, clientId, { at: now(), most: MOST_ENDED + 1 });
+          if (!held) throw new Problem('not-found', `There is no client ${clientId}`);
+          const more = held.sessions.length > MOST_ENDED || held.offline.length > MOST_ENDED;
+          const [theirs, granted] = [held.sessions.slice(0, MOST_ENDED), held.offline.slice(0, MOST_ENDED)];
+          await may([...new Set([...theirs, ...granted].map(({ userId }) => userId))], tx.sql);
+          const because = 'administrator';
+          const idsOf = (of: readonly { id: string }[]) => of.map(({ id }) => id);
+          const gone = await endAll(tx, realm, by, idsOf(theirs), { because });
+          const which = fragment`f.id = any(${idsOf(granted)}::uuid[])`;
+          const offline = await endOfflineGrants(tx.sql, realm, { which, at: now() });
+          for (const { user_id, username } of offline) {
+            const subject = userParty(user_id, username);
+            const data = { what: 'refresh_token', reason: because };
+            tx.record({ type: 'TOKEN_REVOKED', realm, by, subject, clientId, data });
+          }
+          return { sessions: gone.length, offline: offline.length, more };
+        },
+        { bookkeeping: true },
+      ),
 
     /** Live sessions, newest first; one row more than `limit` where there is more. */
     async list(realm: string, page: SessionPage): Promise<Session[]> {

@@ -76,6 +76,14 @@ export interface SessionPage {
 const when = <T>(value: T | undefined, condition: (value: T) => Fragment): Fragment =>
   value === undefined ? fragment`true` : condition(value);
 
+/** Ids of the sessions that a client, or a SAML client, has a part in. */
+const sessionsOf = (realm: string, clientId: string) => fragment`(
+  select sc.session_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
+  where sc.realm_id = ${realm} and c.client_id = ${clientId}
+  union all
+  select sc.session_id from saml_session sc join saml_client c on c.realm_id = sc.realm_id and c.id = sc.client
+  where sc.realm_id = ${realm} and c.entity_id = ${clientId})`;
+
 /** Newest first; `after` is the place in that order behind which the page begins. */
 export const list = (sql: Sql, realm: string, cutoffs: Cutoffs, page: SessionPage) => sql<ListedRow>`
   select ${columns}, array(
@@ -88,15 +96,7 @@ export const list = (sql: Sql, realm: string, cutoffs: Cutoffs, page: SessionPag
   where s.realm_id = ${realm} and ${live(cutoffs)}
     and ${when(page.userId, (id) => fragment`s.user_id = ${id}`)}
     and ${when(page.username, (username) => fragment`lower(u.username) = lower(${username})`)}
-    and ${when(
-      page.clientId,
-      (clientId) => fragment`s.id in (
-        select sc.session_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
-        where sc.realm_id = ${realm} and c.client_id = ${clientId}
-        union all
-        select sc.session_id from saml_session sc join saml_client c on c.realm_id = sc.realm_id and c.id = sc.client
-        where sc.realm_id = ${realm} and c.entity_id = ${clientId})`,
-    )}
+    and ${when(page.clientId, (clientId) => fragment`s.id in ${sessionsOf(realm, clientId)}`)}
     and ${when(page.ipAddress, (address) => fragment`s.ip_address = ${address}`)}
     and ${when(page.after, (after) => fragment`(s.started_at, s.id) < (${after.startedAt}, ${after.id})`)}
   order by s.started_at desc, s.id desc limit ${page.limit}`;
@@ -201,6 +201,25 @@ export const removeAll = (sql: Sql, realm: string, ids: readonly string[]) =>
     where s.realm_id = ${realm} and s.id = any(${ids}::uuid[]) and u.realm_id = s.realm_id and u.id = s.user_id
     returning s.id, s.user_id, u.username, s.impersonator, ${clientsOf}`;
 export const remove = async (sql: Sql, realm: string, id: string) => (await removeAll(sql, realm, [id]))[0];
+
+/** What a client, or a SAML client, has of people: sessions, and grants that outlive them; undefined: there is no such client. */
+export async function heldBy(sql: Sql, realm: string, clientId: string, { at, most }: { at: Date; most: number }) {
+  const [row] = await sql<{ sessions: Held[]; offline: Held[] }>`
+    select coalesce((select jsonb_agg(s) from (
+        select id, user_id as "userId" from session
+        where realm_id = ${realm} and id in ${sessionsOf(realm, clientId)} and expires_at > ${at} limit ${most}) s), '[]') as sessions,
+      coalesce((select jsonb_agg(g) from (
+        select f.id, f.user_id as "userId" from refresh_family f join client c on c.realm_id = f.realm_id and c.id = f.client
+        where f.realm_id = ${realm} and c.client_id = ${clientId} and f.session_id is null and f.revoked_at is null
+          and f.expires_at > ${at} limit ${most}) g), '[]') as offline
+    where exists (select from client where realm_id = ${realm} and client_id = ${clientId})
+      or exists (select from saml_client where realm_id = ${realm} and entity_id = ${clientId})`;
+  return row;
+}
+interface Held {
+  id: string;
+  userId: string;
+}
 
 /** Ends what is over `keep` sessions of one person, the oldest first. The person's row is the lock. */
 export async function removeOldest(sql: Sql, realm: string, userId: string, keep: number, cutoffs: Cutoffs) {

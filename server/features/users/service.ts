@@ -56,8 +56,8 @@ const invalid = (errors: FieldError[]) =>
 /** Whoever sets a person's password, roles or groups can become them, or what they are, so they must hold what the person holds. */
 export const coverage =
   (access: Pick<Access, 'covers'>) =>
-  async (principal: Principal, realm: string, userId: string, on: Sql): Promise<void> => {
-    if (!(await access.covers(principal, realm, { userId }, on)))
+  async (principal: Principal, realm: string, who: string | readonly string[], on: Sql): Promise<void> => {
+    if (!(await access.covers(principal, realm, typeof who === 'string' ? { userId: who } : { userIds: who }, on)))
       throw new Problem('privilege-escalation', 'The user holds admin permissions that you do not hold');
   };
 

@@ -43,6 +43,7 @@ describe('a claim', () => {
       attribute: null,
       value: null,
       multivalued: false,
+      aggregate: false,
       jsonType: 'string',
       in: ['userinfo'],
     });

@@ -232,7 +232,7 @@ test('lists of clients come in pages that neither repeat nor miss one, and can b
 });
 
 describe('client scopes', () => {
-  test('of a fresh realm are those of OpenID Connect, with roles and groups', async () => {
+  test('of a fresh realm are those of OpenID Connect, with roles, groups and organizations', async () => {
     const { body = [] } = await server.admin.call(scopes.listClientScopes, { params });
     const names = [
       'account',
@@ -241,6 +241,7 @@ describe('client scopes', () => {
       'groups',
       'offline_access',
       'openid',
+      'organization',
       'phone',
       'profile',
       'roles',

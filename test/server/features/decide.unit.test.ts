@@ -141,6 +141,7 @@ describe('claims', () => {
     lastName: null,
     attributes: { team: ['x', 'y'], locality: ['Bern'], country: ['CH'], phone_number_verified: ['true'] },
     groups: ['/staff'],
+    inherited: [],
     organizations: [{ id: 'o', name: 'acme' }],
     roles: { realm: ['admin'], clients: { api: ['read'] } },
   };

@@ -89,7 +89,14 @@ async function said(client = 'web') {
 describe('a protocol mapper', () => {
   test('is kept below its client: made with the defaults of a claim, read, renamed under the same id, deleted', async () => {
     const made = await make({ name: 'points' });
-    const fields = { claim: null, source: 'attribute', attribute: null, value: null, multivalued: false };
+    const fields = {
+      claim: null,
+      source: 'attribute',
+      attribute: null,
+      value: null,
+      multivalued: false,
+      aggregate: false,
+    };
     expect(made).toEqual({ id: made.id, name: 'points', ...fields, jsonType: 'string', in: ['userinfo'] });
     await expect(make({ name: 'points' })).rejects.toMatchObject({ status: 409 });
     const params = { ...at(), mapperId: made.id };
@@ -202,6 +209,41 @@ describe('what a client’s mappers say', () => {
     expect(own).toMatchObject({ tenant: 'acme', aud: [`${server.baseUrl}/realms/${realm}`, 'shop'] });
     expect(own).not.toHaveProperty('points');
     expect((await said()).accessToken.aud).toEqual([`${server.baseUrl}/realms/${realm}`, 'shop']);
+  });
+
+  test('are attributes of the groups that the person is in, and of those above, where they have none of their own', async () => {
+    const groups = [
+      { path: '/staff', attributes: { floor: ['3'], team: ['grey'], cost: ['100'] } },
+      { path: '/staff/night', attributes: { floor: ['5', '6'] } },
+      { path: '/zoo', attributes: { floor: ['9'], cage: ['b', 'a'] } },
+      { path: '/nobody', attributes: { cage: ['c'] } },
+    ];
+    const users = [{ username: 'alice', groups: ['/staff/night', '/zoo'] }];
+    await server.admin.call(importRealm, { params: { realm }, body: { groups, users } });
+    const mine = { source: 'attribute' as const, in: [...claimPlaces] };
+    await make({ ...mine, name: 'own', attribute: 'team' });
+    await make({ ...mine, name: 'near', attribute: 'floor' });
+    await make({ ...mine, name: 'far', attribute: 'cost', jsonType: 'number' });
+    await make({ ...mine, name: 'all', attribute: 'floor', aggregate: true });
+    await make({ ...mine, name: 'both', attribute: 'team', aggregate: true });
+    await make({ ...mine, name: 'second', attribute: 'cage' });
+    await make({ ...mine, name: 'none', attribute: 'nothing', aggregate: true });
+    const due = {
+      own: ['red', 'blue'],
+      near: ['5', '6'],
+      far: 100,
+      all: ['5', '6', '3', '9'],
+      both: ['red', 'blue', 'grey'],
+      second: ['b', 'a'],
+    };
+    const tokens = await said();
+    for (const place of [tokens.accessToken, tokens.idToken, tokens.userinfo, tokens.introspection]) {
+      expect(place).toMatchObject(due);
+      expect(place).not.toHaveProperty('none');
+    }
+    const back = { users: [{ username: 'alice', groups: ['/staff'] }], groups: [{ path: '/staff', attributes: {} }] };
+    await server.admin.call(importRealm, { params: { realm }, body: back });
+    expect((await said()).idToken).not.toHaveProperty('near');
   });
 
   test('are the organizations that the person belongs to, by name or as an object, while they are enabled', async () => {

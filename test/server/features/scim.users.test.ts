@@ -209,6 +209,14 @@ describe('the realm’s rules hold', () => {
       [ENTERPRISE]: { costCenter: '4711' },
     });
     expect(JSON.stringify(ida)).not.toContain('4711');
+    const badge = { name: 'badge', required: ['admin' as const] };
+    await server.admin.call(putUserProfile, { params: strict, body: { attributes: [title, secret, badge] } });
+    const lacking = await at('POST', '/Users', { userName: 'bob' });
+    expect([lacking.status, lacking.body.detail]).toEqual([
+      400,
+      'badge: is required by the realm’s user profile, and SCIM has no attribute for it: require it of people alone, who are asked when they sign in',
+    ]);
+    await server.admin.call(putUserProfile, { params: strict, body });
     const asked = await at('GET', `/Users?filter=${encodeURIComponent(`${ENTERPRISE}:costCenter eq "4711"`)}`);
     expect([asked.status, asked.body.scimType]).toEqual([400, 'invalidFilter']);
     expect((await at('PUT', `/Users/${ida.id}`, { userName: 'ida' })).status).toBe(200);

@@ -36,6 +36,7 @@ const person = {
   enabled: true,
   attributes: {},
   groups: [],
+  inherited: [],
   organizations: [],
   roles: [],
   user_enabled: true,

@@ -111,7 +111,16 @@ const cases: Case[] = [
   [
     'claims',
     'tier: on',
-    { claim: null, source: 'groups', attribute: 'a', value: '011', multivalued: true, jsonType: 'number', in: [] },
+    {
+      claim: null,
+      source: 'groups',
+      attribute: 'a',
+      value: '011',
+      multivalued: true,
+      aggregate: true,
+      jsonType: 'number',
+      in: [],
+    },
   ],
   ['clientScopes', 'orders:read', { description: null, includeInTokenScope: true, claims: ['email'] }],
   [

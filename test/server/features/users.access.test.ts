@@ -5,7 +5,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { putUserAdminRoles } from '../../../server/contract/admin-access.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { problemType } from '../../../server/contract/problem.ts';
-import { endSession, listServiceAccountSessions, listSessions } from '../../../server/contract/sessions.ts';
+import {
+  endClientSessions,
+  endSession,
+  listServiceAccountSessions,
+  listSessions,
+} from '../../../server/contract/sessions.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import * as api from '../../../server/contract/user-access.ts';
 import { administrator } from '../../support/administrators.ts';
@@ -116,6 +121,48 @@ test('all sessions of one user end at once, with their tokens, and nobody elseâ€
   expect((await refresh(server, realm, 'spa', tokens.refresh_token)).status).toBe(400);
   expect((await events('SESSION_ENDED')).map(({ data }) => data.reason)).toEqual(['administrator', 'administrator']);
   expect((await enter('alice')).page.url).toContain('/account');
+});
+
+test('all sessions in which a client got tokens end at once, with these and its offline ones, and no other', async () => {
+  await makeClient(server, realm, {
+    clientId: 'other',
+    tokenEndpointAuthMethod: 'none',
+    redirectUris: ['http://127.0.0.1/callback'],
+  });
+  const inShop = await redeem(server, realm, 'spa', await getCode(server, realm, 'spa', { username: 'bob' }));
+  const away = await getCode(server, realm, 'spa', { parameters: { scope: 'openid offline_access' } });
+  const offline = await redeem(server, realm, 'spa', away);
+  const elsewhere = await redeem(server, realm, 'other', await getCode(server, realm, 'other', { username: 'bob' }));
+  await enter('alice');
+  const end = (clientId: string, by = server.admin) =>
+    by.call(endClientSessions, { params: { realm }, query: { clientId } });
+  await expect(end('nobody')).rejects.toMatchObject({ status: 404 });
+  const { body } = await end('spa');
+  expect(body).toEqual({ sessions: 2, offline: 1, more: false });
+  const { body: left = [] } = await server.admin.call(listSessions, { params: { realm } });
+  expect(left.map(({ username, clients }) => [username, clients])).toEqual([
+    ['alice', []],
+    ['bob', ['other']],
+  ]);
+  for (const ended of [inShop, offline])
+    expect((await refresh(server, realm, 'spa', ended.body.refresh_token)).status).toBe(400);
+  expect((await refresh(server, realm, 'other', elsewhere.body.refresh_token)).status).toBe(200);
+  expect((await events('SESSION_ENDED')).map(({ data }) => data.reason)).toEqual(['administrator', 'administrator']);
+  expect(await events('TOKEN_REVOKED')).toMatchObject([{ clientId: 'spa', subject: { name: 'alice' } }]);
+  expect((await end('spa')).body).toEqual({ sessions: 0, offline: 0, more: false });
+});
+
+test('the sessions of a client end all or none, where one of its people administers more', async () => {
+  await server.admin.call(putUserAdminRoles, {
+    params: { realm, userId: alice },
+    body: { grants: [{ role: 'realm-admin', realm }] },
+  });
+  for (const username of ['alice', 'bob'])
+    await redeem(server, realm, 'spa', await getCode(server, realm, 'spa', { username }));
+  const weaker = await administrator(server, { target: realm, permissions: ['sessions:read', 'sessions:write'] });
+  const asked = weaker.call(endClientSessions, { params: { realm }, query: { clientId: 'spa' } });
+  await expect(asked).rejects.toMatchObject({ status: 403, problem: { type: problemType('privilege-escalation') } });
+  expect((await server.admin.call(listSessions, { params: { realm } })).body).toHaveLength(2);
 });
 
 test('ending the sessions of somebody who has none, none that lives, or a sign-in under way alone is no fault', async () => {

@@ -76,6 +76,7 @@ const ofClaims = {
     attribute: 'department',
     value: 'v',
     multivalued: true,
+    aggregate: true,
     jsonType: 'number',
     in: ['introspection', 'accessToken'],
   },

@@ -52,7 +52,10 @@ const translations: Readonly<Record<string, (config: Config, claim: ClaimInput) 
   'oidc-usermodel-attribute-mapper': (config, claim) => {
     const attribute = config['user.attribute'] ?? '';
     if (properties[attribute]) return { claims: [{ ...claim, source: 'property', attribute: properties[attribute] }] };
-    return { claims: [{ ...claim, source: 'attribute', attribute, multivalued: on(config, 'multivalued') }] };
+    const aggregate = on(config, 'aggregate.attrs');
+    return {
+      claims: [{ ...claim, source: 'attribute', attribute, multivalued: on(config, 'multivalued'), aggregate }],
+    };
   },
   'oidc-usermodel-property-mapper': (config, claim) => {
     const attribute = properties[config['user.attribute'] ?? ''];
