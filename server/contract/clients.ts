@@ -42,6 +42,14 @@ const seconds = z.int().min(1).max(315_360_000);
 export const clientFields = {
   name: text(255).nullable().describe('What people see, on the consent page for one'),
   description: text(2000).nullable().describe('What the client is for'),
+  logoUri: HttpUrl.nullable().describe(
+    'Its picture, which people see as they sign in and as they are asked for consent; https',
+  ),
+  clientUri: HttpUrl.nullable().describe(
+    'Where it tells of itself; linked beside the picture, as are the next two; https',
+  ),
+  policyUri: HttpUrl.nullable().describe('Where it says what it does with what it learns of people; https'),
+  tosUri: HttpUrl.nullable().describe('Where its terms are; https'),
   enabled: z.boolean().describe('false: it gets no tokens'),
   tokenEndpointAuthMethod: TokenEndpointAuthMethod.describe('How it proves itself; none: a public client'),
   redirectUris: z
@@ -131,6 +139,10 @@ export const clientFields = {
 export const freshClient = {
   name: null,
   description: null,
+  logoUri: null,
+  clientUri: null,
+  policyUri: null,
+  tosUri: null,
   enabled: true,
   tokenEndpointAuthMethod: 'client_secret_basic',
   redirectUris: [],

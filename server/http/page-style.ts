@@ -31,6 +31,8 @@ body {
 .card.wide { max-width: 44rem; }
 .brand { margin-bottom: 1.5rem; }
 .brand .name { font-weight: 650; font-size: 1.0625rem; letter-spacing: -.01em; padding-inline-start: .75rem; border-inline-start: 4px solid var(--mark); }
+.application { margin: 0 0 1rem; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; font-size: .9rem; }
+.application img { max-width: 100%; max-height: 3rem; }
 .brand .logo { display: block; max-width: 100%; max-height: 3.5rem; }
 h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; text-wrap: balance; }
 h2 { margin: 2rem 0 .75rem; font-size: 1.125rem; line-height: 1.3; }

@@ -170,6 +170,10 @@ export function fullRealm(): RealmDocument {
         subjectType: 'pairwise',
         sectorIdentifierUri: 'https://web.example.com/redirects.json',
         requestUris: ['https://web.example.com/request.jwt'],
+        logoUri: 'https://web.example.com/logo.png',
+        clientUri: 'https://web.example.com/about',
+        policyUri: 'https://web.example.com/policy',
+        tosUri: 'https://web.example.com/terms',
       },
     ],
     clientRoles: {

@@ -116,6 +116,7 @@ export function createDevices(deps: DevicesDeps) {
     realm,
     clientId: client.clientId,
     clientName: client.title,
+    about: client.about,
     flow: client.flowOverride ?? undefined,
     requiredLevel: asked.requiredLevel,
     forced: false,

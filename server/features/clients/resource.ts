@@ -114,6 +114,10 @@ export const createClientResource = ({
         columns: {
           name: 'text',
           description: 'text',
+          logoUri: 'text',
+          clientUri: 'text',
+          policyUri: 'text',
+          tosUri: 'text',
           enabled: 'boolean',
           tokenEndpointAuthMethod: 'text',
           redirectUris: set,
@@ -155,6 +159,10 @@ export const createClientResource = ({
       open: [
         'name',
         'description',
+        'logoUri',
+        'clientUri',
+        'policyUri',
+        'tosUri',
         'redirectUris',
         'postLogoutRedirectUris',
         'backchannelLogoutUri',

@@ -8,6 +8,9 @@ import { adminAudience, anothersResource, isAnothers, namesServer, type RealmAt 
 import { join } from '../../resource/items.ts';
 import type { Wanted } from '../../resource/part.ts';
 
+/** What people are shown, or led to. */
+const SHOWN = ['logoUri', 'clientUri', 'policyUri', 'tosUri'] as const;
+
 type Shape = Pick<
   Client,
   | 'tokenEndpointAuthMethod'
@@ -21,6 +24,7 @@ type Shape = Pick<
   | 'optionalClientScopes'
   | 'sectorIdentifierUri'
   | 'requestUris'
+  | (typeof SHOWN)[number]
   | 'backchannelLogoutUri'
   | 'frontchannelLogoutUri'
 >;
@@ -83,6 +87,7 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
     ...(client.backchannelLogoutUri === null || client.backchannelLogoutUri.startsWith('https:')
       ? []
       : [fault('backchannelLogoutUri', 'must be https')]),
+    ...SHOWN.flatMap((field) => ((client[field]?.startsWith('https:') ?? true) ? [] : [fault(field, 'must be https')])),
     ...client.requestUris.flatMap((uri, i) =>
       uri.startsWith('https:') ? [] : [fault(`requestUris[${i}]`, 'must be https')],
     ),

@@ -9,6 +9,7 @@ import type { ClaimView, ScopeView } from '../../domain/claims.ts';
 import { type RolePairs, type Roles, rolesOf } from '../../domain/person.ts';
 import { withoutFragment } from '../../domain/redirect-uri.ts';
 import { sectorOf } from '../../domain/subjects.ts';
+import { type AboutClient, aboutOf } from '../../http/about-client.ts';
 
 /** Of the two kinds one. */
 export interface ClientSecret {
@@ -25,6 +26,8 @@ export interface ClientView {
   clientId: string;
   /** What people know it by: its name, else its application's, else its clientId. */
   title: string;
+  /** What people are shown of it beside. */
+  about: AboutClient | undefined;
   /** Where its application is opened. */
   homeUrl: string | null;
   /** And its agent, if it is one's, may act. */
@@ -112,6 +115,10 @@ interface Row {
   id: string;
   client_id: string;
   name: string | null;
+  logo_uri: string | null;
+  client_uri: string | null;
+  policy_uri: string | null;
+  tos_uri: string | null;
   enabled: boolean;
   token_endpoint_auth_method: TokenEndpointAuthMethod;
   secret_hash: Buffer | null;
@@ -161,7 +168,7 @@ const claimView = fragment`jsonb_build_object('name', coalesce(k.claim, k.name),
   'attribute', k.attribute, 'value', k.value, 'multivalued', k.multivalued, 'aggregate', k.aggregate, 'jsonType', k.json_type, 'in', k.places)`;
 
 const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
-  select c.id, c.client_id, c.name, c.enabled, c.token_endpoint_auth_method, c.secret_hash, c.secret_slow,
+  select c.id, c.client_id, c.name, c.logo_uri, c.client_uri, c.policy_uri, c.tos_uri, c.enabled, c.token_endpoint_auth_method, c.secret_hash, c.secret_slow,
     c.previous_secret_hash, c.previous_secret_slow, c.previous_secret_expires_at, c.redirect_uris,
     c.post_logout_redirect_uris, c.backchannel_logout_uri, c.web_origins, c.grant_types, c.consent_required, c.require_pkce, c.flow_override,
     c.id_token_userinfo_claims,
@@ -243,6 +250,7 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   id: row.id,
   clientId: row.client_id,
   title: titleOf(row),
+  about: aboutOf({ logo: row.logo_uri, home: row.client_uri, policy: row.policy_uri, terms: row.tos_uri }),
   homeUrl: row.application?.url ?? null,
   enabled: row.enabled && row.agent?.acts !== false,
   authMethod: row.token_endpoint_auth_method,

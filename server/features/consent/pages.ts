@@ -1,5 +1,6 @@
 // The consent page: who asks, for what, as whom. Which of the buttons was pressed is in the form's `decision`.
 import type { ScopeView } from '../../domain/claims.ts';
+import { type AboutClient, aboutClient } from '../../http/about-client.ts';
 import { decisionForm } from '../../http/decision-form.ts';
 import { type Html, html } from '../../http/pages.ts';
 import { scopeText, text, textHtml } from '../../http/texts.ts';
@@ -35,6 +36,7 @@ const hostOf = (uri: string): string => new URL(uri).host || new URL(uri).protoc
 export function consentPage({
   answerAt,
   application,
+  about,
   origin,
   username,
   agreement,
@@ -44,6 +46,7 @@ export function consentPage({
 }: {
   answerAt: string;
   application: string;
+  about: AboutClient | undefined;
   /** Of one that nobody here has looked at: where it is from, and where they will be sent. */
   origin: { host: string; redirectUri: string } | undefined;
   username: string;
@@ -55,6 +58,7 @@ export function consentPage({
 }): Html {
   return html`<p class="lead">${textHtml('consent.lead', { application: html`<strong>${application}</strong>`, username: html`<strong>${username}</strong>` })}</p>
 ${origin && html`<p>${textHtml('consent.origin', { host: html`<strong>${origin.host}</strong>`, address: html`<strong>${hostOf(origin.redirectUri)}</strong>` })}</p>`}
+${aboutClient(about)}
 ${agreement}
 ${decisionForm(answerAt, { request, since, proof })}`;
 }

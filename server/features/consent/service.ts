@@ -7,6 +7,7 @@ import { proofHolds, proofOf } from '../../crypto/form-proof.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Agreement } from '../../domain/agreement.ts';
+import { type AboutClient, picturesOf } from '../../http/about-client.ts';
 import type { Form } from '../../http/form.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { type Brand, type Html, sendPage } from '../../http/pages.ts';
@@ -31,6 +32,8 @@ export interface Question {
   /** The path that the answer goes to. */
   answerAt: string;
   application: string;
+  /** What it says of itself. */
+  client?: AboutClient | undefined;
   origin?: { host: string; redirectUri: string } | undefined;
   agreement: Html;
   /** The request, which the answer brings back. */
@@ -79,11 +82,24 @@ export function createConsents({
       store.read(sql, realm, userId, client.id),
 
     ask(reply: FastifyReply, request: FastifyRequest, question: Question): FastifyReply {
-      const { realm, brand, session, answerAt, application, origin, agreement, text, since, onward = [] } = question;
+      const {
+        realm,
+        brand,
+        session,
+        answerAt,
+        application,
+        client,
+        origin,
+        agreement,
+        text,
+        since,
+        onward = [],
+      } = question;
       const asked = about(answerAt, session, text, String(since));
       const body = consentPage({
         answerAt,
         application,
+        about: client,
         origin,
         username: session.username,
         agreement,
@@ -94,7 +110,7 @@ export function createConsents({
       return sendPage(
         reply,
         { realm, brand, title: words('consent.title'), body, plain: true },
-        { formAction: onward },
+        { formAction: onward, images: picturesOf(client) },
       );
     },
 

@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { ClientAlgorithm, DEFAULT_ALGORITHM, SigningAlgorithm } from '../../contract/algorithms.ts';
 import { ClientInput, TokenEndpointAuthMethod } from '../../contract/clients.ts';
-import { loopbackHosts } from '../../contract/names.ts';
+import { HttpUrl, loopbackHosts } from '../../contract/names.ts';
 import { GrantType } from '../../contract/oauth.ts';
 import type { Provisioning } from '../../contract/provisioning.ts';
 import type { ClientMetadata } from '../../contract/registration.ts';
@@ -43,6 +43,10 @@ type SubjectType = 'public' | 'pairwise';
 const hostOf = (address: string): string => new URL(address).hostname;
 
 const Fields = ClientInput.omit({ clientId: true, secret: true });
+
+/** No reason to refuse a client, as programs name addresses of their own machine; but no page leads there. */
+const toShow = (address: string | undefined): string | null =>
+  address?.startsWith('https://') && HttpUrl.safeParse(address).success ? address : null;
 
 /** By the very schema of the admin API. */
 function asClient(input: z.input<typeof Fields>): z.output<typeof Fields> {
@@ -94,6 +98,10 @@ export function inputOf(
     throw invalid('sector_identifier_uri is needed where redirect_uris are on several hosts');
   return asClient({
     name: metadata.client_name ?? null,
+    logoUri: toShow(metadata.logo_uri),
+    clientUri: toShow(metadata.client_uri),
+    policyUri: toShow(metadata.policy_uri),
+    tosUri: toShow(metadata.tos_uri),
     tokenEndpointAuthMethod: method,
     redirectUris,
     postLogoutRedirectUris: redirects(metadata.post_logout_redirect_uris ?? [], policy.allowedRedirectHosts),
@@ -149,6 +157,10 @@ export function updateOf(input: ReturnType<typeof inputOf>, stored: Readonly<Rec
 
 interface Registered {
   name: string | null;
+  logoUri: string | null;
+  clientUri: string | null;
+  policyUri: string | null;
+  tosUri: string | null;
   tokenEndpointAuthMethod: string;
   redirectUris: readonly string[];
   postLogoutRedirectUris: readonly string[];
@@ -176,6 +188,10 @@ export const metadataOf = (client: Registered, [byDefault = 'public']: readonly 
   grant_types: [...client.grantTypes],
   response_types: client.grantTypes.includes('authorization_code') ? ['code'] : [],
   ...(client.name !== null && { client_name: client.name }),
+  ...(client.logoUri !== null && { logo_uri: client.logoUri }),
+  ...(client.clientUri !== null && { client_uri: client.clientUri }),
+  ...(client.policyUri !== null && { policy_uri: client.policyUri }),
+  ...(client.tosUri !== null && { tos_uri: client.tosUri }),
   scope: ['openid', ...client.optionalClientScopes].join(' '),
   ...(client.jwks && { jwks: client.jwks }),
   ...(client.jwksUri !== null && { jwks_uri: client.jwksUri }),

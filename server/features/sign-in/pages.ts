@@ -3,6 +3,7 @@
 import type { FastifyReply } from 'fastify';
 import { BY_PROVIDER } from '../../contract/flows.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { aboutClient, picturesOf } from '../../http/about-client.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { type PlainKey, plainText, said, text } from '../../http/texts.ts';
@@ -63,7 +64,9 @@ export function sendStep(
   const user = state.is === 'known' ? state.user : undefined;
   const fromAccount = isFromAccount(realm, state);
   const registers = idOf(nextStep) === REGISTER;
+  const about = user ? undefined : purpose.about;
   const body = html`${!user && lead(purpose.clientName, settings)}
+${aboutClient(about)}
 ${complaint && html`<div class="error" role="alert" id="${errorId(complaint.field)}"><p>${complaint.message}</p></div>`}
 ${form(
   of,
@@ -95,7 +98,8 @@ ${
   if (page.refreshSeconds !== undefined) void reply.header('refresh', String(page.refreshSeconds));
   const title = complaint ? text('signIn.error', { title: page.title }) : page.title;
   const shown = { title: page.title, documentTitle: title, body, plain: page.plain, script, foreign: page.foreign };
-  return sendPage(reply, { realm, brand: settings, ...shown }, formPolicy(purpose, page.formAction));
+  const options = { ...formPolicy(purpose, page.formAction), images: picturesOf(about) };
+  return sendPage(reply, { realm, brand: settings, ...shown }, options);
 }
 
 /** Asked where it is shown: elsewhere the answer stays what it was. */

@@ -7,6 +7,7 @@ import { RiskAction } from '../../contract/settings.ts';
 import { type RequiredAction, requiredActions } from '../../contract/users.ts';
 import { Factor, merged, oldestOf, provenSince } from '../../domain/factors.ts';
 import type { Proven } from '../../domain/proof.ts';
+import { AboutClient } from '../../http/about-client.ts';
 import type { SsoSession } from '../sessions/service.ts';
 
 /** Chosen in place of an alternative: to make an account. */
@@ -20,6 +21,7 @@ const Finding = z.object({ reason: RiskReason, points: z.number() });
 const Purpose = z.object({
   clientId: z.string().optional(),
   clientName: z.string().optional(),
+  about: AboutClient.optional(),
   /** The client's flow instead of the realm's. */
   flow: z.string().optional(),
   requiredLevel: z.int(),
@@ -131,6 +133,8 @@ export interface BeginInput {
   realm: string;
   clientId?: string | undefined;
   clientName?: string | undefined;
+  /** What people are shown of it beside. */
+  about?: AboutClient | undefined;
   /** The client's flow instead of the realm's. */
   flow?: string | undefined;
   /** The level of assurance that is asked for; 0 or 1: any. */
@@ -165,8 +169,9 @@ export interface BegunBy extends BeginInput {
 
 /** The session still says who the person is; else they prove that first. */
 export function begunBy({ session, forced, now, identify, ...input }: BegunBy): Open {
-  const { clientId, clientName, flow, requiredLevel, maxAgeSeconds, provider, request, continueAt, redirectTo } = input;
-  const what = { clientId, clientName, flow, requiredLevel, maxAgeSeconds, provider };
+  const { clientId, clientName, about, flow, requiredLevel, maxAgeSeconds, provider } = input;
+  const { request, continueAt, redirectTo } = input;
+  const what = { clientId, clientName, about, flow, requiredLevel, maxAgeSeconds, provider };
   const purpose = { ...what, request, continueAt, redirectTo };
   const user = session && { id: session.userId, username: session.username };
   const before = session &&

@@ -12,6 +12,10 @@ export const texts: Catalogue = {
 
   'saml.signingOut': 'يجري تسجيل خروجك من التطبيقات التي استخدمتها.',
 
+  'client.home': 'حول التطبيق',
+  'client.policy': 'سياسة الخصوصية',
+  'client.terms': 'شروط الخدمة',
+
   'consent.title': 'هل تسمح بالوصول؟',
   'consent.lead': 'يطلب {application} الوصول إلى حسابك {username}:',
   'consent.origin': 'لم يتحقق أحد هنا من هذا التطبيق: {host} هو من يذكر اسمه. إذا سمحت، فستنتقل إلى {address}.',

@@ -12,6 +12,10 @@ export const texts: Catalogue = {
 
   'saml.signingOut': 'Sie werden bei den Anwendungen abgemeldet, die Sie benutzt haben.',
 
+  'client.home': 'Über die Anwendung',
+  'client.policy': 'Datenschutzerklärung',
+  'client.terms': 'Nutzungsbedingungen',
+
   'consent.title': 'Zugriff erlauben?',
   'consent.lead': '{application} bittet um Zugriff auf Ihr Konto {username}:',
   'consent.origin':

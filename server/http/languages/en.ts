@@ -11,6 +11,10 @@ export const texts = {
 
   'saml.signingOut': 'You are being signed out of the applications that you have used.',
 
+  'client.home': 'About the application',
+  'client.policy': 'Privacy policy',
+  'client.terms': 'Terms of service',
+
   'consent.title': 'Allow access?',
   'consent.lead': '{application} asks for access to your account {username}:',
   'consent.origin':

@@ -12,6 +12,10 @@ export const texts: Catalogue = {
 
   'saml.signingOut': 'Se está cerrando su sesión en las aplicaciones que ha usado.',
 
+  'client.home': 'Acerca de la aplicación',
+  'client.policy': 'Política de privacidad',
+  'client.terms': 'Condiciones del servicio',
+
   'consent.title': '¿Permitir el acceso?',
   'consent.lead': '{application} pide acceso a su cuenta {username}:',
   'consent.origin':

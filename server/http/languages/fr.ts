@@ -12,6 +12,10 @@ export const texts: Catalogue = {
 
   'saml.signingOut': 'Vous êtes en cours de déconnexion des applications que vous avez utilisées.',
 
+  'client.home': 'À propos de l’application',
+  'client.policy': 'Politique de confidentialité',
+  'client.terms': 'Conditions d’utilisation',
+
   'consent.title': 'Autoriser l’accès ?',
   'consent.lead': '{application} demande l’accès à votre compte {username} :',
   'consent.origin':

@@ -12,6 +12,10 @@ export const texts: Catalogue = {
 
   'saml.signingOut': 'È in corso l’uscita dalle applicazioni che ha usato.',
 
+  'client.home': 'Informazioni sull’applicazione',
+  'client.policy': 'Informativa sulla privacy',
+  'client.terms': 'Termini di servizio',
+
   'consent.title': 'Consentire l’accesso?',
   'consent.lead': '{application} chiede l’accesso al Suo account {username}:',
   'consent.origin':

@@ -12,6 +12,10 @@ export const texts: Catalogue = {
 
   'saml.signingOut': '使用したアプリケーションからサインアウトしています。',
 
+  'client.home': 'アプリケーションについて',
+  'client.policy': 'プライバシーポリシー',
+  'client.terms': '利用規約',
+
   'consent.title': 'アクセスを許可しますか？',
   'consent.lead': '{application} が、アカウント {username} へのアクセスを求めています：',
   'consent.origin':

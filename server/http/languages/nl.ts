@@ -12,6 +12,10 @@ export const texts: Catalogue = {
 
   'saml.signingOut': 'U wordt uitgelogd bij de toepassingen die u hebt gebruikt.',
 
+  'client.home': 'Over de toepassing',
+  'client.policy': 'Privacybeleid',
+  'client.terms': 'Gebruiksvoorwaarden',
+
   'consent.title': 'Toegang toestaan?',
   'consent.lead': '{application} vraagt toegang tot uw account {username}:',
   'consent.origin':

@@ -12,6 +12,10 @@ export const texts: Catalogue = {
 
   'saml.signingOut': 'Trwa wylogowywanie z aplikacji, które były używane.',
 
+  'client.home': 'O aplikacji',
+  'client.policy': 'Polityka prywatności',
+  'client.terms': 'Warunki korzystania',
+
   'consent.title': 'Zezwolić na dostęp?',
   'consent.lead': '{application} prosi o dostęp do Państwa konta {username}:',
   'consent.origin':

@@ -12,6 +12,10 @@ export const texts: Catalogue = {
 
   'saml.signingOut': 'A sua sessão está sendo encerrada nos aplicativos que você usou.',
 
+  'client.home': 'Sobre a aplicação',
+  'client.policy': 'Política de privacidade',
+  'client.terms': 'Termos de serviço',
+
   'consent.title': 'Permitir o acesso?',
   'consent.lead': '{application} pede acesso à sua conta {username}:',
   'consent.origin':

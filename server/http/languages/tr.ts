@@ -12,6 +12,10 @@ export const texts: Catalogue = {
 
   'saml.signingOut': 'Kullandığınız uygulamalardaki oturumunuz kapatılıyor.',
 
+  'client.home': 'Uygulama hakkında',
+  'client.policy': 'Gizlilik politikası',
+  'client.terms': 'Kullanım koşulları',
+
   'consent.title': 'Erişime izin verilsin mi?',
   'consent.lead': '{application}, {username} hesabınıza erişim istiyor:',
   'consent.origin':

@@ -12,6 +12,10 @@ export const texts: Catalogue = {
 
   'saml.signingOut': '正在让您从使用过的应用程序中退出登录。',
 
+  'client.home': '关于此应用程序',
+  'client.policy': '隐私政策',
+  'client.terms': '服务条款',
+
   'consent.title': '允许访问吗？',
   'consent.lead': '{application} 请求访问您的帐户 {username}：',
   'consent.origin': '这里没有人核实过此应用程序：其名称由 {host} 提供。如果您允许，将转到 {address}。',

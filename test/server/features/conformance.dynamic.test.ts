@@ -207,6 +207,16 @@ describe('its request objects', () => {
   });
 });
 
+test('oidcc-registration-logo-uri, -policy-uri, -tos-uri: stand on the sign-in page', async () => {
+  const shown = { logo_uri: `${RP}/logo.png`, policy_uri: `${RP}/policy`, tos_uri: `${RP}/terms`, client_uri: RP };
+  const { status, body } = await register(shown);
+  expect([status, body]).toEqual([201, expect.objectContaining(shown)]);
+  const page = await open(body.client_id, {});
+  expect(page.heading).toBe('Sign in');
+  expect(page.text).toContain(`<img src="${shown.logo_uri}"`);
+  for (const to of [shown.policy_uri, shown.tos_uri, shown.client_uri]) expect(page.text).toContain(`<a href="${to}"`);
+});
+
 describe('its keys', () => {
   test('oidcc-registration-jwks-uri: are read where it says', async () => {
     const clientId = await registered({ jwks_uri: serve('/jwks.json', keys.jwks) });

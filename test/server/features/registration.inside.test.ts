@@ -136,7 +136,8 @@ describe('by', () => {
       .toEqual(clients.toSorted());
   });
 
-  test('what only people may look at: it is fetched by nobody, and stands on no page', async () => {
+  // By their browser, which their own network guards: pages say where to, and load a picture from that one origin.
+  test('what only people may look at: it is fetched by nobody here', async () => {
     const uri = (name: string) => `${inside.url}/${name}`;
     const clientId = await registered({
       logo_uri: uri('logo'),
@@ -150,6 +151,7 @@ describe('by', () => {
     let page = await person.open(authorizePath(realm, clientId, newVerifier(), { scope: 'openid' }));
     page = await person.fill(page, { username: 'alice', password: PASSWORD });
     expect(page.heading).toBe('Allow access?');
-    expect(page.text).not.toContain(inside.url);
+    expect(page.text).toContain(`href="${uri('policy')}"`);
+    expect(page.text).not.toContain(uri('login'));
   });
 });

@@ -1,0 +1,32 @@
+// What an application says of itself where people decide whether to go on: its picture and its own pages. OpenID Connect Dynamic Client
+// Registration §2: logo_uri, client_uri, policy_uri, tos_uri. All of it is somebody else's: https alone, and no way back to this page.
+import { z } from 'zod';
+import { type Html, html } from './html.ts';
+import { text } from './texts.ts';
+
+const address = z.string().nullable();
+export const AboutClient = z.object({ logo: address, home: address, policy: address, terms: address });
+export type AboutClient = z.infer<typeof AboutClient>;
+
+/** What of it there is to show; undefined: nothing. */
+export const aboutOf = (about: AboutClient): AboutClient | undefined =>
+  Object.values(about).some((one) => one !== null) ? about : undefined;
+
+/** What the page has to load for it. */
+export const picturesOf = (about: AboutClient | undefined): string[] => (about?.logo ? [about.logo] : []);
+
+export function aboutClient(about: AboutClient | undefined): Html | false {
+  if (!about) return false;
+  const { logo, home, policy, terms } = about;
+  const said: [string | null, string][] = [
+    [home, text('client.home')],
+    [policy, text('client.policy')],
+    [terms, text('client.terms')],
+  ];
+  const links = said.flatMap(([to, words]) =>
+    to === null ? [] : html`<a href="${to}" target="_blank" rel="noopener noreferrer nofollow">${words}</a>\n`,
+  );
+  return html`<div class="application">
+${logo !== null && html`<img src="${logo}" alt="" referrerpolicy="no-referrer">`}
+${links}</div>`;
+}

@@ -1,0 +1,78 @@
+// What an application shows of itself where people sign in and agree: its picture and its own pages, which are nobody's to trust.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient } from '../../../server/contract/clients.ts';
+import { PASSWORD } from '../../support/applications.ts';
+import { createPerson, type Shown } from '../../support/person.ts';
+import { makeProvider, makeRelyingParty, REALM, requestPath } from '../../support/relying-party.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+const params = { realm: REALM };
+const about = {
+  logoUri: 'https://cdn.example/logo.png?a=1&b=">',
+  clientUri: 'https://app.example/',
+  policyUri: 'https://app.example/policy',
+  tosUri: 'https://app.example/terms',
+};
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await makeProvider(server);
+  await makeRelyingParty(server, 'shown', { ...about, consentRequired: true });
+  await makeRelyingParty(server, 'partly', { policyUri: about.policyUri });
+});
+afterAll(() => server?.stop());
+
+const pictures = ({ headers }: Shown) => /img-src ([^;]*)/.exec(headers.get('content-security-policy') ?? '')?.[1];
+
+test('picture and links stand on the sign-in page and the consent page, which load the picture from its origin alone', async () => {
+  const person = createPerson(server.baseUrl);
+  const signIn = await person.open(requestPath({ client_id: 'shown' }));
+  const consent = await person.fill(signIn, { username: 'alice', password: PASSWORD });
+  expect([signIn.heading, consent.heading]).toEqual(['Sign in', 'Allow access?']);
+  for (const page of [signIn, consent]) {
+    expect(page.text).toContain(
+      '<img src="https://cdn.example/logo.png?a=1&amp;b=&quot;&gt;" alt="" referrerpolicy="no-referrer">',
+    );
+    expect(pictures(page)).toBe("'self' data: https://cdn.example");
+    for (const [to, words] of [
+      [about.clientUri, 'About the application'],
+      [about.policyUri, 'Privacy policy'],
+      [about.tosUri, 'Terms of service'],
+    ])
+      expect(page.text).toContain(`<a href="${to}" target="_blank" rel="noopener noreferrer nofollow">${words}</a>`);
+    expect(page.headers.get('content-security-policy')).not.toContain('script-src');
+  }
+});
+
+test('they are in the language of the page', async () => {
+  const page = await createPerson(server.baseUrl).open(requestPath({ client_id: 'shown', ui_locales: 'de' }));
+  expect(page.text).toContain('>Datenschutzerklärung</a>');
+});
+
+test('of what an application doesn’t say there is nothing, and no picture is loaded for it', async () => {
+  const partly = await createPerson(server.baseUrl).open(requestPath({ client_id: 'partly' }));
+  expect(partly.text).toContain('Privacy policy');
+  const nothing = await createPerson(server.baseUrl).open(requestPath());
+  expect(nothing.text).not.toContain('class="application"');
+  for (const page of [partly, nothing]) {
+    expect(page.text).not.toContain('Terms of service');
+    expect(page.text).not.toContain('cdn.example');
+    expect(pictures(page)).toBe("'self' data:");
+  }
+});
+
+test('a picture on a host that the policy can’t name is not loaded from everywhere', async () => {
+  await makeRelyingParty(server, 'odd', { logoUri: 'https://*.example/logo.png' });
+  expect(pictures(await createPerson(server.baseUrl).open(requestPath({ client_id: 'odd' })))).toBe("'self' data:");
+});
+
+test.each(Object.keys(about))('%s must be https', async (field) => {
+  for (const address of ['http://app.example/', 'javascript:alert(1)', 'data:text/html,x']) {
+    const body = { clientId: 'plain', [field]: address };
+    await expect(server.admin.call(createClient, { params, body })).rejects.toMatchObject({
+      status: 400,
+      problem: { errors: [{ path: field }] },
+    });
+  }
+});
