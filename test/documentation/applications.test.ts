@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { randomDPoPKeyPair } from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createUser } from '../../server/contract/users.ts';
@@ -117,6 +118,22 @@ test('a person signs in to the single page, which keeps what it needs for one si
   const asked = { origin: of.home, 'access-control-request-method': 'POST' };
   const preflight = await fetch(endpoint, { method: 'OPTIONS', headers: asked });
   expect(preflight.headers.get('access-control-allow-origin')).toBe(of.home);
+});
+
+test('a person signs in to the app on a phone, whose refresh token is of no use without its key', async () => {
+  const phone = await import(await written('phone.mjs'));
+  const of = { issuer: `${server.baseUrl}/realms/shop`, clientId: 'phone' };
+  const app = await phone.start({ ...of, keyPair: await randomDPoPKeyPair('ES256') });
+  const ana = createPerson(server.baseUrl);
+  const form = await ana.open(app.url.pathname + app.url.search);
+  const { url } = await ana.fill(form, { username: 'ana', password: PASSWORD });
+  expect(url).toMatch(/^com\.example\.shop:\/callback\?/);
+  const tokens = await app.finish(url);
+  expect([tokens.token_type, tokens.claims().aud]).toEqual(['dpop', 'phone']);
+  const thief = await phone.start({ ...of, keyPair: await randomDPoPKeyPair('ES256') });
+  const { refresh_token: next } = await app.refresh(tokens.refresh_token);
+  expect(next).not.toBe(tokens.refresh_token);
+  await expect(thief.refresh(next)).rejects.toMatchObject({ error: expect.stringMatching(/^invalid_/) });
 });
 
 test('a person connects the command line by its code', async () => {
