@@ -11,9 +11,11 @@ import { NOT_PROMISED, NotPromised } from './containers/engine.ts';
 import { chromiumPath } from './support/chromium.ts';
 import { startCluster } from './support/cluster.ts';
 import type {} from './support/database.ts';
+import { obtainGoClient } from './support/go-client.ts';
 import { prepareKeyPairs } from './support/key-pairs.ts';
 import { type Need, needsOf } from './support/needs.ts';
 import { NotInstallable } from './support/packages.ts';
+import { obtainPythonClient } from './support/python-client.ts';
 import { closingLine, countSuites, failures, type Missing, table, total } from './support/report.ts';
 import { obtainSamlTools } from './support/saml-tools.ts';
 import { obtainScimTester } from './support/scim-tester.ts';
@@ -36,12 +38,15 @@ const preparations: Record<Exclude<Need, 'database'>, () => Promise<unknown>> = 
       throw error instanceof NotInstallable ? new NotPromised(error.message) : error;
     }),
   slapd: () => slapdPath(say),
-  // Python and its registry are on no machine that is promised.
-  scimTester: () =>
-    obtainScimTester(say).catch((error) => {
-      throw new NotPromised(errorWords(error));
-    }),
+  // Python, Go and their registries are on no machine that is promised.
+  goClient: () => obtainGoClient(say).catch(notPromised),
+  pythonClient: () => obtainPythonClient(say).catch(notPromised),
+  scimTester: () => obtainScimTester(say).catch(notPromised),
 };
+
+function notPromised(error: unknown): never {
+  throw new NotPromised(errorWords(error));
+}
 
 interface Lack {
   reason: string;

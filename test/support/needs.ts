@@ -9,10 +9,12 @@ export type Need =
   | 'chromium'
   | 'containers'
   | 'database'
+  | 'goClient'
   | 'helm'
   | 'kstatus'
   | 'kubernetes'
   | 'node'
+  | 'pythonClient'
   | 'samlTools'
   | 'scimTester'
   | 'slapd';
@@ -24,6 +26,8 @@ const files: Record<string, Need> = {
   'node/node.ts': 'node',
   'support/chromium.ts': 'chromium',
   'support/database.ts': 'database',
+  'support/go-client.ts': 'goClient',
+  'support/python-client.ts': 'pythonClient',
   'support/saml-tools.ts': 'samlTools',
   'support/scim-tester.ts': 'scimTester',
   'support/slapd.ts': 'slapd',

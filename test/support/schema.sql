@@ -244,6 +244,10 @@ create table client (
   access_token_signed_response_alg text,
   userinfo_signed_response_alg text,
   request_uris text[] not null default '{}'::text[],
+  logo_uri text,
+  client_uri text,
+  policy_uri text,
+  tos_uri text,
   primary key (realm_id, id),
   constraint client_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );

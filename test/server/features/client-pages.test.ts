@@ -45,11 +45,6 @@ test('picture and links stand on the sign-in page and the consent page, which lo
   }
 });
 
-test('they are in the language of the page', async () => {
-  const page = await createPerson(server.baseUrl).open(requestPath({ client_id: 'shown', ui_locales: 'de' }));
-  expect(page.text).toContain('>Datenschutzerklärung</a>');
-});
-
 test('of what an application doesn’t say there is nothing, and no picture is loaded for it', async () => {
   const partly = await createPerson(server.baseUrl).open(requestPath({ client_id: 'partly' }));
   expect(partly.text).toContain('Privacy policy');
