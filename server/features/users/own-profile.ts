@@ -107,7 +107,7 @@ export function createOwnProfiles({ sql, transact }: { sql: Sql; transact: Trans
       // Before anything is locked: what doesn't fit writes nothing.
       const unlocked = await wanted(sql, realm, userId, values);
       if (!unlocked || unlocked.fault) return unlocked?.fault ?? { ok: true, fields: [] };
-      return transact(realm, async (tx): Promise<ProfileChange> => {
+      const work = async (tx: Tx): Promise<ProfileChange> => {
         await store.lock(tx.sql, realm, userId);
         const change = await wanted(tx.sql, realm, userId, values);
         if (!change) return { ok: true, fields: [] };
@@ -121,7 +121,9 @@ export function createOwnProfiles({ sql, transact }: { sql: Sql; transact: Trans
         if (all.length > 0) tx.record({ type: 'USER_UPDATED', realm, by, subject, data: { fields: all } });
         await beside?.(tx, fields);
         return { ok: true, fields };
-      }).catch((error: unknown) => {
+      };
+      // Bookkeeping: a lock counts as a write, and where nothing changes it is the only one.
+      return transact(realm, work, { bookkeeping: true }).catch((error: unknown) => {
         if (error instanceof Unfit) return error.fault;
         if (constraintOf(error) !== SUBJECT_TAKEN) throw error;
         return takenIn([], 'attributes');

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { activateAgent, createAgent, getAgent } from '../../../server/contract/agents.ts';
 import { listClients, putClient } from '../../../server/contract/clients.ts';
+import { listEvents } from '../../../server/contract/events.ts';
 import { listMessages } from '../../../server/contract/messages.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, getUser, putUser } from '../../../server/contract/users.ts';
@@ -84,6 +85,18 @@ test('a profile is read and changed within what the realm lets people say, and t
   await site.mailTo(address(), 'your profile was changed');
   const refused = await me('PUT', 'profile', { attributes: { level: ['9'] } });
   expect([refused.status, errorsOf(refused)]).toEqual([400, ['attributes.level']]);
+});
+
+test('a profile that says nothing new is answered as it is, and writes nothing', async () => {
+  const me = await account.byToken();
+  const { body: given } = await me('PUT', 'profile', { firstName: 'Ada' });
+  const query = { type: 'USER_UPDATED' as const };
+  const written = async () => [await stored(), (await call(listEvents, { params: { realm }, query })).body];
+  const before = await written();
+  const same = await me('PUT', 'profile', { firstName: 'Ada' });
+  expect([same.status, same.body]).toEqual([200, given]);
+  expect((await me('PUT', 'profile', {})).status).toBe(200);
+  expect(await written()).toEqual(before);
 });
 
 test('a new password ends all other sessions, and one against the rules is refused with its reason', async () => {
