@@ -126,6 +126,7 @@ export async function buildApp({
   const federation = createFederation({
     ...infrastructure,
     enqueue: queue.enqueue,
+    passwords: () => people.passwords,
     passwordsChanged: (...told) => people.credentials.passwordsChanged(...told),
     log: (message) => log.warn(message),
     now,

@@ -1,6 +1,7 @@
 // The composition root's part for directories of people: signing in by them, syncs, what administrators do with them.
 // It decides nothing. Specification 4.2.
 import type { FastifyInstance } from 'fastify';
+import type { Passwords } from './crypto/passwords.ts';
 import type { Seal } from './crypto/seal.ts';
 import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
@@ -21,6 +22,7 @@ export interface FederationDeps {
   realmSql: RealmSql;
   transact: Transact;
   seal: Seal;
+  passwords: () => Passwords;
   outbound: Pick<Outbound, 'connect' | 'secureContext'>;
   enqueue: Queue['enqueue'];
   passwordsChanged: Credentials['passwordsChanged'];

@@ -87,6 +87,12 @@ export const userFederation = kind({
     schedule: z.int().min(0).max(31_536_000).describe('Seconds from one sync to the next; 0: only when asked'),
     pageSize: z.int().min(1).max(5000).describe('Entries that are asked for at once'),
     removed: z.enum(['disable', 'keep']).describe('What becomes of people who are there no more'),
+    away: z
+      .enum(['refuse', 'lastPassword'])
+      .describe(
+        'Who signs in while it can’t be asked: nobody, or who knows the last password that it took, of which a hash is kept for that',
+      ),
+    awaySeconds: z.int().min(60).max(2_592_000).describe('How long ago it took that password at most; default a day'),
   },
   needed: ['connection', 'users'],
   secrets: { secret: text(1024).min(1).describe('The password of bindDn; write-only') },
@@ -126,6 +132,8 @@ export const userFederation = kind({
     schedule: 3600,
     pageSize: 100,
     removed: 'keep',
+    away: 'lastPassword',
+    awaySeconds: 3600,
     secret: 'another password there',
   },
 });

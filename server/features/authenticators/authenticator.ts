@@ -114,6 +114,8 @@ export interface Passed {
   /** What was read of the person on the way, so that it isn't read again. */
   standing?: PersonStanding;
   rememberMe?: boolean;
+  /** What the audit log has to say of how it was. */
+  note?: string | undefined;
   /** RFC 8176, where it isn't always the same. */
   amr?: string[];
   /** It counts beside another proof, and says by itself not who it is. */

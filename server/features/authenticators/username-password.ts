@@ -58,11 +58,12 @@ export const createUsernamePassword = ({ credentials, homes, breached }: Usernam
       const words = checked.reason === 'away' ? text('password.away') : text('password.refused');
       return { ...again(words, checked.reason), user: checked.user };
     }
-    const { user, credentialId, standing } = checked;
+    const { user, credentialId, standing, away } = checked;
+    const note = away ? 'away-known' : undefined;
     const { riskPolicyEnabled, breachedPasswordCheck, riskWeights } = step.settings;
     const counts = riskPolicyEnabled && breachedPasswordCheck && riskWeights['breached-password'] !== 0;
     const signals = counts && (await breached(password)) ? { signals: ['breached-password' as const] } : {};
-    return { do: 'passed', credentialId, user, standing, rememberMe: form.remember === 'on', ...signals };
+    return { do: 'passed', credentialId, user, standing, note, rememberMe: form.remember === 'on', ...signals };
   },
 });
 

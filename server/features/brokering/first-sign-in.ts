@@ -233,6 +233,8 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     });
     if (!checked.ok || checked.user.id !== owner.id)
       return again('password', text('provider.wrongPassword'), {}, checked.ok ? 'wrong' : checked.reason);
+    // What is connected now stays so: the last password that their directory took is too little for that.
+    if (checked.away) return again('password', text('password.away'), {}, 'away');
     return { do: 'theirs', user: checked.user, credentialId: checked.credentialId, arrived };
   }
 

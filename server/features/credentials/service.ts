@@ -52,7 +52,14 @@ export interface NewPassword extends KnownUser {
 /** Why a password was not accepted: for the audit log, never for whoever typed it. */
 export type PasswordRefusal = 'unknown' | 'wrong' | 'locked' | 'disabled' | 'away';
 export type PasswordVerdict =
-  | { ok: true; user: KnownUser; credentialId: string; standing: PersonStanding }
+  | {
+      ok: true;
+      user: KnownUser;
+      credentialId: string;
+      standing: PersonStanding;
+      /** Whoever keeps the password couldn't be asked: it was the last that they took. */
+      away: boolean;
+    }
   | { ok: false; reason: PasswordRefusal; user: KnownUser | undefined };
 export type OtpVerdict = { ok: true; credentialId: string } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
 
@@ -164,7 +171,8 @@ export function createCredentials(deps: CredentialDeps) {
     if (local && old) await rehash(realm, proven, plain);
     // What comes after it must not become guessable by entering the password again and again.
     if (limit && row) await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
-    return { ok: true, user: them, credentialId: proven.credential_id, standing: standingOf(proven) };
+    const away = typeof other === 'object' && other.away === true;
+    return { ok: true, user: them, credentialId: proven.credential_id, standing: standingOf(proven), away };
   }
 
   /** Whether the code is one of this person's, and had not been used. */

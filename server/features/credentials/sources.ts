@@ -19,8 +19,8 @@ export interface ElsewhereAttempt {
 }
 
 export interface PasswordSource {
-  /** `away`: nobody can say. `wrong-or-away`: whoever keeps it says no, but not all can be asked; from outside it is the same as `away`. */
-  check(attempt: ElsewhereAttempt): Promise<{ userId: string } | 'wrong' | 'away' | 'wrong-or-away'>;
+  /** With `away` it is who knew the last password, while nobody can be asked. `away`: nobody can say. `wrong-or-away`: whoever keeps it says no, but not all can be asked; from outside it is the same as `away`. */
+  check(attempt: ElsewhereAttempt): Promise<{ userId: string; away?: true } | 'wrong' | 'away' | 'wrong-or-away'>;
   /** The name of whoever keeps somebody's password in place of the realm. */
   keeperOf(realm: string, userId: string): Promise<string | undefined>;
 }

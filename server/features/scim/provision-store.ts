@@ -65,7 +65,7 @@ export const markDue = (
         where realm_id = ${realm} and target_id = ${target} and user_id = any(${users}::uuid[])`,
   );
 
-/** Everything, and what is no more. @param forget it is sent although nothing has changed here */
+/** Everything, and what is no more; locked as for {@link markDue}. @param forget it is sent although nothing has changed here */
 export async function markAll(sql: Sql, realm: string, target: string, at: Date, { forget }: { forget: boolean }) {
   await mark(
     sql,
@@ -73,9 +73,10 @@ export async function markAll(sql: Sql, realm: string, target: string, at: Date,
     target,
     at,
     fragment`
-      select 'user' as kind, id from realm_user where realm_id = ${realm}
-      union all select 'group', id from user_group where realm_id = ${realm}
-      union select kind, object_id from scim_link where realm_id = ${realm} and target_id = ${target}`,
+      select 'user' as kind, id from (select id from realm_user where realm_id = ${realm} for key share) present
+      union select 'group', id from user_group where realm_id = ${realm}
+      union select kind, object_id from (
+        select kind, object_id from scim_link where realm_id = ${realm} and target_id = ${target} for update) known`,
     forget,
   );
   await sql`
@@ -129,8 +130,14 @@ export interface Result extends Link {
   /** It has just come to be there, by another id than before. */
   made: boolean;
 }
-export async function finish(sql: Sql, realm: string, target: string, at: Date, results: readonly Result[]) {
-  await sql`
+export async function finish(
+  sql: Sql,
+  realm: string,
+  { id: target, url }: Pick<Target, 'id' | 'url'>,
+  at: Date,
+  results: readonly Result[],
+) {
+  const noted = await sql<Pick<Link, 'kind' | 'object_id'>>`
     with r as (
       select * from jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as r (kind text, object_id uuid, remote_id text, digest text,
         attempts int, changes bigint, error text, again bigint, gone boolean)
@@ -141,7 +148,13 @@ export async function finish(sql: Sql, realm: string, target: string, at: Date, 
         claimed_until = null,
         due_at = case when l.changes <> r.changes then l.due_at when r.again is null then null else to_timestamp(r.again / 1000.0) end
       from r where l.realm_id = ${realm} and l.target_id = ${target} and l.kind = r.kind and l.object_id = r.object_id
-        and not (r.gone and l.changes = r.changes)`;
+        and not (r.gone and l.changes = r.changes)
+      returning l.kind, l.object_id`;
+  const known = new Set(noted.map(({ kind, object_id }) => `${kind} ${object_id}`));
+  const unknown = results.filter(
+    ({ kind, object_id, remote_id }) => kind === 'user' && remote_id !== null && !known.has(`user ${object_id}`),
+  );
+  if (unknown.length > 0) await removeErased(sql, realm, { id: target, url }, at, unknown);
   const made = results.filter((one) => one.kind === 'user' && one.made).map((one) => one.object_id);
   if (made.length === 0) return;
   await mark(
@@ -154,6 +167,22 @@ export async function finish(sql: Sql, realm: string, target: string, at: Date, 
       where m.realm_id = ${realm} and m.user_id = any(${made}::uuid[])`,
   );
 }
+/** Who was erased while they were sent there is due to be removed there, under nobody's id. */
+const removeErased = (
+  sql: Sql,
+  realm: string,
+  { id: target, url }: Pick<Target, 'id' | 'url'>,
+  at: Date,
+  results: readonly Result[],
+) => sql`
+  insert into scim_link (realm_id, target_id, kind, object_id, remote_id, due_at)
+  select t.realm_id, t.id, 'user', gen_random_uuid(), r.remote_id, ${at}
+  from jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as r (object_id uuid, remote_id text)
+  join scim_target t on t.realm_id = ${realm} and t.id = ${target} and t.url = ${url}
+  where not exists (select from realm_user u where u.realm_id = t.realm_id and u.id = r.object_id)
+    and not exists (select from scim_link l where l.realm_id = t.realm_id and l.target_id = t.id and l.kind = 'user'
+      and l.remote_id = r.remote_id)`;
+
 /** What was claimed and not tried. */
 export const release = (sql: Sql, realm: string, target: string, objects: readonly string[]) => sql`
   update scim_link set claimed_until = null

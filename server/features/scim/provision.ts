@@ -150,7 +150,7 @@ export function createProvisioning({ sql, outbound, openSecret, enqueue, now }: 
         results.push({ ...link, ...failed, digest: null });
       }
     }
-    await store.finish(sql, realm, target.id, now(), results);
+    await store.finish(sql, realm, target, now(), results);
     const left = ordered.slice(results.length).map((link) => link.object_id);
     if (left.length > 0) await store.release(sql, realm, target.id, left);
     if (away !== undefined) throw away;

@@ -143,6 +143,7 @@ export function createFinish(deps: FinishDeps) {
         sessionId: session.id,
         levelOfAssurance: level,
         methods: factors.amrOf(state.factors),
+        ...(state.note !== undefined && { reason: state.note }),
         ...(state.risk ? { risk: state.risk } : {}),
       },
     });

@@ -138,6 +138,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
     address: undefined,
     complaint: undefined,
     rememberMe: verdict.rememberMe ?? base.rememberMe,
+    ...(verdict.note !== undefined && { note: verdict.note }),
   };
   return { state: after, effects: toJudge(after, verdict.standing) };
 }

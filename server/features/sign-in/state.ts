@@ -76,6 +76,8 @@ const Proof = z.object({
   rememberMe: z.boolean(),
   /** What was found on the way that speaks for a risk. */
   signals: z.array(RiskReason).optional(),
+  /** What the audit log says of how something was proven. */
+  note: z.string().optional(),
   risk: z
     .object({
       score: z.number(),

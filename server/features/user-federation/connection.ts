@@ -149,7 +149,8 @@ async function clientOver(socket: Socket, timeoutMs: number): Promise<Client> {
   });
 }
 
-function sessionOf(client: Client): Session {
+/** @param client bound already */
+export function sessionOf(client: Pick<Client, 'search' | 'searchPaginated' | 'bind'>): Session {
   const optionsOf = ({ scope, filter, attributes }: Search): SearchOptions => ({
     scope,
     filter,

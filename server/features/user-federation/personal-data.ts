@@ -2,7 +2,7 @@
 import type { PersonalData } from '../gdpr/personal-data.ts';
 
 export const federationData: PersonalData = {
-  tables: ['directory_person', 'directory_sync'],
+  tables: ['directory_person', 'directory_password', 'directory_sync'],
   async export(sql, realm, userId) {
     const rows = await sql<{ directory: string; externalId: string; entry: string }>`
       select d.alias as directory, p.external_id as "externalId", p.dn as entry from directory_person p

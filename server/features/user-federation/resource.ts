@@ -1,6 +1,7 @@
 // Owns: directories of people as administrators keep them.
 // Does not own: their fields and routes (contract/user-federation.ts), asking them (connection.ts), sealing the password (resource/at-rest.ts).
 // Implements: decisions "User federation"; specification 4.2.
+
 import { loopbackHosts } from '../../contract/names.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { userFederation } from '../../contract/user-federation.ts';
@@ -9,6 +10,7 @@ import { endAccess } from '../../domain/end-access.ts';
 import { declaredResource, type ResourceDeps } from '../../resource/declared.ts';
 import { strings } from '../../resource/items.ts';
 import type { Fields } from '../../resource/part.ts';
+import { forgetLastPasswords } from './last-passwords.ts';
 
 /** What an entry says, where nothing else is said. */
 const usualAttributes = { username: 'uid', email: 'mail', firstName: 'givenName', lastName: 'sn' } as const;
@@ -96,6 +98,8 @@ export const userFederationResource = (deps: ResourceDeps) =>
           schedule: 'int',
           pageSize: 'int',
           removed: 'text',
+          away: 'text',
+          awaySeconds: 'int',
         },
       },
       fresh: () => ({
@@ -106,6 +110,8 @@ export const userFederationResource = (deps: ResourceDeps) =>
         schedule: 0,
         pageSize: 500,
         removed: 'disable',
+        away: 'refuse',
+        awaySeconds: 86_400,
       }),
       canonical,
       // People are tied to it.
@@ -120,7 +126,9 @@ export const userFederationResource = (deps: ResourceDeps) =>
         const ids = changes
           .filter(({ fields }) =>
             fields.some(
-              ({ path, to }) => /^(connection|users|groups|secret)\b/.test(path) || (path === 'enabled' && to === true),
+              ({ path, to }) =>
+                /^(connection|users|groups|secret|away|awaySeconds)\b/.test(path) ||
+                (path === 'enabled' && to === true),
             ),
           )
           .flatMap(({ id }) => id ?? []);
@@ -129,6 +137,8 @@ export const userFederationResource = (deps: ResourceDeps) =>
           : fragment`select user_id from directory_person where realm_id = ${realm} and directory_id = any(${ids}::uuid[])`;
       },
       async onChange(tx, realm, changes, by) {
+        const strict = changes.flatMap(({ id, fields }) => (id !== undefined && fields.away === 'refuse' ? [id] : []));
+        if (strict.length > 0) await forgetLastPasswords(tx.sql, realm, strict);
         const gone = changes.flatMap(({ action, id }) => (action === 'delete' && id !== undefined ? [id] : []));
         if (gone.length === 0) return;
         const people = fragment`select user_id from credential

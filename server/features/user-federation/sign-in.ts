@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Seal } from '../../crypto/seal.ts';
 import { createRealmCache } from '../../db/cache.ts';
-import { fragment, type Sql } from '../../db/sql.ts';
+import { fragment } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { createAttempts } from '../../domain/attempts.ts';
 import { createSemaphore } from '../../schedule/semaphore.ts';
@@ -14,6 +14,7 @@ import type { DirectoryPerson, FromDirectoryWriter } from '../users/from-directo
 import { DirectoryFault, type DirectoryOutbound, type Entry, isBinary, ldapts, withDirectory } from './connection.ts';
 import { personAttributes, personOf, stableId, writtenAttributes } from './entry.ts';
 import { type DirectoryGroups, groupAttributes } from './groups.ts';
+import { createLastPasswords, type LastPasswordDeps } from './last-passwords.ts';
 import { climbed } from './nested.ts';
 import * as store from './store.ts';
 
@@ -26,15 +27,13 @@ const AT_ONCE = 16;
 /** Guesses at somebody who was never here, whom no lock-out counts; the directory's own rules hold beside it. */
 const GUESSES = { limit: 10, windowMs: 900_000 };
 
-export interface DirectorySourceDeps {
-  sql: Sql;
+export interface DirectorySourceDeps extends LastPasswordDeps {
   transact: Transact;
   seal: Seal;
   outbound: DirectoryOutbound;
   people: FromDirectoryWriter;
   groups: DirectoryGroups;
   log(message: string): void;
-  now: () => Date;
 }
 
 type Answer = { found: DirectoryPerson } | 'wrong' | 'away';
@@ -48,6 +47,7 @@ export function createDirectorySource(
     ttlMs: KEPT_MS,
     load: (realm) => store.directories(sql, seal, realm, fragment`enabled`),
   });
+  const lastPasswords = createLastPasswords(deps);
   const turn = createSemaphore({ perKey: AT_ONCE });
   const guesses = createAttempts({ ...GUESSES, now });
   const awayUntil = new Map<string, number>();
@@ -178,10 +178,13 @@ export function createDirectorySource(
       for (const [i, answer] of answers.entries()) {
         const directory = all[i];
         if (!directory || typeof answer === 'string') continue;
-        if (link && settled && directory.mode === 'import') return { userId: link.user_id };
+        const { passwordChanged } = answer.found;
         try {
-          const userId = await arrive(directory, answer.found);
-          return userId === undefined ? 'wrong' : { userId };
+          const stays = link && settled && directory.mode === 'import';
+          const userId = stays ? link.user_id : await arrive(directory, answer.found);
+          if (userId === undefined) return 'wrong';
+          await lastPasswords.remember(directory, userId, { password: attempt.password, passwordChanged });
+          return { userId };
         } catch (error) {
           if (!(error instanceof DirectoryFault)) throw error;
           log(`groups of somebody of the directory ${directory.alias} of ${realm} can't be read: ${error.message}`);
@@ -189,6 +192,14 @@ export function createDirectorySource(
         }
       }
       if (!answers.includes('away')) return 'wrong';
+      const lenient = all.filter(({ away }, i) => answers[i] === 'away' && away === 'lastPassword');
+      if (lenient.length > 0) {
+        const theirs = lenient.find(({ id }) => id === link?.directory_id);
+        const matches = await lastPasswords.matches(theirs, link?.user_id, attempt);
+        if (link && matches) return { userId: link.user_id, away: true };
+        // somebody has looked, so it was a guess
+        if (matches === false) return 'wrong-or-away';
+      }
       // what the others say tells nothing of a password that one of them keeps
       const keepers = answers.filter((_, i) => !link || all[i]?.id === link.directory_id);
       return keepers.length > 0 && keepers.every((answer) => answer === 'away') ? 'away' : 'wrong-or-away';

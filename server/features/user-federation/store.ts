@@ -21,6 +21,8 @@ export interface Directory {
   groups: Whole<typeof DirectoryGroups> | null;
   pageSize: number;
   removed: 'disable' | 'keep';
+  away: 'refuse' | 'lastPassword';
+  awaySeconds: number;
   /** Of its bindDn. */
   secret: string | null;
 }
@@ -29,7 +31,8 @@ type DirectoryRow = Omit<Directory, 'secret' | 'realm'> & { secret: Buffer | nul
 
 export async function directories(sql: Sql, seal: Seal, realm: string, which: Fragment): Promise<Directory[]> {
   const rows = await sql<DirectoryRow>`
-    select id, alias, enabled, mode, connection, users, groups, page_size as "pageSize", removed, secret from directory
+    select id, alias, enabled, mode, connection, users, groups, page_size as "pageSize", removed, away,
+      away_seconds as "awaySeconds", secret from directory
     where realm_id = ${realm} and ${which} order by alias collate "C"`;
   const secret = sealed(seal, sealedAs('directory'));
   return rows.map((row) => ({

@@ -2,7 +2,7 @@
 // Does not own: talking to directories (ldap-sync.test.ts).
 // Implements: RFC 4514; decisions "User federation".
 import { expect, test } from 'vitest';
-import { entryOf } from '../../../server/features/user-federation/connection.ts';
+import { entryOf, sessionOf } from '../../../server/features/user-federation/connection.ts';
 import { dnKey } from '../../../server/features/user-federation/dn.ts';
 
 test.each([
@@ -27,6 +27,46 @@ test('a list that comes in ranges says what to ask for next, and its last part t
   const last = entryOf({ dn: 'cn=g', 'member;range=2-*': 'c', 'member;range=2-*;x': [] });
   expect([last.values('Member'), last.rest('member')]).toEqual([['c'], undefined]);
   expect(entryOf({ dn: 'cn=g' }).rest('member')).toBeUndefined();
+});
+
+/** A directory that gives so many members at a time, whatever is asked for, as Active Directory does. */
+function givingInRanges(members: readonly string[], atOnce: number) {
+  const asked: string[] = [];
+  const ranged = (from: number) => {
+    const upTo = from + atOnce;
+    const last = upTo >= members.length;
+    return { dn: 'cn=g', member: [], [`member;range=${from}-${last ? '*' : upTo - 1}`]: members.slice(from, upTo) };
+  };
+  const search = async (_: string, { attributes = [] }: { attributes?: string[] } = {}) => {
+    const [attribute = ''] = attributes;
+    asked.push(attribute);
+    const from = Number(/;range=(\d+)-\*/.exec(attribute)?.[1] ?? 0);
+    return { searchEntries: from < members.length ? [ranged(from)] : [], searchReferences: [] };
+  };
+  const none = () => Promise.reject(new Error('it is not asked for this'));
+  const session = sessionOf({ search, searchPaginated: none as never, bind: none });
+  return { asked, first: entryOf(ranged(0)), session };
+}
+
+test('all of a list that comes in ranges is asked for, range by range, and a short one not again', async () => {
+  const members = Array.from({ length: 3000 }, (_, i) => `uid=u${i}`);
+  const { asked, first, session } = givingInRanges(members, 1500 - 1);
+  expect(await session.whole(first, 'member')).toEqual(members);
+  expect(asked).toEqual(['member;range=1499-*', 'member;range=2998-*']);
+  const short = givingInRanges(members.slice(0, 10), 1500);
+  expect(await short.session.whole(short.first, 'member')).toHaveLength(10);
+  expect(short.asked).toEqual([]);
+});
+
+test('a directory that says the same range again, or no more of it, ends the list', async () => {
+  const { first, session } = givingInRanges(['a', 'b', 'c'], 2);
+  const stuck = { searchEntries: [{ dn: 'cn=g', 'member;range=0-1': ['a', 'b'] }], searchReferences: [] };
+  const again = sessionOf({ search: async () => stuck, searchPaginated: null as never, bind: null as never });
+  expect(await session.whole(first, 'member')).toEqual(['a', 'b', 'c']);
+  expect(await again.whole(first, 'member')).toEqual(['a', 'b', 'a', 'b']);
+  const gone = async () => ({ searchEntries: [], searchReferences: [] });
+  const empty = sessionOf({ search: gone, searchPaginated: null as never, bind: null as never });
+  expect(await empty.whole(first, 'member')).toEqual(['a', 'b']);
 });
 
 test('bytes stay bytes', () => {
