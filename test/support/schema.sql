@@ -485,7 +485,10 @@ create table directory (
   page_size integer not null,
   removed text not null,
   secret bytea,
+  away text not null default 'refuse'::text,
+  away_seconds integer not null default 86400,
   primary key (realm_id, id),
+  constraint directory_away_check CHECK ((away = ANY (ARRAY['refuse'::text, 'lastPassword'::text]))),
   constraint directory_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX directory_alias ON directory USING btree (realm_id, alias);
@@ -501,6 +504,19 @@ create table directory_group (
   constraint directory_group_realm_id_group_id_fkey FOREIGN KEY (realm_id, group_id) REFERENCES user_group(realm_id, id) ON DELETE CASCADE
 );
 CREATE INDEX directory_group_group ON directory_group USING btree (realm_id, group_id);
+
+create table directory_password (
+  realm_id text not null,
+  user_id uuid not null,
+  directory_id uuid not null,
+  phc text not null,
+  password_changed text,
+  known_at timestamp with time zone not null,
+  primary key (realm_id, user_id),
+  constraint directory_password_realm_id_directory_id_fkey FOREIGN KEY (realm_id, directory_id) REFERENCES directory(realm_id, id) ON DELETE CASCADE,
+  constraint directory_password_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
+);
+CREATE INDEX directory_password_directory ON directory_password USING btree (realm_id, directory_id);
 
 create table directory_person (
   realm_id text not null,
