@@ -112,6 +112,7 @@ export function createAccountApi(deps: AccountApiDeps): {
         phone: createOwnPhoneWrites({ ...own, ...written, plainNumber, notify, sends }),
         methods: createOwnCredentials({ ...own, ...written, settings }),
         browsers: own.browsers,
+        agents: own.agents,
         erasures: own.erasures,
         offline: own.offline,
       });

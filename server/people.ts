@@ -15,6 +15,7 @@ import { createFactors } from './domain/factors.ts';
 import { ERASURES_A_MINUTE } from './features/account/erase.ts';
 import { createForgetPhone, createPhoneSection } from './features/account/phone.ts';
 import { accountRoutes } from './features/account/routes.ts';
+import { createOwnAgents } from './features/agents/own.ts';
 import { createMailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
 import { createOtp } from './features/authenticators/otp.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
@@ -180,6 +181,7 @@ export function createPeople(deps: PeopleDeps) {
   const offline = createOfflineSessions({ sql, transact, now });
   const upstreamLogout = identities.logoutWith(sessions);
   const browsers = createBrowsers({ sql, transact });
+  const agents = createOwnAgents({ sql, transact, now });
   const risk = createRisk({ sql, baseUrl, locate: createLocator(deps.locationHeaders), now, newId });
   const choosePassword = createChoosePassword({ credentials });
   const profiles = createOwnProfiles({ sql, transact });
@@ -273,7 +275,7 @@ export function createPeople(deps: PeopleDeps) {
     /** What people change of their own account. */
     own: {
       ...{ credentials, passkeys, recoveryCodes, enrolments, links, ownIdentities, factors },
-      ...{ profiles, emails, codes, choosePassword, erasures, offline, browsers, phones, forgetPhone },
+      ...{ profiles, emails, codes, choosePassword, erasures, offline, browsers, phones, forgetPhone, agents },
     },
     languages,
     drop(realm: string | undefined): void {
@@ -363,7 +365,7 @@ export function createPeople(deps: PeopleDeps) {
       impersonationPages(pages, { transact, sessions, settings, baseUrl });
       accountRoutes(pages, {
         ...{ sql, transact, sessions, factors, credentials, signIns, logout, settings, now },
-        ...{ profiles, emails, gdpr, notify, sends, erasures, offline },
+        ...{ profiles, emails, gdpr, notify, sends, erasures, offline, agents },
         sections: [
           identities.section(connections, ownIdentities),
           createPhoneSection({ phones, forgetPhone, sends, transact }),

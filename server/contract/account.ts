@@ -236,8 +236,10 @@ export const OwnAgent = z
     name: z.string(),
     description: z.string().nullable(),
     status: z.enum(['draft', 'active', 'suspended', 'revoked']),
+    reviewDueAt: EpochMs.nullable().describe('It is suspended unless you or an administrator confirmed it until then'),
   })
   .meta({ id: 'OwnAgent' });
+export type OwnAgent = z.infer<typeof OwnAgent>;
 export const OwnApplication = z
   .object({
     name: z.string(),
@@ -277,6 +279,31 @@ export const suspendOwnAgent = route({
   params: OfOne,
   status: 204,
   problems: ['not-found'],
+});
+
+export const revokeOwnAgent = route({
+  ...own,
+  method: 'POST',
+  path: `${at}/agents/:id/revoke`,
+  operationId: 'revokeOwnAgent',
+  summary: 'End an agent of yours for good',
+  description: 'Nobody can let it act again. Refused (409) where it is revoked already.',
+  fresh: true,
+  params: OfOne,
+  status: 204,
+  problems: ['not-found', 'wrong-state'],
+});
+export const reviewOwnAgent = route({
+  ...own,
+  method: 'POST',
+  path: `${at}/agents/:id/review`,
+  operationId: 'reviewOwnAgent',
+  summary: 'Confirm that an agent of yours is still needed',
+  description: 'Its next review is due a whole interval from now. Refused (409) where it isn’t active or has expired.',
+  fresh: true,
+  params: OfOne,
+  status: 204,
+  problems: ['not-found', 'wrong-state'],
 });
 
 export const OwnActivity = z

@@ -4,6 +4,9 @@ import type { By, Party } from '../contract/events.ts';
 import { type Fragment, fragment } from '../db/statement.ts';
 import type { Tx } from '../db/transact.ts';
 
+/** How long before its review the owner is asked to confirm it. */
+export const AGENT_REMINDER_DAYS = 14;
+
 /** Of a row `t`: it may act, until it expires. */
 export const agentActs = fragment`(t.status = 'active' and exists (
   select from realm_user o where o.realm_id = t.realm_id and o.id = t.user_id and o.enabled))`;

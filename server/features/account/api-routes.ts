@@ -6,15 +6,15 @@ import type { By } from '../../contract/events.ts';
 import * as offlineApi from '../../contract/offline-sessions.ts';
 import { faultAt, Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { fragment, type Sql } from '../../db/sql.ts';
+import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
-import { suspendAgents } from '../../domain/agents.ts';
 import type { Attempts } from '../../domain/attempts.ts';
 import { inRealm } from '../../domain/attempts.ts';
 import { endAccess } from '../../domain/end-access.ts';
 import { holderOf } from '../../domain/principal.ts';
 import { type Site, siteOf } from '../../domain/site.ts';
 import { bind } from '../../http/bind.ts';
+import type { OwnAgents } from '../agents/own.ts';
 import type { Gdpr } from '../gdpr/service.ts';
 import type { Notify } from '../messaging/notify.ts';
 import type { Browsers } from '../risk/browsers.ts';
@@ -39,6 +39,7 @@ export interface AccountApiRoutesDeps {
   offline: OfflineSessions;
   gdpr: Pick<Gdpr, 'eraseOneself'>;
   notify: Notify;
+  agents: OwnAgents;
   browsers: Pick<Browsers, 'list' | 'forget'>;
   asThemselves: AsThemselves;
   /** By address; with those of the page. */
@@ -60,6 +61,7 @@ export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDep
     gdpr,
     notify,
     browsers,
+    agents,
     asThemselves,
     settings,
     baseUrl,
@@ -176,18 +178,19 @@ export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDep
   bind(app, api.listOwnApplications, ({ params: { realm }, request }) =>
     store.applicationsOf(sql, realm, holderOf(request).userId),
   );
-  bind(app, api.listOwnAgents, ({ params: { realm }, request }) =>
-    store.agentsOf(sql, realm, holderOf(request).userId),
-  );
+  bind(app, api.listOwnAgents, ({ params: { realm }, request }) => agents.list(realm, holderOf(request).userId));
   bind(app, api.suspendOwnAgent, async ({ params: { realm, id }, by, request }) => {
-    const { userId } = holderOf(request);
-    await transact(realm, async (tx) => {
-      if (!(await store.isAgentOf(tx.sql, realm, { id, userId })))
-        throw new Problem('not-found', 'You have no such agent');
-      await suspendAgents(tx, realm, { which: fragment`t.id = ${id}`, cause: 'owner', by });
-    });
+    await agents.stop(by, realm, { id, owner: holderOf(request).userId });
     return undefined;
   });
+  for (const [move, route] of [
+    ['revoke', api.revokeOwnAgent],
+    ['review', api.reviewOwnAgent],
+  ] as const)
+    bind(app, route, async ({ params: { realm, id }, by, request }) => {
+      await agents.move(by, realm, { id, owner: holderOf(request).userId }, move);
+      return undefined;
+    });
   bind(app, api.listOwnActivity, async ({ params: { realm }, request }) => {
     const rows = await store.activityOf(sql, realm, holderOf(request).userId, toldActivities);
     return rows.map(({ at: occurredAt, ...row }) => ({ ...row, occurredAt }));

@@ -5,12 +5,11 @@ import { z } from 'zod';
 import type { By } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { RequiredAction } from '../../contract/users.ts';
-import { fragment } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
-import { suspendAgents } from '../../domain/agents.ts';
 import { endAccess } from '../../domain/end-access.ts';
 import { userParty } from '../../domain/party.ts';
 import { text } from '../../http/texts.ts';
+import type { OwnAgents } from '../agents/own.ts';
 import type { Gdpr } from '../gdpr/service.ts';
 import type { Notify } from '../messaging/notify.ts';
 import type { OfflineSessions } from '../sessions/offline.ts';
@@ -23,7 +22,9 @@ export interface AccountChangesDeps {
   gdpr: Pick<Gdpr, 'revokeConsent'>;
   offline: Pick<OfflineSessions, 'end'>;
   notify: Notify;
+  agents: OwnAgents;
   prove: Prove;
+  isFresh(session: LiveSession): boolean;
   now: () => Date;
 }
 
@@ -37,13 +38,23 @@ const unlessGone = (error: unknown) => {
   if (!(error instanceof Problem) || error.code !== 'not-found') throw error;
 };
 
+/** Their page shows in which state it is. */
+const asItStands = (error: unknown): false => {
+  if (!(error instanceof Problem) || !['not-found', 'wrong-state'].includes(error.code)) throw error;
+  return false;
+};
+
 export function accountChangeRoutes(app: FastifyInstance, visit: Visit, deps: AccountChangesDeps): void {
-  const { transact, gdpr, offline, notify, prove, now } = deps;
+  const { transact, gdpr, offline, notify, agents, prove, isFresh, now } = deps;
   const path = '/realms/:realm/account';
   const byOf = ({ ip }: FastifyRequest, { userId, username }: LiveSession): By => ({
     actor: userParty(userId, username),
     ipAddress: ip,
   });
+  const agentOf = (request: FastifyRequest, { userId: owner }: LiveSession) => {
+    const { id } = Params.parse(request.params);
+    return id && { id, owner };
+  };
   const post = (
     at: string,
     said: string,
@@ -78,11 +89,21 @@ export function accountChangeRoutes(app: FastifyInstance, visit: Visit, deps: Ac
   });
 
   post('agents/:id/stop', 'stopped', async (request, realm, session) => {
-    const { id = null } = Params.parse(request.params);
-    const by = byOf(request, session);
-    const which = fragment`t.id = ${id} and t.user_id = ${session.userId}`;
-    await transact(realm, (tx) => suspendAgents(tx, realm, { which, cause: 'owner', by }));
+    const of = agentOf(request, session);
+    if (of) await agents.stop(byOf(request, session), realm, of).catch(unlessGone);
   });
+  for (const [at, move, said] of [
+    ['end', 'revoke', 'agentEnded'],
+    ['confirm', 'review', 'agentConfirmed'],
+  ] as const)
+    app.post(`${path}/agents/:id/${at}`, { schema: { hide: true } }, async (request, reply) => {
+      const { realm, session } = await visit(request);
+      if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
+      if (!isFresh(session)) return prove(request, reply, realm, session);
+      const of = agentOf(request, session);
+      const moved = of && (await agents.move(byOf(request, session), realm, of, move).then(() => true, asItStands));
+      return reply.redirect(`/realms/${realm}/account${moved ? `?said=${said}` : ''}`, 303);
+    });
 
   post('sessions/end-others', 'others', async (request, realm, session) => {
     const [by, keep] = [byOf(request, session), { sessionId: session.id }];

@@ -1,6 +1,6 @@
 // The account page: who am I, where am I signed in, sign out. Decisions: what a person sees who signs in at the realm itself.
 import type { FastifyReply } from 'fastify';
-import type { OwnApplication } from '../../contract/account.ts';
+import type { OwnAgent, OwnApplication } from '../../contract/account.ts';
 import type { ConsentRecord } from '../../contract/gdpr.ts';
 import type { OfflineSession } from '../../contract/offline-sessions.ts';
 import type { Session } from '../../contract/sessions.ts';
@@ -22,7 +22,7 @@ import {
   type SectionParts,
 } from './sections.ts';
 import { type MethodsView, methodsSection } from './sign-in-methods.ts';
-import type { ActivityRow, AgentRow, Profile } from './store.ts';
+import type { ActivityRow, Profile } from './store.ts';
 
 export interface AccountView {
   realm: string;
@@ -47,7 +47,7 @@ export interface AccountView {
   offline: readonly OfflineSession[];
   /** What client scopes mean, by their names. */
   scopes: ReadonlyMap<string, string | null>;
-  agents: readonly AgentRow[];
+  agents: readonly OwnAgent[];
   activity: readonly ActivityRow[];
   /** What other features bring. */
   sections: readonly ((parts: SectionParts & { mayChange: boolean }) => Promise<Html | false>)[];
@@ -87,7 +87,7 @@ ${!here && !acting && post(`sessions/${session.id}/end`, html`<button class="qui
 ${!acting && sessions.length > 1 && html`<div class="actions">${post('sessions/end-others', html`<button class="quiet">${text('account.endOthers')}</button>`)}</div>`}
 ${offlineSection(view.offline, { titles, scopes: view.scopes, mayChange: !acting, post, time })}
 ${applicationsSection(view.consents, { titles, scopes: view.scopes, mayChange: !acting, post, time })}
-${agentsSection(view.agents, { mayChange: !acting, post, time })}
+${agentsSection(view.agents, { now, mayChange: !acting, post, time })}
 ${dataSection(realm, { mayChange: !acting, post, time })}
 ${activitySection(view.activity, { titles, post, time })}
 <div class="actions">${post('sign-out', html`<button>${text('account.signOut')}</button>`)}</div>`;

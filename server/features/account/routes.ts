@@ -15,6 +15,7 @@ import type { Factors } from '../../domain/factors.ts';
 import { actorOf } from '../../domain/session.ts';
 import { wantsPage } from '../../http/pages.ts';
 import { plainText, text } from '../../http/texts.ts';
+import type { OwnAgents } from '../agents/own.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { Gdpr } from '../gdpr/service.ts';
 import type { Logouts } from '../logout/service.ts';
@@ -45,6 +46,7 @@ export interface AccountDeps {
   offline: OfflineSessions;
   gdpr: Pick<Gdpr, 'consents' | 'revokeConsent' | 'eraseOneself'>;
   notify: Notify;
+  agents: OwnAgents;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
   /** What other features bring. */
   sections: readonly AccountSection[];
@@ -63,6 +65,8 @@ const words = {
   kept: 'account.kept',
   withdrawn: 'account.withdrawn',
   stopped: 'account.stopped',
+  agentEnded: 'account.agentEnded',
+  agentConfirmed: 'account.agentConfirmed',
   others: 'account.othersEnded',
   shared: 'sharing.said',
   answered: 'sharing.answered',
@@ -123,7 +127,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
         store.applicationsOf(sql, realm, userId),
         deps.gdpr.consents(realm, userId),
         deps.offline.list(realm, userId, { limit: SHOWN }),
-        store.agentsOf(sql, realm, userId),
+        deps.agents.list(realm, userId),
         store.activityOf(sql, realm, userId, toldActivities),
         deps.sends(realm, 'EMAIL'),
         credentials.list(realm, userId),

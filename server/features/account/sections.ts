@@ -1,11 +1,14 @@
 // Sections of the account page beside sign-in methods and sessions: who one is, applications, agents, what happened lately, data.
-import type { OwnApplication } from '../../contract/account.ts';
+import type { OwnAgent, OwnApplication } from '../../contract/account.ts';
 import type { ConsentRecord } from '../../contract/gdpr.ts';
 import type { OfflineSession } from '../../contract/offline-sessions.ts';
 import type { RequiredAction } from '../../contract/users.ts';
+import { AGENT_REMINDER_DAYS } from '../../domain/agents.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type PlainKey, plainText, scopeText, text, textHtml } from '../../http/texts.ts';
-import type { ActivityRow, AgentRow, Profile } from './store.ts';
+import type { ActivityRow, Profile } from './store.ts';
+
+const DAY = 86_400_000;
 
 export interface SectionParts {
   post(action: string, inside: Html): Html;
@@ -106,25 +109,31 @@ ${mayChange && post(`offline/${id}/end`, html`<button class="quiet">${text('acco
 </li>`;
 }
 
-const states: Record<AgentRow['status'], PlainKey> = {
+const states: Record<OwnAgent['status'], PlainKey> = {
   draft: 'account.agentDraft',
   active: 'account.agentActive',
   suspended: 'account.agentSuspended',
   revoked: 'account.agentRevoked',
 };
 
+const isDue = (at: number | null, now: Date) => at !== null && at <= now.getTime() + AGENT_REMINDER_DAYS * DAY;
+
 export function agentsSection(
-  agents: readonly AgentRow[],
-  { mayChange, post }: SectionParts & { mayChange: boolean },
+  agents: readonly OwnAgent[],
+  { now, mayChange, post }: SectionParts & { now: Date; mayChange: boolean },
 ): Html | false {
+  const button = (id: string, name: string, action: string, words: string) =>
+    post(`agents/${id}/${action}`, html`<button class="quiet">${words}<span class="hidden"> ${name}</span></button>`);
   if (agents.length === 0) return false;
   return html`<h2>${text('account.agents')}</h2>
 <ul class="rows">
 ${agents.map(
-  ({ id, name, description, status }) => html`<li>
+  ({ id, name, description, status, reviewDueAt }) => html`<li>
 <div><strong>${name}</strong><span class="badge">${plainText(states[status])}</span>
 ${description && html`<div class="soft">${description}</div>`}</div>
-${mayChange && status === 'active' && post(`agents/${id}/stop`, html`<button class="quiet">${text('account.stopAgent')}<span class="hidden"> ${name}</span></button>`)}
+${mayChange && isDue(reviewDueAt, now) && button(id, name, 'confirm', text('account.confirmAgent'))}
+${mayChange && status === 'active' && button(id, name, 'stop', text('account.stopAgent'))}
+${mayChange && status !== 'revoked' && button(id, name, 'end', text('account.endAgent'))}
 </li>`,
 )}
 </ul>`;

@@ -53,17 +53,6 @@ export const profile = async (sql: Sql, realm: string, userId: string) =>
       from realm_user where realm_id = ${realm} and id = ${userId}`
   )[0];
 
-export interface AgentRow {
-  id: string;
-  name: string;
-  description: string | null;
-  status: 'draft' | 'active' | 'suspended' | 'revoked';
-}
-export const agentsOf = (sql: Sql, realm: string, userId: string) => sql<AgentRow>`
-  select id, name, description, status from agent where realm_id = ${realm} and user_id = ${userId} order by name limit 100`;
-export const isAgentOf = async (sql: Sql, realm: string, { id, userId }: { id: string; userId: string }) =>
-  (await sql`select from agent where realm_id = ${realm} and id = ${id} and user_id = ${userId}`).length > 0;
-
 export interface ActivityRow {
   type: string;
   at: number;

@@ -10,7 +10,7 @@ import { agentActs } from '../../domain/agents.ts';
 import { asSet, join, strings } from '../../resource/items.ts';
 import type { Fields, Saved, Wanted } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
-import { lastUsed, reviewDue } from './store.ts';
+import { epochMs, lastUsed, reviewDue } from './store.ts';
 
 const KIND = 'agent';
 const clientOf = (fields: Fields | undefined): string[] => strings([fields?.clientId]);
@@ -111,8 +111,6 @@ const MOVED: Readonly<Record<string, EventType>> = {
   revoked: 'AGENT_REVOKED',
 };
 
-const ms = (of: ReturnType<typeof fragment>) => fragment`(extract(epoch from ${of}) * 1000)::float8`;
-
 export const createAgentResource = ({ now }: { now: () => Date }): Resource =>
   resource(
     {
@@ -139,9 +137,9 @@ export const createAgentResource = ({ now }: { now: () => Date }): Resource =>
         inDocument: { status: { of: fragment`t.status`, fromRow: (status) => status } },
         facts: {
           status: fragment`t.status`,
-          reviewedAt: ms(fragment`t.reviewed_at`),
-          reviewDueAt: ms(reviewDue),
-          lastUsedAt: ms(lastUsed),
+          reviewedAt: epochMs(fragment`t.reviewed_at`),
+          reviewDueAt: epochMs(reviewDue),
+          lastUsedAt: epochMs(lastUsed),
         },
         createdAt: true,
       },

@@ -4,12 +4,11 @@ import { z } from 'zod';
 import { bySystem } from '../../contract/events.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
-import { suspendAgents } from '../../domain/agents.ts';
+import { AGENT_REMINDER_DAYS, suspendAgents } from '../../domain/agents.ts';
 import { type Job, job } from '../../jobs/job.ts';
 import type { Send } from '../messaging/send.ts';
 import * as store from './store.ts';
 
-const REMINDER_DAYS = 14;
 const DAY = 86_400_000;
 
 export interface AgentReviewDeps {
@@ -42,7 +41,7 @@ export function agentReviews({ sql, transact, send, now }: AgentReviewDeps): Job
     everySeconds: 600,
     async run() {
       const at = now();
-      const until = new Date(at.getTime() + REMINDER_DAYS * DAY);
+      const until = new Date(at.getTime() + AGENT_REMINDER_DAYS * DAY);
       // a transaction for each realm, as each has its own audit log
       for (const realm of await store.realmsDue(sql, at, until))
         await transact(

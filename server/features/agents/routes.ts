@@ -11,7 +11,8 @@ import {
 import { bind } from '../../http/bind.ts';
 import { decodeCursor, page } from '../../http/paging.ts';
 import { callerOf } from '../../resource/routes.ts';
-import type { Agents, Move } from './service.ts';
+import type { Move } from './moves.ts';
+import type { Agents } from './service.ts';
 
 const moves = { activate: activateAgent, suspend: suspendAgent, revoke: revokeAgent, review: reviewAgent };
 

@@ -1,8 +1,11 @@
 // SQL of agents' state, and of what their review asks for; their other fields are the resource's.
+import type { OwnAgent } from '../../contract/account.ts';
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
 
 /** An expression over a row `t`. */
 export const reviewDue = fragment`(coalesce(t.reviewed_at, t.created_at) + t.review_interval_days * interval '1 day')`;
+
+export const epochMs = (of: Fragment): Fragment => fragment`(extract(epoch from ${of}) * 1000)::float8`;
 
 /** Of a row `t`, as far as the audit log goes back. */
 export const lastUsed = fragment`(select e.occurred_at from event e where e.realm_id = t.realm_id
@@ -32,17 +35,31 @@ export interface State {
   /** null: it has none. */
   owner_enabled: boolean | null;
 }
-export async function lock(sql: Sql, realm: string, id: string): Promise<State | undefined> {
+/** @param of `owner`: only where it is theirs */
+export async function lock(
+  sql: Sql,
+  realm: string,
+  { id, owner = null }: { id: string; owner?: string | null },
+): Promise<State | undefined> {
   const [row] = await sql<State>`
     select t.name, t.status, t.client_id, t.expires_at, (
       select u.enabled from realm_user u where u.realm_id = t.realm_id and u.id = t.user_id) as owner_enabled
-    from agent t where t.realm_id = ${realm} and t.id = ${id} for update of t`;
+    from agent t where t.realm_id = ${realm} and t.id = ${id} and (${owner}::uuid is null or t.user_id = ${owner}) for update of t`;
   return row;
 }
 
 export const setStatus = (sql: Sql, realm: string, id: string, status: State['status'], reviewedAt: Date | null) => sql`
   update agent set status = ${status}, reviewed_at = coalesce(${reviewedAt}::timestamptz, reviewed_at)
   where realm_id = ${realm} and id = ${id}`;
+
+/** Those that the person answers for. */
+export const ownAgents = (sql: Sql, realm: string, userId: string) => sql<OwnAgent>`
+  select t.id, t.name, t.description, t.status,
+    case when t.status = 'active' then floor(${epochMs(reviewDue)})::float8 end as "reviewDueAt"
+  from agent t where t.realm_id = ${realm} and t.user_id = ${userId} order by t.name limit 100`;
+
+export const isOwn = async (sql: Sql, realm: string, { id, owner }: { id: string; owner: string }) =>
+  (await sql`select from agent where realm_id = ${realm} and id = ${id} and user_id = ${owner}`).length > 0;
 
 /** Realms in which an agent must stop, or its owner be reminded. */
 export const realmsDue = async (sql: Sql, at: Date, until: Date): Promise<string[]> =>

@@ -198,6 +198,43 @@ test('one’s own agents are listed and stopped, and what happened is told', asy
   );
 });
 
+test('an owner confirms an agent of theirs or ends it for good, after a sign-in of a moment ago; nobody else’s', async () => {
+  const { body } = await call(createAgent, {
+    params: { realm },
+    body: { name: 'Butler', owner: 'ada', reviewIntervalDays: 30 },
+  });
+  const id = body?.id ?? '';
+  await call(activateAgent, { params: { realm, id } });
+  const stands = async () => (await call(getAgent, { params: { realm, id } })).body;
+  await account.make({ username: 'bob' });
+  const bob = await account.byToken({}, 'bob');
+  for (const move of ['review', 'revoke']) expect((await bob('POST', `agents/${id}/${move}`)).status).toBe(404);
+
+  const due = (await stands())?.reviewDueAt ?? 0;
+  const old = await account.byToken();
+  later(301_000);
+  for (const move of ['review', 'revoke']) expect((await old('POST', `agents/${id}/${move}`)).status).toBe(401);
+  expect(await stands()).toMatchObject({ status: 'active', reviewDueAt: due });
+  const me = await account.byToken({ max_age: '300' });
+  expect((await me('POST', `agents/${id}/review`)).status).toBe(204);
+  const next = (await stands())?.reviewDueAt ?? 0;
+  expect(next).toBeGreaterThanOrEqual(due + 300_000);
+  const [listed] = Object((await me('GET', 'agents')).body) as { reviewDueAt: number }[];
+  expect(Math.abs((listed?.reviewDueAt ?? 0) - next)).toBeLessThan(1000);
+
+  expect((await me('POST', `agents/${id}/suspend`)).status).toBe(204);
+  // Who is stopped is an administrator's to let act again.
+  expect((await me('POST', `agents/${id}/review`)).status).toBe(409);
+  expect((await me('POST', `agents/${id}/revoke`)).status).toBe(204);
+  expect((await me('POST', `agents/${id}/revoke`)).status).toBe(409);
+  expect((await stands())?.status).toBe('revoked');
+  expect((await me('GET', 'agents')).body).toMatchObject([{ id, status: 'revoked', reviewDueAt: null }]);
+  for (const type of ['AGENT_REVIEWED', 'AGENT_REVOKED'])
+    expect((await call(listEvents, { params: { realm }, query: { type } })).body, type).toMatchObject([
+      { subject: { id, name: 'Butler' }, actor: { type: 'user', id: userId } },
+    ]);
+});
+
 test('an account is deleted by who names it, after a sign-in of a moment ago', async () => {
   const old = await account.byToken();
   later(301_000);

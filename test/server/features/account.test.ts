@@ -131,6 +131,40 @@ test('an agent of theirs is listed and stopped; somebody else’s is not theirs 
   expect([await status(mine), await status(other)]).toEqual(['suspended', 'active']);
 });
 
+test('an agent whose review is near is confirmed, and one is ended for good, by who has signed in a moment ago', async () => {
+  const make = async (name: string, owner: string, reviewIntervalDays: number) => {
+    const { body } = await call(createAgent, { params: { realm }, body: { name, owner, reviewIntervalDays } });
+    await call(activateAgent, { params: { realm, id: body?.id ?? '' } });
+    return body?.id ?? '';
+  };
+  await call(createUser, { params: { realm }, body: { username: 'bob', password: PASSWORD } });
+  const [near, far, other] = [
+    await make('near', 'ada', 10),
+    await make('far', 'ada', 60),
+    await make('other', 'bob', 10),
+  ];
+  const stands = async (id: string) => (await call(getAgent, { params: { realm, id } })).body;
+  const { who, page } = await signedIn();
+  expect([page.text.includes(`agents/${near}/confirm`), page.text.includes(`agents/${far}/confirm`)]).toEqual([
+    true,
+    false,
+  ]);
+  const due = (await stands(near))?.reviewDueAt ?? 0;
+  later(301_000);
+  const asked = await press(who, page, `agents/${near}/confirm`);
+  expect((await press(who, page, `agents/${near}/end`)).text).not.toContain('for good');
+  expect(await stands(near)).toMatchObject({ status: 'active', reviewDueAt: due });
+  const back = await who.fill(asked, { password: PASSWORD });
+  const confirmed = await press(who, back, `agents/${near}/confirm`);
+  expect(confirmed.text).toContain('stays active until its next review');
+  expect((await stands(near))?.reviewDueAt).toBeGreaterThan(due);
+  const ended = await press(who, confirmed, `agents/${far}/end`);
+  expect(ended.text).toContain('has been ended for good');
+  expect(ended.text).not.toContain(`agents/${far}/`);
+  expect((await press(who, ended, `agents/${other}/end`)).text).not.toContain('has been ended');
+  expect([(await stands(far))?.status, (await stands(other))?.status]).toEqual(['revoked', 'active']);
+});
+
 test('all other sessions end at once, and what happened is told in words', async () => {
   const elsewhere = await signedIn();
   const { who, page } = await signedIn();

@@ -66,6 +66,7 @@ test('an owner is reminded once of each review, and an agent that nobody reviews
   for (const days of [20, 21, 29]) await runAfter(days);
   await eventually(() => expect(mail.mails).toHaveLength(1));
   expect(mail.mails[0]).toMatchObject({ to: ['ana@example.com'], raw: expect.stringContaining('reporter') });
+  expect(mail.mails[0]?.raw).toContain('Confirm on your account page');
   expect(await statusOf(reporter)).toBe('active');
   await runAfter(31);
   expect(await statusOf(reporter)).toBe('suspended');

@@ -108,8 +108,8 @@ Wenn Sie das waren, ist nichts zu tun. Wenn nicht, legen Sie ein neues Passwort 
       subject: 'Wird {{agent}} noch gebraucht?',
       body: `Guten Tag {{user}},
 
-Sie sind für den Agenten {{agent}} von {{realm}} verantwortlich; er muss bis {{time}} überprüft werden. Lassen Sie die Administration
-bestätigen, dass er noch gebraucht wird: Sonst wird er angehalten.
+Sie sind für den Agenten {{agent}} von {{realm}} verantwortlich; er muss bis {{time}} überprüft werden. Bestätigen Sie auf Ihrer
+Kontoseite, dass er noch gebraucht wird: Sonst wird er angehalten.
 `,
     },
     'resource-request-email': {

@@ -108,8 +108,8 @@ If this was you, there is nothing to do. If not, set a new password and ask an a
       subject: 'Is {{agent}} still needed?',
       body: `Hello {{user}},
 
-you answer for the agent {{agent}} of {{realm}}, and its review is due on {{time}}. Ask an administrator to confirm that it is
-still needed: it is suspended else.
+you answer for the agent {{agent}} of {{realm}}, and its review is due on {{time}}. Confirm on your account page that it
+is still needed: it is suspended else.
 `,
     },
     'resource-request-email': {

@@ -108,7 +108,7 @@ Si fue usted, no tiene que hacer nada. Si no, elija una contraseña nueva y acud
       subject: '¿Sigue haciendo falta {{agent}}?',
       body: `Hola, {{user}}:
 
-Usted responde del agente {{agent}} de {{realm}}, y su revisión vence el {{time}}. Pida a un administrador que confirme que sigue
+Usted responde del agente {{agent}} de {{realm}}, y su revisión vence el {{time}}. Confirme en la página de su cuenta que sigue
 haciendo falta: si no, se suspenderá.
 `,
     },

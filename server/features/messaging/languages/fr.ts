@@ -108,7 +108,7 @@ Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot d
       subject: '{{agent}} est-il encore utile ?',
       body: `Bonjour {{user}},
 
-vous répondez de l’agent {{agent}} de {{realm}}, et son contrôle est à faire avant le {{time}}. Demandez à un administrateur de confirmer
+vous répondez de l’agent {{agent}} de {{realm}}, et son contrôle est à faire avant le {{time}}. Confirmez sur la page de votre compte
 qu’il est encore utile : sinon, il est suspendu.
 `,
     },

@@ -108,7 +108,7 @@ Se è stato Lei, non c’è nulla da fare. Altrimenti scelga una nuova password 
       subject: '{{agent}} serve ancora?',
       body: `Buongiorno {{user}},
 
-Lei risponde dell’agente {{agent}} di {{realm}}, e la sua verifica scade il {{time}}. Chieda a un amministratore di confermare che serve
+Lei risponde dell’agente {{agent}} di {{realm}}, e la sua verifica scade il {{time}}. Confermi nella pagina del Suo account che serve
 ancora: altrimenti verrà sospeso.
 `,
     },

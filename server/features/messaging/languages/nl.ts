@@ -108,8 +108,8 @@ Was u dit, dan hoeft u niets te doen. Zo niet, kies dan een nieuw wachtwoord en 
       subject: 'Is {{agent}} nog nodig?',
       body: `Hallo {{user}},
 
-u bent verantwoordelijk voor de agent {{agent}} van {{realm}}; de controle ervan moet op {{time}} gedaan zijn. Vraag een beheerder om te
-bevestigen dat hij nog nodig is: anders wordt hij opgeschort.
+u bent verantwoordelijk voor de agent {{agent}} van {{realm}}; de controle ervan moet op {{time}} gedaan zijn. Bevestig op uw
+accountpagina dat hij nog nodig is: anders wordt hij opgeschort.
 `,
     },
     'resource-request-email': {

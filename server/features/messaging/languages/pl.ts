@@ -108,8 +108,8 @@ Jeśli wszystko się zgadza, nie trzeba nic robić. Jeśli nie, proszę ustawić
       subject: 'Czy {{agent}} jest jeszcze potrzebny?',
       body: `Dzień dobry, {{user}},
 
-do tego konta należy odpowiedzialność za agenta {{agent}} w {{realm}}, a termin jego przeglądu to {{time}}. Proszę poprosić administratora
-o potwierdzenie, że jest jeszcze potrzebny: w przeciwnym razie zostanie zawieszony.
+do tego konta należy odpowiedzialność za agenta {{agent}} w {{realm}}, a termin jego przeglądu to {{time}}. Proszę potwierdzić na stronie konta,
+że jest jeszcze potrzebny: w przeciwnym razie zostanie zawieszony.
 `,
     },
     'resource-request-email': {

@@ -108,7 +108,7 @@ Se foi você, não há nada a fazer. Se não, escolha uma nova senha e fale logo
       subject: '{{agent}} ainda é necessário?',
       body: `Olá, {{user}},
 
-você responde pelo agente {{agent}} de {{realm}}, e a revisão dele vence em {{time}}. Peça a um administrador que confirme que ele ainda é
+você responde pelo agente {{agent}} de {{realm}}, e a revisão dele vence em {{time}}. Confirme na página da sua conta que ele ainda é
 necessário: caso contrário, será suspenso.
 `,
     },

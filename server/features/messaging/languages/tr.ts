@@ -108,8 +108,8 @@ Bu sizseniz yapmanız gereken bir şey yok. Değilseniz yeni bir parola belirley
       subject: '{{agent}} hâlâ gerekli mi?',
       body: `Merhaba {{user}},
 
-{{realm}} üzerindeki {{agent}} aracısından siz sorumlusunuz; gözden geçirme tarihi: {{time}}. Bir yöneticiden hâlâ gerekli olduğunu
-onaylamasını isteyin: Aksi hâlde askıya alınır.
+{{realm}} üzerindeki {{agent}} aracısından siz sorumlusunuz; gözden geçirme tarihi: {{time}}. Hâlâ gerekli olduğunu hesap
+sayfanızda onaylayın: Aksi hâlde askıya alınır.
 `,
     },
     'resource-request-email': {

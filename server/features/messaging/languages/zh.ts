@@ -108,7 +108,7 @@ export const words: MessageWords = {
       subject: '{{agent}} 还需要吗？',
       body: `{{user}}，您好：
 
-您负责 {{realm}} 的代理 {{agent}}，其审查截止日期为 {{time}}。请让管理员确认它仍然需要：否则它将被暂停。
+您负责 {{realm}} 的代理 {{agent}}，其审查截止日期为 {{time}}。请在您的账户页面确认它仍然需要：否则它将被暂停。
 `,
     },
     'resource-request-email': {
