@@ -236,6 +236,12 @@ export const OwnAgent = z
     name: z.string(),
     description: z.string().nullable(),
     status: z.enum(['draft', 'active', 'suspended', 'revoked']),
+    because: z
+      .enum(['owner', 'consent'])
+      .describe(
+        'You answer for it; or it is another’s, and acts for you by a consent of yours, which `/account/gdpr/consents` takes back',
+      ),
+    clientId: z.string().nullable().describe('The client by which it acts'),
     reviewDueAt: EpochMs.nullable().describe('It is suspended unless you or an administrator confirmed it until then'),
   })
   .meta({ id: 'OwnAgent' });
@@ -266,7 +272,7 @@ export const listOwnAgents = route({
   method: 'GET',
   path: `${at}/agents`,
   operationId: 'listOwnAgents',
-  summary: 'Agents that act for you; at most 100',
+  summary: 'Agents that act for you: yours, and others’ that you let act; at most 100',
   response: z.array(OwnAgent),
 });
 export const suspendOwnAgent = route({

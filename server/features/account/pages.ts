@@ -65,6 +65,8 @@ export async function sendAccount(reply: FastifyReply, view: AccountView): Promi
 <input type="hidden" name="csrf" value="${csrf}">${inside}</form>`;
   const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
   const sections = await Promise.all(view.sections.map((show) => show({ post, time, mayChange: !acting })));
+  // Their consents stand with the agents.
+  const others = new Set(view.agents.flatMap(({ because, clientId }) => (because === 'consent' ? [clientId] : [])));
   const body = html`${said && html`<p class="note" role="status">${said}</p>`}
 ${profileSection({ ...view, name }, { post, time })}
 ${ownApplicationsSection(view.applications)}
@@ -86,8 +88,11 @@ ${!here && !acting && post(`sessions/${session.id}/end`, html`<button class="qui
 </ul>
 ${!acting && sessions.length > 1 && html`<div class="actions">${post('sessions/end-others', html`<button class="quiet">${text('account.endOthers')}</button>`)}</div>`}
 ${offlineSection(view.offline, { titles, scopes: view.scopes, mayChange: !acting, post, time })}
-${applicationsSection(view.consents, { titles, scopes: view.scopes, mayChange: !acting, post, time })}
-${agentsSection(view.agents, { now, mayChange: !acting, post, time })}
+${applicationsSection(
+  view.consents.filter(({ clientId }) => !others.has(clientId)),
+  { titles, scopes: view.scopes, mayChange: !acting, post, time },
+)}
+${agentsSection(view.agents, view.consents, { titles, scopes: view.scopes, now, mayChange: !acting, post, time })}
 ${dataSection(realm, { mayChange: !acting, post, time })}
 ${activitySection(view.activity, { titles, post, time })}
 <div class="actions">${post('sign-out', html`<button>${text('account.signOut')}</button>`)}</div>`;

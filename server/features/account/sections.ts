@@ -69,17 +69,18 @@ export const applicationsSection = (consents: readonly ConsentRecord[], parts: A
   consents.length > 0 &&
   html`<h2>${text('account.applications')}</h2>
 <ul class="rows">
-${consents.map((consent) => applicationRow(consent, parts))}
+${consents.map((one) => consentRow(one, parts.titles.get(one.clientId) ?? one.clientName ?? one.clientId, parts))}
 </ul>`;
 
-function applicationRow(
-  { clientId, clientName, scopes: allowed, claims, grantedAt }: ConsentRecord,
-  { titles, scopes, mayChange, post, time }: ApplicationsParts,
+function consentRow(
+  { clientId, scopes: allowed, claims, grantedAt }: ConsentRecord,
+  title: string,
+  { scopes, mayChange, post, time }: ApplicationsParts,
+  about: Html | false = false,
 ): Html {
-  const title = titles.get(clientId) ?? clientName ?? clientId;
   const button = html`<button class="quiet">${text('account.withdraw')}<span class="hidden"> ${title}</span></button>`;
   return html`<li>
-<div><strong>${title}</strong>
+<div><strong>${title}</strong>${about}
 ${allowed.length > 0 && scopeList(allowed, scopes)}
 ${claims.length > 0 && html`<div class="soft">${claims.join(', ')}</div>`}
 <div class="soft">${textHtml('account.allowed', { when: time(grantedAt) })}</div></div>
@@ -120,22 +121,27 @@ const isDue = (at: number | null, now: Date) => at !== null && at <= now.getTime
 
 export function agentsSection(
   agents: readonly OwnAgent[],
-  { now, mayChange, post }: SectionParts & { now: Date; mayChange: boolean },
+  consents: readonly ConsentRecord[],
+  parts: ApplicationsParts & { now: Date },
 ): Html | false {
+  const { now, mayChange, post } = parts;
   const button = (id: string, name: string, action: string, words: string) =>
     post(`agents/${id}/${action}`, html`<button class="quiet">${words}<span class="hidden"> ${name}</span></button>`);
   if (agents.length === 0) return false;
   return html`<h2>${text('account.agents')}</h2>
 <ul class="rows">
-${agents.map(
-  ({ id, name, description, status, reviewDueAt }) => html`<li>
-<div><strong>${name}</strong><span class="badge">${plainText(states[status])}</span>
-${description && html`<div class="soft">${description}</div>`}</div>
+${agents.flatMap(({ id, name, description, status, because, clientId, reviewDueAt }) => {
+  const about = html`<span class="badge">${plainText(states[status])}</span>
+${description && html`<div class="soft">${description}</div>`}`;
+  if (because === 'consent')
+    return consents.flatMap((one) => (one.clientId === clientId ? [consentRow(one, name, parts, about)] : []));
+  return html`<li>
+<div><strong>${name}</strong>${about}</div>
 ${mayChange && isDue(reviewDueAt, now) && button(id, name, 'confirm', text('account.confirmAgent'))}
 ${mayChange && status === 'active' && button(id, name, 'stop', text('account.stopAgent'))}
 ${mayChange && status !== 'revoked' && button(id, name, 'end', text('account.endAgent'))}
-</li>`,
-)}
+</li>`;
+})}
 </ul>`;
 }
 

@@ -52,11 +52,20 @@ export const setStatus = (sql: Sql, realm: string, id: string, status: State['st
   update agent set status = ${status}, reviewed_at = coalesce(${reviewedAt}::timestamptz, reviewed_at)
   where realm_id = ${realm} and id = ${id}`;
 
-/** Those that the person answers for. */
+/** Those that the person answers for, then those of others whose clients they let act. */
 export const ownAgents = (sql: Sql, realm: string, userId: string) => sql<OwnAgent>`
-  select t.id, t.name, t.description, t.status,
-    case when t.status = 'active' then floor(${epochMs(reviewDue)})::float8 end as "reviewDueAt"
-  from agent t where t.realm_id = ${realm} and t.user_id = ${userId} order by t.name limit 100`;
+  with consented as (
+    select c.client_id from consent k join client c on c.realm_id = k.realm_id and c.id = k.client
+    where k.realm_id = ${realm} and k.user_id = ${userId}
+  ), mine as (
+    select t.id, 'owner' as because from agent t where t.realm_id = ${realm} and t.user_id = ${userId}
+    union all
+    select t.id, 'consent' from agent t join consented on consented.client_id = t.client_id
+    where t.realm_id = ${realm} and t.user_id is distinct from ${userId}
+  )
+  select t.id, t.name, t.description, t.status, t.client_id as "clientId", m.because,
+    case when m.because = 'owner' and t.status = 'active' then floor(${epochMs(reviewDue)})::float8 end as "reviewDueAt"
+  from mine m join agent t on t.realm_id = ${realm} and t.id = m.id order by m.because desc, t.name limit 100`;
 
 export const isOwn = async (sql: Sql, realm: string, { id, owner }: { id: string; owner: string }) =>
   (await sql`select from agent where realm_id = ${realm} and id = ${id} and user_id = ${owner}`).length > 0;

@@ -165,6 +165,45 @@ test('an agent whose review is near is confirmed, and one is ended for good, by 
   expect([(await stands(far))?.status, (await stands(other))?.status]).toEqual(['revoked', 'active']);
 });
 
+test('somebody else’s agent that they let act is among their agents, and stops acting for them once they withdraw that', async () => {
+  await call(createUser, { params: { realm }, body: { username: 'bob', password: PASSWORD } });
+  const client = {
+    clientId: 'clerk',
+    name: 'Clerk’s client',
+    tokenEndpointAuthMethod: 'none',
+    consentRequired: true,
+  } as const;
+  await makeClient(site.server, realm, { ...client, redirectUris: ['http://127.0.0.1/callback'] });
+  const { body } = await call(createAgent, {
+    params: { realm },
+    body: {
+      name: 'Clerk of bob',
+      owner: 'bob',
+      clientId: 'clerk',
+      scopes: ['openid', 'profile'],
+      reviewIntervalDays: 10,
+    },
+  });
+  const id = body?.id ?? '';
+  await call(activateAgent, { params: { realm, id } });
+  const { who, page } = await signedIn();
+  expect(page.text).not.toContain('Clerk of bob');
+  const consent = await who.open(authorizePath(realm, 'clerk', newVerifier()));
+  await who.post(`/realms/${realm}/oauth2/consent`, { ...consent.fields, decision: 'allow' });
+  const listed = await who.once(`/realms/${realm}/account/agents`);
+  expect(await listed.json()).toMatchObject([{ id, because: 'consent', clientId: 'clerk', reviewDueAt: null }]);
+  const shown = await who.open(`/realms/${realm}/account`);
+  expect(shown.text).toContain('Agents that act for you');
+  expect(shown.text).toContain('Clerk of bob');
+  expect(shown.text).toContain('<li>Your name and other profile details</li>');
+  expect(shown.text).not.toContain('What applications may do');
+  expect(shown.text).not.toContain(`agents/${id}/`);
+  const after = await press(who, shown, 'consents/clerk/withdraw');
+  expect(after.text).toContain('It has been withdrawn');
+  expect(after.text).not.toContain('Clerk of bob');
+  expect((await call(getAgent, { params: { realm, id } })).body?.status).toBe('active');
+});
+
 test('all other sessions end at once, and what happened is told in words', async () => {
   const elsewhere = await signedIn();
   const { who, page } = await signedIn();
