@@ -9,7 +9,13 @@ import { type Mail, startMailServer } from './gateways.ts';
 import { eventually } from './operator.ts';
 import { startTestServer } from './server.ts';
 
-const plain = ({ raw }: Mail): string => raw.replaceAll('=\r\n', '').replaceAll('=3D', '=');
+/** What isn't mostly ASCII goes out in base64. */
+const BASE64 = /(content-transfer-encoding: base64\r\n(?:.+\r\n)*\r\n)([\w+/=\r\n]+)/gi;
+const plain = ({ raw }: Mail): string =>
+  raw
+    .replace(BASE64, (_, head: string, body: string) => head + Buffer.from(body, 'base64').toString('utf8'))
+    .replaceAll('=\r\n', '')
+    .replaceAll('=3D', '=');
 
 export async function startMailingServer({
   env = {},
