@@ -21,6 +21,7 @@ import type { Notify } from '../messaging/notify.ts';
 import { createNobody } from './nobody.ts';
 import type { ElsewhereAttempt, PasswordSource } from './sources.ts';
 import * as store from './store.ts';
+import { credentialView } from './view.ts';
 
 export interface CredentialDeps {
   sql: Sql;
@@ -332,18 +333,7 @@ export function createCredentials(deps: CredentialDeps) {
 
     /** What somebody can sign in with: which there are, never what they are. */
     list: async (realm: string, userId: string, on: Sql = sql): Promise<Credential[]> =>
-      (await store.list(on, realm, userId)).map(
-        ({ id, type, label, created_at, last_used_at, temporary, backed_up, codes_left }) => ({
-          id,
-          type,
-          label,
-          createdAt: created_at.getTime(),
-          lastUsedAt: last_used_at?.getTime() ?? null,
-          ...(temporary === null ? {} : { temporary }),
-          ...(backed_up === null ? {} : { backedUp: backed_up }),
-          ...(codes_left === null ? {} : { codesLeft: codes_left }),
-        }),
-      ),
+      (await store.list(on, realm, userId)).map(credentialView),
     /** Ends what it was used for; `keep`: the session in which they do it themselves. @returns whether there was one */
     async remove(
       tx: Tx,
