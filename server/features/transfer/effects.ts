@@ -61,6 +61,14 @@ const lose: Field = (from, to) => {
 const urls = (from: unknown): string[] =>
   Array.isArray(from) ? from.map((one) => String(Object(one).url ?? Object(one).location)) : [];
 
+const ACTIONS = ['allow', 'step_up', 'deny'];
+const stricter = (band: string, from: unknown, to: unknown): Said[] => {
+  if (ACTIONS.indexOf(String(to)) <= ACTIONS.indexOf(String(from))) return [];
+  return to === 'deny'
+    ? [stops(`refuses sign-ins of ${band} risk`)]
+    : [changes(`asks more of whoever signs in at ${band} risk`)];
+};
+
 const ofClient: Readonly<Record<string, Field>> = {
   enabled: (_, to) => (to === false ? [stops('gets no tokens any more, and nobody signs in to it')] : []),
   redirectUris: (from, to) => {
@@ -106,6 +114,11 @@ const ofSettings: Readonly<Record<string, Field>> = {
     to !== 0 && (from === 0 || shorter(from, to))
       ? [changes(`who has a password for more than ${String(to)} days sets a new one at the next sign-in`)]
       : [],
+  lockoutEnabled: (_, to) => (to === true ? [changes('people are locked out after failed sign-ins')] : []),
+  maxLoginFailures: (from, to) =>
+    shorter(from, to) ? [changes(`people are locked out after ${String(to)} failures`)] : [],
+  riskHighAction: (from, to) => stricter('high', from, to),
+  riskMediumAction: (from, to) => stricter('medium', from, to),
   requireMfa: (_, to) => (to === true ? [changes('who has no second factor sets one up at the next sign-in')] : []),
   browserFlow: (_, to) => [changes(`people sign in by the flow ${String(to)}`)],
   accessTokenTtlSeconds: (from, to) => seconds('access tokens', from, to),
@@ -134,12 +147,26 @@ const ofSamlClient: Readonly<Record<string, Field>> = {
 
 const ofIdentityProvider: Readonly<Record<string, Field>> = {
   enabled: (_, to) => (to === false ? [stops('nobody signs in by it any more')] : []),
-  issuer: () => [stops('whoever signed in by it is somebody else')],
+  config: (from, to) =>
+    Object(from).issuer === Object(to).issuer ? [] : [stops('whoever signed in by it is somebody else')],
   clientId: () => [stops('knows this realm by another name')],
 };
 
 const ofDirectory: Readonly<Record<string, Field>> = {
   enabled: (_, to) => (to === false ? [stops('its people’s passwords count no more')] : []),
+};
+
+const ofAgent: Readonly<Record<string, Field>> = {
+  status: (from, to) => (from === 'active' && to !== 'active' ? [stops('gets no tokens any more')] : []),
+};
+
+const ofApplication: Readonly<Record<string, Field>> = {
+  enabled: (_, to) => (to === false ? [stops('nobody signs in to its clients any more')] : []),
+  // without any it is everybody's
+  roles: (from, to) =>
+    strings(to).length > 0 && (strings(from).length === 0 || without(from, to).length > 0)
+      ? [stops(`is for those alone who hold ${some(strings(to))}`)]
+      : [],
 };
 
 const ofGroup: Readonly<Record<string, Field>> = {
@@ -218,8 +245,12 @@ const ofKinds: Readonly<Record<string, OfKind>> = {
     said: change.action === 'delete' || disabled(change) ? [stops('its workloads get no tokens any more')] : [],
     reach: { clients: strings([change.before?.clientId]) },
   }),
+  agent: (change) => ({
+    said: changed(ofAgent, 'goes, and its client is switched off', change),
+    reach: { clients: strings([change.before?.clientId]) },
+  }),
   application: (change) => ({
-    said: disabled(change) ? [stops('nobody signs in to its clients any more')] : [],
+    said: change.action === 'update' ? fieldsOf(ofApplication, change) : [],
     reach: { clients: strings(change.before?.clients) },
   }),
 };

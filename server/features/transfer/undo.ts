@@ -16,7 +16,7 @@ export interface Inverse {
   keptSecrets: KeptSecret[];
 }
 
-type Part = Pick<RealmPart, 'kind' | 'fresh' | 'secrets' | 'people' | 'print'>;
+type Part = Pick<RealmPart, 'kind' | 'fresh' | 'secrets' | 'people' | 'print' | 'settled'>;
 
 /** @param there the object now, with its secrets left out */
 export function invertChange(
@@ -45,7 +45,7 @@ export function invertChange(
   if (recorded.action === 'create') {
     if (!there) return changed(undefined);
     const made = { ...recorded.rest, ...Object.fromEntries(known.map(({ path, to }) => [path, to])) };
-    const other = firstOther(there.fields, made);
+    const other = firstOther(there.fields, part.settled?.(made, there.fields) ?? made);
     if (other !== undefined) return obstacle('was changed since it was made', other);
     return changed(deletion(kind, key, there));
   }
@@ -64,6 +64,9 @@ export function invertChange(
     if (!same(now, to)) return obstacle('was changed since', path);
     wanted[path] = from;
   }
+  const settled = part.settled?.(wanted, there.fields) ?? wanted;
+  const stays = firstOther(settled, wanted);
+  if (stays !== undefined) return obstacle(`stays ${String(there.fields[stays])}: no document sets it back`, stays);
   return changed(changeOf(part, realm, { key, there, wanted }));
 }
 

@@ -67,7 +67,7 @@ test('a word that is no action is refused with those that are', async () => {
       errors: [
         {
           message:
-            'must be one of UPDATE_PASSWORD, CONFIGURE_OTP, CONFIGURE_PASSKEY, CONFIGURE_DEVICE, CONFIGURE_RECOVERY_CODES, VERIFY_EMAIL, UPDATE_PROFILE, TERMS',
+            'must be one of UPDATE_PASSWORD, CONFIGURE_OTP, CONFIGURE_PASSKEY, CONFIGURE_DEVICE, CONFIGURE_RECOVERY_CODES, VERIFY_EMAIL, VERIFY_PHONE, UPDATE_PROFILE, TERMS',
         },
       ],
     },

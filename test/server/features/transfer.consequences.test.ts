@@ -112,6 +112,8 @@ test('a group, an identity provider, a directory, a SAML client and an organizat
       },
     ],
     organizations: [{ name: 'Acme', members: ['alice'] }],
+    applications: [{ name: 'portal', clients: ['spa'] }],
+    agents: [{ name: 'worker', clientId: 'worker', owner: 'alice', status: 'active' }],
     userFederation: [
       {
         alias: 'offices',
@@ -128,12 +130,21 @@ test('a group, an identity provider, a directory, a SAML client and an organizat
     samlClients: [{ entityId: 'https://sp.example.com', enabled: false }],
     organizations: [{ name: 'Acme', enabled: false }],
     userFederation: [{ alias: 'offices', enabled: false }],
+    applications: [{ name: 'portal', roles: ['editor'] }],
+    agents: [{ name: 'worker', status: 'revoked' }],
   };
+  expect(
+    (await touched({ identityProviders: [{ alias: 'partner', config: { issuer: 'https://other.example.com' } }] })).map(
+      ([what, locksOut]) => [what, locksOut],
+    ),
+  ).toEqual([['partner: whoever signed in by it is somebody else', true]]);
   expect((await touched(off)).toSorted()).toEqual([
     ['Acme: no claim names it, and its providers lead nowhere', false, 2, 1, 0],
     ['https://sp.example.com: nobody signs in to it any more', true, 0, 0, 0],
     ['offices: its people’s passwords count no more', true, 0, 0, 0],
     ['partner: nobody signs in by it any more', true, 0, 0, 0],
+    ['portal: is for those alone who hold editor', true, 3, 2, 1],
+    ['worker: gets no tokens any more', true, 0, 0, 1],
   ]);
 });
 

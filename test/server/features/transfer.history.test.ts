@@ -272,6 +272,29 @@ describe('undoing a plan', () => {
     expect(again.changes).toEqual([]);
   });
 
+  test('never has a document set an agent going again, and takes back the making of one that waits for an owner', async () => {
+    const realm = 'agents';
+    await admin.apply(realm, {
+      users: [{ username: 'ana' }],
+      clients: ['a', 'b'].map((clientId) => ({ clientId, grantTypes: ['client_credentials'], secret: SECRET })),
+    });
+    const agent = (name: string, more: object) => ({ agents: [{ name, clientId: name, ...more }] });
+    await admin.apply(realm, agent('a', { owner: 'ana', status: 'active' }), { manager: 'm' });
+    const { revision } = await admin.apply(
+      realm,
+      { agents: [{ name: 'a', status: 'suspended' }] },
+      { manager: 'm', force: 'true' },
+    );
+    await expect(undo(realm, revision)).rejects.toMatchObject({
+      status: 409,
+      problem: { errors: [{ path: 'agent a.status', message: 'stays suspended: no document sets it back' }] },
+    });
+    const made = await admin.apply(realm, agent('b', { status: 'active' }), { manager: 'm' });
+    expect(JSON.parse(await exported(realm)).agents).toMatchObject([{ name: 'a' }, { name: 'b', status: 'suspended' }]);
+    await undo(realm, made.revision);
+    expect(JSON.parse(await exported(realm)).agents).toMatchObject([{ name: 'a', status: 'suspended' }]);
+  });
+
   test('of a plan that isn’t kept, or at another revision, is refused', async () => {
     const realm = 'wrong';
     const { revision } = await admin.apply(realm, roles('a'), { manager: 'm' });
