@@ -189,7 +189,7 @@ export function createProtocol(deps: ProtocolDeps) {
   const consents = createConsents({ sql, sessionCookie, adminAudience: adminAudience(baseUrl), now });
   const requests = createRequests({ clients, levels, baseUrl });
   const requestObjects = createRequestObjects({ withKeys, settings, now });
-  const requestUris = createRequestUris({ outbound, attempts: createAttempts({ now }) });
+  const requestUris = createRequestUris({ outbound, attempts: createAttempts({ limit: PUSHES_A_MINUTE, now }) });
   const pushed = createPushed({ sql, transact, settings, requests, requestObjects, now });
   const pushes = createAttempts({ limit: PUSHES_A_MINUTE, now });
   const authorization = createAuthorization({

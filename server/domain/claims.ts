@@ -185,10 +185,14 @@ function property(person: Person, name: string | null): unknown {
   }
 }
 
+const OWN: ReadonlySet<string> = new Set(['phone_number', 'phone_number_verified']);
+
 /** Of the person, and where they have none, of the groups that they are in; or of all of these together. */
 function attribute(claim: ClaimView, { attributes, inherited }: Person): unknown {
   const name = claim.attribute ?? claim.name;
-  const all = [attributes, ...inherited].map((of) => (Object.hasOwn(of, name) ? (of[name] ?? []) : []));
+  // Of a number that is somebody's own no group says whether it is confirmed.
+  const from = OWN.has(name) ? [] : inherited;
+  const all = [attributes, ...from].map((of) => (Object.hasOwn(of, name) ? (of[name] ?? []) : []));
   return listed(claim, claim.aggregate ? [...new Set(all.flat())] : (all.find((values) => values.length > 0) ?? []));
 }
 

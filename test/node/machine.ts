@@ -38,6 +38,12 @@ async function checkMachine(): Promise<void> {
     await execute('sh', ['-c', 'command -v "$1"', 'sh', program]).catch(() => {
       throw new NotPromised(`there is no ${program}, without which this machine can't be a node`);
     });
+  // what a node leaves behind is taken away by the names that all Kubernetes' rules have
+  const { stdout: rules } = await execute('iptables-save', ['-t', 'nat']).catch(() => ({ stdout: '' }));
+  if (rules.includes('KUBE-'))
+    throw new NotPromised(
+      'this machine has rules of a Kubernetes node in iptables already: another one is at work here',
+    );
   // a root that may do none of this is one within a container
   await execute('unshare', ['--net', '--mount', 'sh', '-c', 'mount -t tmpfs none /mnt && ip link set lo up']).catch(
     () => {

@@ -1498,6 +1498,7 @@ create table sign_in_report (
   session_id uuid not null,
   device_hash bytea,
   expires_at timestamp with time zone not null,
+  email text,
   primary key (realm_id, link_hash),
   constraint sign_in_report_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
   constraint sign_in_report_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE

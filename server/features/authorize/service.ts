@@ -165,7 +165,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
     realm,
     clientId: asked.client.clientId,
     clientName: asked.client.title,
-    about: asked.client.about,
+    // before the password nobody's words and picture but those that an administrator let in
+    about: asked.client.registered ? undefined : asked.client.about,
     flow: asked.client.flowOverride ?? undefined,
     requiredLevel: asked.requiredLevel,
     maxAgeSeconds: asked.maxAgeSeconds,

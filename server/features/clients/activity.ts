@@ -32,9 +32,26 @@ export function createClientActivity({
 }): Pick<Recurring, 'start' | 'stop'> {
   let waiting = new Map<string, Count>();
 
+  /** @returns whether it is the first of its client and hour */
+  function add(key: string, count: Count): boolean {
+    const known = waiting.get(key);
+    if (known) known.tokens += count.tokens;
+    else if (waiting.size < MOST_WAITING) waiting.set(key, { ...count });
+    return known === undefined;
+  }
+
   async function write(): Promise<void> {
-    const counts = [...waiting.values()];
+    const counts = waiting;
     waiting = new Map();
+    try {
+      await put([...counts.values()]);
+    } catch (error) {
+      for (const [key, count] of counts) add(key, count);
+      throw error;
+    }
+  }
+
+  async function put(counts: readonly Count[]): Promise<void> {
     // In one order, so that servers don't wait for each other in a circle.
     const rows = counts.map((row) => ({ ...row, hour: new Date(row.hour) }));
     if (rows.length === 0) return;
@@ -59,10 +76,7 @@ export function createClientActivity({
     if (!GET_TOKENS.has(type) || !clientId) return;
     const hour = Math.floor(now().getTime() / HOUR_MS) * HOUR_MS;
     const key = `${realm} ${hour} ${clientId}`;
-    const known = waiting.get(key);
-    if (known) known.tokens += 1;
-    else if (waiting.size < MOST_WAITING) waiting.set(key, { realm, client: clientId, hour, tokens: 1 });
-    if (!known) writing.ask();
+    if (add(key, { realm, client: clientId, hour, tokens: 1 })) writing.ask();
   });
 
   return {

@@ -19,6 +19,8 @@ export interface Counted {
   channel: Channel;
   recipient: string;
   ipAddress: string | null;
+  /** Tells of what was done: nobody keeps it away by having others sent. */
+  notice: boolean;
 }
 
 export const createLimits = ({
@@ -35,11 +37,11 @@ export const createLimits = ({
     sql: Sql,
     realm: string,
     limits: Limits,
-    { channel, recipient, ipAddress }: Counted,
+    { channel, recipient, ipAddress, notice }: Counted,
   ): Promise<'recipient' | 'address' | 'realm' | undefined> {
     const digest = (text: string) => seal.digest(text, `message-limit:${realm}`).toString('base64url');
-    const recipientKey = `to ${channel} ${digest(recipient.toLowerCase())}`;
-    const addressKey = ipAddress === null ? undefined : `from ${digest(network(ipAddress))}`;
+    const recipientKey = `${notice ? 'notice' : 'to'} ${channel} ${digest(recipient.toLowerCase())}`;
+    const addressKey = ipAddress === null || notice ? undefined : `from ${digest(network(ipAddress))}`;
     const shards = Array.from({ length: SHARDS }, (_, i) => `realm ${channel} ${i}`);
     const shard = shards[Math.floor(random() * SHARDS)] ?? `realm ${channel} 0`;
     const hour = new Date(Math.floor(now().getTime() / HOUR_MS) * HOUR_MS);

@@ -76,6 +76,9 @@ export interface SendDeps {
   newId: () => string;
 }
 
+/** What was done, told to whom it was done. */
+const NOTICES: ReadonlySet<string> = new Set(['new-device-email', 'account-changed-email']);
+
 export function createSend({ seal, settings, texts, limits, enqueue, now, newId }: SendDeps) {
   async function recipientsOf(
     sql: Sql,
@@ -104,7 +107,12 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
     const text = await texts.of(tx.sql, realm, templateKey, wanted);
     const [counted = newId()] = userId !== null && channel === 'PUSH' ? [userId] : recipients.map(({ to }) => to);
     const { ipAddress } = by;
-    const beyond = await limits.take(tx.sql, realm, policy, { channel, recipient: counted, ipAddress });
+    const beyond = await limits.take(tx.sql, realm, policy, {
+      channel,
+      recipient: counted,
+      ipAddress,
+      notice: NOTICES.has(templateKey),
+    });
     const said = Object.entries(values).map(([name, value]): [string, string] => [
       name,
       typeof value === 'string' ? value : value(wordsIn(text.locale)),

@@ -52,6 +52,7 @@ export function createNewDevices({ sql, transact, recovery, browsers, send, now 
         id: digestOf(secret),
         userId,
         sessionId,
+        email: to,
         deviceHash: device === undefined ? null : sha256(device),
         expiresAt,
       });
@@ -92,7 +93,7 @@ export function createNewDevices({ sql, transact, recovery, browsers, send, now 
         const { sessionId } = found;
         tx.record({ type: 'SIGN_IN_REPORTED', realm, by, subject: person, data: { sessionId } });
         await endAccess(tx, realm, { people: [found.id], cause: 'reported', by, at: now() });
-        const reset = await recovery.lead(tx, realm, found.id);
+        const reset = found.theirAddress ? await recovery.lead(tx, realm, found.id) : undefined;
         return reset === undefined ? {} : { reset };
       }),
   };

@@ -5,21 +5,26 @@ export interface Report {
   id: Buffer;
   userId: string;
   sessionId: string;
+  /** Where the link goes. */
+  email: string;
   /** Of a device that is remembered. */
   deviceHash: Buffer | null;
   expiresAt: Date;
 }
 
-export const insert = (sql: Sql, realm: string, { id, userId, sessionId, deviceHash, expiresAt }: Report) => sql`
-  insert into sign_in_report (realm_id, link_hash, user_id, session_id, device_hash, expires_at)
-  values (${realm}, ${id}, ${userId}, ${sessionId}, ${deviceHash}, ${expiresAt})`;
+export const insert = (sql: Sql, realm: string, { id, userId, sessionId, email, deviceHash, expiresAt }: Report) => sql`
+  insert into sign_in_report (realm_id, link_hash, user_id, session_id, email, device_hash, expires_at)
+  values (${realm}, ${id}, ${userId}, ${sessionId}, ${email}, ${deviceHash}, ${expiresAt})`;
 
 export interface Found {
   id: string;
   username: string;
   sessionId: string;
   deviceHash: Buffer | null;
+  /** One that the realm keeps, and not a directory. */
   hasPassword: boolean;
+  /** The link went to the address that is theirs now. */
+  theirAddress: boolean;
 }
 
 /** @param lock makes others with the same link wait */
@@ -33,7 +38,8 @@ export const find = async (
     await sql<Found>`
       select u.id, u.username, r.session_id as "sessionId", r.device_hash as "deviceHash", exists (
         select from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'
-      ) as "hasPassword"
+          and c.secret ->> 'phc' is not null
+      ) as "hasPassword", u.email_verified and u.email is not distinct from r.email as "theirAddress"
       from sign_in_report r join realm_user u on u.realm_id = r.realm_id and u.id = r.user_id
       where r.realm_id = ${realm} and r.link_hash = ${id} and r.expires_at > ${now} and u.enabled
       ${lock ? fragment`for update of r` : fragment``}`

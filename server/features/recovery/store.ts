@@ -19,12 +19,13 @@ export const insert = (sql: Sql, realm: string, { id, userId, email, asked, expi
   ), ${asked ?? null}, ${expiresAt}
   from realm_user u where u.realm_id = ${realm} and u.id = ${userId ?? NOBODY} and ${email}::text is not null`;
 
-/** Where a link for the person's password may go: a confirmed address of somebody who has one. */
+/** Where a link for the person's password may go: a confirmed address of somebody who has one that no directory keeps. */
 export const addressFor = async (sql: Sql, realm: string, userId: string): Promise<string | undefined> =>
   (
     await sql<{ email: string }>`
       select u.email from realm_user u
       join credential c on c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'
+        and c.secret ->> 'phc' is not null
       where u.realm_id = ${realm} and u.id = ${userId} and u.enabled and u.email_verified and u.email is not null`
   )[0]?.email;
 

@@ -49,6 +49,8 @@ export interface Session {
 
 const INVALID_CREDENTIALS = 49;
 const NO_SUCH_OBJECT = 32;
+const BUSY = 51;
+const UNAVAILABLE = 52;
 const SIZE_LIMIT_EXCEEDED = 4;
 const LONGEST_WORDS = 300;
 const NO_ANSWER = 'the connection to it broke, or it did not answer in time';
@@ -188,7 +190,9 @@ export function sessionOf(client: Pick<Client, 'search' | 'searchPaginated' | 'b
         await client.bind(dn, password);
         return true;
       } catch (error) {
-        if (codeOf(error) === INVALID_CREDENTIALS || codeOf(error) === NO_SUCH_OBJECT) return false;
+        const code = codeOf(error);
+        // Whatever it answers but that it is busy or going is its word about this person: locked, disabled, too many tries.
+        if (typeof code === 'number' && code !== BUSY && code !== UNAVAILABLE) return false;
         throw error;
       }
     },

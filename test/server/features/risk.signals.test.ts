@@ -22,7 +22,9 @@ let realms = 0;
 
 beforeAll(async () => {
   service = await startReceiver();
+  // the clock is moved, and what is old by it is deleted by jobs
   server = await startTestServer({
+    jobs: false,
     env: {
       SVC_TRUST_PROXY: '127.0.0.1',
       SVC_LOCATION_HEADERS: 'X-Country,X-Latitude,X-Longitude',

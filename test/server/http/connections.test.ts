@@ -18,7 +18,7 @@ test('a connection that never carried a request does not hold the stop', async (
 test.each(['/actuator/health/liveness', '/realms/master/.well-known/openid-configuration'])(
   'while the server drains, an answer of %s is the last of its connection',
   async (path) => {
-    const server = await startTestServer({ env: { SVC_DRAIN_SECONDS: '2' } });
+    const server = await startTestServer({ env: { SVC_DRAIN_SECONDS: '10' } });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ask = async () => {
       const [answer]: IncomingMessage[] = await once(get(`${server.baseUrl}${path}`, { agent }), 'response');
