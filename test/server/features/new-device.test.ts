@@ -175,3 +175,24 @@ test('a realm’s own words are sent, and a person’s step to a second proof in
   await who.fill(again, { username: 'ada', password: PASSWORD });
   expect(await notices()).toHaveLength(1);
 });
+
+test('who has only the mailbox that the mail went to signs everybody out, and sets no password', async () => {
+  const { link } = await stranger();
+  await call(putUser, { params: { realm, userId }, body: { email: `new@${realm}.example`, emailVerified: true } });
+  const former = browser();
+  const after = await former.fill(await former.open(link), {});
+  expect([after.heading, after.url.includes('reset')]).toEqual(['Everybody is signed out', false]);
+  expect(await sessions()).toEqual([]);
+});
+
+test('mails that anybody causes keep no notice away, and a header writes no words into one', async () => {
+  await signIn(browser());
+  const forgot = browser();
+  for (let times = 0; times < 11; times += 1)
+    await forgot.fill(await forgot.open(`/realms/${realm}/login/forgot`), { username: 'ada' });
+  await signIn(browser({ 'user-agent': 'Locked. Go to https://evil.example/x y' }));
+  const mail = await notice();
+  expect(mail).toContain('127.0.0.1');
+  expect(mail).not.toContain('evil.example');
+  expect(mail).not.toContain('Locked');
+});
