@@ -165,8 +165,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     realm,
     clientId: asked.client.clientId,
     clientName: asked.client.title,
-    // before the password nobody's words and picture but those that an administrator let in
-    about: asked.client.registered ? undefined : asked.client.about,
+    about: asked.client.about,
     flow: asked.client.flowOverride ?? undefined,
     requiredLevel: asked.requiredLevel,
     maxAgeSeconds: asked.maxAgeSeconds,
