@@ -209,6 +209,7 @@ async function warm(): Promise<void> {
       '/swagger-ui/',
       '/admin/login',
       '/actuator/health/readiness',
+      '/realms/master/saml/idp/metadata',
     ]) {
       const { status } = await fetch(address + page);
       if (status !== 200) throw new Error(`the built server answers ${status} at ${page}`);

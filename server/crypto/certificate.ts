@@ -20,12 +20,13 @@ export interface CertificateInput {
   until: Date;
 }
 
-/** Loaded when the first certificate is made. */
-const libraries = () => Promise.all([import('@peculiar/asn1-x509'), import('@peculiar/asn1-schema')]);
+/** Loaded when the first certificate is made, each as its default: by name a late import of CommonJS has nothing in a bundle. */
+const x509Library = async () => (await import('@peculiar/asn1-x509')).default;
+const schemaLibrary = async () => (await import('@peculiar/asn1-schema')).default;
 
 /** @returns DER */
 export async function selfSigned(input: CertificateInput): Promise<Buffer> {
-  const [x509, { AsnConvert, OctetString }] = await libraries();
+  const [x509, { AsnConvert, OctetString }] = await Promise.all([x509Library(), schemaLibrary()]);
   const algorithm = new x509.AlgorithmIdentifier({ algorithm: SHA256_WITH_RSA, parameters: NULL });
   const value = new x509.AttributeValue({ utf8String: input.name.slice(0, LONGEST_NAME) });
   const type = new x509.AttributeTypeAndValue({ type: COMMON_NAME, value });

@@ -1,6 +1,7 @@
 // What the load generator's connections do, again and again: a flow prepares a connection and gives the step to repeat.
 // They speak plain HTTP as an application or a browser does; nothing of the server's code is used.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto';
+import { deflateRawSync } from 'node:zlib';
 import { get, post, type Wire, type WireAnswer } from './wire.ts';
 
 /** What the bench's realm has; made by target.ts. */
@@ -14,6 +15,8 @@ export interface BenchRealm {
   redirectUri: string;
   /** A confidential client of the same people: it pushes its requests, exchanges tokens, and asks what is permitted. */
   partner: string;
+  /** A SAML service provider that the same people sign on to; it wants assertions signed, and nothing else. */
+  serviceProvider: { entityId: string; consumer: string };
   /** The resource server whose policies decide, and the resource. */
   guarded: { clientId: string; resource: string };
   /** People, all with the same password. */
@@ -30,7 +33,8 @@ export type FlowName =
   | 'dpop'
   | 'par'
   | 'exchange'
-  | 'decision';
+  | 'decision'
+  | 'saml';
 export interface FlowOptions {
   realm: BenchRealm;
   /** For `get`. */
@@ -345,6 +349,34 @@ const decision: Flow = async (wire, index, { realm: options }) => {
   return { ready: () => request };
 };
 
+/** What a service provider's library sends by Redirect: unsigned, each with an id of its own. */
+function signOnRequest({ realm, serviceProvider: { entityId, consumer } }: BenchRealm): string {
+  const names = 'xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"';
+  const head = `ID="_${randomBytes(20).toString('hex')}" Version="2.0" IssueInstant="${new Date().toISOString()}"`;
+  const xml = `<samlp:AuthnRequest ${names} ${head} AssertionConsumerServiceURL="${consumer}"><saml:Issuer>${entityId}</saml:Issuer></samlp:AuthnRequest>`;
+  const query = new URLSearchParams({ SAMLRequest: deflateRawSync(xml).toString('base64'), RelayState: 'bench' });
+  return `/realms/${realm}/saml/idp/sso?${query}`;
+}
+
+const saml: Flow = async (wire, index, { realm: options }) => {
+  const jar = new Jar();
+  await signIn(wire, jar, options, userOf(options, index));
+  const stocked: string[] = [];
+  return {
+    async stock(count) {
+      stocked.length = 0;
+      for (let i = 0; i < count; i += 1) stocked.push(get(signOnRequest(options), jar.header));
+    },
+    async step() {
+      const request = stocked.pop();
+      if (request === undefined) return false;
+      const { body } = expectStatus(await wire.send(request), 200);
+      if (!body.includes('name="SAMLResponse"')) throw new Error(`no response: ${body.slice(0, 500)}`);
+      return true;
+    },
+  };
+};
+
 export const flows: Record<FlowName, Flow> = {
   get: plainGet,
   'client-credentials': clientCredentials,
@@ -355,4 +387,5 @@ export const flows: Record<FlowName, Flow> = {
   par,
   exchange,
   decision,
+  saml,
 };

@@ -45,6 +45,7 @@ const newRealm = (): BenchRealm => ({
   application: 'application',
   redirectUri: 'http://127.0.0.1/callback',
   partner: 'partner',
+  serviceProvider: { entityId: 'https://wiki.example.com/saml', consumer: 'https://wiki.example.com/saml/acs' },
   guarded: { clientId: 'guarded', resource: 'album' },
   users: Array.from({ length: USERS }, (_, i) => `person-${i}`),
   password: 'seven quiet windows',
@@ -79,7 +80,7 @@ function policiesFor({ guarded: { clientId, resource } }: BenchRealm): object {
 }
 
 function documentOf(realm: BenchRealm): object {
-  const { clients, secret, application, partner, guarded, redirectUri, users, password } = realm;
+  const { clients, secret, application, partner, serviceProvider, guarded, redirectUri, users, password } = realm;
   const phc = phcOf(password);
   return {
     clients: [
@@ -99,6 +100,18 @@ function documentOf(realm: BenchRealm): object {
         accessTokenTtlSeconds: 86_400,
       },
       { clientId: guarded.clientId, secret, grantTypes: ['client_credentials'] },
+    ],
+    samlClients: [
+      {
+        entityId: serviceProvider.entityId,
+        assertionConsumerServices: [{ url: serviceProvider.consumer }],
+        nameIdFormat: 'persistent',
+        signResponses: false,
+        mappers: [
+          { name: 'mail', source: 'property', attribute: 'email' },
+          { name: 'givenName', source: 'property', attribute: 'firstName' },
+        ],
+      },
     ],
     authorizationServices: [policiesFor(realm)],
     users: users.map((username) => ({

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -141,3 +143,24 @@ test('every value that the server or the operator exports is imported somewhere'
     });
   expect(unused).toEqual([]);
 });
+
+test('a CommonJS package that is imported late is taken by its default: by name it has nothing in the bundle', () => {
+  const late = code.flatMap((file) =>
+    [...(source.get(file) ?? '').matchAll(/(\(await )?\bimport\('([^.'][^':]*)'\)(\)\.default\b)?/g)].map(
+      ([, , name = '', byDefault]) => ({ file, name, byDefault: byDefault !== undefined }),
+    ),
+  );
+  expect(late.map(({ name }) => name)).toContain('undici');
+  const byName = late.filter(({ file, name, byDefault }) => !byDefault && isCommonJs(file, name));
+  expect(byName).toEqual([]);
+});
+
+/** As esbuild and Node find it: by `exports`, else by `main`. */
+function isCommonJs(file: string, name: string): boolean {
+  const found = import.meta.resolve(name, pathToFileURL(path.join(root, file)));
+  if (!found.startsWith('file:')) return false;
+  if (/\.[cm]js$/.test(found)) return found.endsWith('.cjs');
+  const manifest = findPackageJSON(found);
+  const { type }: { type?: string } = JSON.parse(readFileSync(manifest ?? '', 'utf8'));
+  return type !== 'module';
+}

@@ -135,4 +135,10 @@ export const tokenCases: Case[] = [
     goal: { atLeast: 0.1 },
     run: (bench) => run(bench, { flow: 'decision', cores: 1, warmRequests: WARM_REQUESTS / 16 }),
   },
+  {
+    name: 'saml',
+    title: 'SAML sign-ons in a session, each request once, assertions signed, durable / signing limit',
+    goal: { atLeast: 0.15 },
+    run: (bench) => run(bench, { flow: 'saml', cores: 1, warmRequests: WARM_REQUESTS / 16, stockPerSecond: 2000 }),
+  },
 ];
