@@ -15,6 +15,7 @@ import { createPerson } from '../../support/person.ts';
 import { startRelay } from '../../support/relay.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { BASE, personLdif, READER, READER_PASSWORD, type Slapd, startSlapd } from '../../support/slapd.ts';
+import { importer } from '../../support/transfer.ts';
 
 const PEOPLE = `ou=people,${BASE}`;
 const LOCAL = 'a password of the realm itself';
@@ -81,6 +82,22 @@ test('whom a sync has taken signs in with the password of the directory, by name
   expect(await reasons(realm)).toEqual(['wrong', 'unknown']);
   const { rows } = await server.pool.query(`select secret from credential where realm_id = $1`, [realm]);
   expect(rows.every(({ secret }) => Object.keys(secret).join() === 'directory')).toBe(true);
+});
+
+test('a plan that takes the directory away, or looks elsewhere, says whom that touches', async () => {
+  const realm = await realmWith();
+  await syncedWith(server, realm, 'corporate');
+  expect(isIn(await signIn(realm, 'ada', passwordOf('ada')))).toBe(true);
+  const { apply } = await importer(server);
+  const [manager, dryRun] = ['federation', 'true'];
+  const userFederation = [{ alias: 'corporate', users: { base: PEOPLE } }];
+  await apply(realm, { userFederation }, { manager });
+  const gone = await apply(realm, { userFederation: [] }, { manager, dryRun, prune: 'true' });
+  const all = { kind: 'directory', key: 'corporate', locksOut: true, sessions: 1, people: 6 };
+  expect(gone.consequences).toMatchObject([{ ...all, message: 'goes: its people’s passwords count no more' }]);
+  const narrower = [{ alias: 'corporate', users: { base: PEOPLE, filter: '(uid=ada)' } }];
+  const { consequences } = await apply(realm, { userFederation: narrower }, { manager, dryRun });
+  expect(consequences).toMatchObject([{ ...all, message: expect.stringContaining('looks for its people otherwise') }]);
 });
 
 test('live: somebody comes with their first sign-in, with their groups, and never by another’s filter', async () => {

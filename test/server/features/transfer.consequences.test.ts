@@ -82,9 +82,9 @@ test('a role touches who holds it, by a group too, and service accounts', async 
   };
   const { consequences } = await plan(document, { manager, prune: 'true', force: 'true' });
   expect(consequences).toMatchObject([
-    { kind: 'serviceAccountRoles', key: 'job', locksOut: true, sessions: 0, people: 0, clients: 0 },
-    { kind: 'group', key: '/staff', locksOut: true, sessions: 0, people: 1, clients: 0 },
     { kind: 'role', key: 'editor', locksOut: true, sessions: 2, people: 2, clients: 1 },
+    { kind: 'group', key: '/staff', locksOut: true, sessions: 0, people: 1, clients: 0 },
+    { kind: 'serviceAccountRoles', key: 'job', locksOut: true, sessions: 0, people: 0, clients: 0 },
     { kind: 'role', key: 'idle', locksOut: true, sessions: 0, people: 0, clients: 0 },
   ]);
 });
@@ -166,7 +166,7 @@ test('a client’s own flow touches its people, the realm’s everybody', async 
   const flows: RealmDocument = { flows: [{ alias: 'steps', executions: stricter }] };
   expect((await touched(flows)).map(([, , sessions]) => sessions)).toEqual([0]);
   await admin.apply(realm, { realm: { browserFlow: 'steps' } });
-  expect(await touched(flows)).toEqual([['steps: asks other steps of who signs in by it', false, 3, 2, 1]]);
+  expect(await touched(flows)).toEqual([['steps: asks otp of everybody', false, 3, 2, 1]]);
 });
 
 test('nothing is told of what is made, of a realm that is not there, or by what was applied, and nothing is written', async () => {
