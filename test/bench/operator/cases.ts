@@ -1,14 +1,20 @@
 // What is measured of the operator: cold convergence, apply-to-live, rest; and kubectl's plain list as the yardstick.
 // It drives and times; it starts nothing (site.ts) and prints nothing (main.ts).
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { getSettings } from '../../../server/contract/settings.ts';
 import { type Series, sumOf } from '../../support/series.ts';
 import { processorSeconds, residentMiB } from '../machine.ts';
+import { startWorker } from '../processes.ts';
 import { type FleetOptions, type Member, namespacesOf, realmOf, realmPath, resourcesOf, secretsOf } from './fleet.ts';
 import type { Site } from './site.ts';
 
 const READY = /^svc_operator_resources\{.*state="Ready"/;
 const WRITERS = 8;
+const SETTLING_MS = 60_000;
 
 /** @returns seconds that writing the resources alone took */
 export async function declare({ api }: Site, fleet: FleetOptions): Promise<number> {
@@ -64,6 +70,35 @@ export async function applyToLive({ api, client }: Site, { realms }: FleetOption
   }
   return times;
 }
+
+/** What one signature takes on this machine as it is now. */
+export async function signature(): Promise<{ seconds: number; cpuSeconds: number }> {
+  const worker = startWorker<{ seconds: number }, number>('yardsticks/signing.ts');
+  try {
+    await worker.ask({ seconds: 1 });
+    const before = processorSeconds(worker.pid) ?? Number.NaN;
+    const seconds = 3;
+    const rate = await worker.ask({ seconds });
+    return {
+      seconds: 1 / rate,
+      cpuSeconds: ((processorSeconds(worker.pid) ?? Number.NaN) - before) / (rate * seconds),
+    };
+  } finally {
+    await worker.stop();
+  }
+}
+
+/** Of the operator. */
+export async function chartLimitMiB(): Promise<number> {
+  const Values = z.object({
+    operator: z.object({ resources: z.object({ limits: z.object({ memory: z.string().regex(/^\d+Mi$/) }) }) }),
+  });
+  const file = path.resolve(import.meta.dirname, '../../../charts/realmkeeper/values.yaml');
+  return Number.parseInt(Values.parse(parse(await readFile(file, 'utf8'))).operator.resources.limits.memory, 10);
+}
+
+/** What was done goes on costing for a while: memory is given back, code that was hot is dropped. */
+export const settle = (): Promise<void> => sleep(SETTLING_MS);
 
 export interface Rest {
   serverPerMinute: number;

@@ -5,8 +5,20 @@ import { parseArgs } from 'node:util';
 import { errorWords } from '../../../server/contract/error-words.ts';
 import { sumOf } from '../../support/series.ts';
 import { processorSeconds, processorSecondsOfAll, residentMiB } from '../machine.ts';
-import { heading } from '../report.ts';
-import { applyToLive, converged, declare, plainList, quantile, type Rest, rest } from './cases.ts';
+import { goalText, heading } from '../report.ts';
+import {
+  applyToLive,
+  chartLimitMiB,
+  converged,
+  declare,
+  plainList,
+  quantile,
+  rest,
+  settle,
+  signature,
+} from './cases.ts';
+import { type Figures, report } from './figures.ts';
+import { aims, judge, judgedLine } from './goals.ts';
 import { build, type Site, startSite } from './site.ts';
 
 const text = { type: 'string' } as const;
@@ -27,7 +39,11 @@ const usage = `npm run bench:operator -- [--realms N] [--attached N] [--changes 
 
 Starts a Kubernetes API server, PostgreSQL, the server and the operator, declares realms and what attaches to them, and
 measures: how long the operator takes from cold until everything is Ready; how long a change takes until the server
-serves it; what rest costs. Progress on stderr. It needs the Kubernetes programs (npm run kubernetes).
+serves it; what rest costs. Each figure that has a goal stands with it; it ends with 1 where one is not met. Progress on
+stderr. It needs the Kubernetes programs (npm run kubernetes).
+
+Goals:
+${aims.map(({ name, title, goal }) => `  ${name.padEnd(16)} ${title} (${goalText(goal)})`).join('\n')}
 
   --realms       Realm resources (1000)
   --attached     Flows, Webhooks and WorkloadIdentities of each (5)
@@ -80,6 +96,7 @@ async function main(): Promise<void> {
     say(`declaring ${total} resources …`);
     const declared = await declare(site, fleet);
     say(`  written within ${declared.toFixed(1)} s; starting the operator …`);
+    const signed = await signature();
     const cpu = (pid: number) => processorSeconds(pid) ?? Number.NaN;
     const before = {
       database: processorSecondsOfAll(site.postgresPid),
@@ -107,57 +124,28 @@ async function main(): Promise<void> {
     const live = { p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
     say('timing kubectl …');
     const list = await plainList(site);
-    say(`resting for ${restSeconds} s …`);
+    say(`settling, then resting for ${restSeconds} s …`);
+    await settle();
     const resting = await rest(site, operator, restSeconds);
-    const figures = { machine: heading(true), ...fleet, concurrency, declared, list, cold, live, rest: resting };
-    if (given.json) console.log(JSON.stringify(figures, null, 2));
-    else console.log(report(figures));
+    const figures: Figures = {
+      machine: heading(true),
+      ...fleet,
+      concurrency,
+      declared,
+      list,
+      signature: signed,
+      limitMiB: await chartLimitMiB(),
+      cold,
+      live,
+      rest: resting,
+    };
+    const goals = judge(figures);
+    if (given.json) console.log(JSON.stringify({ ...figures, goals }, null, 2));
+    else console.log(`${report(figures)}\n\n${goals.map(judgedLine).join('\n')}`);
+    if (goals.some((one) => !one.met)) process.exitCode = 1;
   } finally {
     await site?.stop();
   }
-}
-
-interface Figures {
-  machine: string;
-  realms: number;
-  attached: number;
-  concurrency: number;
-  declared: number;
-  list: number;
-  cold: Record<
-    | 'seconds'
-    | 'operatorCpuSeconds'
-    | 'serverCpuSeconds'
-    | 'databaseCpuSeconds'
-    | 'passesEach'
-    | 'retriesEach'
-    | 'serverRequestsEach'
-    | 'kubernetesRequestsEach'
-    | 'operatorMiB'
-    | 'serverMiB',
-    number
-  >;
-  live: { p50: number; p99: number };
-  rest: Rest;
-}
-
-function report({ machine, realms, attached, concurrency, declared, list, cold, live, rest: still }: Figures): string {
-  const total = realms * (1 + attached);
-  const times = (seconds: number) => `${(seconds / list).toFixed(seconds < list ? 2 : 1)} times the list`;
-  return `${machine}
-${realms} Realms with ${attached} attached resources each (${total}), --concurrency ${concurrency}
-
-Yardstick: kubectl get realms -A (${realms} objects)  ${(list * 1000).toFixed(0)} ms
-
-Cold convergence  ${cold.seconds.toFixed(1)} s, ${times(cold.seconds)}; ${(cold.seconds / declared).toFixed(1)} times writing the ${total} objects (${declared.toFixed(1)} s)
-  each resource   ${((cold.seconds / total) * 1000).toFixed(1)} ms; ${cold.passesEach.toFixed(2)} passes, ${cold.serverRequestsEach.toFixed(1)} requests to the server (${cold.retriesEach.toFixed(2)} of them again), ${cold.kubernetesRequestsEach.toFixed(1)} to the Kubernetes API
-  processor       operator ${cold.operatorCpuSeconds.toFixed(1)} s, server ${cold.serverCpuSeconds.toFixed(1)} s, PostgreSQL ${cold.databaseCpuSeconds.toFixed(1)} s
-  memory          operator ${cold.operatorMiB.toFixed(0)} MiB, server ${cold.serverMiB.toFixed(0)} MiB
-Apply to live     p50 ${live.p50.toFixed(0)} ms (${times(live.p50 / 1000)}), p99 ${live.p99.toFixed(0)} ms (${times(live.p99 / 1000)})
-Rest, a minute    ${still.serverPerMinute.toFixed(1)} requests to the server, ${still.kubernetesPerMinute.toFixed(1)} to the Kubernetes API, ${still.passesPerMinute.toFixed(1)} passes
-  processor       operator ${still.operatorCpu.toFixed(2)} %, server ${still.serverCpu.toFixed(2)} % of a core
-  memory          operator ${still.operatorMiB.toFixed(0)} MiB, server ${still.serverMiB.toFixed(0)} MiB
-  written         ${still.written} of ${total} resources`;
 }
 
 try {
