@@ -1,6 +1,5 @@
 // Somebody who may do everything in one namespace, and nothing elsewhere, tries with kubectl to get further by the operator.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { KindName } from '../../operator/resource.ts';
 import { clusterSource } from '../../operator/source/cluster.ts';
 import { putClientAdminRoles } from '../../server/contract/admin-access.ts';
 import { listClients } from '../../server/contract/clients.ts';
@@ -12,58 +11,25 @@ import { listWorkloadIdentities } from '../../server/contract/workload-identity.
 import { clusterAssets } from '../kubernetes/cluster.ts';
 import { type Landscape, type Program, startLandscape } from '../support/landscape.ts';
 import { eventually, type Manifest, resource, secret } from '../support/operator.ts';
+import { type Mallory, makeMallory, namespaceOf, theirs } from '../support/tenant.ts';
 
 const assets = await clusterAssets();
 const home = { namespace: 'identity' };
-const shop = { namespace: 'shop' };
 const theirUrl = 'https://internal-of-identity.example.com/';
 const theirValue = 'a-secret-of-the-identity-team';
 
 describe.skipIf(!assets.found)('someone with all rights in the namespace shop', () => {
   let land: Landscape;
   let operator: Program;
-  let kubeconfig = '';
-
-  /** As the attacker: whatever they do, they do it with kubectl. */
-  const asMallory = () => ['--kubeconfig', kubeconfig, '-n', 'shop'];
-  const mallory = (args: string[], input?: string) => land.cluster.kubectl([...asMallory(), ...args], input);
-  const does = (args: string[], input?: string) => land.cluster.must([...asMallory(), ...args], input);
-  async function fails(args: string[], input?: string): Promise<string> {
-    const { code, stderr } = await mallory(args, input);
-    expect(code).not.toBe(0);
-    return stderr;
-  }
-  const list = (items: readonly object[]) => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
-  const applies = (...items: Manifest[]) => does(['apply', '-f', '-'], list(items));
-  const refused = (...items: Manifest[]) => fails(['apply', '-f', '-'], list(items));
-  /** The condition with this reason, of the spec as it is now. */
-  const says = (kind: KindName, name: string, reason: string) =>
-    eventually(async () => {
-      const { metadata, status = {} } = JSON.parse(await does(['get', kind.toLowerCase(), name, '-o', 'json']));
-      const conditions: { reason: string; message: string; observedGeneration: number }[] = status.conditions ?? [];
-      const found = conditions.find((c) => c.reason === reason && c.observedGeneration === metadata.generation);
-      if (!found) throw new Error(`${kind} ${name} says ${JSON.stringify(conditions)}, not ${reason}`);
-      return found;
-    });
-  const deletes = (...names: string[]) => does(['delete', '--timeout=120s', ...names]);
-
-  const realm = (name: string, of: string, spec: object = {}) => resource('Realm', name, { realm: of, ...spec }, shop);
-  const hook = (name: string, of: string, spec: object = {}) =>
-    resource('Webhook', name, { realm: of, url: 'https://evil.example.com/', eventTypes: ['*'], ...spec }, shop);
-  const identity = (name: string, of: string, clientId: string) =>
-    resource(
-      'WorkloadIdentity',
-      name,
-      { realm: of, issuer: 'https://evil.example.com', subject: name, audience: 'it', clientId },
-      shop,
-    );
-  const flow = (name: string, of: string, spec: object = {}) =>
-    resource(
-      'Flow',
-      name,
-      { realm: of, executions: [{ authenticatorId: 'username-password', requirement: 'REQUIRED' }], ...spec },
-      shop,
-    );
+  /** The attacker: whatever they do, they do it with kubectl. */
+  let mallory: Mallory;
+  const does: Mallory['does'] = (...given) => mallory.does(...given);
+  const fails: Mallory['fails'] = (...given) => mallory.fails(...given);
+  const applies: Mallory['applies'] = (...given) => mallory.applies(...given);
+  const refused: Mallory['refused'] = (...given) => mallory.refused(...given);
+  const says: Mallory['says'] = (...given) => mallory.says(...given);
+  const deletes: Mallory['deletes'] = (...given) => mallory.deletes(...given);
+  const { realm, hook, identity, flow } = theirs;
   const webhooks = async (of: string) =>
     (await land.client.call(listWebhooks, { params: { realm: of } })).body?.map(({ name, url }) => [name, url]);
   const nameOf = async (of: string) =>
@@ -74,36 +40,11 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
     land = await startLandscape();
     operator = land.operatorLike('guarded', { args: ['--no-leader-elect', '--namespace', 'realmkeeper'] });
     await Promise.all([land.server.start(), operator.start()]);
-    kubeconfig = await land.cluster.user('mallory');
-    const namespace = (name: string, labels = {}) => ({
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name, labels },
-    });
-    const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'mallory' }];
-    const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
-    const bound = (kind: string, name: string) => ({
-      ...rbac,
-      kind: 'RoleBinding',
-      metadata: { name: `mallory-${name.replaceAll(':', '-')}`, ...shop },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name },
-      subjects,
-    });
+    mallory = await makeMallory(land);
     await asAdministrator(
-      namespace('realmkeeper'),
-      namespace('identity'),
-      namespace('shop'),
-      namespace('friends', { 'identity.example.com/friend': 'true' }),
-      {
-        ...rbac,
-        kind: 'Role',
-        metadata: { name: 'all-of-realmkeeper', ...shop },
-        // statuses and finalizers, too: more than anybody should be given
-        rules: [{ apiGroups: ['realmkeeper.dev'], resources: ['*'], verbs: ['*'] }],
-      },
-      bound('Role', 'all-of-realmkeeper'),
-      // what the ClusterRole admin is made of, by a controller that doesn't run here
-      ...['admin', 'edit', 'view'].map((role) => bound('ClusterRole', `system:aggregate-to-${role}`)),
+      namespaceOf('realmkeeper'),
+      namespaceOf('identity'),
+      namespaceOf('friends', { 'identity.example.com/friend': 'true' }),
       secret('theirs', { value: theirValue }, 'identity'),
       resource(
         'Realm',
