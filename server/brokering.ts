@@ -23,7 +23,7 @@ import { createProviderTokens, providerTokenRoutes } from './features/brokering/
 import { createProviders } from './features/brokering/providers.ts';
 import { brokeringRoutes } from './features/brokering/routes.ts';
 import { createSaml } from './features/brokering/saml.ts';
-import { createSamlLogout } from './features/brokering/saml-logout.ts';
+import { type Applications, createSamlLogout } from './features/brokering/saml-logout.ts';
 import { createSamlProviders } from './features/brokering/saml-providers.ts';
 import { createBrokering } from './features/brokering/service.ts';
 import { createRemoteKeys } from './features/client-authentication/remote-keys.ts';
@@ -88,15 +88,17 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
     brokering,
     homes,
     links,
-    logoutWith(sessions: Sessions): UpstreamLogout & { mount(pages: FastifyInstance): void } {
+    logoutWith(
+      sessions: Sessions,
+    ): UpstreamLogout & { mount(pages: FastifyInstance, applications: Applications): void } {
       const samlLogout = createSamlLogout({
-        ...{ samlProviders, providerSessions, sessions, signerOf, realmSql, transact, now },
+        ...{ samlProviders, providerSessions, sessions, signerOf, settings, realmSql, transact, seal, now },
       });
       const logout = createUpstreamLogout({
         ...{ oidc, samlLogout, providers, providerSessions, sessions, transact, seal, baseUrl, now },
       });
-      const mount = (pages: FastifyInstance) =>
-        upstreamLogoutRoutes(pages, { logout, samlLogout, providers, settings, baseUrl });
+      const mount = (pages: FastifyInstance, applications: Applications) =>
+        upstreamLogoutRoutes(pages, { logout, samlLogout, applications, providers, settings, baseUrl });
       return { ...logout, mount };
     },
     connectionsWith: (sessions: Sessions): Connections =>

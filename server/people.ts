@@ -55,6 +55,7 @@ import { createRecovery } from './features/recovery/service.ts';
 import { createBrowsers, createBrowsersSection } from './features/risk/browsers.ts';
 import { createLocator } from './features/risk/location.ts';
 import { createRisk } from './features/risk/service.ts';
+import type { SingleLogout } from './features/saml/logout.ts';
 import { sendClosed } from './features/self-registration/pages.ts';
 import { createRegister } from './features/self-registration/register.ts';
 import { createOfflineSessions } from './features/sessions/offline.ts';
@@ -306,11 +307,13 @@ export function createPeople(deps: PeopleDeps) {
       {
         continuations,
         logout,
+        singleLogout,
         gdpr,
         sharing,
       }: {
         continuations: readonly Continuation[];
         logout: Pick<Logouts, 'signOut'>;
+        singleLogout: Pick<SingleLogout, 'begin'>;
         gdpr: Gdpr;
         sharing: Sharing;
       },
@@ -352,7 +355,7 @@ export function createPeople(deps: PeopleDeps) {
         links: pageLinks,
         registration: { isOpen, sendClosed },
       });
-      upstreamLogout.mount(pages);
+      upstreamLogout.mount(pages, singleLogout);
       const connections = identities.connectionsWith(sessions);
       identities.mountPages(pages, { signIns, continuations, connections });
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });

@@ -245,14 +245,15 @@ export function createProtocol(deps: ProtocolDeps) {
     now,
   };
   const saml = createSaml({ ...shared, sql, keys, consents, factors, subjects });
-  const singleLogout = createSingleLogout({ ...shared, realmSql: deps.realmSql });
+  const { upstreamLogout } = deps;
+  const singleLogout = createSingleLogout({ ...shared, upstreamLogout, realmSql: deps.realmSql });
   const logout = createLogout({
     transact,
     clients,
     sessions,
     signIns,
     singleLogout,
-    upstreamLogout: deps.upstreamLogout,
+    upstreamLogout,
     settings,
     tokens,
     subjects,
@@ -267,6 +268,7 @@ export function createProtocol(deps: ProtocolDeps) {
 
     continuations: [authorization.continuation, saml.continuation],
     logout,
+    singleLogout,
     sharing: uma.sharing,
 
     ready: readyDocuments(discovery),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Binding } from '../../domain/saml-names.ts';
+import type { Sent } from '../../domain/saml-writing.ts';
 import { siteOf } from '../../domain/site.ts';
 import { queryOf } from '../../http/form.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
@@ -11,7 +12,7 @@ import { anywhereFrom, sendForm, sendOnward } from '../../http/self-posting.ts';
 import type { UpstreamLogout } from './logout.ts';
 import { sendOver } from './pages.ts';
 import type { Providers } from './providers.ts';
-import type { SamlLogout } from './saml-logout.ts';
+import type { Applications, SamlLogout } from './saml-logout.ts';
 import { UpstreamError } from './upstream.ts';
 
 const Params = z.object({ realm: z.string(), alias: z.string().max(255) });
@@ -22,14 +23,16 @@ const Fields = z.record(z.string(), z.string()).catch({});
 
 export interface UpstreamLogoutRoutesDeps {
   logout: UpstreamLogout;
-  samlLogout: Pick<SamlLogout, 'received'>;
+  samlLogout: Pick<SamlLogout, 'received' | 'done'>;
+  /** Told of what the provider ends. */
+  applications: Applications;
   providers: Pick<Providers, 'named'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   baseUrl: string;
 }
 
 export function upstreamLogoutRoutes(app: FastifyInstance, deps: UpstreamLogoutRoutesDeps): void {
-  const { logout, samlLogout, providers, settings, baseUrl } = deps;
+  const { logout, samlLogout, applications, providers, settings, baseUrl } = deps;
   const onward = anywhereFrom(baseUrl);
   const path = '/realms/:realm/broker/:alias/endpoint';
   const homeOf = (realm: string): string => `/realms/${realm}/login?for=account`;
@@ -54,24 +57,50 @@ export function upstreamLogoutRoutes(app: FastifyInstance, deps: UpstreamLogoutR
     return reply.redirect(found?.next ?? homeOf(realm), 303);
   });
 
-  /** What a SAML provider says of sign-outs: that it asks for one, or has done what was asked of it. */
-  async function said(request: FastifyRequest, reply: FastifyReply, binding: Binding, text: string) {
-    const { realm, alias, brand } = await realmOf(request.params);
+  async function samlProviderOf(params: unknown) {
+    const { realm, alias, brand } = await realmOf(params);
     const provider = await providers.named(realm, alias);
     if (provider?.type !== 'saml') throw new Problem('not-found', 'There is no such identity provider here.');
-    const address = `${siteOf(request, brand, baseUrl).origin}/realms/${realm}/broker/${alias}/endpoint/slo`;
+    return { realm, alias, brand, provider };
+  }
+  type Look = Pick<Awaited<ReturnType<typeof samlProviderOf>>, 'realm' | 'brand'>;
+
+  function send(reply: FastifyReply, { realm, brand }: Look, sent: Sent | undefined) {
+    if (!sent) return reply.redirect(homeOf(realm), 303);
+    if (sent.by === 'Redirect') return reply.redirect(sent.url, 303);
+    return sendForm(reply, { realm, brand }, { ...sent, onward });
+  }
+  async function orRefused(reply: FastifyReply, { realm, brand }: Look, work: () => Promise<FastifyReply>) {
     void reply.header('cache-control', 'no-store');
     try {
-      const found = await samlLogout.received(realm, provider, { binding, text, address, ipAddress: request.ip });
-      if ('next' in found) return reply.redirect(found.next ?? homeOf(realm), 303);
-      if (!found.sent) return reply.redirect(homeOf(realm), 303);
-      if (found.sent.by === 'Redirect') return reply.redirect(found.sent.url, 303);
-      return sendForm(reply, { realm, brand }, { ...found.sent, onward });
+      return await work();
     } catch (error) {
       if (error instanceof OAuthError || error instanceof UpstreamError) return sendOver(reply, realm, brand);
       throw error;
     }
   }
+
+  /** What a SAML provider says of sign-outs: that it asks for one, or has done what was asked of it. */
+  async function said(request: FastifyRequest, reply: FastifyReply, binding: Binding, text: string) {
+    const { realm, alias, brand, provider } = await samlProviderOf(request.params);
+    const address = `${siteOf(request, brand, baseUrl).origin}/realms/${realm}/broker/${alias}/endpoint/slo`;
+    return orRefused(reply, { realm, brand }, async () => {
+      const at = { binding, text, address, ipAddress: request.ip, applications };
+      const found = await samlLogout.received(realm, provider, at);
+      if ('next' in found) return reply.redirect(found.next ?? homeOf(realm), 303);
+      if ('onward' in found) return sendOnward(reply, { realm, brand }, found.onward, { frames: found.frames });
+      return send(reply, { realm, brand }, found.sent);
+    });
+  }
+  app.get(`${path}/slo/answer`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, brand, provider } = await samlProviderOf(request.params);
+    const { to, partial } = z
+      .object({ to: Text, partial: z.literal('1').optional().catch(undefined) })
+      .parse(request.query);
+    return orRefused(reply, { realm, brand }, async () =>
+      send(reply, { realm, brand }, await samlLogout.done(realm, provider, to, { partial: partial !== undefined })),
+    );
+  });
   app.get(`${path}/slo`, { schema: { hide: true } }, (request, reply) =>
     said(request, reply, 'Redirect', queryOf(request.url)),
   );

@@ -1,6 +1,8 @@
-// Single logout with a SAML identity provider, both ways: who signs out here is sent over it, and what ends there ends here.
-// SAML 2.0 Profiles §4.4.
+// Single logout with a SAML identity provider, both ways: who signs out here is sent over it, and what ends there ends here, and at
+// the applications that it has led to before the provider has its answer. SAML 2.0 Profiles §4.4.
+import { z } from 'zod';
 import type { By } from '../../contract/events.ts';
+import type { Seal } from '../../crypto/seal.ts';
 import { sha256 } from '../../crypto/tokens.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import type { Transact } from '../../db/transact.ts';
@@ -11,6 +13,7 @@ import { carried, logoutRequest, logoutResponse, newXmlId, type Sent } from '../
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { XmlSigner } from '../../xml/sign.ts';
 import { xml } from '../../xml/write.ts';
+import type { SingleLogout } from '../saml/logout.ts';
 import type { Sessions } from '../sessions/service.ts';
 import { noteMessage } from './messages.ts';
 import type { CameBy, ProviderSessions } from './provider-sessions.ts';
@@ -22,13 +25,31 @@ const LIFE_MS = 15 * 60_000;
 /** Longer than a request is believed. */
 const REPLAY_MS = 60 * 60_000;
 
+/** Of the realm, which speak SAML: they are told through the browser. */
+export type Applications = Pick<SingleLogout, 'begin'>;
+
+/** What a provider asked for, until it has its answer. */
+const LogoutToAnswer = z.object({
+  provider: z.string(),
+  requestId: z.string(),
+  binding: z.enum(['POST', 'Redirect']),
+  relayState: z.string().optional(),
+  at: z.int(),
+});
+type LogoutToAnswer = z.infer<typeof LogoutToAnswer>;
+
+/** The answer, or where the browser goes first and what it loads, since there are applications to be told. */
+type Ended = { sent: Sent | undefined } | { onward: string; frames: readonly string[] };
+
 export interface SamlLogoutDeps {
   samlProviders: Pick<SamlProviders, 'of' | 'renewed' | 'ownName'>;
   providerSessions: Pick<ProviderSessions, 'endedThere'>;
-  sessions: Pick<Sessions, 'endAll'>;
+  sessions: Pick<Sessions, 'endAll' | 'frames'>;
+  settings: { issuer(realm: string): Promise<string> };
   signerOf(realm: string): Promise<XmlSigner>;
   realmSql: RealmSql;
   transact: Transact;
+  seal: Seal;
   now: () => Date;
 }
 
@@ -44,7 +65,8 @@ function wayOf(
 const bad = (description: string) => new OAuthError('invalid_request', description);
 
 export function createSamlLogout(deps: SamlLogoutDeps) {
-  const { samlProviders, providerSessions, sessions, signerOf, realmSql, transact, now } = deps;
+  const { samlProviders, providerSessions, sessions, signerOf, settings, realmSql, transact, seal, now } = deps;
+  const contextOf = (realm: string): string => `brokering-logout-answer:${realm}`;
 
   /** @throws OAuthError where it isn't the provider's */
   async function believed(provider: Provider, message: Message) {
@@ -62,17 +84,37 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
     return { xml: again, from: renewed };
   }
 
+  /** To where the provider takes answers; undefined: it doesn't. */
+  async function answer(
+    realm: string,
+    provider: Provider,
+    { requestId, binding, relayState }: LogoutToAnswer,
+    { from, partial }: { from: SamlProvider; partial: boolean },
+  ): Promise<Sent | undefined> {
+    const to = wayOf(from, binding);
+    if (!to) return undefined;
+    const head = { issuer: await samlProviders.ownName(realm, provider), destination: to.answers, now: now() };
+    const place = { url: to.answers, binding: to.binding };
+    const signer = await signerOf(realm);
+    return carried(logoutResponse(head, requestId, { partial }), { to: place, relayState, signer });
+  }
+
   async function ended(
     realm: string,
     provider: Provider,
     message: Message,
-    { address, ipAddress }: { address: string; ipAddress: string },
-  ): Promise<Sent | undefined> {
+    { address, ipAddress, applications }: { address: string; ipAddress: string; applications: Applications },
+  ): Promise<Ended> {
     const { xml: request, from } = await believed(provider, message);
     const { id, name, indexes } = logoutRequestOf(request, { now: now(), addresses: [address] });
     const by: By = { actor: { type: 'system', id: null, name: `identity provider ${provider.alias}` }, ipAddress };
     const until = new Date(now().getTime() + REPLAY_MS);
-    await transact(
+    const { binding, relayState } = message;
+    const asked: LogoutToAnswer = { provider: provider.id, requestId: id, binding, relayState, at: now().getTime() };
+    const to = seal.seal(JSON.stringify(asked), contextOf(realm)).toString('base64url');
+    const url = `${address}/answer?${new URLSearchParams({ to })}`;
+    const iss = await settings.issuer(realm);
+    const told = await transact(
       realm,
       async (tx) => {
         const said = { providerId: provider.id, name: ['logout-request', id] as const, until };
@@ -82,16 +124,31 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
           ...which,
           ...(indexes.length > 0 && { sids: indexes }),
         });
-        if (ids.length > 0) await sessions.endAll(tx, realm, by, ids, { because: 'logout' });
+        if (ids.length === 0) return { first: undefined, frames: [] };
+        const found = {
+          first: await applications.begin(tx, realm, ids, { to: 'provider', url }),
+          frames: await sessions.frames(tx, realm, ids, iss),
+        };
+        await sessions.endAll(tx, realm, by, ids, { because: 'logout' });
+        return found;
       },
       { bookkeeping: true },
     );
-    const to = wayOf(from, message.binding);
-    if (!to) return undefined;
-    const head = { issuer: await samlProviders.ownName(realm, provider), destination: to.answers, now: now() };
-    const answer = logoutResponse(head, id, { partial: false });
-    const place = { url: to.answers, binding: to.binding };
-    return carried(answer, { to: place, relayState: message.relayState, signer: await signerOf(realm) });
+    const { first, frames } = told;
+    if (first !== undefined || frames.length > 0) return { onward: first ?? url, frames };
+    return { sent: await answer(realm, provider, asked, { from, partial: false }) };
+  }
+
+  function askedBy(realm: string, provider: Provider, text: string): LogoutToAnswer {
+    try {
+      const asked = LogoutToAnswer.parse(
+        JSON.parse(seal.open(Buffer.from(text, 'base64url'), contextOf(realm)).toString()),
+      );
+      if (asked.provider === provider.id && now().getTime() - asked.at <= LIFE_MS) return asked;
+    } catch {
+      // as where it is too old
+    }
+    throw bad('The request is too old');
   }
 
   /** Where the browser goes on that comes back: which answer it is says its `InResponseTo`, which nobody guesses. */
@@ -130,11 +187,21 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
     async received(
       realm: string,
       provider: Provider,
-      { binding, text, ...at }: { binding: Binding; text: string; address: string; ipAddress: string },
-    ): Promise<{ next: string | undefined } | { sent: Sent | undefined }> {
+      {
+        binding,
+        text,
+        ...at
+      }: { binding: Binding; text: string; address: string; ipAddress: string; applications: Applications },
+    ): Promise<{ next: string | undefined } | Ended> {
       const message = messageOf(binding, text);
       if (message.kind === 'SAMLResponse') return { next: await nextOf(realm, message) };
-      return { sent: await ended(realm, provider, message, at) };
+      return ended(realm, provider, message, at);
+    },
+
+    /** The applications have been told. @param text what was sealed for the way @throws OAuthError */
+    async done(realm: string, provider: Provider, text: string, { partial }: { partial: boolean }) {
+      const asked = askedBy(realm, provider, text);
+      return answer(realm, provider, asked, { from: await samlProviders.of(provider), partial });
     },
   };
 }

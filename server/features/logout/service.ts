@@ -105,8 +105,9 @@ export function createLogout({
     const over = await upstreamLogout.over(realm, session.id, next ?? here);
     const told = await transact(realm, async (tx) => {
       const found = {
-        first: (await singleLogout.begin(tx, realm, session.id, over ?? next ?? here)) ?? over,
-        frames: await sessions.frames(tx, realm, session.id, iss),
+        first:
+          (await singleLogout.begin(tx, realm, [session.id], { to: 'address', url: over ?? next ?? here })) ?? over,
+        frames: await sessions.frames(tx, realm, [session.id], iss),
       };
       if (!(await sessions.end(tx, realm, by, session.id, { because: 'logout' }))) return found;
       tx.record({

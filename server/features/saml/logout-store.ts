@@ -17,8 +17,12 @@ export const Progress = z.object({
   asked: z.string().nullable(),
   /** Somebody has not done it. */
   partial: z.boolean(),
+  /** When all of them are told: over the identity provider that the session came by. It leads back to where `token` goes on. */
+  over: z.object({ url: z.string(), token: z.string() }).optional(),
   after: z.discriminatedUnion('to', [
     z.object({ to: z.literal('address'), url: z.string() }),
+    /** To the identity provider that has asked for it: told at the address, which learns how it went by `partial=1`. */
+    z.object({ to: z.literal('provider'), url: z.string() }),
     z.object({
       to: z.literal('client'),
       entityId: z.string(),
@@ -29,6 +33,8 @@ export const Progress = z.object({
   ]),
 });
 export type Progress = z.infer<typeof Progress>;
+/** Where the browser goes when everybody is told. */
+export type Then = Extract<Progress['after'], { url: string }>;
 
 /** Whom these sessions have led to and who can be told of their end. */
 export async function participantsOf(sql: Sql, realm: string, sessionIds: readonly string[]): Promise<Participant[]> {

@@ -17,6 +17,7 @@ import { endpointsOf } from '../../http/realm-endpoints.ts';
 import { anywhereFrom, sendForm, sendOnward } from '../../http/self-posting.ts';
 import type { XmlSigner } from '../../xml/sign.ts';
 import type { XmlNode } from '../../xml/write.ts';
+import type { UpstreamLogout } from '../brokering/logout.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import { KEPT_MS, type Keeping, type KeptLogout } from './kept.ts';
@@ -26,6 +27,7 @@ import {
   type Progress,
   participantsOf,
   sessionsNamed,
+  type Then,
   takeProgress,
 } from './logout-store.ts';
 import { nameIdNode } from './response.ts';
@@ -46,6 +48,8 @@ export interface SingleLogoutDeps {
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   sessions: Pick<Sessions, 'current' | 'endAll' | 'frames' | 'clearCookie'>;
   signIns: Pick<SignIns, 'leave'>;
+  /** The identity provider that they came by is told, too. */
+  upstreamLogout: Pick<UpstreamLogout, 'over'>;
   refusals: Pick<Refusals, 'record'>;
   signerOf(realm: string): Promise<XmlSigner>;
   baseUrl: string;
@@ -66,7 +70,8 @@ const onwardOf = (realm: string, logout: string): string =>
 const signedOutPath = (realm: string): string => `/realms/${realm}/oauth2/logout`;
 
 export function createSingleLogout(deps: SingleLogoutDeps) {
-  const { realmSql, transact, keeping, clients, settings, sessions, signIns, refusals, signerOf, baseUrl, now } = deps;
+  const { realmSql, transact, keeping, clients, settings, sessions, signIns, upstreamLogout, refusals } = deps;
+  const { signerOf, baseUrl, now } = deps;
   const expiresAt = () => new Date(now().getTime() + LIFE_MS);
 
   async function send(
@@ -87,7 +92,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
   async function proceed(context: Context, progress: Progress): Promise<FastifyReply> {
     const { realm, reply } = context;
     const [next, ...rest] = progress.rest;
-    if (!next) return finish(context, progress);
+    if (!next) return progress.over ? over(context, progress, progress.over) : finish(context, progress);
     const [to] = (await clients.view(realm, next.entityId))?.logouts ?? [];
     // Gone since: there is nobody left to be told.
     if (!to) return proceed(context, { ...progress, rest });
@@ -99,9 +104,16 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     return send({ ...context, reply }, logoutRequest(from, id, name, next.sessionIndex), to);
   }
 
+  async function over({ realm, reply }: Context, progress: Progress, { url, token }: NonNullable<Progress['over']>) {
+    const kept = { ...progress, over: undefined, asked: null };
+    await keepProgress(realmSql(realm), realm, { hash: sha256(token), progress: kept, expiresAt: expiresAt() });
+    return reply.redirect(url, 303);
+  }
+
   async function finish(context: Context, { after, partial }: Progress): Promise<FastifyReply> {
     const { realm, reply } = context;
     if (after.to === 'address') return reply.redirect(after.url, 303);
+    if (after.to === 'provider') return reply.redirect(`${after.url}${partial ? '&partial=1' : ''}`, 303);
     const logouts = (await clients.view(realm, after.entityId))?.logouts ?? [];
     const to = logouts.find(({ binding }) => binding === after.binding) ?? logouts[0];
     if (!to) return reply.redirect(signedOutPath(realm), 303);
@@ -154,12 +166,17 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     };
   }
 
-  /** Ends what the request names. @returns whom the ended sessions have led to, beside who asks, and what this browser loads */
+  /**
+   * Ends what the request names.
+   * @returns whom the ended sessions have led to, beside who asks, what this browser loads, and over which provider it goes
+   */
   async function end(context: Context, client: SamlClientView, kept: KeptLogout) {
     const { request, reply, realm } = context;
     const current = await sessions.current(request, realm);
     const by: By = { actor: { type: 'client', id: client.id, name: client.entityId }, ipAddress: request.ip };
     const iss = await settings.issuer(realm);
+    const token = newSecret();
+    const url = current && (await upstreamLogout.over(realm, current.id, onwardOf(realm, token)));
     const { ids, others, frames } = await transact(realm, async (tx) => {
       const answered = {
         client: client.id,
@@ -172,7 +189,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
       const found = await sessionsNamed(tx.sql, realm, named);
       const all = await participantsOf(tx.sql, realm, found);
       // Cookies are this browser's: of another one's session it could end nothing.
-      const here = current && found.includes(current.id) ? await sessions.frames(tx, realm, current.id, iss) : [];
+      const here = current && found.includes(current.id) ? await sessions.frames(tx, realm, [current.id], iss) : [];
       const ended = await sessions.endAll(tx, realm, by, found, { because: 'logout' });
       for (const { id, user } of ended)
         tx.record({ type: 'LOGOUT', realm, by, subject: user, clientId: client.entityId, data: { sessionId: id } });
@@ -191,20 +208,20 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
         frames: here,
       };
     });
-    if (current && ids.includes(current.id)) {
-      sessions.clearCookie(reply, realm);
-      await signIns.leave(request, reply, realm);
-    }
-    return { rest: others, frames };
+    // Another browser's provider would sign out whoever is here.
+    if (!current || !ids.includes(current.id)) return { rest: others, frames, over: undefined };
+    sessions.clearCookie(reply, realm);
+    await signIns.leave(request, reply, realm);
+    return { rest: others, frames, over: url === undefined ? undefined : { url, token } };
   }
 
   async function endAndTell(context: Context, kept: KeptLogout): Promise<FastifyReply> {
     const { entityId, requestId, binding, relayState } = kept;
     const client = await clients.view(context.realm, entityId);
     if (!client) throw unknown(context, entityId, 'There is no such SAML client, or it is switched off');
-    const { rest, frames } = await end(context, client, kept);
+    const { rest, frames, over } = await end(context, client, kept);
     const after = { to: 'client', entityId, requestId, binding, relayState } as const;
-    const progress: Progress = { rest, asked: null, partial: false, after };
+    const progress: Progress = { rest, asked: null, partial: false, over, after };
     if (frames.length === 0) return proceed(context, progress);
     const { reply, realm } = context;
     return sendOnward(reply, { realm, brand: await settings.of(realm) }, await onwardPath(realm, progress), { frames });
@@ -227,14 +244,14 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
 
   return {
     /**
-     * To be called in the transaction that ends the session, before it does.
+     * To be called in the transaction that ends the sessions, before it does.
      * @returns where the browser goes first, on its way to `then`; undefined: there is nobody to be told
      */
-    async begin(tx: Tx, realm: string, sessionId: string, then: string): Promise<string | undefined> {
-      const rest = await participantsOf(tx.sql, realm, [sessionId]);
+    async begin(tx: Tx, realm: string, sessionIds: readonly string[], then: Then): Promise<string | undefined> {
+      const rest = await participantsOf(tx.sql, realm, sessionIds);
       if (rest.length === 0) return undefined;
       const token = newSecret();
-      const progress: Progress = { rest, asked: null, partial: false, after: { to: 'address', url: then } };
+      const progress: Progress = { rest, asked: null, partial: false, after: then };
       await keepProgress(tx.sql, realm, { hash: sha256(token), progress, expiresAt: expiresAt() });
       return `${pathOf(realm)}?logout=${token}`;
     },

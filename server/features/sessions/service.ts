@@ -301,9 +301,9 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       return true;
     },
 
-    /** What the browser of a session that is about to end loads, so that its applications hear of it there. */
-    frames: async (tx: Tx, realm: string, id: string, iss: string): Promise<string[]> =>
-      (await store.framesOf(tx.sql, realm, id)).map((uri) => withQuery(uri, { iss, sid: id })),
+    /** What the browser of sessions that are about to end loads, so that their applications hear of it there. */
+    frames: async (tx: Tx, realm: string, ids: readonly string[], iss: string): Promise<string[]> =>
+      (await store.framesOf(tx.sql, realm, ids)).map(({ uri, sid }) => withQuery(uri, { iss, sid })),
 
     /** An administrator, or the person, ends one session. */
     /** @param may throws where this person's are not the caller's to end */

@@ -185,15 +185,16 @@ const clientsOf = fragment`array(
   select c.client_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
   where sc.realm_id = s.realm_id and sc.session_id = s.id order by 1) as clients`;
 
+/** As many as a browser loads without its person noticing. */
+const MOST_FRAMES = 100;
+
 /** Those of them that the browser loads a frame of. */
-export const framesOf = async (sql: Sql, realm: string, id: string): Promise<string[]> =>
-  (
-    await sql<{ uri: string }>`
-      select c.frontchannel_logout_uri as uri
-      from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
-      where sc.realm_id = ${realm} and sc.session_id = ${id} and c.enabled and c.frontchannel_logout_uri is not null
-      order by c.client_id`
-  ).map(({ uri }) => uri);
+export const framesOf = (sql: Sql, realm: string, ids: readonly string[]) => sql<{ uri: string; sid: string }>`
+  select c.frontchannel_logout_uri as uri, sc.session_id as sid
+  from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
+  where sc.realm_id = ${realm} and sc.session_id = any(${ids}::uuid[]) and c.enabled
+    and c.frontchannel_logout_uri is not null
+  order by c.client_id, sc.session_id limit ${MOST_FRAMES}`;
 
 export const removeAll = (sql: Sql, realm: string, ids: readonly string[]) =>
   sql<{ id: string; user_id: string; username: string; impersonator: Impersonator | null; clients: string[] }>`
