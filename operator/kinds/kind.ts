@@ -45,6 +45,8 @@ export interface Kind<Spec extends { realm: string }> {
   deletionPolicy: 'Retain' | 'Delete';
   /** false: the realm itself; true: something in a realm that a Realm resource declares. */
   attached: boolean;
+  /** Nobody gets in by it, so that a new one locks nobody out: it is applied without looking at its plan first. */
+  letsNobodyIn?: true;
   secrets(spec: Spec): ValueRef[];
   /** Secrets that it has made. */
   outputs?(spec: Spec): ClientOutput[];

@@ -7,6 +7,7 @@ export const webhook: Kind<WebhookSpec> = {
   spec: Schema,
   deletionPolicy: 'Delete',
   attached: true,
+  letsNobodyIn: true,
   secrets: ({ secretKeyRef }) => (secretKeyRef ? [secretKeyRef] : []),
   document({ name, url, eventTypes, enabled, secretKeyRef }, { metadata, secrets }) {
     const subscription = declared({

@@ -116,7 +116,9 @@ export function createController(options: ControllerOptions) {
         const own = kind.status(parsed.data, context);
         const warnings = [...brokenLines(refs, secrets), ...outputs.warnings];
         const mustExist = kind.attached;
-        const intent = { resource, realm, document, own, admission, mustExist, driftPolicy, force, warnings };
+        const { letsNobodyIn = false } = kind;
+        const declared = { resource, realm, document, own, warnings };
+        const intent = { ...declared, admission, mustExist, letsNobodyIn, driftPolicy, force };
         if (observe) return look(intent);
         if (!appliedBefore(resource) && (await handOver(resource, realm, { going: false }))) released(realm);
         const result = await converge(intent);

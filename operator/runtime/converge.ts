@@ -51,6 +51,7 @@ export interface Intent {
   admission: Admission;
   /** The realm isn't the resource's to make. */
   mustExist: boolean;
+  letsNobodyIn: boolean;
   driftPolicy: 'Correct' | 'Report';
   force: boolean;
   /** What is taken as it is and will hardly be meant so. */
@@ -98,8 +99,8 @@ export function createConverge(options: ConvergeOptions) {
 
   async function converge(intent: Intent): Promise<Result> {
     const { resource, admission } = intent;
-    // no rule can forbid what it takes, so that the plan need not be seen before it is applied
-    const plain = admission.trusted && (admission.isNew || intent.mustExist) && !appliedBefore(resource);
+    // no rule can forbid what it takes, and it locks nobody out, so that the plan need not be seen before it is applied
+    const plain = admission.trusted && (admission.isNew || intent.letsNobodyIn) && !appliedBefore(resource);
     const atOnce = plain ? await unplanned(intent) : undefined;
     if (atOnce) return atOnce.inSync ? inSync(intent, atOnce) : written(intent, { plan: atOnce, force: false });
     const claimed = await claim(intent, await planned(intent));

@@ -43,6 +43,8 @@ export interface Landscape<C extends SharedCluster = SharedCluster> {
   /** One more, which is told where the server is and how to sign in unless `env` says otherwise. */
   operatorLike(name: string, options: { args: string[]; env?: Record<string, string> }): Program;
   serverUrl: string;
+  /** The server's. */
+  databaseUrl: string;
   /** The admin API as the operator may use it. */
   client: Client;
   /** kubectl, which must succeed. */
@@ -144,6 +146,7 @@ export async function startLandscape({ own, serverEnv = async () => ({}) }: Land
     operator,
     operatorLike,
     serverUrl,
+    databaseUrl: database.url,
     client,
     kubectl,
     async apply(...items) {
@@ -189,6 +192,9 @@ export function landscape(options?: LandscapeOptions): Omit<Landscape, 'start' |
     },
     get serverUrl() {
       return there().serverUrl;
+    },
+    get databaseUrl() {
+      return there().databaseUrl;
     },
     get client() {
       return there().client;

@@ -1,0 +1,112 @@
+// What locks people out is told as a warning on a real API server before anything of it is written, also by a resource that is
+// applied for the first time; and whoever only looks sees it, and nothing is written.
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { getClient, listClients } from '../../server/contract/clients.ts';
+import { getFlow } from '../../server/contract/flows.ts';
+import { createUser } from '../../server/contract/users.ts';
+import { clusterAssets } from '../kubernetes/cluster.ts';
+import { authorizePath, CALLBACK, newVerifier, PASSWORD } from '../support/applications.ts';
+import { type Landscape, startLandscape } from '../support/landscape.ts';
+import { eventually, type Manifest, resource } from '../support/operator.ts';
+import { createPerson } from '../support/person.ts';
+
+const assets = await clusterAssets();
+const realm = 'shop';
+const params = { realm };
+const ELSEWHERE = ['https://shop.example.com/callback'];
+
+describe.skipIf(!assets.found)('what locks people out', () => {
+  let land: Landscape;
+  let database: pg.Client;
+  beforeAll(async () => {
+    land = await startLandscape();
+    await land.start();
+    database = new pg.Client({ connectionString: land.databaseUrl });
+    await database.connect();
+  });
+  afterAll(async () => {
+    await database?.end();
+    await land?.stop();
+  });
+
+  const spa = { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] };
+  const shop = (client: object = {}, more: object = {}) =>
+    resource('Realm', 'shop', { realm, clients: [{ ...spa, ...client }], ...more });
+  const passkeysAlone = resource('Flow', 'browser', {
+    realm,
+    alias: 'browser',
+    executions: [{ authenticatorId: 'webauthn', requirement: 'REQUIRED' }],
+  });
+
+  async function ready({ kind, metadata: { name } }: Manifest): Promise<void> {
+    await land.kubectl('wait', '--for=condition=Ready', `${kind}/${name}`, '--timeout=60s');
+  }
+  const stored = async () => {
+    const { body = [] } = await land.client.call(listClients, { params });
+    const { id = '' } = body.find(({ clientId }) => clientId === 'spa') ?? {};
+    return (await land.client.call(getClient, { params: { ...params, id } })).body;
+  };
+  const warnings = async (name: string): Promise<string[]> => {
+    const of = `reason=LocksOut,regarding.name=${name}`;
+    const { items } = JSON.parse(
+      await land.kubectl('get', 'events.events.k8s.io', '--field-selector', of, '-o', 'json'),
+    );
+    return items.map(({ type, note }: { type: string; note: string }) => `${type}: ${note}`);
+  };
+  /** While nobody can write to the table, though everybody can read it. */
+  async function heldUp(table: 'client' | 'flow_execution', work: () => Promise<void>): Promise<void> {
+    await database.query('begin');
+    try {
+      await database.query(`lock table ${table} in exclusive mode`);
+      await work();
+    } finally {
+      await database.query('rollback');
+    }
+  }
+
+  test('by a changed resource is warned of before it is written', async () => {
+    await land.apply(shop());
+    await ready(shop());
+    await land.client.call(createUser, { params, body: { username: 'alice', password: PASSWORD } });
+    const alice = createPerson(land.serverUrl);
+    const page = await alice.open(authorizePath(realm, 'spa', newVerifier()));
+    expect((await alice.fill(page, { username: 'alice', password: PASSWORD })).url).toContain('code=');
+
+    const told = `Warning: client spa: nobody comes back to ${CALLBACK} any more (1 live session, 1 person, 1 client)`;
+    const elsewhere = { redirectUris: ELSEWHERE };
+    await heldUp('client', async () => {
+      await land.apply(shop(elsewhere));
+      await eventually(async () => expect(await warnings('shop')).toEqual([told]));
+      expect((await stored())?.redirectUris).toEqual([CALLBACK]);
+    });
+    await eventually(async () => expect((await stored())?.redirectUris).toEqual(ELSEWHERE));
+  });
+
+  test('by a resource that takes over what is there is warned of at its first pass, too', async () => {
+    const steps = async () =>
+      (await land.client.call(getFlow, { params: { ...params, alias: 'browser' } })).body?.executions;
+    const before = await steps();
+    await heldUp('flow_execution', async () => {
+      await land.apply(passkeysAlone);
+      const told =
+        /^Warning: flow browser: nobody signs in by username-password.* \(1 live session, 1 person, 1 client\)$/;
+      await eventually(async () => expect((await warnings('browser')).join()).toMatch(told));
+      expect(await steps()).toEqual(before);
+    });
+    await ready(passkeysAlone);
+    expect(await steps()).toMatchObject([{ authenticatorId: 'webauthn' }]);
+  });
+
+  test('is seen in the status of a resource that only looks, and not done', async () => {
+    await land.apply(shop({ redirectUris: ELSEWHERE, enabled: false }, { managementPolicy: 'Observe' }));
+    await eventually(async () => {
+      const { status } = await land.object('Realm', 'shop');
+      expect(status).toMatchObject({
+        lastPlan: { consequences: [expect.stringContaining('gets no tokens any more, and nobody signs in to it')] },
+      });
+    });
+    expect((await stored())?.enabled).toBe(true);
+    expect(await warnings('shop')).toHaveLength(1);
+  });
+});
