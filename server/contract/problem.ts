@@ -30,9 +30,11 @@ export const problems = {
   'changed-since': { status: 409, title: 'Something of it was changed since' },
   'managed-by-another': { status: 409, title: 'Another manager owns what the document declares' },
   'precondition-failed': { status: 412, title: 'The resource has changed since it was read' },
+  'timed-out': { status: 408, title: 'The request did not come to its end in time' },
   'too-large': { status: 413, title: 'The request is too large' },
   'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
+  'headers-too-large': { status: 431, title: 'The request’s address or headers are too large' },
   internal: { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'The database is away or too busy; try again shortly' },
 } as const satisfies Record<string, { status: number; title: string }>;

@@ -5,11 +5,13 @@ import formbody from '@fastify/formbody';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { createBodyTime } from './body-time.ts';
+import { answerBroken } from './client-error.ts';
 import { acceptEmptyJson } from './json-body.ts';
-import { answerNotFound } from './not-found.ts';
+import { answerNotFound, isScimPath } from './not-found.ts';
 import { sendProblem } from './problems.ts';
 import type { Ready } from './ready.ts';
 import { requestLog } from './request-log.ts';
+import { sendScimError } from './scim-error.ts';
 
 /** `import` would read all names of node:http, one of which loads Node's own fetch: a tenth of the start. */
 const { createServer } = process.getBuiltinModule('node:http');
@@ -61,7 +63,9 @@ export async function openHttp({
     bodyLimit: BODY_BYTES,
     routerOptions: { maxParamLength: PARAM_LENGTH },
     // Faults found before routing, such as a malformed path, are problems like all others.
-    frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
+    frameworkErrors: (error, request, reply) =>
+      void (isScimPath(request.url.split('?')[0] ?? '') ? sendScimError : sendProblem)(error, request, reply),
+    clientErrorHandler: (error, socket) => answerBroken(error, socket, log),
     // Whoever has a connection when the server closes is answered, and loses the connection.
     return503OnClosing: false,
     serverFactory: (routes) =>

@@ -8,7 +8,7 @@ import { sendScimError } from './scim-error.ts';
 import { spokenTo } from './spoken.ts';
 
 /** Where every failure is SCIM's. */
-const SCIM = /^\/realms\/[^/]+\/scim\/v2(\/|$)/;
+export const isScimPath = (path: string): boolean => /^\/realms\/[^/]+\/scim\/v2(\/|$)/.test(path);
 
 /** A route's pattern as Fastify writes it: `:name` is one segment, `*` the rest. */
 const matcher = (pattern: string): RegExp =>
@@ -34,18 +34,19 @@ export function answerNotFound(app: FastifyInstance): void {
   });
   app.setNotFoundHandler((request, reply) => {
     const [path = ''] = request.url.split('?');
-    const send = SCIM.test(path) ? sendScimError : sendProblem;
+    const isScim = isScimPath(path);
+    const send = isScim ? sendScimError : sendProblem;
     const allowed = new Set([...methods.values()].filter((r) => r.matches.test(path)).flatMap((r) => [...r.allowed]));
     if (allowed.size === 0 || allowed.has(request.method)) {
       const problem = new Problem('not-found', 'There is nothing at this address');
       void reply.header('vary', 'Accept');
-      if (!wantsPage(request)) return send(problem, request, reply);
+      if (isScim || !wantsPage(request)) return send(problem, request, reply);
       return spokenTo(request, () => sendProblemPage(reply, problem));
     }
     const allow = [...allowed].sort().join(', ');
     const problem = new Problem('method-not-allowed', `This address knows ${allow}`);
     void reply.header('allow', allow).header('vary', 'Accept');
-    if (!wantsPage(request)) return send(problem, request, reply);
+    if (isScim || !wantsPage(request)) return send(problem, request, reply);
     return spokenTo(request, () => sendProblemPage(reply, new Problem('method-not-allowed')));
   });
 }

@@ -123,7 +123,7 @@ export function problemOf(error: unknown): Problem {
 export const detailOf = ({ detail, errors = [] }: Problem): string | undefined =>
   detail ?? (errors.map((e) => (e.path === '' ? e.message : `${e.path}: ${e.message}`)).join('; ') || undefined);
 
-const problemBody = (problem: Problem, instance: string) => ({
+export const problemBody = (problem: Problem, instance: string | undefined) => ({
   type: problemType(problem.code),
   title: problems[problem.code].title,
   status: problem.status,

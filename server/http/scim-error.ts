@@ -4,7 +4,7 @@ import { type Problem, problems } from '../contract/problem.ts';
 import { SCIM_ERROR, type ScimType, scimTypes } from '../contract/scim.ts';
 import { detailOf, logProblem, problemOf } from './problems.ts';
 
-const SCIM_JSON = 'application/scim+json; charset=utf-8';
+export const SCIM_JSON = 'application/scim+json; charset=utf-8';
 
 function scimTypeOf({ code, errors, extra }: Problem): ScimType | undefined {
   const said = scimTypes.find((type) => type === extra?.scimType);
