@@ -1408,10 +1408,14 @@ create table scim_user (
   external_id text,
   email_type text,
   email_primary boolean not null default true,
+  document jsonb not null default '{}'::jsonb,
+  further_emails text[] not null default '{}'::text[],
   primary key (realm_id, user_id),
   constraint scim_user_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
 CREATE INDEX scim_user_external_id ON scim_user USING btree (realm_id, external_id);
+CREATE INDEX scim_user_further_emails ON scim_user USING gin (further_emails);
+CREATE INDEX scim_user_with_further_emails ON scim_user USING btree (realm_id, user_id) WHERE (further_emails <> '{}'::text[]);
 
 create table secret_guess (
   realm_id text not null,

@@ -7,6 +7,7 @@ import { type Attribute, attributesOf, type ResourceType } from './schema.ts';
 /** By the schema's names; an extension's under its URN. */
 export type Values = Record<string, unknown>;
 
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const fields = (body: Readonly<Record<string, unknown>>): Map<string, unknown> =>
   new Map(Object.entries(body).map(([key, value]) => [key.toLowerCase(), value]));
 
@@ -32,6 +33,7 @@ function oneOf(attribute: Attribute, given: unknown, path: string): unknown {
   if (typeof given !== 'string' && typeof given !== 'number' && typeof given !== 'boolean')
     throw fault('invalidValue', `${path} must be text`);
   const text = String(given);
+  if (type === 'binary' && !BASE64.test(text)) throw fault('invalidValue', `${path} must be base64`);
   if (text.includes('\0')) throw fault('invalidValue', `${path} must not contain NUL`);
   return text;
 }

@@ -27,6 +27,8 @@ export function operandOf({ name, type }: Attribute, op: Comparison, value: Excl
       throw fault('invalidFilter', `${name} is a moment such as 2026-12-31T12:00:00Z, and has no parts to look for`);
     return moment;
   }
+  if (type === 'binary' && !booleans.has(op))
+    throw fault('invalidFilter', `${name} can be compared by eq and ne alone`);
   if (type === 'complex') throw fault('invalidFilter', `${name} has parts: compare one of them`);
   return String(value);
 }

@@ -27,7 +27,8 @@ export interface Rows {
 /** By name: `userName`, `name.givenName`, `urn:…:department`. */
 export interface Columns {
   single: Readonly<Record<string, Column>>;
-  several: Readonly<Record<string, Rows>>;
+  /** Where they may be kept: a condition holds if it does of a value in any of the places. */
+  several: Readonly<Record<string, readonly Rows[]>>;
   /** What can be sorted by besides. */
   sorted?: Readonly<Record<string, Column>>;
 }
@@ -100,9 +101,9 @@ export function sqlOf(filter: Filter, columns: Columns, resolve: Resolve): Fragm
       return fragment`(not ${sqlOf(filter.of, columns, resolve)})`;
     case 'some': {
       const { attribute } = severalOf(resolve, filter.path);
-      const rows = own(columns.several, attribute.name);
-      if (!rows) throw unfiltered(filter.path);
-      return rows.some(sqlOf(filter.of, { single: rows.columns, several: {} }, within(attribute)));
+      const places = own(columns.several, attribute.name);
+      if (!places) throw unfiltered(filter.path);
+      return anyOf(places, (rows) => sqlOf(filter.of, { single: rows.columns, several: {} }, within(attribute)));
     }
     case 'present': {
       const place = presentPlace(resolve, filter.path);
@@ -125,6 +126,9 @@ export function sqlOf(filter: Filter, columns: Columns, resolve: Resolve): Fragm
   }
 }
 
+const anyOf = (places: readonly Rows[], such: (rows: Rows) => Fragment): Fragment =>
+  places.map((rows) => rows.some(such(rows))).reduce((any, one) => fragment`(${any} or ${one})`);
+
 /** That one of the values at a place is such; of an attribute with parts, that one of the parts is. */
 function found(
   place: Place,
@@ -133,12 +137,13 @@ function found(
   such: (of: { column: Column }) => Fragment,
 ): Fragment {
   const { attribute, sub } = place;
-  const rows = place.extension === undefined ? own(several, attribute.name) : undefined;
-  if (rows) {
-    const column = sub && own(rows.columns, sub.name);
-    if (sub && !column) throw unfiltered(path);
-    return rows.some(column ? such({ column }) : yes);
-  }
+  const places = place.extension === undefined ? own(several, attribute.name) : undefined;
+  if (places)
+    return anyOf(places, (rows) => {
+      const column = sub && own(rows.columns, sub.name);
+      if (sub && !column) throw unfiltered(path);
+      return column ? such({ column }) : yes;
+    });
   const column = own(single, keyOf(place));
   if (column) return fragment`${such({ column })}`;
   const parts = partsOf(place).flatMap((part) => own(single, keyOf(part)) ?? []);

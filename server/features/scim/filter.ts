@@ -102,13 +102,23 @@ function createParser(text: string, scimType: ScimType) {
       at += 1;
       const of = either(depth + 1);
       expect(']');
-      // `emails[type eq "work"].value eq "a"` is no filter of RFC 7644
-      return { is: 'some', path, of };
+      return tokens[at]?.startsWith('.') ? ofPart(path, of) : { is: 'some', path, of };
     }
     const op = next().toLowerCase();
     if (op === 'pr') return { is: 'present', path };
     if (!isComparison(op)) throw fault(scimType, `${op} is no operator`);
     return { is: 'compare', path, op, value: literal() };
+  }
+  /** `emails[type eq "work"].value eq "a"`: no filter of RFC 7644, but what Entra matches people by. */
+  function ofPart(path: string, chosen: Filter): Filter {
+    const part = next().slice(1);
+    const op = next().toLowerCase();
+    if (!NAME.test(part) || (op !== 'pr' && !isComparison(op))) throw unexpected();
+    const value = op === 'pr' ? null : literal();
+    const such: Filter =
+      op === 'pr' ? { is: 'present', path: part } : { is: 'compare', path: part, op: op === 'ne' ? 'eq' : op, value };
+    const some: Filter = { is: 'some', path, of: { is: 'and', of: [chosen, such] } };
+    return op === 'ne' ? { is: 'not', of: some } : some;
   }
   const joined = (word: 'and' | 'or', part: (depth: number) => Filter) => (depth: number) => {
     let left = part(depth);

@@ -74,13 +74,15 @@ export const groupColumns: Columns = {
     'meta.resourceType': text(fragment`'Group'::text`),
   },
   several: {
-    members: {
-      some: (condition) => fragment`exists (
+    members: [
+      {
+        some: (condition) => fragment`exists (
         select from group_member m where m.realm_id = g.realm_id and m.group_id = g.id and ${condition})`,
-      columns: {
-        value: { sql: fragment`m.user_id`, kind: 'uuid' },
-        type: text(fragment`'User'::text`),
+        columns: {
+          value: { sql: fragment`m.user_id`, kind: 'uuid' },
+          type: text(fragment`'User'::text`),
+        },
       },
-    },
+    ],
   },
 };

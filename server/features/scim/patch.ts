@@ -140,11 +140,21 @@ function chosen(values: readonly Values[], step: Step & { filter: Filter }): Val
     const [given] = (readValue({ ...attribute, multiValued: true }, value) ?? []) as Values[];
     return { ...one, ...given };
   };
-  if (!none) return values.map((one) => (isChosen(one) ? change(one) : one));
+  if (!none)
+    return demoted(
+      values,
+      values.map((one) => (isChosen(one) ? change(one) : one)),
+    );
   // Entra and others replace a typed value that isn't there yet: what the filter says of it is known.
   const said = saidBy(filter, attribute);
   if (!said || (op === 'replace' && !sub)) throw fault('noTarget', `${path} chooses nothing`);
-  return [...values, change(said)];
+  return demoted(values, [...values, change(said)]);
+}
+
+/** A value that has become the primary one takes the place of the one before (RFC 7644 §3.5.2). */
+function demoted(before: readonly Values[], after: readonly Values[]): Values[] {
+  const fresh = after.findIndex((one, i) => one.primary === true && before[i]?.primary !== true);
+  return after.map((one, i) => (fresh >= 0 && i !== fresh && one.primary === true ? { ...one, primary: false } : one));
 }
 
 /** What a value must be for a filter of equalities; undefined: the filter is another. */

@@ -29,7 +29,7 @@ export async function planned(
   if (users.length > 0) {
     const profile = await readProfile(sql, realm);
     const condition = target.filter
-      ? sqlOf(parseFilter(target.filter), userColumns(profile), (path) => placeOf(userType, path))
+      ? sqlOf(parseFilter(target.filter), userColumns(realm, profile), (path) => placeOf(userType, path))
       : fragment`true`;
     const rows = await sql<ScimUserRow>`
       select ${userSelect} ${usersOf(realm)} and u.id = any(${users}::uuid[]) and ${condition}`;

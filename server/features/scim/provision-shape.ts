@@ -5,8 +5,8 @@ import type { Values } from './body.ts';
 import { keysOf } from './user-attributes.ts';
 import type { ScimUserRow } from './user-store.ts';
 
-/** What only this server gives, or another surface: a target would refuse it, or take it for its own. */
-const OURS = ['id', 'meta', 'groups', 'roles', 'externalId'];
+/** What only this server gives, or what are rights: a target would refuse it, or take it for its own. */
+const OURS = ['id', 'meta', 'groups', 'roles', 'entitlements', 'externalId'];
 const FIELDS = ['username', 'email', 'firstName', 'lastName', 'id'] as const;
 const CONSTANT = /^"(.*)"$/s;
 

@@ -5,7 +5,7 @@ import { ENTERPRISE, GROUP, USER } from '../../contract/scim.ts';
 /** RFC 7643 §7, as /Schemas shows it. */
 export interface Attribute {
   name: string;
-  type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'complex';
+  type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'complex';
   multiValued: boolean;
   description: string;
   required: boolean;
@@ -33,6 +33,21 @@ const attribute = (name: string, description: string, more: Partial<Attribute> =
 const readOnly = { mutability: 'readOnly' } as const;
 const reference = (name: string, description: string, ...referenceTypes: string[]) =>
   attribute(name, description, { ...readOnly, type: 'reference', caseExact: true, referenceTypes });
+
+const display = attribute('display', 'The words by which people are shown the value');
+const primary = (description = 'Whether it is the preferred one; one value at most is') =>
+  attribute('primary', description, { type: 'boolean' });
+/** Several values with what RFC 7643 §2.4 has of each. */
+const listOf = (name: string, description: string, types: readonly string[], value: Partial<Attribute> = {}) =>
+  attribute(name, description, {
+    multiValued: true,
+    subAttributes: [
+      attribute('value', 'The value itself', value),
+      attribute('type', 'What it is for', types.length > 0 ? { canonicalValues: types } : {}),
+      primary(),
+      display,
+    ],
+  });
 
 export interface Schema {
   id: string;
@@ -74,12 +89,13 @@ const user: Schema = {
       returned: 'never',
       caseExact: true,
     }),
-    attribute('emails', 'The one e-mail address; of several that are sent, the primary one', {
+    attribute('emails', 'E-mail addresses; the primary one, else the first, is the user’s', {
       multiValued: true,
       subAttributes: [
         attribute('value', 'The address'),
         attribute('type', 'What it is for', { canonicalValues: ['work', 'home', 'other'] }),
-        attribute('primary', 'Whether it is the one that counts; true where nothing was said', { type: 'boolean' }),
+        primary('Whether it is the one that counts; of the user’s it is true where nothing was said'),
+        display,
       ],
     }),
     attribute('phoneNumbers', 'Phone numbers', {
@@ -89,9 +105,11 @@ const user: Schema = {
         attribute('type', 'What it is for; several may have the same', {
           canonicalValues: ['work', 'home', 'mobile', 'fax', 'pager', 'other'],
         }),
+        primary(),
+        display,
       ],
     }),
-    attribute('addresses', 'Postal addresses, one of a type', {
+    attribute('addresses', 'Postal addresses; the first of a type stands in the user’s attributes', {
       multiValued: true,
       subAttributes: [
         attribute('formatted', 'The whole address'),
@@ -101,8 +119,17 @@ const user: Schema = {
         attribute('postalCode', 'Postal code'),
         attribute('country', 'Country'),
         attribute('type', 'What it is for', { canonicalValues: ['work', 'home', 'other'] }),
+        primary(),
       ],
     }),
+    listOf('ims', 'Addresses for messages', ['aim', 'gtalk', 'icq', 'xmpp', 'msn', 'skype', 'qq', 'yahoo']),
+    listOf('photos', 'Addresses of pictures', ['photo', 'thumbnail'], {
+      type: 'reference',
+      referenceTypes: ['external'],
+      caseExact: true,
+    }),
+    listOf('entitlements', 'What the person may do elsewhere; nothing here', []),
+    listOf('x509Certificates', 'Certificates of the person', [], { type: 'binary', caseExact: true }),
     attribute('groups', 'The groups that the person is in directly; changed by the groups’ members', {
       ...readOnly,
       multiValued: true,
@@ -115,7 +142,12 @@ const user: Schema = {
     }),
     attribute('roles', 'Realm roles that the person holds directly', {
       multiValued: true,
-      subAttributes: [attribute('value', 'The role’s name', { caseExact: true })],
+      subAttributes: [
+        attribute('value', 'The role’s name', { caseExact: true }),
+        attribute('type', 'What it is for'),
+        primary(),
+        display,
+      ],
     }),
   ],
 };

@@ -5,6 +5,7 @@ import type { ProfileParty, UserProfile } from '../../contract/user-profile.ts';
 import { visibleTo } from '../../domain/user-profile.ts';
 import type { Values } from './body.ts';
 import { fault } from './fault.ts';
+import { furtherAddresses, listAt } from './user-document.ts';
 
 type Attributes = Readonly<Record<string, readonly string[]>>;
 
@@ -124,15 +125,12 @@ export function attributesWith(user: Values, before: Attributes): Record<string,
     const others = Object.hasOwn(after, name) ? (after[name] ?? []) : [];
     after[name] = [...new Set([...others, phone.value])];
   }
-  const seen = new Set<string>();
+  const further = furtherAddresses(listAt(user.addresses));
   for (const address of listAt(user.addresses)) {
     const type = typeOf(address, 'addresses');
-    if (seen.has(type)) throw fault('invalidValue', `addresses: there may be one of the type ${type}`);
-    seen.add(type);
+    if (further.includes(address)) continue;
     for (const part of addressParts)
       if (typeof address[part] === 'string') after[`${ADDRESSES}${type}.${part}`] = [address[part]];
   }
   return after;
 }
-
-export const listAt = (value: unknown): Values[] => (Array.isArray(value) ? value : []);

@@ -5,7 +5,8 @@ import { type UserInput as Input, UserInput } from '../../contract/users.ts';
 import { fieldErrors } from '../../http/problems.ts';
 import type { Values } from './body.ts';
 import { fault } from './fault.ts';
-import { attributesWith, listAt, scimPathOf, showAttributes } from './user-attributes.ts';
+import { attributesWith, scimPathOf, showAttributes } from './user-attributes.ts';
+import { addressOf, documentOf, listAt, showDocument, withOnePrimary } from './user-document.ts';
 import type { Said, ScimUserRow } from './user-store.ts';
 
 const WORK = 'work';
@@ -42,6 +43,7 @@ export function userResource(row: ScimUserRow, { base, visible }: Showing): Valu
       type: 'direct',
     }));
   if (row.roles.length > 0) user.roles = row.roles.map((value) => ({ value }));
+  showDocument(user, row.document);
   if (Object.hasOwn(user, ENTERPRISE)) user.schemas = [USER, ENTERPRISE];
   user.meta = {
     resourceType: 'User',
@@ -64,21 +66,16 @@ const textAt = (value: unknown, max: number, path: string): string | null => {
   return text;
 };
 
-/** The address that counts: the primary one, else the first. */
-const addressOf = (user: Values): Values | undefined => {
-  const emails = listAt(user.emails).filter(({ value }) => value !== undefined);
-  return emails.find(({ primary }) => primary === true) ?? emails[0];
-};
-
 /**
  * What a SCIM user makes of a user.
  * @param before the user's attributes as they are; `roles`: whether having none was said, or is to be left as it is
  * @throws Problem `invalidValue`
  */
 export function wantedUser(
-  user: Values,
+  said: Values,
   { before, roles }: { before: ScimUserRow['attributes']; roles: 'said' | 'kept' },
 ): WantedUser {
+  const user = withOnePrimary(said);
   const { userName, active, password } = user;
   const { givenName = null, familyName = null } = Object(user.name);
   const email = addressOf(user);
@@ -107,6 +104,7 @@ export function wantedUser(
       externalId: textAt(user.externalId, 255, 'externalId'),
       emailType: type === null || type === WORK ? null : type,
       emailPrimary: email?.primary !== false,
+      document: documentOf(user),
     },
   };
 }

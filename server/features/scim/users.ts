@@ -17,6 +17,7 @@ import { type Operation, patched, stepsOf } from './patch.ts';
 import type { Projection } from './project.ts';
 import { placeOf, userType } from './schema.ts';
 import { isUnsaid, scimPathOf } from './user-attributes.ts';
+import { changedIn } from './user-document.ts';
 import { findUser, type Said, type ScimUserRow, saveUser, userColumns, userSelect, usersOf } from './user-store.ts';
 import { userResource, type WantedUser, wantedUser } from './user-wire.ts';
 
@@ -52,6 +53,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
       ...(before.externalId === said.externalId ? [] : ['externalId']),
       ...(before.emailType === said.emailType ? [] : ['emails.type']),
       ...(before.emailPrimary === said.emailPrimary ? [] : ['emails.primary']),
+      ...changedIn(before.document, said.document),
     ],
     write: (on, id) => saveUser(on, realm, id, said),
   });
@@ -82,7 +84,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
   return {
     async find(realm: string, query: ScimQuery): Promise<ScimList> {
       const profile = await readProfile(sql, realm);
-      const columns = userColumns(profile);
+      const columns = userColumns(realm, profile);
       const found = await findPage<ScimUserRow>(
         sql,
         {
@@ -111,7 +113,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
 
     async create({ by }: Caller, realm: string, body: Values, projection: Projection): Promise<Answer> {
       const { input, said } = wantedUser(readResource(userType, body), { before: {}, roles: 'kept' });
-      const none = { externalId: null, emailType: null, emailPrimary: true };
+      const none = { externalId: null, emailType: null, emailPrimary: true, document: {} };
       const stands = beside(realm, none, said);
       const { id } = await told(users.create({ by }, realm, input, stands.fields.length > 0 ? stands : undefined));
       return answer(realm, id, projection);
@@ -150,6 +152,7 @@ const saidBefore = (row: ScimUserRow): Said => ({
   externalId: row.external_id,
   emailType: row.email_type,
   emailPrimary: row.email_primary,
+  document: row.document,
 });
 
 const UNSAID =
