@@ -70,6 +70,15 @@ const expiries: readonly Expiry[] = [
   { table: fragment`message`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },
   // A plan looks a day back.
   { table: fragment`client_activity`, gone: (now) => fragment`hour < ${before(now, 2 * DAY)}` },
+  // A realm that comes to keep fewer plans; what is above the usual number goes with each plan.
+  {
+    table: fragment`applied_plan`,
+    gone: () => fragment`(realm_id, revision) in (
+      select r.realm_id, p.revision from realm r cross join lateral (
+        select revision from applied_plan where realm_id = r.realm_id order by revision desc
+        offset (r.settings ->> 'mostAppliedPlans')::int
+      ) p where r.settings ->> 'mostAppliedPlans' is not null)`,
+  },
   { table: fragment`message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR)}` },
 ];
 

@@ -3,12 +3,15 @@
 import { z } from 'zod';
 import { Change } from '../../contract/transfer.ts';
 import type { PlannedChange, RealmPart } from '../../resource/part.ts';
+import { MASK } from '../../resource/secrets.ts';
 import type { Move } from './plan.ts';
 
 const Owner = z.object({ manager: z.string(), fields: z.array(z.string()), kept: z.boolean() });
 export const RecordedChange = Change.extend({
   /** Of what was made: fields that nobody declared, as they were then. */
   rest: z.record(z.string(), z.unknown()).optional(),
+  /** It lost what the plan removed; no document says so. */
+  tied: z.literal(true).optional(),
 });
 export type RecordedChange = z.infer<typeof RecordedChange>;
 export const RecordedMove = z.object({
@@ -33,8 +36,12 @@ export function recordedChange(part: RealmPart, change: PlannedChange): Recorded
   const left = unrecorded(part);
   const fields =
     action === 'delete' ? Object.entries(before).map(([path, from]) => ({ path, from, to: null })) : change.fields;
-  // what is left out is named, so that undoing can say so
-  const shown = fields.map((field) => (left.has(field.path) ? { path: field.path, from: null, to: null } : field));
+  // what is left out is named, so that undoing can say so; of a secret also whether it was set
+  const blank = (value: unknown, path: string) => (part.secrets?.includes(path) && value !== null ? MASK : null);
+  const shown = fields.map((field) => {
+    const { path, from, to } = field;
+    return left.has(path) ? { path, from: blank(from, path), to: blank(to, path) } : field;
+  });
   const declared = new Set(fields.map(({ path }) => path));
   const others = Object.entries(save).filter(([path]) => !declared.has(path) && !left.has(path));
   return { action, kind, key, fields: shown, ...(action === 'create' && { rest: Object.fromEntries(others) }) };

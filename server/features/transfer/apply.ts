@@ -22,6 +22,7 @@ import { MOST_RECORDED, type RecordedOwner, recordedChange, recordedMove } from 
 import { consequencesOf } from './consequences.ts';
 import { type Document, refuse, type Section } from './document.ts';
 import { type EnginePlan, planRealm } from './engine.ts';
+import { NONE } from './guesses.ts';
 import * as history from './history-store.ts';
 import { refuseKept } from './kept.ts';
 import { type ImportStore, NOBODY, type People, type UserPlan } from './people.ts';
@@ -29,6 +30,7 @@ import type { Move, Owner } from './plan.ts';
 import { planOf } from './present.ts';
 import { refuseGuesses, requirePermission, requireSections, rightsOf } from './rights.ts';
 import * as store from './store.ts';
+import { watchTies } from './ties.ts';
 
 /** Who applies what to which realm. */
 export interface Request {
@@ -63,11 +65,6 @@ export class CreatedMeanwhile extends Error {}
 export const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false, undeclared: NOBODY };
 /** How often a document is planned anew where somebody came between. */
 export const REPLANS = 5;
-/** Of what declares no secret. */
-export const NONE: GuessCount = {
-  begin: () => Promise.reject(new Error('nothing here compares a secret')),
-  wrong() {},
-};
 
 /** A plan on its way into the realm. */
 export interface Application {
@@ -227,12 +224,14 @@ export function createApply({
     await store.touchManager(tx.sql, realm, manager, { at, users: users.writes });
     const eventId = newId();
     // before anything is written: afterwards nobody knows whose the objects were
-    const recorded = writes ? await recordedOf(tx.sql, realm, config) : undefined;
+    const planned = writes ? await recordedOf(tx.sql, realm, config) : undefined;
+    const withTies = planned && (await watchTies(tx.sql, realm, { parts, changes: config.changes }));
     await writeChanges(tx, { realm, by, parts, changes: config.changes, manager, newId });
     await applyMoves(tx.sql, realm, config.moves);
     if (people && users.writes) await people.merge(tx, by, query, at, users.counts);
     await linkPeople(tx.sql, { realm, parts, changes: config.changes });
     await store.forgetIdleManagers(tx.sql, realm);
+    const recorded = planned && (await withTies?.(planned));
     if (writes) await keepPlan(tx.sql, { realm, manager, config, at, revision, undoes, eventId, recorded });
     const subject = { type: 'manager', id: null, name: manager } as const;
     if (writes)

@@ -9,6 +9,12 @@ import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { GuessCount } from '../../resource/secrets.ts';
 
+/** Of what declares no secret. */
+export const NONE: GuessCount = {
+  begin: () => Promise.reject(new Error('nothing here compares a secret')),
+  wrong() {},
+};
+
 /** Different wrong values for one secret, by one principal. */
 const MOST = 10;
 const WINDOW_MS = 900_000;

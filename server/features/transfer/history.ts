@@ -4,21 +4,23 @@
 import type { By } from '../../contract/events.ts';
 import type { AppliedPlan, AppliedPlanDetail } from '../../contract/history.ts';
 import { Problem } from '../../contract/problem.ts';
-import type { Plan } from '../../contract/transfer.ts';
+import type { Change, Plan } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { may, type Principal } from '../../domain/principal.ts';
 import { wantedOf } from '../../resource/compare.ts';
-import type { Existing, PlannedChange, RealmPart } from '../../resource/part.ts';
+import type { PlannedChange, RealmPart } from '../../resource/part.ts';
 import { chunks, danglingReferences, nameOf } from '../../resource/references.ts';
 import { refuseEscalation } from '../../resource/rights.ts';
-import { compareSecrets } from '../../resource/secrets.ts';
 import { faultsOf } from '../../resource/write.ts';
-import { type ApplyPlan, expectRevision, NO_USERS, NONE, REPLANS } from './apply.ts';
+import type { RecordedChange } from './applied-plan.ts';
+import { type ApplyPlan, expectRevision, NO_USERS, REPLANS } from './apply.ts';
+import { consequencesOf } from './consequences.ts';
 import { refuse } from './document.ts';
 import type { EnginePlan } from './engine.ts';
 import * as store from './history-store.ts';
 import { keepNeeded, refuseKept } from './kept.ts';
+import { objectsOf } from './objects.ts';
 import { planOf } from './present.ts';
 import { needsOf } from './references.ts';
 import { requireAny, requireManager, requireSections, rightsOf } from './rights.ts';
@@ -59,6 +61,12 @@ export function createHistory({ sql, transact, parts, carryOut, alone, reservedM
     ...row.counts,
   });
 
+  /** Who is named in a field isn't recorded; that a secret was set is. */
+  const shownChange = ({ action, kind, key, fields }: RecordedChange): Change => {
+    const people = byKind.get(kind)?.people ?? [];
+    return { action, kind, key, fields: fields.filter(({ path }) => !people.includes(path)) };
+  };
+
   async function find(on: Sql, realm: string, revision: number) {
     const row = await store.readPlan(on, realm, revision);
     if (!row) throw new Problem('not-found', `No plan is kept that made revision ${revision} of the realm ${realm}`);
@@ -73,7 +81,7 @@ export function createHistory({ sql, transact, parts, carryOut, alone, reservedM
     };
     return {
       ...shown(principal, realm, row),
-      changes: (recorded?.changes ?? []).filter(readable).map(({ rest: _, ...change }) => change),
+      changes: (recorded?.changes ?? []).filter(readable).map(shownChange),
       ownership: (recorded?.moves ?? []).filter(readable).map(({ before, after: _, ...move }) => ({
         ...move,
         ...(before && move.action === 'take' && { from: before.manager }),
@@ -82,22 +90,8 @@ export function createHistory({ sql, transact, parts, carryOut, alone, reservedM
     };
   }
 
-  /** What of these kinds and keys is there, without secrets. */
-  async function objects(on: Sql, realm: string, recorded: store.Recorded): Promise<ReadonlyMap<string, Existing>> {
-    const there = new Map<string, Existing>();
-    for (const part of parts) {
-      const keys = recorded.changes.filter(({ kind }) => kind === part.kind).map(({ key }) => key);
-      for (const chunk of chunks(keys)) {
-        const stored = await part.read(on, realm, chunk);
-        for (const [key, existing] of await compareSecrets(part, [], stored, { sql: on, guessCount: NONE }))
-          there.set(nameOf(part.kind, key), existing);
-      }
-    }
-    return there;
-  }
-
   async function invert(on: Sql, realm: string, recorded: store.Recorded): Promise<Inverse> {
-    const there = await objects(on, realm, recorded);
+    const there = await objectsOf(on, realm, parts, recorded.changes);
     const owners = new Map<string, { manager: string; fields: string[]; kept: boolean }>();
     for (const chunk of chunks(recorded.moves))
       for (const { kind, key, ...owner } of await store.readOwnersOf(on, realm, chunk))
@@ -176,13 +170,11 @@ export function createHistory({ sql, transact, parts, carryOut, alone, reservedM
       const { manager, plan } = await planned(tx.sql, asked);
       const { read } = rightsOf({ principal, realm, query: { dryRun } });
       const mayRead = (kind: string) => read(byKind.get(kind)?.area ?? 'realm');
-      const wire = (at: number) =>
-        planOf({ realm, manager, revision: at, created: false, dryRun }, plan, {
-          parts,
-          users: NO_USERS,
-          mayRead,
-          mayPlan: mayRead,
-        });
+      const tells = dryRun && may(principal, realm, 'sessions:read');
+      const told = tells ? plan.changes.filter(({ kind }) => mayRead(kind)) : [];
+      const consequences = await consequencesOf(tx.sql, realm, { planned: told, now: now() });
+      const shown = { parts, users: NO_USERS, mayRead, mayPlan: mayRead, consequences };
+      const wire = (at: number) => planOf({ realm, manager, revision: at, created: false, dryRun }, plan, shown);
       const writes = plan.changes.length + plan.moves.length > 0;
       if (dryRun || !writes) return wire(current ?? 0);
       // somebody changed the realm meanwhile: look again

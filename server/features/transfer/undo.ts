@@ -7,6 +7,7 @@ import { same } from '../../resource/compare.ts';
 import type { Existing, Fields, PlannedChange, RealmPart } from '../../resource/part.ts';
 import { type RecordedChange, type RecordedMove, type RecordedOwner, unrecorded } from './applied-plan.ts';
 import { deletion, type Move } from './plan.ts';
+import { saysNothing } from './ties.ts';
 
 export interface Inverse {
   changes: PlannedChange[];
@@ -56,7 +57,8 @@ export function invertChange(
       ? changed(undefined)
       : obstacle('was made again since, and differs');
   }
-  if (!there) return obstacle('is no longer there');
+  // what only lost something by the plan, and is gone since, needs nothing back
+  if (!there) return recorded.tied ? changed(undefined) : obstacle('is no longer there');
   const wanted: Record<string, unknown> = {};
   for (const { path, from, to } of known) {
     const now = there.fields[path] ?? null;
@@ -69,12 +71,6 @@ export function invertChange(
   if (stays !== undefined) return obstacle(`stays ${String(there.fields[stays])}: no document sets it back`, stays);
   return changed(changeOf(part, realm, { key, there, wanted }));
 }
-
-/** A document doesn't have it: a service account without roles, which goes with its client alone. */
-const saysNothing = (part: Part, key: string, { fields }: Existing): boolean => {
-  const printed = part.print([{ key, fields }]);
-  return Array.isArray(printed) && printed.length === 0;
-};
 
 /** The first field that isn't as `wanted` has it. */
 const firstOther = (fields: Fields, wanted: Fields): string | undefined =>

@@ -1,6 +1,7 @@
 // Whom a plan touches who is tied to what changes by something between: roles in roles, groups in groups, applications, flows,
 // resources, claims in scopes, what administrators and people of other providers have.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { undoHistory } from '../../../server/contract/history.ts';
 import type { Consequence, RealmDocument } from '../../../server/contract/transfer.ts';
 import { administrator } from '../../support/administrators.ts';
 import { CALLBACK, getCode, makePeopledRealm, redeem } from '../../support/applications.ts';
@@ -212,6 +213,18 @@ test('mail that is sent no more touches who signed in by it', async () => {
   expect(await plan({ realm: { maxEmailsPerHour: 0, maxSmsPerHour: 0 } })).toEqual([
     ['tied: no e-mail is sent any more, nor a code by it', true, 1, 1, 0],
     ['tied: no SMS is sent any more, nor a code by it', true, 0, 0, 0],
+  ]);
+});
+
+test('undoing a plan says whom that touches, too', async () => {
+  const roles = [{ name: 'late', composite: { roles: ['reader'] } }];
+  const users = [{ username: 'bob', roles: ['late'] }];
+  const { revision } = await admin.apply(realm, { roles }, { manager: 'later' });
+  await admin.apply(realm, { users }, { manager: 'people', force: 'true' });
+  const at = { params: { realm, revision }, query: { dryRun: 'true' } } as const;
+  const { body } = await server.admin.call(undoHistory, at);
+  expect(body?.consequences.map(words)).toEqual([
+    ['late: goes from whoever holds it, and with it reader', true, 1, 1, 0],
   ]);
 });
 

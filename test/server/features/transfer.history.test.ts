@@ -81,8 +81,29 @@ describe('the history of a realm', () => {
     const { rows } = await server.pool.query('select p::text from applied_plan p where realm_id = $1', [realm]);
     expect(rows).toHaveLength(2);
     expect(JSON.stringify(rows)).not.toMatch(/a-literal-secret|wilhelmina/);
-    const [, made] = (await list(realm)) ?? [];
+    const [named, made] = (await list(realm)) ?? [];
     expect(JSON.stringify(await detail(realm, made?.revision ?? 0))).not.toContain(SECRET);
+    expect((await detail(realm, named?.revision ?? 0))?.changes.flatMap(({ fields }) => fields)).toEqual([]);
+  });
+
+  test('says as *** that a secret was set, changed or went', async () => {
+    const realm = 'masked';
+    const m = { manager: 'm' };
+    const client = (more: object) => ({ clients: [{ clientId: 'c', ...more }] });
+    const open = { clientId: 'open', tokenEndpointAuthMethod: 'none' as const };
+    const made = await admin.apply(realm, { clients: [...client({ secret: SECRET }).clients, open] }, m);
+    const changed = await admin.apply(realm, client({ secret: `${SECRET}-2` }), m);
+    const gone = await admin.apply(realm, { clients: [] }, { ...m, prune: 'true' });
+    const secrets = async ({ revision }: { revision: number }) =>
+      (await detail(realm, revision))?.changes.flatMap(({ key, fields }) =>
+        fields.flatMap(({ path, from, to }) => (path === 'secret' ? [[key, from, to]] : [])),
+      );
+    expect(await secrets(made)).toEqual([['c', null, '***']]);
+    expect(await secrets(changed)).toEqual([['c', '***', '***']]);
+    expect(await secrets(gone)).toEqual([
+      ['c', '***', null],
+      ['open', null, null],
+    ]);
   });
 
   test('goes with a person whom it names as one, and not with who is called as a word of it', async () => {

@@ -53,6 +53,19 @@ test('what has expired goes, in batches, and what has not stays', async () => {
   expect([await count('sign_in'), await count('revoked_token'), await count('webhook_delivery')]).toEqual([3, 1, 1]);
 });
 
+test('applied plans go above what a realm has come to keep, the oldest first', async () => {
+  await pool.query(`insert into realm (realm_id, created_at, settings)
+    values ('few', now(), '{"mostAppliedPlans": 2}'), ('none', now(), '{"mostAppliedPlans": 0}'), ('usual', now(), '{}')`);
+  await pool.query(`insert into applied_plan (realm_id, revision, applied_at, manager, event_id, counts)
+    select r, n, now(), 'm', gen_random_uuid(), '{}' from unnest(array['few', 'none', 'usual']) r, generate_series(1, 4) n`);
+  await sweep(sqlOver(pool), NOW);
+  const { rows } = await pool.query('select realm_id, revision from applied_plan order by realm_id, revision');
+  expect(rows.map(({ realm_id, revision }) => `${realm_id} ${revision}`)).toEqual([
+    ...['few 3', 'few 4'],
+    ...['usual 1', 'usual 2', 'usual 3', 'usual 4'],
+  ]);
+});
+
 test('a session stays while a refresh token of it is good, and goes with the last of them', async () => {
   const client = await pool.connect();
   await client.query(`insert into realm (realm_id, created_at) values ('acme', now())`);
