@@ -9,9 +9,9 @@ import { accountApiRoutes } from './features/account/api-routes.ts';
 import { createAsThemselves } from './features/account/as-themselves.ts';
 import { createHolders } from './features/account/holder.ts';
 import { createOwnCredentials } from './features/account/own-credentials.ts';
-import { createOwnDetails } from './features/account/own-details.ts';
+import { createOwnDetails, type OwnDetails } from './features/account/own-details.ts';
 import { createOwnPhoneWrites } from './features/account/phone.ts';
-import { guardAccount } from './features/account/surface.ts';
+import { createPersonGuard, guardAccount, type PersonGuard } from './features/account/surface.ts';
 import { createTickets } from './features/account/tickets.ts';
 import type { Access } from './features/admin-access/service.ts';
 import { agentData } from './features/agents/personal-data.ts';
@@ -87,6 +87,8 @@ export interface AccountApiDeps {
 export function createAccountApi(deps: AccountApiDeps): {
   gdpr: Gdpr;
   holders: ReturnType<typeof createHolders>;
+  details: OwnDetails;
+  guard: PersonGuard;
   mount(app: FastifyInstance): void;
 } {
   const { sql, transact, seal, access, tokens, subjects, sessions, settings, realmExists, baseUrl, now, newId } = deps;
@@ -96,11 +98,14 @@ export function createAccountApi(deps: AccountApiDeps): {
   const holders = createHolders({ sql, tokens, subjects, sessions, settings, factors: own.factors, now });
   const asThemselves = createAsThemselves({ transact });
   const written = { asThemselves, tickets: createTickets({ seal, now }) };
+  const details = createOwnDetails({ ...own, ...written, notify, sends });
   return {
     /** For administrators too. */
     gdpr,
     /** For SCIM's /Me too. */
     holders,
+    details,
+    guard: createPersonGuard({ baseUrl }),
     mount(app) {
       guardAccount(app, { baseUrl, realmExists, ...holders });
       gdprAccountRoutes(app, gdpr);
@@ -108,7 +113,7 @@ export function createAccountApi(deps: AccountApiDeps): {
       deps.mountProviderTokens(app);
       accountApiRoutes(app, {
         ...{ sql, transact, sessions, gdpr, notify, asThemselves, settings, baseUrl, now },
-        details: createOwnDetails({ ...own, ...written, notify, sends }),
+        details,
         phone: createOwnPhoneWrites({ ...own, ...written, plainNumber, notify, sends }),
         methods: createOwnCredentials({ ...own, ...written, settings }),
         browsers: own.browsers,

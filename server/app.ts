@@ -271,7 +271,7 @@ export async function buildApp({
     passwords,
     credentials,
     resources,
-    byToken: account.holders.byToken,
+    account,
     realmExists: realms.exists,
     denied,
     baseUrl,

@@ -2,16 +2,17 @@
 // It decides nothing; rules are the features'. Specification 4.11.
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import type { createAccountApi } from './account-api.ts';
 import type { Passwords } from './crypto/passwords.ts';
 import type { Seal } from './crypto/seal.ts';
 import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
-import type { AccountHolder } from './domain/principal.ts';
 import type { Access } from './features/admin-access/service.ts';
 import type { Credentials } from './features/credentials/service.ts';
 import { createBulk } from './features/scim/bulk.ts';
 import { createScimGroups } from './features/scim/groups.ts';
+import { createScimMe } from './features/scim/me.ts';
 import { createProvisioning } from './features/scim/provision.ts';
 import { scimRoutes } from './features/scim/routes.ts';
 import { guardScim, type ScimSurface } from './features/scim/surface.ts';
@@ -20,7 +21,6 @@ import { createScimUsers } from './features/scim/users.ts';
 import { createGroupMembers } from './features/users/group-members.ts';
 import { createUsers } from './features/users/service.ts';
 import type { Outbound } from './http/outbound.ts';
-import type { PresentedToken } from './http/presented-token.ts';
 import { endpointsOf } from './http/realm-endpoints.ts';
 import type { Job } from './jobs/job.ts';
 import type { EnqueueOptions } from './jobs/queue.ts';
@@ -37,7 +37,8 @@ export interface ScimDeps {
   passwords: Pick<Passwords, 'hash'>;
   credentials: Pick<Credentials, 'setPassword' | 'newPasswordFaults' | 'list' | 'remove'>;
   resources: Pick<Resources, 'groups'>;
-  byToken(realm: string, token: PresentedToken): Promise<AccountHolder | undefined>;
+  /** Of /Me. */
+  account: Pick<ReturnType<typeof createAccountApi>, 'details' | 'guard' | 'holders'>;
   realmExists(realm: string): Promise<boolean>;
   denied: ScimSurface['denied'];
   baseUrl: string;
@@ -51,6 +52,7 @@ export interface ScimDeps {
 
 export function createScim(deps: ScimDeps): { mount(app: FastifyInstance): void; jobs: readonly Job[] } {
   const { sql, realmSql, transact, access, passwords, credentials, baseUrl, log, now, newId } = deps;
+  const { account } = deps;
   const { groups } = deps.resources;
   const baseOf = (realm: string) => endpointsOf(baseUrl, realm).scim;
   const { newPasswordFaults, setPassword } = credentials;
@@ -66,6 +68,7 @@ export function createScim(deps: ScimDeps): { mount(app: FastifyInstance): void;
     newId,
   });
   const scimUsers = createScimUsers({ sql, users: people, baseOf });
+  const me = createScimMe({ sql, details: account.details, baseOf });
   const scimGroups = createScimGroups({
     sql,
     transact,
@@ -87,9 +90,10 @@ export function createScim(deps: ScimDeps): { mount(app: FastifyInstance): void;
   return {
     jobs,
     mount(app) {
-      const { realmExists, byToken, denied } = deps;
-      guardScim(app, { baseUrl, realmExists, find: tokens.find, byToken, denied });
-      scimRoutes(app, { users: scimUsers, groups: scimGroups, bulk, baseOf });
+      const { realmExists, denied } = deps;
+      const { byToken } = account.holders;
+      guardScim(app, { realmExists, find: tokens.find, byToken, person: account.guard, denied });
+      scimRoutes(app, { users: scimUsers, groups: scimGroups, me, bulk, baseOf });
     },
   };
 }

@@ -336,6 +336,34 @@ export const getScimMe = route({
   problems: ['not-found'],
 });
 
+const ownWrites = {
+  ...own,
+  principal: 'person',
+  path: `${at}/Me`,
+  fresh: true,
+  params: InRealm,
+  query: ScimProjection,
+  response: ScimResource,
+  problems: ['not-found', 'precondition-failed'],
+} as const;
+export const putScimMe = route({
+  ...ownWrites,
+  method: 'PUT',
+  operationId: 'replaceScimMe',
+  summary: 'Replace what the person may change of their own user: names and attributes, as by the account API',
+  description: 'What isn’t theirs to change may be left out, and stays; said otherwise than it is, it is refused.',
+  body: Body,
+  example: { schemas: [USER], userName: 'bob@example.com', name: { givenName: 'Robert', familyName: 'Builder' } },
+});
+export const patchScimMe = route({
+  ...ownWrites,
+  method: 'PATCH',
+  operationId: 'patchScimMe',
+  summary: 'Change single attributes of the person’s own user',
+  body: ScimPatch,
+  example: { schemas: [PATCH], Operations: [{ op: 'replace', path: 'name.givenName', value: 'Robert' }] },
+});
+
 const discovered = (name: string, operationId: string, summary: string) =>
   route({
     ...own,

@@ -34,6 +34,7 @@ export interface AccountWrite {
   /** What the realm's pages are shown at. */
   origin: string;
 }
+export type OwnWrite = Omit<AccountWrite, 'origin'>;
 interface ProfileInput {
   firstName?: string | null | undefined;
   lastName?: string | null | undefined;
@@ -81,7 +82,7 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
   return {
     profile,
 
-    async changeProfile({ realm, holder, by }: AccountWrite, input: ProfileInput): Promise<OwnProfile> {
+    async changeProfile({ realm, holder, by }: OwnWrite, input: ProfileInput): Promise<OwnProfile> {
       const { userId } = holder;
       const change = {
         by,

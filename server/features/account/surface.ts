@@ -27,14 +27,36 @@ export interface AccountSurface {
 /** RFC 9470 §3. */
 const STALE = 'reauthentication-required';
 
+/** What holds of a person's own doing on whichever surface. */
+export const createPersonGuard = ({ baseUrl }: { baseUrl: string }) => ({
+  challenge(error: unknown, request: FastifyRequest): string | undefined {
+    const stale = error instanceof Problem && error.code === STALE;
+    const more = stale ? { acr_values: String(holderOf(request).level), max_age: String(FRESH_SECONDS) } : {};
+    return problemChallenge(error, request, { baseUrl, scope: ACCOUNT_SCOPE, more });
+  },
+  arrived(request: FastifyRequest, holder: AccountHolder | undefined): AccountHolder {
+    if (!holder) throw new Problem('unauthenticated', 'Sign in, or send an access token with the scope account');
+    if (holder.acting && request.method !== 'GET' && request.method !== 'HEAD')
+      throw new Problem('forbidden', 'Who acts for somebody changes nothing in their account');
+    request.holder = holder;
+    request.party = userParty(holder.userId, holder.username);
+    return holder;
+  },
+  permit(request: FastifyRequest, { fresh }: { fresh?: true | undefined }): void {
+    if (!fresh || holderOf(request).fresh) return;
+    const detail = `This needs a sign-in of the last ${FRESH_SECONDS / 60} minutes: ask for one with max_age=${FRESH_SECONDS}`;
+    throw new Problem(STALE, detail);
+  },
+});
+export type PersonGuard = ReturnType<typeof createPersonGuard>;
+
 /** Hooks for every account route of `app` (an encapsulated plugin). */
 export function guardAccount(app: FastifyInstance, { baseUrl, realmExists, byToken, bySession }: AccountSurface): void {
+  const guard = createPersonGuard({ baseUrl });
   mountSurface(app, {
     name: 'account',
     failed(error, request, reply) {
-      const stale = error instanceof Problem && error.code === STALE;
-      const more = stale ? { acr_values: String(holderOf(request).level), max_age: String(FRESH_SECONDS) } : {};
-      const challenge = problemChallenge(error, request, { baseUrl, scope: ACCOUNT_SCOPE, more });
+      const challenge = guard.challenge(error, request);
       if (challenge !== undefined) void reply.header('www-authenticate', challenge);
       return sendProblem(error, request, reply);
     },
@@ -44,22 +66,15 @@ export function guardAccount(app: FastifyInstance, { baseUrl, realmExists, byTok
     async identify(request, reply) {
       const realm = realmOf(request);
       const token = presentedBy(request);
-      const holder = await (token === undefined ? bySession(request, realm) : byToken(realm, token));
-      if (!holder) throw new Problem('unauthenticated', 'Sign in, or send an access token with the scope account');
-      if (holder.acting && request.method !== 'GET' && request.method !== 'HEAD')
-        throw new Problem('forbidden', 'Who acts for somebody changes nothing in their account');
-      request.holder = holder;
-      request.party = userParty(holder.userId, holder.username);
+      const found = await (token === undefined ? bySession(request, realm) : byToken(realm, token));
+      const holder = guard.arrived(request, found);
       if (holder.csrf === undefined) return;
       if (request.method === 'GET' || request.method === 'HEAD') void reply.header(CSRF_HEADER, holder.csrf);
       else if (!sameSecret(String(request.headers[CSRF_HEADER] ?? ''), holder.csrf))
         throw new Problem('csrf-mismatch', 'Send the X-XSRF-TOKEN that the last GET answered');
     },
-    async permit(request, { fresh }) {
-      const holder = holderOf(request);
-      if (!fresh || holder.fresh) return;
-      const detail = `This needs a sign-in of the last ${FRESH_SECONDS / 60} minutes: ask for one with max_age=${FRESH_SECONDS}`;
-      throw new Problem(STALE, detail);
+    async permit(request, contract) {
+      guard.permit(request, contract);
     },
   });
 }

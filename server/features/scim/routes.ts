@@ -12,6 +12,7 @@ import { type Caller, principalOf } from './caller.ts';
 import * as discovery from './discovery.ts';
 import { fault } from './fault.ts';
 import type { ScimGroups } from './groups.ts';
+import type { ScimMe } from './me.ts';
 import { provisionerOf } from './surface.ts';
 import type { ScimUsers } from './users.ts';
 
@@ -44,11 +45,12 @@ const queryOf = ({ attributes, excludedAttributes, ...search }: z.output<typeof 
 export interface ScimRoutes {
   users: ScimUsers;
   groups: ScimGroups;
+  me: ScimMe;
   bulk: Bulk;
   baseOf(realm: string): string;
 }
 
-export function scimRoutes(app: FastifyInstance, { users, groups, bulk, baseOf }: ScimRoutes): void {
+export function scimRoutes(app: FastifyInstance, { users, groups, me, bulk, baseOf }: ScimRoutes): void {
   for (const [routes, of] of [
     [api.scimUsers, users],
     [api.scimGroups, groups],
@@ -88,7 +90,15 @@ export function scimRoutes(app: FastifyInstance, { users, groups, bulk, baseOf }
     answer(call.reply, await bulk(callerOf(call), call.params.realm, call.body)),
   );
   bind(app, api.getScimMe, async (call) =>
-    send(call, await users.me(call.params.realm, holderOf(call.request).userId, call.query)),
+    send(call, await me.get(call.params.realm, holderOf(call.request).userId, call.query)),
+  );
+  const ownWrite = ({ params: { realm }, by, request, expect }: Call<{ realm: string }, unknown, unknown>) => ({
+    write: { realm, holder: holderOf(request), by },
+    expect,
+  });
+  bind(app, api.putScimMe, async (call) => send(call, await me.replace(ownWrite(call), call.body, call.query)));
+  bind(app, api.patchScimMe, async (call) =>
+    send(call, await me.patch(ownWrite(call), call.body.Operations, call.query)),
   );
   bind(app, api.getScimConfig, async ({ params, reply }) => answer(reply, discovery.configOf(baseOf(params.realm))));
   bind(app, api.listScimSchemas, async ({ params, reply }) =>

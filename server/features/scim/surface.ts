@@ -3,16 +3,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { By, Party } from '../../contract/events.ts';
 import { Problem } from '../../contract/problem.ts';
-import { userParty } from '../../domain/party.ts';
 import type { AccountHolder } from '../../domain/principal.ts';
-import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
-import { problemChallenge } from '../../http/challenge.ts';
 import { acceptEmptyJson } from '../../http/json-body.ts';
 import { bearerOf, realmOf } from '../../http/oauth.ts';
 import { type PresentedToken, presentedBy } from '../../http/presented-token.ts';
 import { problemOf } from '../../http/problems.ts';
 import { sendScimError } from '../../http/scim-error.ts';
 import { mountSurface } from '../../http/surface.ts';
+import type { PersonGuard } from '../account/surface.ts';
 import type { Provisioner } from './tokens.ts';
 
 declare module 'fastify' {
@@ -23,11 +21,12 @@ declare module 'fastify' {
 }
 
 export interface ScimSurface {
-  baseUrl: string;
   realmExists(realm: string): Promise<boolean>;
   find(realm: string, token: string): Promise<Provisioner | undefined>;
   /** The person of an access token. @throws Problem `insufficient-scope` */
   byToken(realm: string, token: PresentedToken): Promise<AccountHolder | undefined>;
+  /** What holds of whatever people do themselves. */
+  person: PersonGuard;
   /** Audits a denied request (ACCESS_DENIED). */
   denied(attempt: { realm: string; by: By; permission: string; method: string; path: string }): Promise<void>;
 }
@@ -41,7 +40,7 @@ export function provisionerOf(request: FastifyRequest): Provisioner {
 }
 
 /** Hooks for every route of `app` (an encapsulated plugin). */
-export function guardScim(app: FastifyInstance, { baseUrl, realmExists, find, byToken, denied }: ScimSurface): void {
+export function guardScim(app: FastifyInstance, { realmExists, find, byToken, person, denied }: ScimSurface): void {
   acceptEmptyJson(app, 'application/scim+json');
   mountSurface(app, {
     name: 'scim',
@@ -49,7 +48,7 @@ export function guardScim(app: FastifyInstance, { baseUrl, realmExists, find, by
       // A SCIM token is an administrator's to give, and asked for at no endpoint.
       const challenge =
         request.routeOptions.config.contract?.principal === 'person'
-          ? problemChallenge(error, request, { baseUrl, scope: ACCOUNT_SCOPE })
+          ? person.challenge(error, request)
           : problemOf(error).status === 401 && `Bearer realm="${realmOf(request)}"`;
       if (challenge) void reply.header('www-authenticate', challenge);
       return sendScimError(error, request, reply);
@@ -61,10 +60,7 @@ export function guardScim(app: FastifyInstance, { baseUrl, realmExists, find, by
       const realm = realmOf(request);
       if (request.routeOptions.config.contract?.principal === 'person') {
         const presented = presentedBy(request);
-        const holder = presented && (await byToken(realm, presented));
-        if (!holder) throw new Problem('unauthenticated', 'Send an access token of the realm with the scope account');
-        request.holder = holder;
-        request.party = userParty(holder.userId, holder.username);
+        person.arrived(request, presented && (await byToken(realm, presented)));
         return;
       }
       const token = bearerOf(request);
@@ -73,7 +69,9 @@ export function guardScim(app: FastifyInstance, { baseUrl, realmExists, find, by
       request.provisioner = provisioner;
       request.party = partyOf(provisioner);
     },
-    async permit(request, { principal, method, recordsNothing }) {
+    async permit(request, contract) {
+      const { principal, method, recordsNothing } = contract;
+      if (principal === 'person') person.permit(request, contract);
       if (principal !== 'own-token') return;
       const needed = method === 'GET' || recordsNothing ? 'read' : 'write';
       const provisioner = provisionerOf(request);

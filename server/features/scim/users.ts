@@ -2,7 +2,7 @@
 // RFC 7644 §3; decisions "User", "User profile", "Rights".
 import { Problem } from '../../contract/problem.ts';
 import type { ScimList, ScimQuery } from '../../contract/scim.ts';
-import type { ProfileParty, UserProfile } from '../../contract/user-profile.ts';
+import type { UserProfile } from '../../contract/user-profile.ts';
 import { isUuid } from '../../crypto/ids.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import { readProfile, visibleTo } from '../../domain/user-profile.ts';
@@ -31,12 +31,12 @@ export interface ScimUsersDeps {
 }
 
 export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
-  const shownBy = (realm: string, profile: UserProfile, who: ProfileParty = 'admin') => {
+  const shownBy = (realm: string, profile: UserProfile) => {
     const base = baseOf(realm);
-    const visible = (attributes: ScimUserRow['attributes']) => visibleTo(profile, who, attributes);
+    const visible = (attributes: ScimUserRow['attributes']) => visibleTo(profile, 'admin', attributes);
     return (row: ScimUserRow): Values => userResource(row, { base, visible });
   };
-  const show = async (on: Sql, realm: string, who?: ProfileParty) => shownBy(realm, await readProfile(on, realm), who);
+  const show = async (on: Sql, realm: string) => shownBy(realm, await readProfile(on, realm));
   async function load(on: Sql, realm: string, id: string): Promise<ScimUserRow> {
     const row = isUuid(id) ? await findUser(on, realm, id) : undefined;
     if (!row) throw missing(id);
@@ -105,12 +105,6 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
 
     get: answer,
 
-    /** As people see themselves. */
-    async me(realm: string, id: string, projection: Projection): Promise<Answer> {
-      const row = await load(sql, realm, id);
-      return answerOf(userType, (await show(sql, realm, 'user'))(row), projection);
-    },
-
     async create({ by }: Caller, realm: string, body: Values, projection: Projection): Promise<Answer> {
       const { input, said } = wantedUser(readResource(userType, body), { before: {}, roles: 'kept' });
       const none = { externalId: null, emailType: null, emailPrimary: true, document: {} };
@@ -159,7 +153,7 @@ const UNSAID =
   ' by the realm’s user profile, and SCIM has no attribute for it: require it of people alone, who are asked when they sign in';
 
 /** What the users' rules refuse, by the names that SCIM has for it. */
-async function told<T>(work: Promise<T>): Promise<T> {
+export async function told<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

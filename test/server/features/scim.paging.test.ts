@@ -186,6 +186,7 @@ describe('/Me', () => {
 
   test('is nobody for a SCIM token', async () => {
     expect((await scim('GET', '/Me')).status).toBe(401);
-    expect((await scim('PATCH', '/Me', {})).status).toBe(405);
+    expect((await scim('PATCH', '/Me', {})).status).toBe(401);
+    expect((await scim('DELETE', '/Me')).status).toBe(405);
   });
 });
