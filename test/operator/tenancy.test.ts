@@ -342,3 +342,24 @@ test('--realm-names namespace: a namespace’s realms have its name, alone or at
   );
   await operator.says('Realm', 'other', 'NamespaceNotAllowed', shop);
 });
+
+test('a client that a guest acts as is kept for them when its Realm leaves it out, and can be ended at once all the same', async () => {
+  const { realm } = site;
+  const params = { realm };
+  const app = { clientId: 'app', grantTypes: ['client_credentials'] };
+  const theirs = (from: string, clients: object[]) =>
+    resource('Realm', 'theirs', { realm, allowedNamespaces: { from }, clients }, { namespace: 'identity' });
+  const clientOf = async () =>
+    (await site.server.admin.call(listClients, { params })).body?.find(({ clientId }) => clientId === 'app');
+  await site.folder.write('theirs.yaml', theirs('All', [app]));
+  await site.folder.write('mine.yaml', identity(realm, 'app'));
+  const operator = await begin();
+  await operator.ready('WorkloadIdentity', 'act', 'shop');
+  await site.folder.write('theirs.yaml', theirs('All', []));
+  await operator.says('Realm', 'theirs', 'InUse', 'identity');
+  expect(await clientOf()).toMatchObject({ enabled: true });
+  await site.folder.write('theirs.yaml', theirs('Same', [{ ...app, enabled: false }]));
+  await operator.ready('Realm', 'theirs', 'identity');
+  expect(await clientOf()).toMatchObject({ enabled: false });
+  await operator.says('WorkloadIdentity', 'act', 'RealmNotDeclared', 'shop');
+});
