@@ -115,7 +115,8 @@ async function show(cli: Cli, realm: string, revision: number, { output }: Optio
       return [paint(cli.io, 'dim', plain(head)), shownPlan(cli, realm, { ...nothing, ...body })].join('\n');
     },
   });
-  if (!body.complete) say(cli.io, 'It was too large to be kept whole, so it can’t be undone.');
+  if (!body.complete)
+    say(cli.io, 'It was too large to be kept whole, or named somebody who was erased, so it can’t be undone.');
 }
 
 /** A plan in which nothing stands in the way. */

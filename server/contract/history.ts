@@ -24,7 +24,9 @@ export const AppliedPlanDetail = AppliedPlan.extend({
     .array(Change)
     .describe('Secrets as ***; without fields that name people, and without what the caller may not read'),
   ownership: z.array(OwnershipMove).describe('What changed hands'),
-  complete: z.boolean().describe('false: there was too much to keep it, so it can’t be undone'),
+  complete: z
+    .boolean()
+    .describe('false: there was too much to keep it, or it named somebody who was erased, so it can’t be undone'),
 }).meta({ id: 'AppliedPlanDetail' });
 export type AppliedPlanDetail = z.infer<typeof AppliedPlanDetail>;
 
@@ -67,7 +69,7 @@ export const undoHistory = route({
   description: [
     'What the plan made is deleted, what it deleted is made again, what it changed gets its former value, and ownership goes back; in one transaction, as a plan of the same manager.',
     'Where something of it was changed since, nothing is done, and `errors` says what stands in the way (409).',
-    'Secrets and fields that name people are not recorded: they stay as they are (`keptSecrets`), and what is made again comes without them. People that the plan changed stay as they are.',
+    'Secrets and fields that name people are not recorded: they stay as they are (`keptSecrets`), and what is made again comes without them; where a field would say anew where a secret is sent, it is refused (400). The realm itself stays, if the plan made it. People that the plan changed stay as they are.',
     'Needs what importing the same changes would need. `dryRun=true` answers the plan and writes nothing; `If-Match: "<revision>"` applies only at that revision of the realm.',
     'Whoever keeps applying the same declaration (the operator, a pipeline) will apply it again: take it back there, too.',
   ].join(' '),

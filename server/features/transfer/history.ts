@@ -117,7 +117,7 @@ export function createHistory({ sql, transact, parts, carryOut, alone, reservedM
   async function check(on: Sql, { principal, realm }: Undo, manager: string, changes: readonly PlannedChange[]) {
     const touched = parts.filter(({ kind }) => changes.some((change) => change.kind === kind));
     await refuseEscalation(on, { realm, principal, parts, changes });
-    const wanted = changes.map(wantedOf);
+    const wanted = changes.map((change) => wantedOf({ ...change, path: nameOf(change.kind, change.key) }));
     for (const part of touched)
       refuse(
         faultsOf(

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eraseUser } from '../../../server/contract/gdpr.ts';
 import { getHistory, listHistory, undoHistory } from '../../../server/contract/history.ts';
+import type { Permission } from '../../../server/contract/permissions.ts';
 import { listManagers } from '../../../server/contract/transfer.ts';
 import { listUsers } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
@@ -198,6 +199,23 @@ describe('the history of a realm', () => {
 });
 
 describe('undoing a plan', () => {
+  test('gives nobody more than who undoes it holds', async () => {
+    const realm = 'escalated';
+    const auditor = (permissions: Permission[]) => ({ adminRoles: [{ name: 'auditor', permissions }] });
+    await admin.apply(realm, auditor(['events:read', 'keys:write']), { manager: 'm' });
+    const { revision } = await admin.apply(realm, auditor(['events:read']), { manager: 'm' });
+    const lesser = await administrator(server, {
+      target: realm,
+      permissions: ['admin-roles:read', 'admin-roles:write', 'events:read'],
+    });
+    const before = await exported(realm);
+    await expect(lesser.call(undoHistory, { params: { realm, revision } })).rejects.toMatchObject({
+      status: 403,
+      problem: { type: 'urn:svc:problem:privilege-escalation' },
+    });
+    expect(await exported(realm)).toBe(before);
+  });
+
   test('takes back what it made, changed and deleted, ownership too, and is a plan that can be undone', async () => {
     const realm = 'back';
     await admin.apply(
@@ -314,6 +332,18 @@ describe('undoing a plan', () => {
     expect(JSON.parse(await exported(realm)).agents).toMatchObject([{ name: 'a' }, { name: 'b', status: 'suspended' }]);
     await undo(realm, made.revision);
     expect(JSON.parse(await exported(realm)).agents).toMatchObject([{ name: 'a', status: 'suspended' }]);
+  });
+
+  test('is refused where a secret that is not recorded would be sent elsewhere, naming whose', async () => {
+    const realm = 'sent';
+    const target = (url: string, secret: string) => ({ scimTargets: [{ name: 'hr', url, secret, enabled: false }] });
+    await admin.apply(realm, target('https://a.example.com/scim', SECRET), { manager: 'm' });
+    const other = target('https://b.example.com/scim', `${SECRET}-2`);
+    const { revision } = await admin.apply(realm, other, { manager: 'm' });
+    await expect(undo(realm, revision)).rejects.toMatchObject({
+      status: 400,
+      problem: { errors: [{ path: 'scimTarget hr.secret', message: expect.stringContaining('is asked for again') }] },
+    });
   });
 
   test('of a plan that isn’t kept, or at another revision, is refused', async () => {
