@@ -271,7 +271,7 @@ export const freshSettings = (realm: string): Settings => ({
   subjectAttribute: null,
   deviceRemembering: 'always',
   riskWeights: { ...freshWeights },
-  newDeviceNoticeEnabled: false,
+  newDeviceNoticeEnabled: true,
 });
 
 export const RealmSettingsDto = z

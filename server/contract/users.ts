@@ -281,6 +281,12 @@ export const Credential = z
       .boolean()
       .optional()
       .describe('Of a password: whether the person must choose another at the next sign-in'),
+    reported: z
+      .boolean()
+      .optional()
+      .describe(
+        'Of a password: it signs nobody in until it is another one, since its owner said that somebody else has signed in',
+      ),
     backedUp: z.boolean().optional().describe('Of a passkey: whether it is kept beyond its device'),
     codesLeft: z.int().optional().describe('Of recovery codes: how many were not used yet'),
   })

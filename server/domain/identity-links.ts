@@ -5,6 +5,7 @@ import { sha256 } from '../crypto/tokens.ts';
 import type { Sql } from '../db/sql.ts';
 import type { Tx } from '../db/transact.ts';
 import { endAccess } from './end-access.ts';
+import { userParty } from './party.ts';
 
 /** By it a link is found: subjects may be longer than an index takes. */
 export const identityDigest = ({ issuer, subject }: { issuer: string; subject: string }): Buffer =>
@@ -24,4 +25,25 @@ export async function endLinksOfDeleted(tx: Tx, realm: string, { by, at }: { by:
     returning l.user_id`;
   const people = [...new Set(rows.map(({ user_id }) => user_id))];
   if (people.length > 0) await endAccess(tx, realm, { people, cause: 'credential-removed', by, at });
+}
+
+/** Those that somebody got since then. */
+export async function removeLinksSince(
+  tx: Tx,
+  by: By,
+  realm: string,
+  { id: userId, username }: { id: string; username: string },
+  { since }: { since: Date },
+): Promise<void> {
+  const gone = await tx.sql<{ id: string; alias: string }>`
+    delete from identity_link l using identity_provider p
+    where l.realm_id = ${realm} and l.user_id = ${userId} and l.created_at >= ${since}
+      and p.realm_id = l.realm_id and p.id = l.provider_id
+    returning l.id, p.alias`;
+  const subject = userParty(userId, username);
+  for (const { id, alias } of gone)
+    tx.record({
+      ...{ type: 'IDENTITY_UNLINKED', realm, by, subject },
+      data: { identityProvider: alias, id, reason: 'reported' },
+    });
 }

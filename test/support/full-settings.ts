@@ -25,7 +25,7 @@ export const fullSettings = {
   riskLowAction: 'step_up',
   riskMediumAction: 'deny',
   riskHighAction: 'allow',
-  newDeviceNoticeEnabled: true,
+  newDeviceNoticeEnabled: false,
   deviceRemembering: 'ask',
   riskWeights: { 'new-device': 35, automation: 0 },
   logoUrl: 'https://acme.example.com/logo.svg',

@@ -59,7 +59,7 @@ export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: Sig
 export function isOneOfMore(factors: Pick<Factors, 'identifiedBy'>, all: readonly Credential[], id: string): boolean {
   const own = all.find((one) => one.id === id);
   if (!own || own.type === 'password') return false;
-  return factors.identifiedBy(all.flatMap((one) => (one.id === id ? [] : [one.type])));
+  return factors.identifiedBy(all.flatMap((one) => (one.id === id || one.reported ? [] : [one.type])));
 }
 
 export interface MethodsView {
@@ -72,7 +72,8 @@ export interface MethodsView {
 /** The section of the account page. */
 export const methodsSection = ({ credentials, kinds, post, time }: MethodsView): Html => {
   const nameOf = (type: string) => said(kinds.find((kind) => kind.type === type)?.name ?? type);
-  const more = ({ backedUp, codesLeft: left }: Credential): string => {
+  const more = ({ backedUp, codesLeft: left, reported }: Credential): string => {
+    if (reported) return text('account.methodReported');
     if (left !== undefined) return text('account.methodCodesLeft', { left });
     if (backedUp === undefined) return '';
     return backedUp ? text('account.methodBackedUp') : text('account.methodOnOneDevice');

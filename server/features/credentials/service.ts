@@ -51,7 +51,7 @@ export interface NewPassword extends KnownUser {
   actionsSet?: boolean;
 }
 /** Why a password was not accepted: for the audit log, never for whoever typed it. */
-export type PasswordRefusal = 'unknown' | 'wrong' | 'locked' | 'disabled' | 'away';
+export type PasswordRefusal = 'unknown' | 'wrong' | 'locked' | 'disabled' | 'away' | 'reported';
 export type PasswordVerdict =
   | {
       ok: true;
@@ -145,7 +145,8 @@ export function createCredentials(deps: CredentialDeps) {
     const user = row && { id: row.id, username: row.username };
     const refuse = (reason: PasswordRefusal): PasswordVerdict => ({ ok: false, reason, user });
     const locked = limit !== undefined && attempts > limit.most;
-    const local = matches && row !== undefined && row.phc !== null;
+    const theirs = matches && row !== undefined && row.phc !== null;
+    const local = theirs && !row.reported;
     const other =
       local && !locked
         ? undefined
@@ -155,16 +156,17 @@ export function createCredentials(deps: CredentialDeps) {
             password: plain,
             user,
             tried: !locked && !row?.phc,
-            settled: row !== undefined && row.credential_id !== null,
+            settled: row !== undefined && row.credential_id !== null && !row.reported,
             guessAt: guessAt(attempt, limit),
           });
     if (locked) return refuse('locked');
     const proven = typeof other === 'object' ? await store.findById(sql, realm, other.userId) : local ? row : undefined;
-    if (!proven || proven.credential_id === null) {
+    if (!proven || proven.credential_id === null || proven.reported) {
       // Nobody looked at what was typed, so it was no guess.
       if (other === 'away' && limit && row && !row.phc)
         await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
       else if (row && user && limit && attempts === limit.most) await tellLocked(realm, by, user, limit);
+      if (theirs || proven?.reported) return refuse('reported');
       return refuse(other === 'away' || other === 'wrong-or-away' ? 'away' : row ? 'wrong' : 'unknown');
     }
     const them = { id: proven.id, username: proven.username };

@@ -9,11 +9,14 @@ export interface PasswordRow extends StandingRow {
   email: string | null;
   credential_id: string | null;
   phc: string | null;
+  /** Their password signs nobody in: somebody else has used it. */
+  reported: boolean;
 }
 
 // All that a sign-in asks about a person, at once: each question of its own would be a message.
 const withPassword = fragment`u.id, u.username, u.enabled, u.email, u.required_actions, ${credentialTypes}, ${reachColumns},
-  c.id as credential_id, case when c.secret ? 'phc' then c.created_at end as password_set_at, c.secret ->> 'phc' as phc, coalesce((c.secret ->> 'temporary')::boolean, false) as temporary`;
+  c.id as credential_id, case when c.secret ? 'phc' then c.created_at end as password_set_at, c.secret ->> 'phc' as phc, coalesce((c.secret ->> 'temporary')::boolean, false) as temporary,
+  coalesce((c.secret ->> 'reported')::boolean, false) as reported`;
 // With a limit of its own, so that it is looked up by the person even where PostgreSQL knows nothing yet of a realm's size.
 const theirPassword = fragment`left join lateral (
     select id, secret, created_at from credential p where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1
@@ -159,6 +162,17 @@ export async function setPassword(
   return row?.replaced === true;
 }
 
+/** What it proved until now it proves no more: a new id. A new password, here or at its directory, is good again. */
+export const withholdPassword = (sql: Sql, realm: string, userId: string, id: string) => sql`
+  update credential set id = ${id}, secret = secret || '{"reported": true}'
+  where realm_id = ${realm} and user_id = ${userId} and type = 'password'`;
+
+/** All but the password. */
+export const removeSince = (sql: Sql, realm: string, userId: string, since: Date) => sql<{ id: string; type: string }>`
+  delete from credential
+  where realm_id = ${realm} and user_id = ${userId} and type <> 'password' and created_at >= ${since}
+  returning id, type`;
+
 /** The same password under another hash; not where it was changed meanwhile. */
 export const rehash = (sql: Sql, realm: string, credentialId: string, from: string, to: string) => sql`
   update credential set secret = jsonb_set(secret, '{phc}', to_jsonb(${to}::text))
@@ -197,6 +211,8 @@ export interface CredentialRow {
   last_used_at: Date | null;
   /** Of a password. */
   temporary: boolean | null;
+  /** Of a password. */
+  reported: boolean | null;
   /** Of a passkey. */
   backed_up: boolean | null;
   /** Of recovery codes. */
@@ -215,6 +231,7 @@ export const lastUsed = fragment`case when c.type <> 'password' then c.last_used
 export const list = (sql: Sql, realm: string, userId: string) => sql<CredentialRow>`
   select c.id, c.type, c.label, c.created_at, ${lastUsed} as last_used_at, (c.secret ->> 'backedUp')::boolean as backed_up,
     case when c.type = 'password' then coalesce((c.secret ->> 'temporary')::boolean, false) end as temporary,
+    case when c.type = 'password' then coalesce((c.secret ->> 'reported')::boolean, false) end as reported,
     jsonb_array_length(c.secret -> 'codes') as codes_left from credential c
   where c.realm_id = ${realm} and c.user_id = ${userId} order by c.created_at, c.id`;
 

@@ -9,6 +9,7 @@ export const credentialView = (row: CredentialRow): Credential => ({
   createdAt: row.created_at.getTime(),
   lastUsedAt: row.last_used_at?.getTime() ?? null,
   ...(row.temporary === null ? {} : { temporary: row.temporary }),
+  ...(row.reported ? { reported: true } : {}),
   ...(row.backed_up === null ? {} : { backedUp: row.backed_up }),
   ...(row.codes_left === null ? {} : { codesLeft: row.codes_left }),
 });

@@ -17,6 +17,7 @@ export function sendNotMe(
 ): FastifyReply {
   const body = html`<p class="lead">${text('notMe.lead', { username })}</p>
 ${hasPassword && html`<p>${text('notMe.password')}</p>`}
+<p>${text('notMe.removes')}</p>
 <form method="post" action="/realms/${realm}/login/not-me">
 <input type="hidden" name="token" value="${token}">
 <button class="full">${text('notMe.submit')}</button>
@@ -25,8 +26,14 @@ ${hasPassword && html`<p>${text('notMe.password')}</p>`}
   return sendPage(reply, { realm, brand: settings, title: text('notMe.title'), body });
 }
 
-export function sendEnded(reply: FastifyReply, { realm, settings }: Place): FastifyReply {
+/** @param passwordOff it is set anew by somebody else */
+export function sendEnded(
+  reply: FastifyReply,
+  { realm, settings }: Place,
+  { passwordOff }: { passwordOff: boolean },
+): FastifyReply {
   const body = html`<p class="lead" role="status">${text('notMe.done')}</p>
+${passwordOff && html`<p>${text('notMe.passwordOff')}</p>`}
 <p>${text('notMe.look')}</p>
 <div class="actions"><a class="button full" href="/realms/${realm}/login?for=account">${text('recover.goOn')}</a></div>`;
   return sendPage(reply, { realm, brand: settings, title: text('notMe.doneTitle'), body });

@@ -35,7 +35,7 @@ export function newDeviceRoutes(app: FastifyInstance, deps: NewDeviceRoutesDeps)
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
     const here = await place(request);
     const { token: secret, done } = Query.parse(request.query);
-    if (done !== undefined) return sendEnded(reply, here);
+    if (done !== undefined) return sendEnded(reply, here, { passwordOff: done === 'password' });
     const found = await newDevices.look(here.realm, secret);
     return found ? sendNotMe(reply, here, { token: secret, ...found }) : sendUseless(reply, here);
   });
@@ -47,7 +47,9 @@ export function newDeviceRoutes(app: FastifyInstance, deps: NewDeviceRoutesDeps)
     const reported = await newDevices.report(here.realm, Form.parse(request.body ?? {}).token, request.ip);
     if (!reported) return sendUseless(reply, here);
     const leads = reported.reset !== undefined && (await recovers(here.realm, here.settings));
-    const at = leads ? `reset?${new URLSearchParams({ token: reported.reset ?? '' })}` : 'not-me?done=1';
+    const at = leads
+      ? `reset?${new URLSearchParams({ token: reported.reset ?? '' })}`
+      : `not-me?done=${reported.hasPassword ? 'password' : 'all'}`;
     return reply.redirect(`/realms/${here.realm}/login/${at}`, 303);
   });
 }

@@ -2,17 +2,16 @@
 // Does not own: which devices are known (features/risk), the new password (features/recovery), messages (features/messaging).
 // Implements: specification 2.6 (new-device-email).
 import type { By } from '../../contract/events.ts';
+import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { endAccess } from '../../domain/end-access.ts';
 import { reportLinkTo } from '../../domain/links.ts';
 import { userParty } from '../../domain/party.ts';
-import { requireAction } from '../../domain/required-actions.ts';
 import { deviceName } from '../../http/device-name.ts';
 import type { Send } from '../messaging/send.ts';
 import type { Recovery } from '../recovery/service.ts';
-import type { Browsers } from '../risk/browsers.ts';
 import * as store from './store.ts';
 
 const LINK_DAYS = 7;
@@ -22,8 +21,11 @@ export interface NewDevicesDeps {
   sql: Sql;
   transact: Transact;
   recovery: Pick<Recovery, 'lead'>;
-  browsers: Pick<Browsers, 'forgetIn'>;
+  /** What whoever signed in may have set up or changed: each takes its part of it back. */
+  distrust: readonly Distrust[];
   send: Send;
+  /** Whether the realm has somebody who sends e-mail. */
+  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
   now: () => Date;
 }
 
@@ -31,19 +33,32 @@ export interface NewDevice {
   by: By;
   userId: string;
   sessionId: string;
-  /** The device's cookie, where it is known from now on. */
-  device: string | undefined;
+  /** When the sign-in did. */
+  begunAt: Date;
   userAgent: string | undefined;
   /** Of the pages, as the browser sees them. */
   origin: string;
 }
 
+/** In the transaction of the report. */
+export type Distrust = (
+  tx: Tx,
+  by: By,
+  realm: string,
+  user: { id: string; username: string },
+  at: { since: Date },
+) => Promise<unknown>;
+
 const digestOf = (secret: string): Buffer => sha256(`sign-in-report:${secret}`);
 
-export function createNewDevices({ sql, transact, recovery, browsers, send, now }: NewDevicesDeps) {
+export function createNewDevices({ sql, transact, recovery, distrust, send, sends, now }: NewDevicesDeps) {
   return {
+    /** Whether a sign-in on a new device is told of in the realm. */
+    tells: async (realm: string, policy: Pick<RealmSettingsDto, 'newDeviceNoticeEnabled'>): Promise<boolean> =>
+      policy.newDeviceNoticeEnabled && (await sends(realm, 'EMAIL')),
+
     /** In the transaction of the sign-in. Who has no confirmed address hears nothing. */
-    async tell(tx: Tx, realm: string, { by, userId, sessionId, device, userAgent, origin }: NewDevice): Promise<void> {
+    async tell(tx: Tx, realm: string, { by, userId, sessionId, begunAt, userAgent, origin }: NewDevice): Promise<void> {
       const to = await store.addressOf(tx.sql, realm, userId);
       if (to === undefined) return;
       const secret = newSecret();
@@ -53,7 +68,7 @@ export function createNewDevices({ sql, transact, recovery, browsers, send, now 
         userId,
         sessionId,
         email: to,
-        deviceHash: device === undefined ? null : sha256(device),
+        begunAt,
         expiresAt,
       });
       await send(tx, {
@@ -77,10 +92,15 @@ export function createNewDevices({ sql, transact, recovery, browsers, send, now 
       store.find(sql, realm, digestOf(secret), { now: now() }),
 
     /**
-     * It wasn't them: everybody is signed out, the device is a stranger's again, and whoever signs in by password next chooses another.
+     * It wasn't them: everybody is signed out, the password is good for nothing any more, what was set up since is gone, and the device
+     * is a stranger's again. A password is set anew by whoever reads their mail, or by an administrator.
      * @returns undefined: the link is good no more; `reset`: what leads to a new password at once
      */
-    report: (realm: string, secret: string, ipAddress: string): Promise<{ reset?: string } | undefined> =>
+    report: (
+      realm: string,
+      secret: string,
+      ipAddress: string,
+    ): Promise<{ reset?: string; hasPassword: boolean } | undefined> =>
       transact(realm, async (tx) => {
         const id = digestOf(secret);
         const found = await store.find(tx.sql, realm, id, { now: now(), lock: true });
@@ -88,13 +108,12 @@ export function createNewDevices({ sql, transact, recovery, browsers, send, now 
         const person = userParty(found.id, found.username);
         const by: By = { actor: person, ipAddress };
         await store.remove(tx.sql, realm, id);
-        if (found.deviceHash) await browsers.forgetIn(tx.sql, realm, found.id, found.deviceHash);
-        if (found.hasPassword) await requireAction(tx.sql, realm, found.id, 'UPDATE_PASSWORD');
-        const { sessionId } = found;
+        const { sessionId, begunAt: since } = found;
         tx.record({ type: 'SIGN_IN_REPORTED', realm, by, subject: person, data: { sessionId } });
+        for (const takeBack of distrust) await takeBack(tx, by, realm, found, { since });
         await endAccess(tx, realm, { people: [found.id], cause: 'reported', by, at: now() });
         const reset = found.theirAddress ? await recovery.lead(tx, realm, found.id) : undefined;
-        return reset === undefined ? {} : { reset };
+        return { hasPassword: found.hasPassword, ...(reset !== undefined && { reset }) };
       }),
   };
 }

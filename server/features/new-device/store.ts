@@ -7,21 +7,21 @@ export interface Report {
   sessionId: string;
   /** Where the link goes. */
   email: string;
-  /** Of a device that is remembered. */
-  deviceHash: Buffer | null;
+  /** Of the sign-in. */
+  begunAt: Date;
   expiresAt: Date;
 }
 
-export const insert = (sql: Sql, realm: string, { id, userId, sessionId, email, deviceHash, expiresAt }: Report) => sql`
-  insert into sign_in_report (realm_id, link_hash, user_id, session_id, email, device_hash, expires_at)
-  values (${realm}, ${id}, ${userId}, ${sessionId}, ${email}, ${deviceHash}, ${expiresAt})`;
+export const insert = (sql: Sql, realm: string, report: Report) => sql`
+  insert into sign_in_report (realm_id, link_hash, user_id, session_id, email, begun_at, expires_at)
+  values (${realm}, ${report.id}, ${report.userId}, ${report.sessionId}, ${report.email}, ${report.begunAt}, ${report.expiresAt})`;
 
 export interface Found {
   id: string;
   username: string;
   sessionId: string;
-  deviceHash: Buffer | null;
-  /** One that the realm keeps, and not a directory. */
+  begunAt: Date;
+  /** Whoever keeps it. */
   hasPassword: boolean;
   /** The link went to the address that is theirs now. */
   theirAddress: boolean;
@@ -36,9 +36,8 @@ export const find = async (
 ): Promise<Found | undefined> =>
   (
     await sql<Found>`
-      select u.id, u.username, r.session_id as "sessionId", r.device_hash as "deviceHash", exists (
+      select u.id, u.username, r.session_id as "sessionId", coalesce(r.begun_at, r.expires_at - interval '7 days') as "begunAt", exists (
         select from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'
-          and c.secret ->> 'phc' is not null
       ) as "hasPassword", u.email_verified and u.email is not distinct from r.email as "theirAddress"
       from sign_in_report r join realm_user u on u.realm_id = r.realm_id and u.id = r.user_id
       where r.realm_id = ${realm} and r.link_hash = ${id} and r.expires_at > ${now} and u.enabled

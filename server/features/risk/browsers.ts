@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { By } from '../../contract/events.ts';
 import type { Sql } from '../../db/sql.ts';
-import type { Transact } from '../../db/transact.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
 import { userParty } from '../../domain/party.ts';
 import { deviceName } from '../../http/device-name.ts';
 import { html } from '../../http/html.ts';
@@ -27,9 +27,9 @@ export interface Person {
 export const createBrowsers = ({ sql, transact }: { sql: Sql; transact: Transact }) => ({
   list: (realm: string, userId: string): Promise<store.Browser[]> => store.browsersOf(sql, realm, userId, SHOWN),
 
-  /** In the transaction of what is told of it. */
-  forgetIn: (sql: Sql, realm: string, userId: string, digest: Buffer): Promise<boolean> =>
-    store.forgetBrowser(sql, realm, userId, digest.toString('hex')),
+  /** Those that somebody has signed in with first since then, in the transaction of what is told of it. */
+  forgetSince: (tx: Tx, _by: By, realm: string, { id }: Pick<Person, 'id'>, { since }: { since: Date }) =>
+    store.forgetBrowsersSince(tx.sql, realm, id, since),
 
   /** @returns whether it was theirs */
   forget: (by: By, realm: string, { id: userId, username }: Person, id: string): Promise<boolean> =>

@@ -94,6 +94,10 @@ export const forgetBrowser = async (sql: Sql, realm: string, userId: string, id:
       where realm_id = ${realm} and user_id = ${userId} and device_hash = decode(${id}, 'hex') returning 1 as gone`
   ).length > 0;
 
+/** Those that somebody has signed in with first since then. */
+export const forgetBrowsersSince = (sql: Sql, realm: string, userId: string, since: Date) =>
+  sql`delete from known_device where realm_id = ${realm} and user_id = ${userId} and first_seen_at >= ${since}`;
+
 /** What is too old to say anything. */
 export function forget(run: Tx['atLast'], realm: string, userId: string, before: { history: Date; devices: Date }) {
   run`delete from sign_in_history where realm_id = ${realm} and user_id = ${userId} and at < ${before.history}`;

@@ -14,7 +14,7 @@ import type { NewDevices } from '../new-device/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { PlannedSession, Sessions, SsoSession } from '../sessions/service.ts';
 import type { Continuation, Next, Writes } from './continuation.ts';
-import { inTab } from './cookie.ts';
+import { inTab, LIFETIME_SECONDS } from './cookie.ts';
 import { over } from './machine.ts';
 import type { Visit } from './run.ts';
 import { countedOf, type Known, type Over, provenBy, provenFrom } from './state.ts';
@@ -27,7 +27,7 @@ export interface FinishDeps {
   credentials: Pick<Credentials, 'forgetFailures'>;
   sessions: Sessions;
   risk: RiskService;
-  newDevices: Pick<NewDevices, 'tell'>;
+  newDevices: Pick<NewDevices, 'tell' | 'tells'>;
   storage: Storage;
   baseUrl: string;
   now: () => Date;
@@ -50,6 +50,8 @@ interface Plan extends Ending {
   planned: PlannedSession;
   /** What the sign-in was begun for, where that can be done at once. */
   next: Next | undefined;
+  /** A sign-in on a device that its person doesn't know; none that goes on from a session of theirs. */
+  mustBeTold: boolean;
 }
 interface Established {
   session: Pick<SsoSession, 'id' | 'realm' | 'rememberMe' | 'expiresAt'>;
@@ -90,7 +92,9 @@ export function createFinish(deps: FinishDeps) {
       state.before === undefined
         ? await continuation?.prepare(purpose.request, request, realm, planned.session)
         : undefined;
-    return { ...ending, by, planned, next };
+    const mustBeTold =
+      state.deviceNew === true && state.before?.user.id !== user.id && (await newDevices.tells(realm, ending.policy));
+    return { ...ending, by, planned, next, mustBeTold };
   }
 
   /** The session that was proven anew goes on; anything else is a new one. */
@@ -168,18 +172,15 @@ export function createFinish(deps: FinishDeps) {
     await writeAtEnd(tx, plan, established.session.id);
     if (held.stored) await storage.keepOver(tx, realm, held, endOf(plan, established.session));
     const ended = conclude(tx, plan, established);
-    if (mustBeTold(plan)) await tellOf(tx, plan, ended);
+    if (plan.mustBeTold) await tellOf(tx, plan, ended);
     return ended;
   }
-  /** A sign-in on a device that its person doesn't know; none that goes on from a session of theirs. */
-  const mustBeTold = ({ policy, state }: Plan): boolean =>
-    policy.newDeviceNoticeEnabled && state.deviceNew === true && state.before?.user.id !== state.user.id;
-  const tellOf = (tx: Tx, { request, realm, policy, state, by }: Plan, { session, device }: Ended) =>
+  const tellOf = (tx: Tx, { request, realm, policy, held, state, by }: Plan, { session }: Ended) =>
     newDevices.tell(tx, realm, {
       by,
       userId: state.user.id,
       sessionId: session.id,
-      device,
+      begunAt: new Date(held.expiresAt.getTime() - LIFETIME_SECONDS * 1000),
       userAgent: request.headers['user-agent'],
       origin: siteOf(request, policy, baseUrl).origin,
     });
@@ -203,7 +204,7 @@ export function createFinish(deps: FinishDeps) {
   async function write(reply: FastifyReply, plan: Plan): Promise<Answer | 'lost' | 'withdrawn'> {
     const { realm, policy, held, state, next } = plan;
     const goesOn = state.before !== undefined || state.atEnd !== undefined || held.stored;
-    const nothingToRead = !goesOn && policy.maxConcurrentSessions === 0 && !mustBeTold(plan);
+    const nothingToRead = !goesOn && policy.maxConcurrentSessions === 0 && !plan.mustBeTold;
     try {
       const ended =
         (nothingToRead ? await together(plan) : undefined) ?? (await transact(realm, (tx) => beginOrGoOn(tx, plan)));

@@ -24,6 +24,7 @@ import type {
 } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { TreeNode } from '../flows/tree.ts';
+import type { NewDevices } from '../new-device/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { createCircumstances } from './circumstances.ts';
 import { tabOf } from './cookie.ts';
@@ -51,6 +52,7 @@ export interface RunDeps {
   circumstances: ReturnType<typeof createCircumstances>;
   flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[] }> };
   risk: RiskService;
+  newDevices: Pick<NewDevices, 'tells'>;
   /** Bounds how often one address may fail. */
   attempts: Pick<Attempts, 'blocked' | 'fail' | 'inTurn'>;
   baseUrl: string;
@@ -95,6 +97,7 @@ export function createRun(deps: RunDeps) {
     circumstances,
     flows,
     risk,
+    newDevices,
     attempts,
     baseUrl,
     now,
@@ -217,7 +220,7 @@ export function createRun(deps: RunDeps) {
   }
 
   const looksAtDevice = async (realm: string, policy: RealmSettingsDto, flow: string | undefined): Promise<boolean> =>
-    policy.newDeviceNoticeEnabled || circumstances.looksAtDevice((await flows.treeFor(realm, flow)).tree);
+    (await newDevices.tells(realm, policy)) || circumstances.looksAtDevice((await flows.treeFor(realm, flow)).tree);
 
   async function scoreOf({ request, realm, policy, token }: Visit, { user, purpose, signals = [] }: Known) {
     const device = await looksAtDevice(realm, policy, purpose.flow);

@@ -57,7 +57,7 @@ export interface SignInDeps {
   credentials: Credentials;
   sessions: Sessions;
   risk: RiskService;
-  newDevices: Pick<NewDevices, 'tell'>;
+  newDevices: Pick<NewDevices, 'tell' | 'tells'>;
   /** Bounds how often one address may fail. */
   attempts: Pick<Attempts, 'blocked' | 'fail' | 'inTurn'>;
   /** Bounds how many sign-ins without any proof one address may have stored. */

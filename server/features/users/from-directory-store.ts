@@ -129,7 +129,7 @@ export const renewPasswords = (
   people: readonly { id: string; credentialId: string }[],
   at: Date,
 ) => sql`
-  update credential c set id = e.credential_id, created_at = ${at}, last_used_at = null
+  update credential c set id = e.credential_id, secret = c.secret - 'reported', created_at = ${at}, last_used_at = null
   from unnest(${people.map(({ id }) => id)}::uuid[], ${people.map(({ credentialId }) => credentialId)}::uuid[]) as e (id, credential_id)
   where c.realm_id = ${realm} and c.user_id = e.id and c.type = 'password' and c.secret ? 'directory'`;
 

@@ -11,6 +11,7 @@ export const account = {
   'account.methodLastUsed': 'آخر استخدام {when}',
   'account.methodBackedUp': '، محفوظ في حسابك لدى الشركة المصنّعة',
   'account.methodOnOneDevice': '، على جهاز واحد فقط',
+  'account.methodReported': '، أُبلغ عن سرقتها: لا تصلح حتى تختار غيرها',
   'account.methodCodesLeft': '، لم يُستخدم منها بعد: {left}',
   'account.addMethod': 'إضافة: {method}',
   'account.removeMethod': 'إزالة',
@@ -152,7 +153,9 @@ export const account = {
 
   'notMe.title': 'ألم تكن أنت؟',
   'notMe.lead': 'سجّل شخص ما الدخول إلى الحساب {username} على جهاز جديد. إن لم تكن أنت، فسجّل خروج الجميع.',
-  'notMe.password': 'ثم تختار كلمة مرور جديدة.',
+  'notMe.password': 'بعد ذلك لا تعود كلمة مرور الحساب صالحة إلى أن توجد كلمة جديدة.',
+  'notMe.removes': 'ويُزال أيضًا كل ما أُعدّ منذ ذلك الحين لتسجيل الدخول، مثل مفاتيح المرور والتطبيقات والأجهزة.',
+  'notMe.passwordOff': 'لم تعد كلمة مرور حسابك صالحة. يعطيك القائمون على هذه الخدمة كلمة جديدة.',
   'notMe.submit': 'لم أكن أنا، سجّل خروج الجميع',
   'notMe.wasMe': 'إن كنت أنت، فأغلق هذه الصفحة. لم يحدث شيء.',
   'notMe.doneTitle': 'سُجّل خروج الجميع',

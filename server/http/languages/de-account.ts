@@ -11,6 +11,7 @@ export const account = {
   'account.methodLastUsed': 'Zuletzt benutzt {when}',
   'account.methodBackedUp': ', in Ihrem Konto beim Hersteller gesichert',
   'account.methodOnOneDevice': ', nur auf einem Gerät',
+  'account.methodReported': ', als gestohlen gemeldet: gilt nicht mehr, bis Sie ein anderes wählen',
   'account.methodCodesLeft': ', noch {left} nicht benutzt',
   'account.addMethod': 'Hinzufügen: {method}',
   'account.removeMethod': 'Entfernen',
@@ -158,7 +159,11 @@ export const account = {
   'notMe.title': 'Waren Sie das nicht?',
   'notMe.lead':
     'Jemand hat sich auf einem neuen Gerät im Konto {username} angemeldet. Wenn Sie das nicht waren, melden Sie alle ab.',
-  'notMe.password': 'Danach wählen Sie ein neues Passwort.',
+  'notMe.password': 'Das Passwort des Kontos gilt danach nicht mehr, bis es ein neues gibt.',
+  'notMe.removes':
+    'Was seither für die Anmeldung eingerichtet wurde, etwa Passkeys, Apps und Geräte, wird ebenfalls entfernt.',
+  'notMe.passwordOff':
+    'Das Passwort Ihres Kontos gilt nicht mehr. Ein neues erhalten Sie von denen, die diesen Dienst betreiben.',
   'notMe.submit': 'Das war ich nicht, alle abmelden',
   'notMe.wasMe': 'Wenn Sie es waren, schließen Sie diese Seite. Es ist nichts geschehen.',
   'notMe.doneTitle': 'Alle sind abgemeldet',

@@ -11,6 +11,7 @@ export const account = {
   'account.methodLastUsed': 'Last used {when}',
   'account.methodBackedUp': ', kept in your account with its maker',
   'account.methodOnOneDevice': ', on one device only',
+  'account.methodReported': ', reported as stolen: signs nobody in until you choose another',
   'account.methodCodesLeft': ', {left} not used yet',
   'account.addMethod': 'Add: {method}',
   'account.removeMethod': 'Remove',
@@ -154,7 +155,10 @@ export const account = {
 
   'notMe.title': 'Wasn’t that you?',
   'notMe.lead': 'Somebody signed in to the account {username} on a new device. If it was not you, sign everybody out.',
-  'notMe.password': 'You choose a new password then.',
+  'notMe.password': 'The password of the account then signs nobody in any more until there is a new one.',
+  'notMe.removes': 'What was set up for signing in since then, such as passkeys, apps and devices, goes, too.',
+  'notMe.passwordOff':
+    'The password of your account signs nobody in any more. Whoever runs this service gives you a new one.',
   'notMe.submit': 'It wasn’t me, sign everybody out',
   'notMe.wasMe': 'If it was you, close this page. Nothing has happened.',
   'notMe.doneTitle': 'Everybody is signed out',

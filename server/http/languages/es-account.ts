@@ -11,6 +11,7 @@ export const account = {
   'account.methodLastUsed': 'Último uso {when}',
   'account.methodBackedUp': ', guardada en su cuenta con el fabricante',
   'account.methodOnOneDevice': ', solo en un dispositivo',
+  'account.methodReported': ', notificada como robada: no sirve hasta que elija otra',
   'account.methodCodesLeft': ', quedan {left} sin usar',
   'account.addMethod': 'Añadir: {method}',
   'account.removeMethod': 'Quitar',
@@ -157,7 +158,10 @@ export const account = {
   'notMe.title': '¿No fue usted?',
   'notMe.lead':
     'Alguien inició sesión en la cuenta {username} en un dispositivo nuevo. Si no fue usted, cierre la sesión de todos.',
-  'notMe.password': 'Después elegirá una contraseña nueva.',
+  'notMe.password': 'La contraseña de la cuenta deja entonces de servir hasta que haya una nueva.',
+  'notMe.removes':
+    'También se elimina lo que se haya configurado desde entonces para iniciar sesión, como llaves de acceso, aplicaciones y dispositivos.',
+  'notMe.passwordOff': 'La contraseña de su cuenta ya no sirve. Quienes gestionan este servicio le darán una nueva.',
   'notMe.submit': 'No fui yo, cerrar la sesión de todos',
   'notMe.wasMe': 'Si fue usted, cierre esta página. No se ha hecho nada.',
   'notMe.doneTitle': 'Se ha cerrado la sesión de todos',

@@ -11,6 +11,7 @@ export const account = {
   'account.methodLastUsed': 'Dernière utilisation {when}',
   'account.methodBackedUp': ', conservée dans votre compte chez son fabricant',
   'account.methodOnOneDevice': ', sur un seul appareil',
+  'account.methodReported': ', signalé comme volé : sans effet jusqu’à ce que vous en choisissiez un autre',
   'account.methodCodesLeft': ', encore {left} non utilisés',
   'account.addMethod': 'Ajouter : {method}',
   'account.removeMethod': 'Supprimer',
@@ -159,7 +160,12 @@ export const account = {
   'notMe.title': 'Ce n’était pas vous ?',
   'notMe.lead':
     'Quelqu’un s’est connecté au compte {username} sur un nouvel appareil. Si ce n’était pas vous, déconnectez tout le monde.',
-  'notMe.password': 'Vous choisirez ensuite un nouveau mot de passe.',
+  'notMe.password':
+    'Le mot de passe du compte ne permet alors plus de se connecter tant qu’il n’y en a pas de nouveau.',
+  'notMe.removes':
+    'Ce qui a été configuré depuis pour se connecter, comme des clés d’accès, des applications et des appareils, est aussi supprimé.',
+  'notMe.passwordOff':
+    'Le mot de passe de votre compte ne permet plus de se connecter. Les responsables de ce service vous en donneront un nouveau.',
   'notMe.submit': 'Ce n’était pas moi, déconnecter tout le monde',
   'notMe.wasMe': 'Si c’était vous, fermez cette page. Rien n’a été fait.',
   'notMe.doneTitle': 'Tout le monde est déconnecté',

@@ -11,6 +11,7 @@ export const account = {
   'account.methodLastUsed': 'Usato l’ultima volta {when}',
   'account.methodBackedUp': ', conservata nel Suo account presso il produttore',
   'account.methodOnOneDevice': ', su un solo dispositivo',
+  'account.methodReported': ', segnalata come rubata: non vale finché non ne sceglie un’altra',
   'account.methodCodesLeft': ', {left} non ancora usati',
   'account.addMethod': 'Aggiungi: {method}',
   'account.removeMethod': 'Rimuovi',
@@ -156,7 +157,10 @@ export const account = {
   'notMe.title': 'Non è stato Lei?',
   'notMe.lead':
     'Qualcuno ha effettuato l’accesso all’account {username} su un nuovo dispositivo. Se non è stato Lei, disconnetta tutti.',
-  'notMe.password': 'Poi sceglierà una nuova password.',
+  'notMe.password': 'La password dell’account poi non vale più finché non ce n’è una nuova.',
+  'notMe.removes':
+    'Viene rimosso anche ciò che da allora è stato configurato per accedere, come passkey, app e dispositivi.',
+  'notMe.passwordOff': 'La password del Suo account non vale più. Chi gestisce questo servizio gliene darà una nuova.',
   'notMe.submit': 'Non sono stato io, disconnetti tutti',
   'notMe.wasMe': 'Se è stato Lei, chiuda questa pagina. Non è successo nulla.',
   'notMe.doneTitle': 'Tutti sono disconnessi',

@@ -11,6 +11,7 @@ export const account = {
   'account.methodLastUsed': '最終使用：{when}',
   'account.methodBackedUp': '（メーカーのアカウントに保存されています）',
   'account.methodOnOneDevice': '（1 台のデバイスのみ）',
+  'account.methodReported': '（盗まれたと報告済み。別のものを設定するまで使えません）',
   'account.methodCodesLeft': '（未使用：残り {left} 個）',
   'account.addMethod': '追加：{method}',
   'account.removeMethod': '削除',
@@ -157,7 +158,10 @@ export const account = {
   'notMe.title': 'お心当たりがありませんか？',
   'notMe.lead':
     '新しいデバイスでアカウント {username} へのサインインがありました。ご自身でない場合は、すべてサインアウトさせてください。',
-  'notMe.password': 'その後、新しいパスワードを設定します。',
+  'notMe.password': 'その後、新しいパスワードが設定されるまで、このアカウントのパスワードではサインインできません。',
+  'notMe.removes': 'それ以降にサインイン用に設定されたパスキー、アプリ、デバイスなども削除されます。',
+  'notMe.passwordOff':
+    'あなたのアカウントのパスワードではサインインできなくなりました。新しいパスワードはこのサービスの運営者から受け取ってください。',
   'notMe.submit': '自分ではないので、すべてサインアウトする',
   'notMe.wasMe': 'ご自身の場合は、このページを閉じてください。何も行われていません。',
   'notMe.doneTitle': 'すべてサインアウトしました',

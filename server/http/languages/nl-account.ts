@@ -11,6 +11,7 @@ export const account = {
   'account.methodLastUsed': 'Laatst gebruikt {when}',
   'account.methodBackedUp': ', bewaard in uw account bij de maker',
   'account.methodOnOneDevice': ', op één apparaat',
+  'account.methodReported': ', gemeld als gestolen: geldt niet meer tot u een ander kiest',
   'account.methodCodesLeft': ', nog {left} niet gebruikt',
   'account.addMethod': 'Toevoegen: {method}',
   'account.removeMethod': 'Verwijderen',
@@ -156,7 +157,10 @@ export const account = {
   'notMe.title': 'Was u dat niet?',
   'notMe.lead':
     'Iemand heeft op een nieuw apparaat ingelogd op het account {username}. Was u dat niet, log dan iedereen uit.',
-  'notMe.password': 'Daarna kiest u een nieuw wachtwoord.',
+  'notMe.password': 'Het wachtwoord van het account geldt daarna niet meer tot er een nieuw is.',
+  'notMe.removes':
+    'Wat sindsdien is ingesteld om in te loggen, zoals passkeys, apps en apparaten, wordt ook verwijderd.',
+  'notMe.passwordOff': 'Het wachtwoord van uw account geldt niet meer. Wie deze dienst beheert, geeft u een nieuw.',
   'notMe.submit': 'Dat was ik niet, iedereen uitloggen',
   'notMe.wasMe': 'Was u het wel, sluit dan deze pagina. Er is niets gebeurd.',
   'notMe.doneTitle': 'Iedereen is uitgelogd',

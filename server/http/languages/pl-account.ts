@@ -11,6 +11,7 @@ export const account = {
   'account.methodLastUsed': 'Ostatnie użycie {when}',
   'account.methodBackedUp': ', zachowany na Państwa koncie u producenta',
   'account.methodOnOneDevice': ', tylko na jednym urządzeniu',
+  'account.methodReported': ', zgłoszone jako skradzione: nie działa, dopóki nie zostanie wybrane inne',
   'account.methodCodesLeft': ', jeszcze niewykorzystane: {left}',
   'account.addMethod': 'Dodaj: {method}',
   'account.removeMethod': 'Usuń',
@@ -154,7 +155,10 @@ export const account = {
 
   'notMe.title': 'To nie Ty?',
   'notMe.lead': 'Ktoś zalogował się na konto {username} na nowym urządzeniu. Jeśli to nie Ty, wyloguj wszystkich.',
-  'notMe.password': 'Potem wybierzesz nowe hasło.',
+  'notMe.password': 'Hasło do konta przestaje wtedy działać, dopóki nie będzie nowego.',
+  'notMe.removes':
+    'Usunięte zostanie też to, co od tamtej pory skonfigurowano do logowania, np. klucze dostępu, aplikacje i urządzenia.',
+  'notMe.passwordOff': 'Hasło do Twojego konta już nie działa. Nowe otrzymasz od osób prowadzących tę usługę.',
   'notMe.submit': 'To nie ja, wyloguj wszystkich',
   'notMe.wasMe': 'Jeśli to Ty, zamknij tę stronę. Nic się nie stało.',
   'notMe.doneTitle': 'Wszyscy są wylogowani',

@@ -11,6 +11,7 @@ export const account = {
   'account.methodLastUsed': 'Usado pela última vez {when}',
   'account.methodBackedUp': ', guardada na sua conta junto ao fabricante',
   'account.methodOnOneDevice': ', em um só dispositivo',
+  'account.methodReported': ', comunicada como roubada: não vale até você escolher outra',
   'account.methodCodesLeft': ', {left} ainda não usados',
   'account.addMethod': 'Adicionar: {method}',
   'account.removeMethod': 'Remover',
@@ -154,7 +155,10 @@ export const account = {
 
   'notMe.title': 'Não foi você?',
   'notMe.lead': 'Alguém entrou na conta {username} em um dispositivo novo. Se não foi você, desconecte todos.',
-  'notMe.password': 'Depois você escolhe uma nova senha.',
+  'notMe.password': 'A senha da conta deixa então de valer até que haja uma nova.',
+  'notMe.removes':
+    'O que foi configurado desde então para entrar, como chaves de acesso, aplicativos e dispositivos, também é removido.',
+  'notMe.passwordOff': 'A senha da sua conta não vale mais. Quem administra este serviço lhe dará uma nova.',
   'notMe.submit': 'Não fui eu, desconectar todos',
   'notMe.wasMe': 'Se foi você, feche esta página. Nada aconteceu.',
   'notMe.doneTitle': 'Todos foram desconectados',

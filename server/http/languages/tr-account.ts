@@ -11,6 +11,7 @@ export const account = {
   'account.methodLastUsed': 'Son kullanım: {when}',
   'account.methodBackedUp': ', üreticideki hesabınızda saklanıyor',
   'account.methodOnOneDevice': ', yalnızca bir cihazda',
+  'account.methodReported': ', çalındığı bildirildi: başka bir parola seçene kadar geçersiz',
   'account.methodCodesLeft': ', {left} tanesi henüz kullanılmadı',
   'account.addMethod': 'Ekle: {method}',
   'account.removeMethod': 'Kaldır',
@@ -157,7 +158,10 @@ export const account = {
   'notMe.title': 'Bu siz değil miydiniz?',
   'notMe.lead':
     'Birisi yeni bir cihazda {username} hesabında oturum açtı. Siz değildiyseniz herkesin oturumunu kapatın.',
-  'notMe.password': 'Ardından yeni bir parola seçersiniz.',
+  'notMe.password': 'Bundan sonra hesabın parolası, yenisi belirlenene kadar geçersizdir.',
+  'notMe.removes':
+    'O zamandan beri oturum açmak için ayarlanan geçiş anahtarları, uygulamalar ve cihazlar da kaldırılır.',
+  'notMe.passwordOff': 'Hesabınızın parolası artık geçersiz. Bu hizmeti yürütenler size yenisini verir.',
   'notMe.submit': 'Ben değildim, herkesin oturumunu kapat',
   'notMe.wasMe': 'Sizdiyseniz bu sayfayı kapatın. Hiçbir şey yapılmadı.',
   'notMe.doneTitle': 'Herkesin oturumu kapatıldı',

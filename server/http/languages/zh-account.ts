@@ -11,6 +11,7 @@ export const account = {
   'account.methodLastUsed': '上次使用：{when}',
   'account.methodBackedUp': '，已保存在您的厂商帐户中',
   'account.methodOnOneDevice': '，仅在一台设备上',
+  'account.methodReported': '，已报告被盗：在您另设密码之前无效',
   'account.methodCodesLeft': '，还有 {left} 个未使用',
   'account.addMethod': '添加：{method}',
   'account.removeMethod': '移除',
@@ -150,7 +151,9 @@ export const account = {
 
   'notMe.title': '不是您本人吗？',
   'notMe.lead': '有人在新设备上登录了账户 {username}。如果不是您本人，请让所有人退出登录。',
-  'notMe.password': '随后您将设置新密码。',
+  'notMe.password': '此后该账户的密码将失效，直到设置了新密码。',
+  'notMe.removes': '此后为登录而设置的内容（例如通行密钥、应用和设备）也会被移除。',
+  'notMe.passwordOff': '您的账户密码已失效。请向本服务的运营者获取新密码。',
   'notMe.submit': '不是我，让所有人退出登录',
   'notMe.wasMe': '如果是您本人，请关闭此页面。没有进行任何操作。',
   'notMe.doneTitle': '所有人都已退出登录',

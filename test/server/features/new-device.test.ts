@@ -5,12 +5,16 @@ import { expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { putMessageTemplate } from '../../../server/contract/message-templates.ts';
 import { listMessages } from '../../../server/contract/messages.ts';
+import { deleteMessagingProvider } from '../../../server/contract/messaging.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
-import { createUser, getUser, putUser } from '../../../server/contract/users.ts';
-import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
+import { createUser, getUser, listCredentials, putUser, setPassword } from '../../../server/contract/users.ts';
+import { type AccountCall, createAccountCaller } from '../../support/account-api.ts';
+import { CALLBACK, makePeopledRealm, PASSWORD } from '../../support/applications.ts';
+import { codeAt } from '../../support/authenticator-app.ts';
+import { makeClient } from '../../support/clients.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
-import { linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
+import { codeIn, linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
 import { createPerson, type Person } from '../../support/person.ts';
 
 const NEXT = 'four dry umbrellas';
@@ -18,15 +22,16 @@ const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like 
 let site: MailingServer;
 let realm = '';
 let userId = '';
-const { later } = freshRealms('newdevice', startMailingServer, async (started, fresh) => {
+const { later, seconds } = freshRealms('newdevice', startMailingServer, async (started, fresh) => {
   site = started;
   realm = fresh;
   await makePeopledRealm(site.server, realm, []);
+  const app = { clientId: 'manager', tokenEndpointAuthMethod: 'none' as const, redirectUris: [CALLBACK] };
+  await makeClient(site.server, realm, { ...app, optionalClientScopes: ['account'] });
   const user = { username: 'ada', password: PASSWORD, email: address(), emailVerified: true };
   const { body } = await call(createUser, { params: { realm }, body: user });
   userId = body?.id ?? '';
   await site.sendsMail(realm);
-  await call(putSettings, { params: { realm }, body: { newDeviceNoticeEnabled: true } });
 });
 
 const address = () => `ada@${realm}.example`;
@@ -42,8 +47,19 @@ const notices = async () =>
 const sessions = async () => (await call(listSessions, { params: { realm } })).body ?? [];
 const events = async (type: 'SIGN_IN_REPORTED' | 'SESSION_ENDED') =>
   (await call(listEvents, { params: { realm }, query: { type } })).body ?? [];
+const failures = async () =>
+  ((await call(listEvents, { params: { realm }, query: { type: 'LOGIN_FAILURE' } })).body ?? []).map(
+    ({ data }) => data.reason,
+  );
+async function enrolOtp(me: AccountCall, label: string): Promise<{ id: string; secret: string }> {
+  const { ticket, secret } = Object((await me('POST', 'credentials/otp/start')).body);
+  const made = await me('POST', 'credentials/otp', { ticket, code: codeAt(secret, seconds() * 1000), label });
+  expect(made.status).toBe(201);
+  return { id: Object(made.body).id, secret };
+}
 async function stranger(): Promise<{ who: Person; link: string }> {
   await signIn(browser());
+  later(60_000);
   const who = browser({ 'user-agent': CHROME });
   await signIn(who);
   return { who, link: linkIn(await notice()) };
@@ -86,10 +102,14 @@ test('whoever says that it was not them ends every session, and chooses a new pa
   expect(choose.heading).toBe('Choose a new password');
   expect(await sessions()).toEqual([]);
   expect((await who.open(`/realms/${realm}/account`)).heading).toBe('Sign in');
-  expect((await call(getUser, { params: { realm, userId } })).body?.requiredActions).toEqual(['UPDATE_PASSWORD']);
+  expect((await signIn(browser(), PASSWORD)).text).toContain('The username or password is wrong');
+  expect(await failures()).toEqual(['reported']);
+  expect((await call(listCredentials, { params: { realm, userId } })).body).toMatchObject([{ reported: true }]);
   expect((await events('SIGN_IN_REPORTED'))[0]).toMatchObject({ actor: { id: userId }, subject: { id: userId } });
   expect((await events('SESSION_ENDED')).map(({ data }) => data.reason)).toEqual(['reported', 'reported']);
-  expect((await home.fill(choose, { password: NEXT, repeated: NEXT })).heading).toBe('Your password is changed');
+  const again = await home.fill(choose, { password: PASSWORD, repeated: PASSWORD });
+  expect(again.text).toContain('must not be the old one');
+  expect((await home.fill(again, { password: NEXT, repeated: NEXT })).heading).toBe('Your password is changed');
   expect((await signIn(browser(), PASSWORD)).text).toContain('The username or password is wrong');
   expect((await signIn(browser(), NEXT)).url).toContain('/account');
 });
@@ -144,13 +164,92 @@ test('the device of a reported sign-in is a stranger’s again, and a sign-in th
   await notice();
 });
 
-test('where no password can be set by mail, the page says how to go on, and the next sign-in asks for a new one', async () => {
+test('where no password can be set by mail, the page says who gives a new one, and nobody is let in by the old one', async () => {
   await call(putSettings, { params: { realm }, body: { passwordRecoveryEnabled: false } });
   const { link } = await stranger();
   const who = browser();
-  expect((await who.fill(await who.open(link), {})).heading).toBe('Everybody is signed out');
+  const ended = await who.fill(await who.open(link), {});
+  expect(ended.heading).toBe('Everybody is signed out');
+  expect(ended.text).toContain('The password of your account signs nobody in any more');
   expect(await sessions()).toEqual([]);
-  expect((await signIn(browser())).heading).toBe('Choose a new password');
+  expect((await signIn(browser())).text).toContain('The username or password is wrong');
+  await call(setPassword, { params: { realm, userId }, body: { password: NEXT } });
+  expect((await signIn(browser(), NEXT)).url).toContain('/account');
+});
+
+test('whoever has the password and asks first gets no further: neither by the link’s page, nor by a link for a new password', async () => {
+  const { link } = await stranger();
+  const home = browser();
+  await home.fill(await home.open(link), {});
+  const thief = browser({ 'user-agent': CHROME });
+  for (let times = 0; times < 3; times += 1)
+    expect((await signIn(thief)).text).toContain('The username or password is wrong');
+  expect((await thief.open(link)).status).toBe(400);
+  const forgot = await thief.open(`/realms/${realm}/login/forgot`);
+  await thief.fill(forgot, { username: 'ada' });
+  // The owner alone reads the mail, and loses nothing by its having been asked for.
+  const mailed = linkIn(await site.mailTo(address(), 'opening this link'));
+  expect((await home.fill(await home.open(mailed), { password: NEXT, repeated: NEXT })).heading).toBe(
+    'Your password is changed',
+  );
+  expect((await signIn(browser(), NEXT)).url).toContain('/account');
+});
+
+test('what was set up since the sign-in goes, and an address that was set since gets no password; what was there before stays', async () => {
+  const account = createAccountCaller(site.server, realm);
+  const home = browser();
+  const before = await enrolOtp(await account.bySession('ada', home), 'Mine');
+  later(600_000);
+  const thief = browser({ 'user-agent': CHROME });
+  const asked = await signIn(thief);
+  await thief.fill(asked, { code: codeAt(before.secret, seconds() * 1000) });
+  const link = linkIn(await notice());
+  const theirs = await account.bySession('ada', thief);
+  const after = await enrolOtp(theirs, 'Theirs');
+  const stolen = `thief@${realm}.example`;
+  const { ticket } = Object((await theirs('POST', 'email', { email: stolen })).body);
+  const code = codeIn(await site.mailTo(stolen, 'enter this code'));
+  expect((await theirs('PUT', 'email', { ticket, code })).status).toBe(204);
+  const report = await home.fill(await home.open(link), {});
+  expect(report.heading).toBe('Everybody is signed out');
+  const left = (await call(listCredentials, { params: { realm, userId } })).body?.map(({ id }) => id);
+  expect(left).toContain(before.id);
+  expect(left).not.toContain(after.id);
+  expect((await call(getUser, { params: { realm, userId } })).body).toMatchObject({
+    email: stolen,
+    emailVerified: false,
+  });
+  site.mails.length = 0;
+  await thief.fill(await thief.open(`/realms/${realm}/login/forgot`), { username: 'ada' });
+  await call(putUser, { params: { realm, userId }, body: { email: address(), emailVerified: true } });
+  await home.fill(await home.open(`/realms/${realm}/login/forgot`), { username: 'ada' });
+  await site.mailTo(address(), 'opening this link');
+  expect(site.mails.filter(({ to }) => to.includes(stolen))).toEqual([]);
+});
+
+test('a sign-in that had shown the password before the report, and its second proof after it, comes to nothing', async () => {
+  const account = createAccountCaller(site.server, realm);
+  const { secret } = await enrolOtp(await account.bySession('ada', browser()), 'Mine');
+  later(600_000);
+  const thief = browser({ 'user-agent': CHROME });
+  await thief.fill(await signIn(thief), { code: codeAt(secret, seconds() * 1000) });
+  const link = linkIn(await notice());
+  later(60_000);
+  const half = browser({ 'user-agent': CHROME });
+  const asked = await signIn(half);
+  expect(asked.fields).toHaveProperty('code');
+  const home = browser();
+  await home.fill(await home.open(link), {});
+  await half.fill(asked, { code: codeAt(secret, seconds() * 1000) });
+  expect((await half.open(`/realms/${realm}/account`)).heading).toBe('Sign in');
+  expect(await sessions()).toEqual([]);
+});
+
+test('a realm that sends no mail remembers no browsers for it', async () => {
+  await call(deleteMessagingProvider, { params: { realm, channel: 'EMAIL', driver: 'smtp' } });
+  const who = browser();
+  await signIn(who);
+  expect([...who.jar.keys()].filter((name) => name.includes('DEVICE'))).toEqual([]);
 });
 
 test('a realm’s own words are sent, and a person’s step to a second proof in their session tells nothing', async () => {
