@@ -121,13 +121,10 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
       const email = kept.email ?? '';
       const { email: present, verified } = await emails.of(realm, userId);
       const proof = codes.check(realm, kept, { code }, emailContext(write, email));
-      // Guesses count with those of every other kind of code; the ticket itself could come back as often as somebody likes.
-      const isGuess = proof.do === 'proven' || proof.reason !== '';
       const user = { id: userId, username };
-      const counted =
-        isGuess && (await credentials.guess(realm, user, by, async () => ({ ok: proof.do === 'proven' })));
+      const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);
       if (proof.do === 'again') throw faultAt('code', proof.message);
-      if (counted === false || !counted.ok) throw faultAt('code', 'is wrong');
+      if (!isProven) throw faultAt('code', 'is wrong');
       await asThemselves
         .write(realm, holder, async (tx) => {
           const before = await emails.confirm(tx, by, realm, { userId, email });

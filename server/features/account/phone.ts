@@ -112,13 +112,10 @@ export function createOwnPhoneWrites(deps: OwnPhoneDeps) {
       const kept = Ticket.parse(tickets.open(realm, holder, 'phone', ticket));
       const number = kept.phone ?? '';
       const proof = codes.check(realm, kept, { code }, contextOf(write, number));
-      // Guesses count with those of every other kind of code; the ticket itself could come back as often as somebody likes.
-      const isGuess = proof.do === 'proven' || proof.reason !== '';
       const user = { id: userId, username };
-      const counted =
-        isGuess && (await credentials.guess(realm, user, by, async () => ({ ok: proof.do === 'proven' })));
+      const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);
       if (proof.do === 'again') throw faultAt('code', proof.message);
-      if (counted === false || !counted.ok) throw faultAt('code', 'is wrong');
+      if (!isProven) throw faultAt('code', 'is wrong');
       await asThemselves
         .write(realm, holder, async (tx) => {
           await phones.confirm(tx, by, realm, { userId, number });

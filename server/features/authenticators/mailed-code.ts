@@ -9,6 +9,7 @@ import { createAttempts, inRealm } from '../../domain/attempts.ts';
 import { linkDigest, linkTo } from '../../domain/links.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { text } from '../../http/texts.ts';
+import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { Send } from '../messaging/send.ts';
 import type { Form, Kept } from './authenticator.ts';
 
@@ -116,6 +117,20 @@ export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
       if (sameSecret(digestOf(context, code), kept.code ?? '')) return { do: 'proven' };
       guesses.fail(to);
       return again(text('messageCode.wrong'), 'code-wrong', { ...kept, tries: String(tries) });
+    },
+
+    /**
+     * Guesses count with those of every other kind of code; what is kept of this one could come back as often as somebody likes.
+     * @returns whether it is proven, and the person has not been guessed at too often
+     */
+    async countGuess(
+      credentials: Pick<Credentials, 'guess'>,
+      { realm, user, by }: { realm: string; user: Pick<KnownUser, 'id' | 'username'>; by: By },
+      proof: Proof,
+    ): Promise<boolean> {
+      const ok = proof.do === 'proven';
+      const isGuess = ok || proof.reason !== '';
+      return isGuess && (await credentials.guess(realm, user, by, async () => ({ ok }))).ok;
     },
   };
 }

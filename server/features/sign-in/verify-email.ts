@@ -79,15 +79,12 @@ export function createVerifyEmail(deps: VerifyEmailDeps): RequiredStep {
         return { do: 'kept', keep, ...(keep.address !== undefined && { address: keep.address }) };
       }
       const proof = codes.check(realm, kept, form, contextOf(step, email));
-      // Guesses count with those of every other kind of code.
-      const isGuess = proof.do === 'proven' || proof.reason !== '';
-      const counted =
-        isGuess && (await credentials.guess(realm, user, by, async () => ({ ok: proof.do === 'proven' })));
+      const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);
       if (proof.do === 'again') {
         const { message, keep } = proof;
         return { do: 'again', complaint: { field: 'code', message }, reason: '', ...(keep && { keep }) };
       }
-      if (counted === false || !counted.ok) return again('code', text('messageCode.wrong'));
+      if (!isProven) return again('code', text('messageCode.wrong'));
       const confirmed = await transact(realm, async (tx) => {
         await mustHold(tx.sql, realm, proven);
         const before = await emails.confirm(tx, byThem, realm, { userId: user.id, email });

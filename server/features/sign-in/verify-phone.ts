@@ -62,15 +62,12 @@ export function createVerifyPhone(deps: VerifyPhoneDeps): RequiredStep {
         return { do: 'kept', keep: await sendTo(step, number) };
       }
       const proof = codes.check(realm, kept, form, contextOf(step, number));
-      // Guesses count with those of every other kind of code.
-      const isGuess = proof.do === 'proven' || proof.reason !== '';
-      const counted =
-        isGuess && (await credentials.guess(realm, user, by, async () => ({ ok: proof.do === 'proven' })));
+      const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);
       if (proof.do === 'again') {
         const { message, keep } = proof;
         return { do: 'again', complaint: { field: 'code', message }, reason: '', ...(keep && { keep }) };
       }
-      if (counted === false || !counted.ok) return again('code', text('messageCode.wrong'));
+      if (!isProven) return again('code', text('messageCode.wrong'));
       const confirmed = await transact(realm, async (tx) => {
         await mustHold(tx.sql, realm, proven);
         await phones.confirm(tx, byThem, realm, { userId: user.id, number });
