@@ -8,9 +8,9 @@ import path from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listIdentityLinks } from '../../../server/contract/identity-links.ts';
-import { KeycloakPlan } from '../../../server/contract/keycloak.ts';
 import { listUsers } from '../../../server/contract/users.ts';
 import { basic, claimsIn, post } from '../../support/clients.ts';
+import { importKeycloak, signInAs } from '../../support/keycloak.ts';
 import { createPerson } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
@@ -30,21 +30,8 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-async function send(realm: string, body: string): Promise<KeycloakPlan> {
-  const response = await admin.fetch(`/admin/realms/${realm}/import/keycloak`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-  });
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`import: ${response.status} ${text}`);
-  return KeycloakPlan.parse(JSON.parse(text));
-}
-async function signIn(realm: string, username: string, password: string) {
-  const person = createPerson(server.baseUrl);
-  const page = await person.open(`/realms/${realm}/login`);
-  return { person, page: await person.fill(page, { username, password }) };
-}
+const send = (realm: string, body: string) => importKeycloak(admin, realm, body);
+const signIn = (realm: string, username: string, password: string) => signInAs(server, realm, username, password);
 const PASSWORD = 'Meridian knows 12 #';
 
 test.each([

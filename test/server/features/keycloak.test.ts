@@ -6,13 +6,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listClients } from '../../../server/contract/clients.ts';
-import { KeycloakPlan } from '../../../server/contract/keycloak.ts';
 import { getDirectory } from '../../../server/contract/user-federation.ts';
 import { listUsers } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { basic, post } from '../../support/clients.ts';
-import { createPerson } from '../../support/person.ts';
+import { importKeycloak, sendKeycloak, signInAs } from '../../support/keycloak.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
 
@@ -24,30 +23,12 @@ let admin: Importer;
 beforeAll(async () => {
   server = await startTestServer();
   admin = await importer(server);
-  const plan = await send('acme', acme);
-  if (process.env.SHOW) console.log(JSON.stringify(plan.notCarried, null, 1), plan.summary);
+  await send('acme', acme);
 }, 120_000);
 afterAll(() => server?.stop());
 
-async function answer(realm: string, body: string, query: Record<string, string> = {}) {
-  return admin.fetch(`/admin/realms/${realm}/import/keycloak?${new URLSearchParams(query)}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-  });
-}
-async function send(realm: string, body: string, query?: Record<string, string>): Promise<KeycloakPlan> {
-  const response = await answer(realm, body, query);
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`import: ${response.status} ${text}`);
-  return KeycloakPlan.parse(JSON.parse(text));
-}
-
-async function signIn(realm: string, username: string, password: string) {
-  const person = createPerson(server.baseUrl);
-  const page = await person.open(`/realms/${realm}/login`);
-  return { person, page: await person.fill(page, { username, password }) };
-}
+const send = (realm: string, body: string, query?: Record<string, string>) => importKeycloak(admin, realm, body, query);
+const signIn = (realm: string, username: string, password: string) => signInAs(server, realm, username, password);
 const hashOf = async (realm: string, username: string): Promise<string> => {
   const { rows } = await server.pool.query(
     `select c.secret ->> 'phc' as phc from credential c join realm_user u on u.realm_id = c.realm_id and u.id = c.user_id
@@ -258,7 +239,7 @@ test('of several realms in one file the one that is asked for is taken, and the 
   const plan = await send('shop-eu', both, { dryRun: 'true' });
   expect(plan.notCarried).toContainEqual(expect.objectContaining({ kind: 'realm', key: 'acme', field: null }));
   expect(plan.changes.some(({ key }) => key === 'billing')).toBe(false);
-  const refused = await answer('another', both, { dryRun: 'true' });
+  const refused = await sendKeycloak(admin, 'another', both, { dryRun: 'true' });
   expect(refused.status).toBe(400);
   expect(await refused.text()).toContain('shop-eu, acme');
 });
@@ -272,7 +253,7 @@ test('a file of users alone adds its people to a realm that was moved before', a
 
 test('what no server of Keycloak wrote is refused with its place, and too much of it by its size', async () => {
   const faults = async (body: string) => {
-    const response = await answer('nothing', body);
+    const response = await sendKeycloak(admin, 'nothing', body);
     return [response.status, await response.text()] as const;
   };
   expect(await faults('')).toEqual([400, expect.stringContaining('ends too early')]);
