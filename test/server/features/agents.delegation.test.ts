@@ -111,6 +111,26 @@ describe('a delegated token', () => {
     expect(await errorOf({ resource: API })).toBe('invalid_target');
   });
 
+  test('is had at its own endpoint alone, whatever grants the agent’s client has', async () => {
+    await makeRelyingParty(server, 'exchanger', {
+      consentRequired: false,
+      grantTypes: ['authorization_code', 'urn:ietf:params:oauth:grant-type:token-exchange'],
+    });
+    const form = {
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token: await tokenFor('exchanger', 'openid email'),
+      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      resource: API,
+    };
+    const exchange = () => post(server, REALM, 'token', form, { authorization: basic('exchanger') });
+    const before = await exchange();
+    expect(before.body.error).not.toBe('unauthorized_client');
+    const body = { name: 'exchanger', owner: 'owner', clientId: 'exchanger', scopes: ['email'] };
+    const { id } = (await server.admin.call(api.createAgent, { params, body })).body!;
+    await server.admin.call(api.activateAgent, { params: { ...params, id } });
+    expect(await exchange()).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } });
+  });
+
   test('of a token that is bound to a key is for who proves that key alone', async () => {
     const [key, thiefs] = [await makeProofKey(), await makeProofKey()];
     const at = `${server.baseUrl}/realms/${REALM}`;
