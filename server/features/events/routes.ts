@@ -4,7 +4,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import {
-  type Event,
   EventTypeName,
   isAdminWrite,
   listEvents,
@@ -14,23 +13,11 @@ import {
 import { Problem } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
+import { eventOf } from '../../events/row.ts';
 import { bind } from '../../http/bind.ts';
 import { decodeCursor, page } from '../../http/paging.ts';
 import * as store from './store.ts';
 import { verifyEvents } from './verify.ts';
-
-const toWire = (row: store.EventRow): Event => ({
-  id: row.id,
-  type: row.type,
-  occurredAt: row.occurred_at.getTime(),
-  realmId: row.realm_id,
-  actor: row.actor,
-  subject: row.subject,
-  clientId: row.client_id,
-  ipAddress: row.ip_address,
-  outcome: row.outcome,
-  data: row.data,
-});
 
 const wrong = (path: string, message: string) =>
   new Problem('invalid-request', `${path}: ${message}`, { errors: [{ path, message }] });
@@ -69,7 +56,7 @@ export function eventRoutes(app: FastifyInstance, { sql, seal }: { sql: Sql; sea
       to: dateOf('to', query.to),
     };
     const rows = await store.listEvents(sql, params.realm, filter, { before, limit: query.limit + 1 });
-    return page({ request, reply }, rows.map(toWire), query.limit, (event) => [event.id]);
+    return page({ request, reply }, rows.map(eventOf), query.limit, (event) => [event.id]);
   });
   bind(app, verify, ({ params, query }) => verifyEvents(sql, seal, params.realm, query));
   bind(app, listEventTypes, async () => [...EventTypeName.options]);

@@ -1,19 +1,5 @@
-// SQL of the audit log. Ids are UUIDv7, so their order is the order of time.
-import type { EventType, Party } from '../../contract/events.ts';
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
-
-export interface EventRow {
-  realm_id: string;
-  id: string;
-  type: EventType;
-  occurred_at: Date;
-  actor: Party | null;
-  subject: Party | null;
-  client_id: string | null;
-  ip_address: string | null;
-  outcome: 'success' | 'failure' | 'denied';
-  data: Record<string, unknown>;
-}
+import type { EventRow } from '../../events/row.ts';
 
 export interface EventFilter {
   types: readonly string[] | undefined;

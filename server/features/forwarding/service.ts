@@ -3,6 +3,7 @@
 // Implements: specification 6.1. While the receiver is away events wait in the log, and nobody else does.
 import type { Sql } from '../../db/sql.ts';
 import { forgetDeparted } from '../../events/log.ts';
+import { eventOf } from '../../events/row.ts';
 import { cut, type Forwarded, NotTaken, type Receiver, Refused } from './event.ts';
 import { TIMEOUT_MS } from './receivers.ts';
 import * as store from './store.ts';
@@ -26,16 +27,7 @@ export interface ForwardingDeps {
 }
 
 const forwarded = (row: store.ForwardedRow): Forwarded => ({
-  id: row.id,
-  type: row.type,
-  occurredAt: row.occurred_at.getTime(),
-  realmId: row.realm_id,
-  actor: row.actor,
-  subject: row.subject,
-  clientId: row.client_id,
-  ipAddress: row.ip_address,
-  outcome: row.outcome,
-  data: row.data,
+  ...eventOf(row),
   block: row.block === null || row.hash === null ? null : { number: row.block, hash: row.hash },
 });
 

@@ -1,21 +1,11 @@
-// SQL of forwarding: a cursor over the sealed log, which one process holds at a time.
-import type { Event, EventType, Party } from '../../contract/events.ts';
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
+import type { EventRow } from '../../events/row.ts';
 
 export interface Cursor {
   position: number;
   id: string;
 }
-export interface ForwardedRow extends Cursor {
-  realm_id: string;
-  type: EventType;
-  occurred_at: Date;
-  actor: Party | null;
-  subject: Party | null;
-  client_id: string | null;
-  ip_address: string | null;
-  outcome: Event['outcome'];
-  data: Record<string, unknown>;
+export interface ForwardedRow extends EventRow, Cursor {
   block: number | null;
   hash: string | null;
 }
