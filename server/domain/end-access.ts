@@ -66,6 +66,9 @@ export async function endAccess(
       returning realm_id, user_id, expires_at
     ) select e.user_id, u.username, e.expires_at from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id`;
   await endActing(tx, realm, { which: actedBy(them), by, at });
+  // What is enrolled in a sign-in is confirmed by it, and falls with it.
+  await sql`
+    delete from device_enrolment where realm_id = ${realm} and user_id in (${them}) and not to_confirm and used_at is null`;
   // Any other falls with the credential that it was proven with.
   if (ofPerson) {
     const which = fragment`t.user_id in (${them})`;

@@ -3,7 +3,8 @@
 // Implements: tests of what ends somebody's access.
 import { getAdminSession, putUserAdminRoles } from '../../server/contract/admin-access.ts';
 import type { Client } from '../../server/contract/client.ts';
-import { createUser } from '../../server/contract/users.ts';
+import { createEnrolmentToken } from '../../server/contract/devices.ts';
+import { createUser, listUsers } from '../../server/contract/users.ts';
 import { CALLBACK, getCode, PASSWORD, redeem, refresh } from './applications.ts';
 import { basic, makeClient, makeRealm, post, SECRET } from './clients.ts';
 import { createPerson, type Person } from './person.ts';
@@ -39,6 +40,8 @@ export interface Intruder {
   /** Not exchanged yet. */
   code: { code: string; verifier: string };
   administrator: Client;
+  /** An enrolment token of a device. */
+  enrolment: string;
 }
 
 const OFFLINE = { parameters: { scope: 'openid offline_access' } };
@@ -47,12 +50,15 @@ export async function breakIn(server: TestServer, realm: string, username: strin
   const person = createPerson(server.baseUrl);
   const code = async (more = {}) => getCode(server, realm, 'spa', { person, username, ...more });
   const tokens = async (more = {}) => (await redeem(server, realm, 'spa', await code(more))).body;
+  const [user] = (await server.admin.call(listUsers, { params: { realm }, query: { q: username } })).body ?? [];
+  const offered = await server.admin.call(createEnrolmentToken, { params: { realm, userId: user?.id ?? '' } });
   return {
     browser: person,
     online: await tokens(),
     offline: await tokens(OFFLINE),
     code: await code(),
     administrator: await server.signIn({ realm, username, password: PASSWORD }),
+    enrolment: offered.body?.token ?? '',
   };
 }
 
@@ -77,6 +83,10 @@ export async function whatHolds(server: TestServer, realm: string, { browser, ..
         () => true,
         () => false,
       ),
+    'device enrolment': async () => {
+      const headers = { authorization: `Bearer ${held.enrolment}` };
+      return (await fetch(`${server.baseUrl}/realms/${realm}/device/enroll/start`, { method: 'POST', headers })).ok;
+    },
     code: async () => (await redeem(server, realm, 'spa', held.code)).status === 200,
     'refresh token': async () => (await refresh(server, realm, 'spa', held.online.refresh_token)).status === 200,
     'offline token': async () => (await refresh(server, realm, 'spa', held.offline.refresh_token)).status === 200,
@@ -93,6 +103,7 @@ export const EVERYTHING = [
   'offline access token',
   'offline userinfo',
   'administrator',
+  'device enrolment',
   'code',
   'refresh token',
   'offline token',
