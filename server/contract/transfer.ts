@@ -97,7 +97,7 @@ export const Warning = z.object({ kind: z.string(), key: z.string(), message: z.
 export type Warning = z.infer<typeof Warning>;
 export const Consequence = z.object({
   kind: z.string(),
-  key: z.string(),
+  key: z.string().describe('`*`: of several users together'),
   path: z.string().optional(),
   message: z.string().describe('What the change does to who uses the realm now, in words'),
   locksOut: z.boolean().describe('Somebody who gets in now will not'),

@@ -151,7 +151,10 @@ export function createApply({
       const { manager, dryRun } = query;
       const tells = dryRun && !created && may(principal, realm, 'sessions:read');
       const planned = tells ? config.changes.filter(({ kind }) => mayRead(kind)) : [];
-      const consequences = await consequencesOf(tx.sql, realm, { planned, now: opened.at });
+      const consequences = [
+        ...((tells && users.counts.size > 0 && (await people?.consequences(tx.sql, opened.at))) || []),
+        ...(await consequencesOf(tx.sql, realm, { planned, now: opened.at })),
+      ];
       const shown = { parts, users, mayRead, mayPlan, consequences };
       const wire = (at: number) => planOf({ realm, manager, revision: at, created, dryRun }, config, shown);
       if (query.dryRun) {

@@ -2,7 +2,7 @@
 // Rows never come into memory; what is wrong is told by their place in the document.
 import type { By } from '../../contract/events.ts';
 import { type FieldError, Problem, unknownName } from '../../contract/problem.ts';
-import type { Conflict, Plan } from '../../contract/transfer.ts';
+import type { Conflict, Consequence, Plan } from '../../contract/transfer.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import type { Principal } from '../../domain/principal.ts';
@@ -31,6 +31,11 @@ export interface UserPlan {
 }
 export const NOBODY: UserPlan['undeclared'] = { count: 0, usernames: [] };
 
+const WORDS = {
+  delete: 'go, with all that is theirs',
+  disable: 'sign in no more',
+  lose: 'lose roles or groups',
+} as const;
 const WRITES = ['create', 'update', 'delete', 'take'];
 /** A few dozen rows need no statistics. */
 const MANY = 1000;
@@ -59,6 +64,8 @@ export interface People {
   plan(sql: Sql, options: UserPlanOptions, changes: readonly PlannedChange[], mayAsk: MayAsk): Promise<UserPlan>;
   /** @throws Problem `privilege-escalation` where a user who is changed or deleted holds more than the importer */
   refuseEscalation(sql: Sql, principal: Principal): Promise<void>;
+  /** Of a dry run, once it is planned. */
+  consequences(sql: Sql, at: Date): Promise<Consequence[]>;
   merge(tx: Tx, by: By, options: PlanOptions, at: Date, counts: UserPlan['counts']): Promise<void>;
 }
 
@@ -74,6 +81,11 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
         if (!holdsAll(principal, target_realm, permissions))
           throw escalation(`The user ${holder}, by the admin role ${role},`);
     },
+    consequences: async (sql, at) =>
+      (await rows.touched(sql, realm, importId, at)).map(({ effect, people, sessions }) => ({
+        ...{ kind: 'user', key: '*', message: WORDS[effect], locksOut: true },
+        ...{ people, sessions, clients: 0 },
+      })),
     merge: (tx, by, { manager }, at, counts) =>
       mergeUsers(tx, { realm, importId, by, manager, at, declares, many: many(), has: (action) => counts.has(action) }),
   };
@@ -162,6 +174,8 @@ export function insertedPeople(rows: ImportStore, realm: string, inserts: BulkIn
       return { counts, conflicts: [], writes: counts.size > 0, undeclared: NOBODY };
     },
     refuseEscalation: async () => {},
+    // who is new was never signed in
+    consequences: async () => [],
     merge: ({ sql }, _by, _options, at) =>
       rows.ofMany(sql, true, async () => {
         await rows.mergeTies(sql, realm, importId, { at, declares, has: (action) => counts.has(action) });

@@ -142,6 +142,19 @@ export async function counts(sql: Sql, importId: string): Promise<Map<string, nu
   return new Map(rows.map((row) => [row.action, row.count]));
 }
 
+/** Of whom it would delete, disable, or take a role or a group from: how many, and how many sessions they have now. */
+export const touched = (sql: Sql, realm: string, importId: string, at: Date) =>
+  sql<{ effect: 'delete' | 'disable' | 'lose'; people: number; sessions: number }>`
+    select t.effect, count(distinct t.id)::int as people, count(distinct s.id)::int as sessions from (
+      select i.id, case when i.action = 'delete' then 'delete'
+        when i.changes @> '[{"path": "enabled", "to": false}]' then 'disable' else 'lose' end as effect
+      from ${staging(importId)} i where i.import_id = ${importId} and (i.action = 'delete'
+        or i.action = 'update' and (i.changes @> '[{"path": "enabled", "to": false}]' or exists (
+          select from jsonb_array_elements(i.changes) c cross join lateral jsonb_array_elements_text(c -> 'from') f
+          where c ->> 'path' in ('roles', 'groups', 'clientRoles') and not c -> 'to' ? f)))
+    ) t left join session s on s.realm_id = ${realm} and s.user_id = t.id and s.expires_at > ${at}
+    group by t.effect`;
+
 const SOME = 100;
 
 export const conflicts = (sql: Sql, realm: string, importId: string) =>

@@ -216,6 +216,23 @@ test('mail that is sent no more touches who signed in by it', async () => {
   ]);
 });
 
+test('people who go, are disabled or lose roles by a document are counted together, who is new is not', async () => {
+  const manager = 'hr';
+  await admin.apply(realm, { users: [{ username: 'alice' }, { username: 'dora' }] }, { manager, force: 'true' });
+  const users = [
+    { username: 'new', roles: ['reader'] },
+    { username: 'bob', roles: [] },
+    { username: 'carol', enabled: false, groups: [] },
+  ];
+  const planned = await plan({ users }, { manager, prune: 'true', force: 'true' });
+  expect(planned.toSorted()).toEqual([
+    ['*: go, with all that is theirs', true, expect.any(Number), 2, 0],
+    ['*: lose roles or groups', true, 1, 1, 0],
+    ['*: sign in no more', true, 1, 1, 0],
+  ]);
+  expect(await plan({ users: [{ username: 'bob', firstName: 'Bob' }] }, { manager, force: 'true' })).toEqual([]);
+});
+
 test('undoing a plan says whom that touches, too', async () => {
   const roles = [{ name: 'late', composite: { roles: ['reader'] } }];
   const users = [{ username: 'bob', roles: ['late'] }];
