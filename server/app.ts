@@ -347,7 +347,7 @@ export async function buildApp({
     actuatorRoutes(anonymous, { monitoring, metricsType: metrics.contentType });
   });
   await http.register(async (pages) => {
-    people.mountPages(pages, { ...protocol, gdpr: account.gdpr });
+    people.mountPages(pages, { ...protocol, gdpr: account.gdpr, access });
     adminArrival(pages, { ...people, signIn: adminSignIn, settings, transact, baseUrl });
   });
 

@@ -16,6 +16,7 @@ import { removeLinksSince } from './domain/identity-links.ts';
 import { ERASURES_A_MINUTE } from './features/account/erase.ts';
 import { createForgetPhone, createPhoneSection } from './features/account/phone.ts';
 import { accountRoutes } from './features/account/routes.ts';
+import type { Access } from './features/admin-access/service.ts';
 import { createOwnAgents } from './features/agents/own.ts';
 import { createMailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
 import { createOtp } from './features/authenticators/otp.ts';
@@ -204,7 +205,7 @@ export function createPeople(deps: PeopleDeps) {
   const reported = createReportedCredentials({ notify, newId });
   const newDevices = createNewDevices({
     ...{ sql, transact, recovery, send, sends, now },
-    distrust: [unconfirmSince, reported.distrust, enrolments.end, browsers.forgetSince, removeLinksSince],
+    distrust: [unconfirmSince, reported.distrust, browsers.forgetSince, removeLinksSince],
   });
   const setUps = {
     CONFIGURE_PASSKEY: (within: Transact) => createWebauthn({ passkeys, transact: within }),
@@ -317,12 +318,14 @@ export function createPeople(deps: PeopleDeps) {
         singleLogout,
         gdpr,
         sharing,
+        access,
       }: {
         continuations: readonly Continuation[];
         logout: Pick<Logouts, 'signOut'>;
         singleLogout: Pick<SingleLogout, 'begin'>;
         gdpr: Gdpr;
         sharing: Sharing;
+        access: Pick<Access, 'stillMay'>;
       },
     ): void {
       pages.setErrorHandler(pageErrors(settings.of));
@@ -368,7 +371,7 @@ export function createPeople(deps: PeopleDeps) {
       const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
       appPageRoutes(pages, { settings });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
-      enrolmentLinkPages(pages, { links: enrolmentLinks, settings, baseUrl });
+      enrolmentLinkPages(pages, { links: enrolmentLinks, settings, access, baseUrl });
       newDeviceRoutes(pages, { newDevices, settings, recovers, baseUrl });
       const tries = createAttempts({ limit: REGISTRATIONS_A_MINUTE, now });
       invitationPages(pages, { invitations, sessions, signIns, settings, attempts: tries, baseUrl });

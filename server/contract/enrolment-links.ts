@@ -13,7 +13,7 @@ export const createEnrolmentLink = route({
   tag: 'users',
   summary: 'Make a link by which the user sets up what they have lost',
   description:
-    'Works once, in any browser; a new one takes the place of the one before. Whoever opens it sets up a way to sign in as the user, and is signed in by it to nothing: give it to nobody before you know who asks.',
+    'Works once, in any browser, and as long as whoever made it could make it still; a new one takes the place of the one before. A new password and a sign-in that the user reports end it. Whoever opens it sets up a way to sign in as the user, and is signed in by it to nothing: give it to nobody before you know who asks.',
   permission: 'users:write',
   reach: { user: 'userId' },
   params: z.strictObject({ realm: RealmName, userId: Id }),
@@ -31,4 +31,17 @@ export const createEnrolmentLink = route({
   status: 201,
   response: z.object({ link: z.string().describe('Shown this once'), expiresAt: EpochMs }),
   problems: ['not-found', 'wrong-state', 'privilege-escalation'],
+});
+
+export const deleteEnrolmentLink = route({
+  method: 'DELETE',
+  path: '/admin/realms/:realm/users/:userId/enrollment-links',
+  operationId: 'deleteEnrolmentLink',
+  tag: 'users',
+  summary: 'Take back the link by which the user sets up what they have lost',
+  permission: 'users:write',
+  reach: { user: 'userId' },
+  params: z.strictObject({ realm: RealmName, userId: Id }),
+  status: 204,
+  problems: ['not-found', 'privilege-escalation'],
 });

@@ -33,6 +33,7 @@ export const eventTypes = {
   RECOVERY_CODE_USED: runtime,
   ENROLMENT_LINK_CREATED: runtime,
   ENROLMENT_LINK_USED: runtime,
+  ENROLMENT_LINK_ENDED: runtime,
   DEVICE_ENROLMENT_OFFERED: runtime,
   DEVICE_ENROLMENT_USED: runtime,
   PUSH_REQUESTED: runtime,
@@ -142,6 +143,7 @@ const alsoAdminWrites = new Set<EventType>([
   'AGENT_REVIEWED',
   'IMPERSONATION_STARTED',
   'ENROLMENT_LINK_CREATED',
+  'ENROLMENT_LINK_ENDED',
   'REALM_DELETED',
 ]);
 /** Whether `ADMIN_WRITE` stands for this type too: who subscribes to it, or asks for it, gets every change by its own name. */

@@ -74,6 +74,12 @@ export async function endAccess(
     const which = fragment`t.user_id in (${them})`;
     await suspendAgents(tx, realm, { which, cause: `owner-${cause}`, by });
   }
+  // Of theirs and made by them: who has their password, or had it, may have asked for one.
+  if (ofPerson || cause === 'password-changed' || cause === 'reported')
+    await sql`
+      with them as (${them})
+      delete from enrolment_link where (realm_id = ${realm} and user_id in (select * from them))
+        or (made_by ->> 'realm' = ${realm} and made_by ->> 'id' in (select id::text from them them (id)))`;
   if (ofPerson || cause === 'administrator' || cause === 'reported')
     await sql`
       delete from sign_in where realm_id = ${realm} and state #>> '{user,id}' in (select id::text from (${them}) them (id))`;

@@ -579,6 +579,7 @@ create table enrolment_link (
   action text not null,
   replaces boolean not null,
   expires_at timestamp with time zone not null,
+  made_by jsonb,
   primary key (realm_id, user_id),
   constraint enrolment_link_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
   constraint enrolment_link_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE

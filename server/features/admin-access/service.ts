@@ -13,7 +13,8 @@ import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { type Factors, SECOND_FACTOR } from '../../domain/factors.ts';
 import { personOf } from '../../domain/person.ts';
-import { ADMIN_MAX_MS, type Limited, type Principal, permissionsIn } from '../../domain/principal.ts';
+import { ADMIN_MAX_MS, type Limited, may, type Principal, permissionsIn, reachOf } from '../../domain/principal.ts';
+import { isReached } from '../../domain/reach.ts';
 import { cutoffsOf } from '../../domain/session.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import { adminAudience } from '../../http/own-addresses.ts';
@@ -216,6 +217,32 @@ export function createAccess({
     return store.realmOfIssuer(sql, issuer, kid);
   }
 
+  /**
+   * Whether the principal holds all that the target holds: nobody can give, or take over, what they don't hold.
+   * Inside a transaction pass its `sql`.
+   */
+  async function covers(principal: Principal, realm: string, target: Target, on: Sql = sql): Promise<boolean> {
+    const { userId, userIds, clientUuid, adminRoles } = target;
+    if (
+      principal.realm === realm &&
+      principal.type === 'user' &&
+      userId === principal.id &&
+      !userIds &&
+      !clientUuid &&
+      !adminRoles
+    )
+      return true;
+    const granted: { target: string; permissions: readonly string[] }[] = [];
+    if (userId) granted.push(...(await store.grants(on, realm, { userId })));
+    if (userIds) granted.push(...(await store.grants(on, realm, { userIds })));
+    if (clientUuid) granted.push(...(await store.grants(on, realm, { clientUuid })));
+    if (adminRoles && adminRoles.length > 0) {
+      const roles = await store.rolesNamed(on, realm, adminRoles);
+      granted.push(...roles.map(({ permissions }) => ({ target: realm, permissions })));
+    }
+    return granted.every((grant) => holds(principal, grant.target, grant.permissions));
+  }
+
   return {
     audience,
 
@@ -229,30 +256,18 @@ export function createAccess({
     hasGrants: async (realm: string, clientUuid: string, on: Sql = sql): Promise<boolean> =>
       (await store.grants(on, realm, { clientUuid })).length > 0,
 
-    /**
-     * Whether the principal holds all that the target holds: nobody can give, or take over, what they don't hold.
-     * Inside a transaction pass its `sql`.
-     */
-    async covers(principal: Principal, realm: string, target: Target, on: Sql = sql): Promise<boolean> {
-      const { userId, userIds, clientUuid, adminRoles } = target;
-      if (
-        principal.realm === realm &&
-        principal.type === 'user' &&
-        userId === principal.id &&
-        !userIds &&
-        !clientUuid &&
-        !adminRoles
-      )
-        return true;
-      const granted: { target: string; permissions: readonly string[] }[] = [];
-      if (userId) granted.push(...(await store.grants(on, realm, { userId })));
-      if (userIds) granted.push(...(await store.grants(on, realm, { userIds })));
-      if (clientUuid) granted.push(...(await store.grants(on, realm, { clientUuid })));
-      if (adminRoles && adminRoles.length > 0) {
-        const roles = await store.rolesNamed(on, realm, adminRoles);
-        granted.push(...roles.map(({ permissions }) => ({ target: realm, permissions })));
-      }
-      return granted.every((grant) => holds(principal, grant.target, grant.permissions));
+    covers,
+
+    /** Whether who made something about a person could make it now: they write users still, and hold all that the person holds. */
+    async stillMay(maker: store.Maker, realm: string, userId: string, on: Sql): Promise<boolean> {
+      const grants = await store.grantsOfMaker(on, maker, now());
+      if (!grants) return false;
+      const principal: Principal = { ...maker, name: '', ...held(maker.realm, grants), expiresAt: null };
+      const reach = reachOf(principal, realm, 'users:write');
+      const writes =
+        may(principal, realm, 'users:write') ||
+        (reach !== undefined && (await isReached(on, realm, reach, { user: userId }, { writes: true })));
+      return writes && (await covers(principal, realm, { userId }, on));
     },
 
     /** Gives a role of `realm`; the caller has checked `covers`. False where it was held already. */

@@ -159,6 +159,32 @@ export async function findClient(sql: Sql, realm: string, clientId: string, at: 
   return row;
 }
 
+/** Who made something that is good as long as they may make it. */
+export interface Maker {
+  type: 'user' | 'client' | 'agent';
+  /** Home realm. */
+  realm: string;
+  id: string;
+}
+
+/** What they hold by now; undefined: they may do nothing any more. */
+export async function grantsOfMaker(
+  sql: Sql,
+  { type, realm, id }: Maker,
+  at: Date,
+): Promise<readonly HeldGrant[] | undefined> {
+  const ofClient = fragment`${grantsOf(fragment`g.realm_id = c.realm_id and g.client = c.id`)} as grants from client c`;
+  const who = {
+    user: fragment`${grantsOf(fragment`g.realm_id = u.realm_id and g.user_id = u.id`)} as grants from realm_user u
+      where u.realm_id = ${realm} and u.id = ${id} and u.enabled`,
+    client: fragment`${ofClient} where c.realm_id = ${realm} and c.id = ${id} and c.enabled
+      and not exists (select from agent t where t.realm_id = c.realm_id and t.client_id = c.client_id)`,
+    agent: fragment`${ofClient} join agent t on t.realm_id = c.realm_id and t.client_id = c.client_id
+      where c.realm_id = ${realm} and t.id = ${id} and c.enabled and ${agentActs} and (t.expires_at is null or t.expires_at > ${at})`,
+  };
+  return (await sql<{ grants: HeldGrant[] }>`select ${who[type]}`)[0]?.grants;
+}
+
 /**
  * The realm whose settings name this issuer and whose key it is; tokens of a realm without an issuer of its own are found
  * by their path. By the key too, because any realm may claim another one's issuer: that must not hide whose token it is.

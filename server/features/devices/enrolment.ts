@@ -89,10 +89,6 @@ export function createEnrolments(deps: EnrolmentDeps) {
       return { token, expiresAt };
     },
 
-    /** What could still be enrolled for somebody. */
-    end: (tx: Tx, _by: By, realm: string, { id }: Pick<KnownUser, 'id'>) =>
-      tx.sql`delete from device_enrolment where realm_id = ${realm} and user_id = ${id}`,
-
     /** In a sign-in, which has to {@link confirm} it. */
     async begin(realm: string, user: KnownUser): Promise<string> {
       const token = newToken('svc_enr_');

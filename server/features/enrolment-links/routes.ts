@@ -1,7 +1,7 @@
 // POST …/users/{userId}/enrollment-links, and the page that such a link leads to. Opening it does nothing: mail scanners do so, too.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { createEnrolmentLink } from '../../contract/enrolment-links.ts';
+import { createEnrolmentLink, deleteEnrolmentLink } from '../../contract/enrolment-links.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { principalOf } from '../../domain/principal.ts';
@@ -10,6 +10,7 @@ import { bind } from '../../http/bind.ts';
 import { errorId, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { text } from '../../http/texts.ts';
+import type { Access } from '../admin-access/service.ts';
 import type { Complaint, StepPage } from '../authenticators/authenticator.ts';
 import type { MustCover } from '../users/service.ts';
 import type { Arrival, EnrolmentLinks } from './service.ts';
@@ -33,6 +34,10 @@ export function enrolmentLinkRoutes(
     const { origin } = siteOf(request, policy, baseUrl);
     return links.make({ principal: principalOf(request), by, origin, mustCover }, realm, userId, body);
   });
+  bind(admin, deleteEnrolmentLink, async ({ params: { realm, userId }, by, request }) => {
+    await links.end({ principal: principalOf(request), by, mustCover }, realm, userId);
+    return undefined;
+  });
 }
 
 const FIELD_MAX = 12_000;
@@ -45,7 +50,12 @@ const KEPT = 'kept.';
 
 export function enrolmentLinkPages(
   pages: FastifyInstance,
-  { links, settings, baseUrl }: { links: EnrolmentLinks; settings: Settings; baseUrl: string },
+  {
+    links,
+    settings,
+    access: { stillMay },
+    baseUrl,
+  }: { links: EnrolmentLinks; settings: Settings; access: Pick<Access, 'stillMay'>; baseUrl: string },
 ): void {
   const path = '/realms/:realm/login/enrol';
 
@@ -53,7 +63,8 @@ export function enrolmentLinkPages(
     const { realm } = Params.parse(request.params);
     const policy = await settings.of(realm);
     if (!policy) throw new Problem('not-found', 'There is no such realm here.');
-    return { realm, settings: policy, token, ipAddress: request.ip, site: siteOf(request, policy, baseUrl) };
+    const site = siteOf(request, policy, baseUrl);
+    return { realm, settings: policy, token, ipAddress: request.ip, site, stillMay };
   }
 
   pages.get(path, { schema: { hide: true } }, async (request, reply) => {

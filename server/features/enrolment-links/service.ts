@@ -13,6 +13,7 @@ import { enrolmentLinkTo } from '../../domain/links.ts';
 import { userParty } from '../../domain/party.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { Site } from '../../domain/site.ts';
+import type { Access } from '../admin-access/service.ts';
 import type { Complaint, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
 import type { MustCover } from '../users/service.ts';
@@ -36,6 +37,8 @@ export interface Arrival {
   token: string;
   ipAddress: string;
   site: Site;
+  /** Whether who made the link could make it still. */
+  stillMay: Access['stillMay'];
 }
 /** `over`: used, replaced or too old. */
 export type Used = { do: 'done' } | { do: 'again'; page: StepPage; complaint: Complaint } | { do: 'over' };
@@ -64,6 +67,16 @@ function stepOf({ realm, settings, token, ipAddress, site }: Arrival, { user }: 
 }
 
 export function createEnrolmentLinks({ sql, transact, methodFor, credentials, now }: EnrolmentLinksDeps) {
+  /** It is good while whoever made it could make it still. */
+  async function find(
+    on: Sql,
+    { realm, token, stillMay }: Arrival,
+    { lock = false } = {},
+  ): Promise<store.Found | undefined> {
+    const found = await store.find(on, realm, digestOf(token), { now: now(), lock });
+    return found && (await stillMay(found.madeBy, realm, found.user.id, on)) ? found : undefined;
+  }
+
   return {
     /** @throws Problem `privilege-escalation` where the person holds more, `wrong-state` where they are disabled */
     make: (
@@ -80,16 +93,31 @@ export function createEnrolmentLinks({ sql, transact, methodFor, credentials, no
         if (!user.enabled) throw new Problem('wrong-state', 'The user is disabled');
         const token = newSecret();
         const expiresAt = new Date(now().getTime() + expiresInSeconds * 1000);
-        await store.put(tx.sql, realm, { id: digestOf(token), userId, action, replaces, expiresAt });
+        const madeBy = { type: principal.type, realm: principal.realm, id: principal.id };
+        await store.put(tx.sql, realm, { id: digestOf(token), userId, action, replaces, madeBy, expiresAt });
         const subject = userParty(user.id, user.username);
         const data = { action, replaces, expiresAt: expiresAt.getTime() };
         tx.record({ type: 'ENROLMENT_LINK_CREATED', realm, by, subject, data });
         return { link: enrolmentLinkTo(origin, realm, token), expiresAt: expiresAt.getTime() };
       }),
 
+    /** It sets up nothing any more. @throws Problem `not-found` where the person has none */
+    end: (
+      { principal, by, mustCover }: { principal: Principal; by: By; mustCover: MustCover },
+      realm: string,
+      userId: string,
+    ): Promise<void> =>
+      transact(realm, async (tx) => {
+        const user = await store.person(tx.sql, realm, userId);
+        if (!user) throw new Problem('not-found', 'There is no such user');
+        await mustCover(principal, realm, userId, tx.sql);
+        if (!(await store.remove(tx.sql, realm, userId))) throw new Problem('not-found', 'The user has no such link');
+        tx.record({ type: 'ENROLMENT_LINK_ENDED', realm, by, subject: userParty(user.id, user.username) });
+      }),
+
     /** The page of what it sets up; undefined: it is good no more. Looking uses nothing up. */
     async look(at: Arrival): Promise<{ page: StepPage; username: string } | undefined> {
-      const found = await store.find(sql, at.realm, digestOf(at.token), { now: now() });
+      const found = await find(sql, at);
       if (!found) return undefined;
       const page = await methodFor(found.action, transact).begin(stepOf(at, found, {}), undefined);
       return { page, username: found.user.username };
@@ -100,8 +128,8 @@ export function createEnrolmentLinks({ sql, transact, methodFor, credentials, no
       transact(
         at.realm,
         async (tx): Promise<Used> => {
-          const { realm, token } = at;
-          const found = await store.find(tx.sql, realm, digestOf(token), { now: now(), lock: true });
+          const { realm } = at;
+          const found = await find(tx.sql, at, { lock: true });
           if (!found) return { do: 'over' };
           const method = methodFor(found.action, within(tx));
           const step = stepOf(at, found, kept);

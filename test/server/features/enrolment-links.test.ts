@@ -2,12 +2,13 @@
 // Does not own: what a passkey or an app is checked by (browser/passkeys.test.ts, sign-in.test.ts), forgotten passwords (recovery.test.ts).
 // Implements: specification 4.10.
 import { expect, test } from 'vitest';
+import { putUserAdminRoles } from '../../../server/contract/admin-access.ts';
 import type { Client } from '../../../server/contract/client.ts';
 import { ServerProblem } from '../../../server/contract/client.ts';
-import { createEnrolmentLink } from '../../../server/contract/enrolment-links.ts';
+import { createEnrolmentLink, deleteEnrolmentLink } from '../../../server/contract/enrolment-links.ts';
 import { type EventType, listEvents } from '../../../server/contract/events.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
-import { createUser, listCredentials, putUser } from '../../../server/contract/users.ts';
+import { createUser, listCredentials, putUser, setPassword } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
@@ -175,4 +176,74 @@ test('whoever may not write users, or holds less than the person, makes none', a
   expect(await refusal(link('CONFIGURE_OTP', { action: 'UPDATE_PASSWORD' }))).toMatch(/^400/);
   userId = '00000000-0000-4000-8000-000000000000';
   expect(await refusal(link('CONFIGURE_OTP'))).toMatch(/^404/);
+});
+
+test('a link is good no more once its person holds what its maker does not, or its maker may do less or is disabled', async () => {
+  const writer = await administrator(server, { target: realm, permissions: ['users:read', 'users:write'] });
+  const { rows } = await server.pool.query(
+    `select g.user_id as id, r.name from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
+     where g.realm_id = 'master' and g.target_realm = $1`,
+    [realm],
+  );
+  const maker = { realm: 'master', userId: String(rows[0]?.id) };
+  const writes = [{ role: String(rows[0]?.name), realm }];
+  const path = await link('CONFIGURE_OTP', {}, writer);
+  const who = browser();
+  const page = await who.open(path);
+  const tried = async () => (await browser().open(path)).status;
+  expect([page.status, await tried()]).toEqual([200, 200]);
+
+  const settings = await administrator(server, { home: realm, target: realm, permissions: ['settings:write'] });
+  expect(settings).toBeDefined();
+  const more = await server.pool.query(
+    `select name from admin_role where realm_id = $1 and permissions @> '{settings:write}'`,
+    [realm],
+  );
+  const params = { realm, userId };
+  await server.admin.call(putUserAdminRoles, {
+    params,
+    body: { grants: [{ role: String(more.rows[0]?.name), realm }] },
+  });
+  expect(await tried()).toBe(400);
+  expect(await who.fill(page, { code: codeAt(secretOn(page), moment()) })).toMatchObject(USELESS);
+  await server.admin.call(putUserAdminRoles, { params, body: { grants: [] } });
+  expect(await tried()).toBe(200);
+
+  await server.admin.call(putUserAdminRoles, { params: maker, body: { grants: [] } });
+  expect(await tried()).toBe(400);
+  await server.admin.call(putUserAdminRoles, { params: maker, body: { grants: writes } });
+  expect(await tried()).toBe(200);
+  await server.admin.call(putUser, { params: maker, body: { enabled: false } });
+  await server.admin.call(putUser, { params: maker, body: { enabled: true } });
+  expect(await tried()).toBe(400);
+  expect(await credentials()).toEqual(['password']);
+});
+
+test('a link ends for good with a new password of its person, and with their being disabled', async () => {
+  const params = { realm, userId };
+  const ends = [
+    () => server.admin.call(setPassword, { params, body: { password: 'four dry umbrellas' } }),
+    async () => {
+      await server.admin.call(putUser, { params, body: { enabled: false } });
+      return server.admin.call(putUser, { params, body: { enabled: true } });
+    },
+  ];
+  for (const end of ends) {
+    const path = await link('CONFIGURE_OTP');
+    expect((await browser().open(path)).status).toBe(200);
+    await end();
+    expect(await browser().open(path)).toMatchObject(USELESS);
+  }
+});
+
+test('a link is taken back, by nobody who couldn’t make it; then there is none', async () => {
+  const path = await link('CONFIGURE_OTP');
+  const params = { realm, userId };
+  const reader = await administrator(server, { target: realm, permissions: ['users:read'] });
+  expect(await refusal(reader.call(deleteEnrolmentLink, { params }))).toMatch(/^403/);
+  expect((await browser().open(path)).status).toBe(200);
+  expect((await server.admin.call(deleteEnrolmentLink, { params })).status).toBe(204);
+  expect(await browser().open(path)).toMatchObject(USELESS);
+  expect(await refusal(server.admin.call(deleteEnrolmentLink, { params }))).toBe('404 urn:svc:problem:not-found');
+  expect(await events('ENROLMENT_LINK_ENDED')).toMatchObject([{ actor: { name: 'admin' }, subject: { id: userId } }]);
 });
