@@ -11,7 +11,7 @@ import { buildImage, IMAGE } from '../containers/images.ts';
 import { eventually } from '../support/operator.ts';
 import { type Called, makeCallers, startCallers } from './callers.ts';
 import { type Node, startNode } from './node.ts';
-import { installRelease, NAMESPACE, PATIENCE_MS, type Pod, type Release } from './release.ts';
+import { imageOf, installRelease, NAMESPACE, PATIENCE_MS, type Pod, type Release } from './release.ts';
 
 // what takes several rounds of Pods takes minutes where the processors are shared
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 1_200_000 });
@@ -148,9 +148,8 @@ describe('the chart', () => {
   test('migrations run as the Job of docs/upgrade.md', async () => {
     const guide = await readFile(path.join(root, 'docs/upgrade.md'), 'utf8');
     const [, job = ''] = /```yaml\n(apiVersion: batch\/v1\n[\s\S]*?)```/.exec(guide) ?? [];
-    const here = job
-      .replace('namespace: realmkeeper', `namespace: ${NAMESPACE}`)
-      .replace(/image: \S+/, 'image: localhost/realmkeeper:0.2.0');
+    expect(job).toContain(`namespace: ${NAMESPACE}`);
+    const here = job.replace(imageOf('NEW'), imageOf('0.2.0'));
     await release.must(['apply', '-f', '-'], here);
     await release.must([
       'wait',
@@ -185,7 +184,7 @@ describe('the chart', () => {
       return called;
     }
     const ofVersion = (version: string) => (pod: Pod) =>
-      pod.spec.containers.every(({ image }) => image === `localhost/realmkeeper:${version}`);
+      pod.spec.containers.every(({ image }) => image === imageOf(version));
 
     test('an upgrade replaces every Pod, and nobody sees a fault', async () => {
       const { faults } = await meanwhile(async () => {

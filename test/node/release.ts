@@ -5,17 +5,21 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { chart, helm } from '../charts/helm.ts';
+import { chart, helm, root } from '../charts/helm.ts';
 import { IMAGE } from '../containers/images.ts';
 import { eventually } from '../support/operator.ts';
 import { startRelay } from '../support/relay.ts';
 import { signedIn } from '../support/signed-in.ts';
 import { POSTGRESQL } from './images.ts';
 import type { Node } from './node.ts';
+import { deployedImage, deployWords } from './readme.ts';
 import { NODE_NAME } from './settings.ts';
 
-export const NAMESPACE = 'identity';
-const NAME = 'realmkeeper';
+const words = deployWords('helm', 'install');
+const [NAME = '', CHART = ''] = words;
+export const NAMESPACE = words[words.indexOf('-n') + 1] ?? '';
+/** By the README, which builds the first version of it. */
+export const imageOf = (version: string): string => `${deployedImage().name}:${version}`;
 /** Of the server's Service; known before it is there, since the server's own address leads to it. */
 const SERVICE = '10.0.0.80';
 /** What a cluster has long enough for under load of others. */
@@ -44,31 +48,31 @@ function nameOf(pod: Pod | undefined): string {
   return pod.metadata.name;
 }
 
-/** Installs it as the README says, with the images that the node was given. */
+/** Installs it by the README's own words, with the images that the node was given: it has no registry. */
 export async function installRelease(node: Node) {
   const { kubectl, must, kubeconfig } = node.cluster;
-  await node.load(IMAGE, 'localhost/realmkeeper:0.1.0', 'localhost/realmkeeper:0.2.0');
+  await node.load(IMAGE, imageOf(deployedImage().tag), imageOf('0.2.0'));
   await node.load(POSTGRESQL);
   const relay = await startRelay(80, undefined, SERVICE);
   const url = `http://127.0.0.1:${relay.port}`;
-  await must(['apply', '-f', '-'], restrictedNamespace);
   await must(['apply', '-f', '-'], await makeVolume(node));
   const helmMust = async (...args: string[]) => {
-    const { code, stdout, stderr } = await helm([...args, '-n', NAMESPACE], {
+    const there = args.includes('-n') ? args : [...args, '-n', NAMESPACE];
+    const { code, stdout, stderr } = await helm(there, {
       KUBECONFIG: kubeconfig,
       HOME: node.folder,
     });
     if (code !== 0) throw new Error(`helm ${args.join(' ')}: ${stderr}`);
     return stdout;
   };
+  // what this node has in place of a registry and of a port-forward
   const values = {
-    'image.registry': 'localhost',
     'postgresql.image': POSTGRESQL,
     'server.baseUrl': url,
     'server.service.extraSpec.clusterIP': SERVICE,
-    'operator.clusterName': 'node',
   };
-  const settings = Object.entries(values).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
+  const own = Object.entries(values).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
+  const settings = [...words.flatMap((word, i) => (words[i - 1] === '--set' ? ['--set', word] : [])), ...own];
   const podsOf = async (part: Part): Promise<Pod[]> => {
     const label = `app.kubernetes.io/component=${part}`;
     const found = await must(['get', 'pods', '-n', NAMESPACE, '-l', label, '-o', 'json']);
@@ -99,7 +103,13 @@ export async function installRelease(node: Node) {
     helm: helmMust,
     podsOf,
     told,
-    install: () => helmMust('install', NAME, chart, ...settings),
+    async install(): Promise<void> {
+      await helmMust('install', ...words.map((word) => (word === CHART ? path.join(root, CHART) : word)), ...own);
+      // as docs/install.md has it
+      const restricted = 'pod-security.kubernetes.io/enforce=restricted';
+      const { code, stderr } = await kubectl(['label', 'namespace', NAMESPACE, restricted]);
+      expect([code, stderr]).toEqual([0, '']);
+    },
     upgrade: (...args: string[]) => helmMust('upgrade', NAME, chart, ...settings, ...args),
     rollback: (revision: number) => helmMust('rollback', NAME, String(revision)),
     admin: async () => signedIn(url, { username: 'admin', password: await password() }),
@@ -150,12 +160,6 @@ export async function installRelease(node: Node) {
   return release;
 }
 export type Release = Awaited<ReturnType<typeof installRelease>>;
-
-const restrictedNamespace = stringify({
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name: NAMESPACE, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
-});
 
 /** A folder of the node, kept for the database: nothing here makes volumes as they are asked for. */
 async function makeVolume(node: Node): Promise<string> {
