@@ -41,7 +41,7 @@ export function createDeletion({
 }: {
   client: Client;
   clusterName: string;
-  realms: Pick<Realms, 'mayDeclare' | 'isDeclaredBeside'>;
+  realms: Pick<Realms, 'mayDeclare' | 'isDeclaredBeside' | 'isOfOthers'>;
   now(): Date;
 }) {
   /**
@@ -78,21 +78,31 @@ export function createDeletion({
     }
   }
 
-  async function release(realm: string, manager: string, objects: 'delete' | 'keep'): Promise<string> {
-    await client.call(releaseManager, { params: { realm, manager }, query: { objects } });
-    return objects === 'delete' ? `removed from the realm ${realm}` : `released; the realm ${realm} keeps it`;
+  /**
+   * What a guest made is never nobody's: a flow would then pass for the realm's own, and a webhook go on without anybody's
+   * name on it.
+   */
+  async function leave(resource: Resource, realm: string, { attached }: Rules): Promise<string> {
+    const { body: adoption } = await client.call(getAdoption, { params: { realm } });
+    const manager = managerOf(clusterName, resource);
+    if (attached && adoption && realms.isOfOthers(resource, realm, adoption))
+      return `the realm ${realm} keeps it, as managed by ${manager}: it is another namespace’s realm`;
+    await client.call(releaseManager, { params: { realm, manager }, query: { objects: 'keep' } });
+    return `released; the realm ${realm} keeps it`;
   }
 
   /** An object that a client or a flow needs can't go. For good it must not hold up a namespace that is deleted. */
-  async function removeObjects(realm: string, manager: string, deletedAt: number): Promise<string> {
+  async function removeObjects(resource: Resource, realm: string, kind: Rules): Promise<string> {
+    const manager = managerOf(clusterName, resource);
     try {
-      return await release(realm, manager, 'delete');
+      await client.call(releaseManager, { params: { realm, manager }, query: { objects: 'delete' } });
+      return `removed from the realm ${realm}`;
     } catch (error) {
       if (!(error instanceof ServerProblem && error.status === 409)) throw error;
+      const deletedAt = Date.parse(resource.metadata.deletionTimestamp ?? '');
       if (now().getTime() < deletedAt + IN_USE_MS)
         throw new Waiting('InUse', `something in the realm ${realm} still needs it`);
-      await release(realm, manager, 'keep');
-      return `released; the realm ${realm} keeps it, because something there needs it`;
+      return `${await leave(resource, realm, kind)}, because something there needs it`;
     }
   }
 
@@ -101,11 +111,10 @@ export function createDeletion({
     const aim = aimOf(resource.spec, kind);
     if (!aim) return 'deleted; its spec named no realm';
     const { realm, policy } = aim;
-    const manager = managerOf(clusterName, resource);
     try {
-      if (policy === 'Retain') return await release(realm, manager, 'keep');
+      if (policy === 'Retain') return await leave(resource, realm, kind);
       if (!kind.attached && (await deleteTheirs(resource, realm))) return `deleted the realm ${realm}`;
-      return await removeObjects(realm, manager, Date.parse(resource.metadata.deletionTimestamp ?? ''));
+      return await removeObjects(resource, realm, kind);
     } catch (error) {
       // no realm, or nothing that this resource managed: there is nothing left to do
       if (error instanceof ServerProblem && error.status === 404) return 'nothing is left on the server';

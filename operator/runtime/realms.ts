@@ -21,6 +21,8 @@ export interface Realms {
   mayDeclare(resource: Resource, realm: string, adoption: Adoption): boolean;
   /** Whether another Realm resource speaks for it by right: one that takes this one's place, or holds a part of it. */
   isDeclaredBeside(resource: Resource, realm: string, adoption: Adoption): boolean;
+  /** Whether the realm is another namespace's, which lets this one attach at most. */
+  isOfOthers(resource: Resource, realm: string, adoption: Adoption): boolean;
 }
 
 export interface RealmsOptions {
@@ -234,6 +236,11 @@ export function createRealms(options: RealmsOptions): Realms {
     mayDeclare,
     isDeclaredBeside: (resource, realm, adoption) =>
       entitled(realm, adoption).some(({ metadata }) => metadata.uid !== resource.metadata.uid),
+    isOfOthers(resource, realm, adoption) {
+      const homes = entitled(realm, adoption).map(({ metadata }) => metadata.namespace);
+      if (mayDeclare(resource, realm, adoption) || homes.includes(resource.metadata.namespace)) return false;
+      return homes.length > 0 || adoption.createdBy.startsWith('k8s:');
+    },
 
     async admit(resource, kind, spec) {
       if (kind.givesAdminRoles?.(spec) && resource.metadata.namespace !== operatorNamespace) {

@@ -36,6 +36,7 @@ const remove = (resource: Resource, { secondsLater = 3600, client = server.admin
     realms: {
       mayDeclare: (...asked) => declares({ clusterName: CLUSTER, operatorNamespace: undefined }, ...asked),
       isDeclaredBeside: () => false,
+      isOfOthers: () => false,
     },
     now: () => new Date(Date.parse(deletionTimestamp) + secondsLater * 1000),
   })(resource, resource.kind === 'Realm' ? realmKind : flowKind);

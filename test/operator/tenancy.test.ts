@@ -4,6 +4,7 @@ import { putClientAdminRoles } from '../../server/contract/admin-access.ts';
 import { listClients } from '../../server/contract/clients.ts';
 import { createRealm, deleteRealm, getRealm, putAdoption } from '../../server/contract/realms.ts';
 import { getSettings } from '../../server/contract/settings.ts';
+import { listManagers } from '../../server/contract/transfer.ts';
 import { listWebhooks } from '../../server/contract/webhooks.ts';
 import { listWorkloadIdentities } from '../../server/contract/workload-identity.ts';
 import { operatorSite, resource, secret, type TestOperatorOptions } from '../support/operator.ts';
@@ -362,4 +363,39 @@ test('a client that a guest acts as is kept for them when its Realm leaves it ou
   await operator.ready('Realm', 'theirs', 'identity');
   expect(await clientOf()).toMatchObject({ enabled: false });
   await operator.says('WorkloadIdentity', 'act', 'RealmNotDeclared', 'shop');
+});
+
+test('what a guest leaves behind stays under their name: a flow of theirs comes to sign nobody in by that', async () => {
+  const { realm } = site;
+  const executions = [{ authenticatorId: 'username-password', requirement: 'REQUIRED' }];
+  const retained = { deletionPolicy: 'Retain' };
+  const theirs = (settings: object) =>
+    resource('Realm', 'theirs', { realm, allowedNamespaces: { from: 'All' }, settings }, { namespace: 'identity' });
+  const flow = (name: string, namespace: string) =>
+    resource('Flow', name, { realm, executions, ...retained }, { namespace });
+  const managers = async () =>
+    (await site.server.admin.call(listManagers, { params: { realm } })).body?.map(({ manager }) => manager);
+  await site.folder.write('theirs.yaml', theirs({}));
+  const { spec, ...listen } = hook(realm);
+  await site.folder.write('mine.yaml', flow('strong', 'shop'), { ...listen, spec: { ...Object(spec), ...retained } });
+  await site.folder.write('home.yaml', flow('own', 'identity'));
+  const operator = await begin();
+  await operator.ready('Flow', 'strong', 'shop');
+  await operator.ready('Flow', 'own', 'identity');
+  await operator.ready('Webhook', 'listen', 'shop');
+  await site.folder.remove('mine.yaml');
+  await site.folder.remove('home.yaml');
+  await operator.gone('Flow', 'strong', 'shop');
+  await operator.gone('Webhook', 'listen', 'shop');
+  await operator.gone('Flow', 'own', 'identity');
+  expect((await webhooks(realm))?.map(({ name }) => name)).toEqual(['listen']);
+  await site.folder.write('theirs.yaml', theirs({ browserFlow: 'strong' }));
+  await operator.says('Realm', 'theirs', 'GuestFlow', 'identity');
+  expect((await managers())?.sort()).toEqual(['k8s:test/shop/Flow/strong', 'k8s:test/shop/Webhook/listen']);
+  await site.folder.write('theirs.yaml', theirs({ browserFlow: 'own' }));
+  await operator.took('Realm', 'theirs', { settings: { browserFlow: 'own' } }, 'identity');
+  await operator.ready('Realm', 'theirs', 'identity');
+  // and it is still theirs to take up again
+  await site.folder.write('mine.yaml', flow('strong', 'shop'));
+  await operator.ready('Flow', 'strong', 'shop');
 });
