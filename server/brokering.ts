@@ -10,7 +10,7 @@ import { type MailedCodes, mailedCodeFields } from './features/authenticators/ma
 import { createIdentitySection } from './features/brokering/account.ts';
 import { createCodeFlow } from './features/brokering/code-flow.ts';
 import { type Connections, createConnections } from './features/brokering/connect.ts';
-import { createFirstSignIns } from './features/brokering/first-sign-in.ts';
+import { createFirstSignIns, type FirstSignInDeps } from './features/brokering/first-sign-in.ts';
 import { createHomes } from './features/brokering/homes.ts';
 import { createLinks } from './features/brokering/links.ts';
 import { createUpstreamLogout, type UpstreamLogout } from './features/brokering/logout.ts';
@@ -34,6 +34,7 @@ import { createSigner } from './features/saml/signer.ts';
 import type { Sessions } from './features/sessions/service.ts';
 import type { SettingsService } from './features/settings/service.ts';
 import type { Continuation } from './features/sign-in/continuation.ts';
+import { next } from './features/sign-in/engine.ts';
 import type { SignIns } from './features/sign-in/service.ts';
 import type { OwnAccounts } from './features/users/own-account.ts';
 import { applyProvided } from './features/users/provided.ts';
@@ -54,6 +55,8 @@ export interface IdentityBrokeringDeps {
   /** What the realm proves itself by to identity providers. */
   keys: Pick<Keys, 'active' | 'certificates' | 'decrypting'>;
   outbound: Outbound;
+  /** What a flow has for first sign-ins. */
+  firstSteps: FirstSignInDeps['firstSteps'];
   /** What placeholders stand for. */
   environment: Readonly<Record<string, string>>;
   baseUrl: string;
@@ -77,7 +80,7 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
   const saml = createSaml({ samlProviders, keys, signerOf, realmSql, seal, now });
   const firstSignIns = createFirstSignIns({
     ...deps,
-    ...{ codeFields: mailedCodeFields, links, providers, apply: applyProvided },
+    ...{ codeFields: mailedCodeFields, links, providers, apply: applyProvided, next },
   });
   const upstreams = { oidc, oauth2: createOauth2({ codeFlow }), saml };
   const brokering = createBrokering({

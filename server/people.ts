@@ -172,7 +172,10 @@ export function createPeople(deps: PeopleDeps) {
   });
   const codes = createMailedCodes({ send, seal, now });
   const accounts = createOwnAccounts({ sql, transact, setPassword: credentials.setPassword, now, newId });
-  const identities = createIdentityBrokering({ ...deps, accounts, credentials, codes });
+  const identities = createIdentityBrokering({
+    ...{ ...deps, accounts, credentials, codes },
+    firstSteps: (realm, flow) => flows.firstSteps(realm, flow),
+  });
   const { brokering, homes, links } = identities;
   const registry = createRegistry({
     ...{ credentials, passkeys, recoveryCodes, challenges, enrolments, brokering, homes },

@@ -27,7 +27,21 @@ export const authenticatorIds = [
   'network',
   'device-known',
   'level-of-assurance',
+  'review-profile',
+  'confirm-email',
+  'create-account',
+  'link-password',
+  'link-email',
 ] as const;
+
+/** Of those, what only a first sign-in by an identity provider goes through. */
+export const firstSignInIds = [
+  'review-profile',
+  'confirm-email',
+  'create-account',
+  'link-password',
+  'link-email',
+] as const satisfies readonly (typeof authenticatorIds)[number][];
 
 /** To come by another identity provider. */
 export const BY_PROVIDER = 'idp-redirect' satisfies (typeof authenticatorIds)[number];
@@ -123,8 +137,10 @@ export const Authenticator = z
     id: z.string(),
     displayName: z.string(),
     factorClass: z.enum(['KNOWLEDGE', 'POSSESSION', 'INHERENCE', 'NONE']),
-    levelOfAssurance: z.int().describe('0 for conditions'),
-    category: z.enum(['METHOD', 'CONDITION']),
+    levelOfAssurance: z.int().describe('0 for conditions and steps of first sign-ins'),
+    category: z
+      .enum(['METHOD', 'CONDITION', 'FIRST_SIGN_IN'])
+      .describe('FIRST_SIGN_IN: a step of the flow that an identity provider’s `firstLoginFlow` names'),
     configSchema: z.record(z.string(), z.unknown()).describe('JSON Schema of an execution’s `config`'),
   })
   .meta({ id: 'Authenticator' });
@@ -194,6 +210,7 @@ export const putFlow = route({
     'A REQUIRED second factor that somebody has not set up is set up within the sign-in, except behind the condition',
     '`risk` (and wherever the realm’s risk action is `step_up`): there only a factor that existed before counts.',
     'A tree that cannot authenticate anyone is refused, naming the execution.',
+    'Steps of first sign-ins are gone through where an identity provider’s `firstLoginFlow` names the flow, and nowhere else.',
   ].join(' '),
   permission: 'flows:write',
   params: ByAlias,

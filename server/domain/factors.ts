@@ -30,7 +30,7 @@ interface Method {
   standsIn?: boolean;
   credential?: { type: string; name: string; setUpBy?: RequiredAction };
 }
-type Entry = Method | { category: 'CONDITION' };
+type Entry = Method | { category: 'CONDITION' | 'FIRST_SIGN_IN' };
 
 /** Whether it is what an execution of that configuration asks for. */
 export const isPassOf = (factor: Factor, authenticator: string, config: Record<string, unknown>): boolean =>

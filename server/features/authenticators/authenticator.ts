@@ -222,4 +222,9 @@ export interface Condition extends AuthenticatorEntry {
   needs?: 'person' | 'device';
   holds(facts: ConditionFacts, config: Record<string, unknown>): boolean;
 }
-export type AuthenticatorRecord = Method | Condition;
+/** What somebody's first sign-in by an identity provider goes through (features/brokering). */
+export interface FirstStep extends AuthenticatorEntry {
+  category: 'FIRST_SIGN_IN';
+  firstSignIn: 'prepares' | 'makes' | 'connects';
+}
+export type AuthenticatorRecord = Method | Condition | FirstStep;

@@ -1,6 +1,7 @@
 // The registry: every authenticator that works on this server, in the order that GET /authenticators lists them.
 import type { AuthenticatorRecord } from './authenticator.ts';
 import { conditions, mfaEnabled, riskCondition } from './conditions.ts';
+import { firstSteps } from './first-sign-in.ts';
 import { createIdpRedirect, type IdpRedirectDeps } from './idp-redirect.ts';
 import { createMagicLink, type MagicLinkDeps } from './magic-link.ts';
 import { createMessageCodes, type MessageCodeDeps } from './message-code.ts';
@@ -34,4 +35,5 @@ export const createRegistry = (deps: Deps): AuthenticatorRecord[] => [
   riskCondition,
   mfaEnabled,
   ...conditions,
+  ...firstSteps,
 ];

@@ -1,6 +1,7 @@
-// Somebody's first sign-in by an identity provider: what is lacking of their profile, whether the address is theirs, and then a new
-// account. Where somebody here has the address, it is connected by a proof of that account alone: its password, or a code to the
-// address that it has confirmed. That an address is equal proves nothing.
+// Somebody's first sign-in by an identity provider, by the steps of its flow: what is lacking of their profile, whether the address is
+// theirs, and then a new account. Where somebody here has the address, it is connected by a proof of that account alone: its password, or a
+// code to the address that it has confirmed. Whatever the flow says, that an address is equal proves nothing, and a realm that confirms
+// addresses does so before an account is made or anybody learns that there is one.
 import type { By } from '../../contract/events.ts';
 import type { Transact } from '../../db/transact.ts';
 import { valuesIn, withValues } from '../../http/profile-fields.ts';
@@ -8,8 +9,11 @@ import { said, text } from '../../http/texts.ts';
 import type { Form, Kept, Step, StepPage, StepVerdict } from '../authenticators/authenticator.ts';
 import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
+import type { TreeNode } from '../flows/tree.ts';
+import type { next } from '../sign-in/engine.ts';
 import type { NewPerson, OwnAccounts } from '../users/own-account.ts';
 import type { applyProvided } from '../users/provided.ts';
+import { asksAlways, has, nextStep, stepsOf } from './first-steps.ts';
 import type { Links } from './links.ts';
 import { codePage, linkPage, reviewPage } from './pages.ts';
 import type { Arrived } from './person.ts';
@@ -26,15 +30,17 @@ export interface FirstSignInDeps {
   apply: typeof applyProvided;
   transact: Transact;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
+  /** What a flow has for first sign-ins. */
+  firstSteps(realm: string, flow: string): Promise<readonly TreeNode[]>;
+  /** The flow engine. */
+  next: typeof next;
 }
 
 type Review = Extract<Stage, { is: 'review' }>;
 type Mail = Extract<Stage, { is: 'mail' }>;
 type Link = Extract<Stage, { is: 'link' }>;
 type Later = Review | Mail | Link;
-type Goal = Pick<Review, 'arrived' | 'person' | 'last'> & {
-  /** The address is theirs, by this server. */
-  proven?: boolean;
+type Goal = Pick<Review, 'arrived' | 'person' | 'last' | 'reviewed' | 'proven'> & {
   /** What was typed. */
   values?: Kept;
 };
@@ -48,10 +54,11 @@ export type Outcome =
   | { do: 'theirs'; user: KnownUser; credentialId?: string; arrived: Arrived };
 
 const field = (form: Form, name: string): string => (form[name] ?? '').trim();
+const sameAddress = (a: string, b: string | undefined): boolean => a.toLowerCase() === b?.toLowerCase();
 const NAMES = new Set(['username', 'email']);
 
 export function createFirstSignIns(deps: FirstSignInDeps) {
-  const { accounts, credentials, codes, codeFields, links, providers, apply, transact, sends } = deps;
+  const { accounts, credentials, codes, codeFields, links, providers, apply, transact, sends, firstSteps, next } = deps;
   const contextOf = ({ realm, challenge }: Step, { providerId, subject }: Arrived): string =>
     `brokering:${realm}:${challenge}:${providerId}:${subject}`;
   const again = (at: string, message: string, values: Kept = {}, reason = ''): Outcome => ({
@@ -100,38 +107,68 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     return undefined;
   }
 
-  async function toLink(step: Step, arrived: Arrived, owner: Link['owner']): Promise<Outcome> {
-    const provider = await providers.named(step.realm, arrived.alias);
-    if (provider?.linking !== 'ask') return over(text('provider.notConnected'), 'provider-linking-never');
-    return { do: 'stage', stage: { is: 'link', arrived, owner } };
-  }
+  const stepsFor = async (realm: string, flow: string | null | undefined): Promise<readonly TreeNode[]> =>
+    stepsOf(flow ? await firstSteps(realm, flow) : []);
 
-  /** An account that needs nothing more, or whatever is lacking. */
+  /** What comes next of them, as things stand now. */
   async function goOn(step: Step, goal: Goal): Promise<Outcome> {
     const { realm, settings } = step;
-    const { arrived, person, proven = false } = goal;
-    const confirmed = proven || (arrived.emailVerified && person.email.toLowerCase() === arrived.email.toLowerCase());
-    if (!confirmed && settings.registrationVerifyEmail && (await sends(realm, 'EMAIL'))) return askForCode(step, goal);
+    const { arrived, person, last, reviewed = false, proven } = goal;
+    const provider = await providers.named(realm, arrived.alias);
+    const tree = await stepsFor(realm, provider?.firstLoginFlow);
+    const byCode = sameAddress(person.email, proven);
+    const confirmed = byCode || (arrived.emailVerified && sameAddress(person.email, arrived.email));
+    const mails = person.email !== '' && (await sends(realm, 'EMAIL'));
+    const due = !confirmed && settings.registrationVerifyEmail && mails;
+    const confirms = due || (person.email !== '' && !byCode && asksAlways(tree, 'confirm-email'));
     const owner = await ownerOf(realm, person.email);
-    if (!owner) return create(step, arrived, person, confirmed);
-    if (proven && (await openedBy(realm, person.email))) {
-      const linked = await toLink(step, arrived, owner);
-      return linked.do === 'stage' ? { do: 'theirs', user: owner, arrived } : linked;
+    const fault = reviewed ? undefined : await faultOf(step, { arrived, person });
+    // Whoever has an account here has a profile, too.
+    const reviews = !reviewed && !(owner && confirmed) && (fault !== undefined || asksAlways(tree, 'review-profile'));
+    const connects = owner && provider?.linking === 'ask';
+    const mayMail = connects && !due && (await reachOf(realm, owner.id)) !== undefined;
+    const found = nextStep(next, tree, {
+      done: [...(reviews ? [] : ['review-profile' as const]), ...(confirms ? [] : ['confirm-email' as const])],
+      open: [
+        ...['review-profile' as const, 'confirm-email' as const],
+        ...(owner ? [] : ['create-account' as const]),
+        ...(connects ? ['link-password' as const] : []),
+        ...(mayMail ? ['link-email' as const] : []),
+      ],
+    });
+    if (found?.step === 'review-profile')
+      return { do: 'stage', stage: { is: 'review', arrived, person, last, proven } };
+    // Also where the flow doesn't say so: nobody learns whose an address is before it is theirs.
+    if (due || found?.step === 'confirm-email') {
+      return mails ? askForCode(step, goal) : over(text('verify.nowhere'), 'provider-no-mail');
     }
-    return toLink(step, arrived, owner);
+    if (!found)
+      return owner
+        ? over(text('provider.notConnected'), connects ? 'provider-no-proof' : 'provider-linking-never')
+        : over(text('register.closedLead'), 'provider-no-account');
+    if (found.step === 'create-account')
+      return fault ? over(text('register.taken'), 'provider-profile') : create(step, arrived, person, confirmed);
+    if (!owner) throw new Error('an account is to be connected that is not there');
+    const offers = [found.step, ...found.instead];
+    const [password, mail] = [offers.includes('link-password'), offers.includes('link-email')];
+    if (byCode && mail && (await openedBy(realm, person.email))) return { do: 'theirs', user: owner, arrived };
+    return { do: 'stage', stage: { is: 'link', arrived, owner, password, mail } };
   }
 
   /** A new code, but not right after another: that one is still good for the address that it went to. */
-  async function askForCode(step: Step, { arrived, person, last, values }: Goal): Promise<Outcome> {
-    if (!last || codes.mayResend(last)) return sendCode(step, { arrived, person });
+  async function askForCode(step: Step, { arrived, person, reviewed, last, values }: Goal): Promise<Outcome> {
+    if (!last || codes.mayResend(last)) return sendCode(step, { arrived, person, reviewed });
     if (last.email !== person.email) return again('email', text('messageCode.sentJustNow'), values);
-    return { do: 'stage', stage: { is: 'mail', arrived, person, code: last } };
+    return { do: 'stage', stage: { is: 'mail', arrived, person, reviewed, code: last } };
   }
-  async function sendCode(step: Step, { arrived, person }: Pick<Mail, 'arrived' | 'person'>): Promise<Outcome> {
+  async function sendCode(
+    step: Step,
+    { arrived, person, reviewed }: Pick<Mail, 'arrived' | 'person' | 'reviewed'>,
+  ): Promise<Outcome> {
     const { realm, site, by } = step;
     const mailing = { realm, origin: site.origin, by, userId: null, email: person.email, owner: undefined };
     const code = await transact(realm, (tx) => codes.send(tx, { ...mailing, context: contextOf(step, arrived) }));
-    const stage: Mail = { is: 'mail', arrived, person, code };
+    const stage: Mail = { is: 'mail', arrived, person, reviewed, code };
     return { do: 'stage', stage };
   }
 
@@ -170,22 +207,35 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     return withValues(inputs, valuesIn(inputs, form), { ...before, username, email });
   }
 
-  async function review(step: Step, { arrived, person: before, last }: Review, form: Form): Promise<Outcome> {
+  async function review(step: Step, { arrived, person: before, last, proven }: Review, form: Form): Promise<Outcome> {
     const person = await personIn(step, before, form);
     const values = Object.fromEntries(
       Object.entries(form).filter(([name]) => NAMES.has(name) || /^(firstName|lastName|attribute\.)/.test(name)),
     );
     const fault = await faultOf(step, { arrived, person });
-    return fault ? again(fault.at, fault.message, values) : goOn(step, { arrived, person, last, values });
+    return fault
+      ? again(fault.at, fault.message, values)
+      : goOn(step, { arrived, person, last, values, proven, reviewed: true });
   }
 
   async function confirm(step: Step, stage: Mail, form: Form): Promise<Outcome> {
-    const { arrived, person, code } = stage;
-    if (form.other !== undefined) return { do: 'stage', stage: { is: 'review', arrived, person, last: code } };
+    const { arrived, person, reviewed, code } = stage;
+    if (form.other !== undefined) return elsewhere(step, stage);
     if (form.resend !== undefined)
       return codes.mayResend(code) ? sendCode(step, stage) : again('code', text('messageCode.sentJustNow'));
     const opened = await openedBy(step.realm, person.email);
-    return (await faultOfCode(step, stage, code, form, opened)) ?? goOn(step, { arrived, person, proven: true });
+    return (
+      (await faultOfCode(step, stage, code, form, opened)) ??
+      goOn(step, { arrived, person, reviewed, proven: person.email })
+    );
+  }
+
+  /** To say another address, where the flow lets people say any. */
+  async function elsewhere({ realm }: Step, { arrived, person, code }: Mail): Promise<Outcome> {
+    const provider = await providers.named(realm, arrived.alias);
+    if (!has(await stepsFor(realm, provider?.firstLoginFlow), 'review-profile'))
+      return over(text('register.taken'), 'provider-profile');
+    return { do: 'stage', stage: { is: 'review', arrived, person, last: code } };
   }
 
   /**
@@ -211,20 +261,22 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
 
   async function prove(step: Step, stage: Link, form: Form): Promise<Outcome> {
     const { realm, by } = step;
-    const { arrived, owner, code } = stage;
+    const { arrived, owner, code, password, mail } = stage;
     const last = code ?? stage.last;
-    if (form.mail !== undefined || form.resend !== undefined) {
+    const wantsCode = form.mail !== undefined || form.resend !== undefined || (!password && !code);
+    if (wantsCode && mail) {
       const email = await reachOf(realm, owner.id);
       if (email === undefined) return again('form', text('verify.nowhere'));
       if (last && !codes.mayResend(last))
         return code ? again('code', text('messageCode.sentJustNow')) : { do: 'stage', stage: { ...stage, code: last } };
       const mailing = { realm, origin: step.site.origin, by, userId: owner.id, email, owner: undefined };
       const sent = await transact(realm, (tx) => codes.send(tx, { ...mailing, context: contextOf(step, arrived) }));
-      const next: Link = { is: 'link', arrived, owner, code: sent };
+      const next: Link = { ...stage, code: sent };
       return { do: 'stage', stage: next };
     }
-    if (form.other !== undefined) return { do: 'stage', stage: { is: 'link', arrived, owner, last } };
-    if (code && form.password === undefined) return byCode(step, stage, code, form);
+    if (form.other !== undefined) return { do: 'stage', stage: { ...stage, code: undefined, last } };
+    if (code && (form.password === undefined || !password)) return byCode(step, stage, code, form);
+    if (!password) return again('form', text('verify.nowhere'));
     const checked = await credentials.checkPassword({
       realm,
       username: owner.username,
@@ -248,8 +300,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   }
 
   return {
-    async begin(step: Step, provider: Provider, arrived: Arrived): Promise<Outcome> {
-      const { realm } = step;
+    begin(step: Step, provider: Provider, arrived: Arrived): Promise<Outcome> {
       const { username, email, firstName, lastName, provided } = arrived;
       const person: NewPerson = {
         username,
@@ -258,10 +309,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
         lastName: lastName || null,
         attributes: withValuesOnly(provided.attributes),
       };
-      const owner = arrived.emailVerified ? await ownerOf(realm, email) : undefined;
-      if (owner) return toLink(step, { ...arrived, alias: provider.alias }, owner);
-      const fault = await faultOf(step, { arrived, person });
-      return fault ? { do: 'stage', stage: { is: 'review', arrived, person } } : goOn(step, { arrived, person });
+      return goOn(step, { arrived: { ...arrived, alias: provider.alias }, person });
     },
 
     go: (step: Step, stage: Later, form: Form): Promise<Outcome> => {
@@ -277,11 +325,11 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
         const inputs = await accounts.inputs(realm);
         return reviewPage({ title, settings, inputs, person: stage.person, complaint });
       }
-      const { arrived, owner, code } = stage;
+      const { arrived, owner, code, password } = stage;
       if (code) return codePage(codeFields, { email: shown(code.email ?? '', arrived), complaint });
-      const mail = await reachOf(realm, owner.id);
+      const mail = stage.mail && (await reachOf(realm, owner.id)) !== undefined;
       const them = arrived.name ?? arrived.subject;
-      return linkPage({ title, them, email: arrived.email, mail: mail !== undefined, complaint });
+      return linkPage({ title, them, email: arrived.email, password, mail, complaint });
     },
   };
 }

@@ -72,23 +72,27 @@ export interface LinkView {
   /** Who they are there. */
   them: string;
   email: string;
-  /** Whether a code can be sent. */
+  /** Whether it can be proven by the account's password, and by a code to its address. */
+  password: boolean;
   mail: boolean;
   complaint: Complaint;
 }
 
 /** Enter in the field connects: the first button of a form is the one that it presses. */
-export const linkPage = ({ title, them, email, mail, complaint }: LinkView): StepPage => ({
+export const linkPage = ({ title, them, email, password, mail, complaint }: LinkView): StepPage => ({
   title: text('provider.link'),
-  submit: text('provider.connect'),
+  submit: text(password ? 'provider.connect' : 'verify.send'),
   plain: true,
-  body: html`${mail && html`<button class="hidden" name="do" value="next" tabindex="-1" aria-hidden="true">${text('provider.connect')}</button>`}
+  body: html`${password && mail && html`<button class="hidden" name="do" value="next" tabindex="-1" aria-hidden="true">${text('provider.connect')}</button>`}
 <p class="lead">${text('provider.linkLead', { email, them, provider: title })}</p>
-<div class="field">
+${
+  password &&
+  html`<div class="field">
 <label for="password">${text('password.password')}</label>
 <input type="password" id="password" name="password" maxlength="${PASSWORD_MAX}" autocomplete="current-password" autofocus${state(complaint, 'password')}>
 </div>
-${mail && html`<p class="choices"><button class="link" name="mail" value="1">${text('provider.byMail')}</button></p>`}`,
+`
+}${password && mail && html`<p class="choices"><button class="link" name="mail" value="1">${text('provider.byMail')}</button></p>`}`,
 });
 
 /** Whoever comes back to a browser that has begun no such sign-in. */

@@ -49,10 +49,23 @@ export const Stage = z.discriminatedUnion('is', [
     anew: z.boolean(),
     at: z.number(),
   }),
-  /** New here: to say what is lacking; `last`, here and below: the code that they turned away from. */
-  z.object({ is: z.literal('review'), arrived: Arrived, person: NewPerson, last: Strings.optional() }),
-  /** New here: to prove the address; `code` as mailed codes keep it. */
-  z.object({ is: z.literal('mail'), arrived: Arrived, person: NewPerson, code: Strings }),
+  /** New here: to say what is lacking; `last`, here and below: the code that they turned away from; `proven`: the address that is theirs. */
+  z.object({
+    is: z.literal('review'),
+    arrived: Arrived,
+    person: NewPerson,
+    last: Strings.optional(),
+    reviewed: z.boolean().optional(),
+    proven: z.string().optional(),
+  }),
+  /** New here: to prove the address; `code` as mailed codes keep it; `reviewed`: they have seen what they are to be. */
+  z.object({
+    is: z.literal('mail'),
+    arrived: Arrived,
+    person: NewPerson,
+    reviewed: z.boolean().optional(),
+    code: Strings,
+  }),
   /** To prove that the account is theirs; `code` where that goes by mail. */
   z.object({
     is: z.literal('link'),
@@ -60,6 +73,9 @@ export const Stage = z.discriminatedUnion('is', [
     owner: Owner,
     code: Strings.optional(),
     last: Strings.optional(),
+    /** By which proofs. */
+    password: z.boolean().default(true),
+    mail: z.boolean().default(true),
   }),
 ]);
 export type Stage = z.infer<typeof Stage>;

@@ -9,6 +9,7 @@ import { createRealmCache } from '../../db/cache.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import type { Expect } from '../../http/etag.ts';
+import { divided, isFirstAlone } from './first-steps.ts';
 import * as store from './store.ts';
 import {
   type AuthenticatorEntry,
@@ -41,10 +42,12 @@ const toWire = (realm: string, row: store.FlowRow, executions: readonly Executio
 });
 
 export function createFlows({ sql, transact, settings, registry, now, newId }: FlowDeps) {
-  const trees = createRealmCache<TreeNode[] | undefined>({
+  const entries = new Map(registry.map((entry) => [entry.id, entry]));
+  const trees = createRealmCache<ReturnType<typeof divided> | undefined>({
     now,
     async load(realm, alias) {
-      return (await store.read(sql, realm, alias)) && nest(await store.executions(sql, realm, alias));
+      const flow = await store.read(sql, realm, alias);
+      return flow && divided(nest(await store.executions(sql, realm, alias)), entries);
     },
   });
   const tell = (tx: Tx, type: FlowEvent, realm: string, by: By, alias: string, data: Record<string, unknown> = {}) =>
@@ -121,13 +124,21 @@ export function createFlows({ sql, transact, settings, registry, now, newId }: F
     registry,
 
     /** The tree that signs people in: the client's override where that flow still exists, else the realm's. */
-    async treeFor(realm: string, override: string | undefined): Promise<{ alias: string; tree: TreeNode[] }> {
+    async treeFor(
+      realm: string,
+      override: string | undefined,
+    ): Promise<{ alias: string; tree: TreeNode[]; firstAlone?: boolean }> {
       const overriding = override === undefined ? undefined : await trees.get(realm, override);
-      if (override !== undefined && overriding) return { alias: override, tree: overriding };
+      if (override !== undefined && overriding)
+        return { alias: override, tree: overriding.rest, firstAlone: isFirstAlone(overriding) };
       const alias = await bound(realm);
-      return { alias, tree: (await trees.get(realm, alias)) ?? [] };
+      return { alias, tree: (await trees.get(realm, alias))?.rest ?? [] };
     },
-    tree: (realm: string, alias: string): Promise<TreeNode[] | undefined> => trees.get(realm, alias),
+    tree: async (realm: string, alias: string): Promise<TreeNode[] | undefined> =>
+      (await trees.get(realm, alias))?.rest,
+    /** What a flow has for whoever comes by an identity provider for the first time. */
+    firstSteps: async (realm: string, alias: string): Promise<TreeNode[]> =>
+      (await trees.get(realm, alias))?.first ?? [],
 
     list: async (
       realm: string,

@@ -12,6 +12,7 @@ import {
 } from '../../contract/flows.ts';
 import { canonicalJson } from '../../contract/json.ts';
 import type { FieldError } from '../../contract/problem.ts';
+import { divided, firstFaults, isFirstAlone } from './first-steps.ts';
 
 /** What a tree has to know of an authenticator: its registry entry, its config, and whether it finds out who it is. */
 export interface AuthenticatorEntry extends Omit<Authenticator, 'configSchema'> {
@@ -20,6 +21,8 @@ export interface AuthenticatorEntry extends Omit<Authenticator, 'configSchema'> 
   identifies: boolean;
   /** Whether who is known and hasn't set it up can do so within a sign-in; left out: where it doesn't identify. */
   enrols?: boolean;
+  /** What a step of first sign-ins does for the account. */
+  firstSignIn?: 'prepares' | 'makes' | 'connects';
 }
 
 export interface TreeNode extends Execution {
@@ -159,7 +162,15 @@ export function validateTree(
     for (const issue of config.error?.issues ?? [])
       fault(['config', ...issue.path.map(String)].join('.'), issue.message);
   }
-  return errors.length > 0 ? errors : unreachable(nest(rows), known, paths);
+  if (errors.length > 0) return errors;
+  const parts = divided(nest(rows), known);
+  const { first, rest } = parts;
+  const told = (node: TreeNode, field: string, message: string) => ({
+    path: `${paths.get(node.executionId)}.${field}`,
+    message: `${label(node)}: ${message}`,
+  });
+  const faults = firstFaults(first, rest, known, told);
+  return faults.length > 0 || isFirstAlone(parts) ? faults : unreachable(rest, known, paths);
 }
 
 /** What becomes of a person who does all they are asked: known or not, something proven or not; or where they are stuck. */

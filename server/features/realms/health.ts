@@ -1,6 +1,7 @@
 // Can this realm sign people in, and do its webhooks arrive? One query, so that it may be asked often.
 // Specification 4.2 (GET /health). The server's own health is features/monitoring's.
 import type { z } from 'zod';
+import { firstSignInIds } from '../../contract/flows.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmHealth } from '../../contract/realms.ts';
 import { freshSettings } from '../../contract/settings.ts';
@@ -55,7 +56,8 @@ async function read(sql: Sql, realm: string): Promise<HealthRow | undefined> {
       exists (select from flow f where f.realm_id = s.realm_id and f.alias = s.flow) as flow_exists,
       (select count(*)::int from flow_execution e
        where e.realm_id = s.realm_id and e.flow_alias = s.flow
-         and e.authenticator_id is not null and not e.condition and e.requirement <> 'DISABLED') as executions,
+         and e.authenticator_id is not null and not e.condition and e.requirement <> 'DISABLED'
+         and e.authenticator_id <> all(${[...firstSignInIds]}::text[])) as executions,
       (select count(*)::int from last) as webhooks,
       coalesce((select array_agg(name order by name) from last where status = 'dead'), '{}') as failing,
       d.dead, d.waiting,

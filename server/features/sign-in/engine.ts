@@ -9,7 +9,7 @@ import type { TreeNode } from '../flows/tree.ts';
 /** What the engine knows of an authenticator. */
 export interface Facts {
   id: string;
-  category: 'METHOD' | 'CONDITION';
+  category: 'METHOD' | 'CONDITION' | 'FIRST_SIGN_IN';
   levelOfAssurance: number;
   identifies: boolean;
   /** Whether who is known and hasn't set it up can do so now; left out: where it doesn't identify. */

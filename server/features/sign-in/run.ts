@@ -50,7 +50,8 @@ export interface RunDeps {
   register: RegisterStep;
   credentials: Pick<Credentials, 'standing'>;
   circumstances: ReturnType<typeof createCircumstances>;
-  flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[] }> };
+  /** `firstAlone`: the flow has nothing but steps of first sign-ins, which aren't in the tree. */
+  flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[]; firstAlone?: boolean }> };
   risk: RiskService;
   newDevices: Pick<NewDevices, 'tells'>;
   /** Bounds how often one address may fail. */
@@ -157,7 +158,9 @@ export function createRun(deps: RunDeps) {
     const person = found && setUp ? { ...found, actions: [...found.actions, setUp] } : found;
     const about = { request, realm, clientId: state.purpose.clientId, userId: known?.user.id };
     const judgedBy = async (flow: string | undefined): Promise<NextStep> => {
-      const { tree } = await flows.treeFor(realm, flow);
+      const { tree, firstAlone } = await flows.treeFor(realm, flow);
+      // By then it is done.
+      if (firstAlone && flow !== undefined && flow === known?.firstFlow) return { do: 'finish', level: 0 };
       const judged = {
         known: known !== undefined,
         factors: countedOf(state, now()),

@@ -48,7 +48,7 @@ export interface SignInDeps {
   realmSql: RealmSql;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
-  flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[] }> };
+  flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[]; firstAlone?: boolean }> };
   registry: readonly AuthenticatorRecord[];
   /** What else can be required of people before they are signed in. */
   required: readonly RequiredStep[];
