@@ -55,6 +55,7 @@ const sealers: Record<string, string> = {
   'server/features/brokering/logout.ts': 'a sign-in',
   'server/features/brokering/provider-sessions.ts': 'provider_session',
   'server/features/brokering/provider-tokens.ts': 'provider_token',
+  'server/features/brokering/saml-logout.ts': 'a sign-in',
   'server/features/brokering/saml.ts': 'a sign-in',
   'server/features/brokering/service.ts': 'a sign-in',
   'server/features/saml/kept.ts': 'a sign-in',
