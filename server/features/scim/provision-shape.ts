@@ -5,8 +5,9 @@ import type { Values } from './body.ts';
 import { keysOf } from './user-attributes.ts';
 import type { ScimUserRow } from './user-store.ts';
 
+const RIGHTS = ['roles', 'entitlements'];
 /** What only this server gives, or what are rights: a target would refuse it, or take it for its own. */
-const OURS = ['id', 'meta', 'groups', 'roles', 'entitlements', 'externalId'];
+const OURS = ['id', 'meta', 'groups', ...RIGHTS, 'externalId'];
 const FIELDS = ['username', 'email', 'firstName', 'lastName', 'id'] as const;
 const CONSTANT = /^"(.*)"$/s;
 
@@ -46,7 +47,9 @@ export function userBody(row: ScimUserRow, resource: Values, mappings: Readonly<
   const own = Object.fromEntries(Object.entries(resource).filter(([name]) => !OURS.includes(name)));
   const body = Object.entries(mappings).reduce<Values>(
     (all, [path, source]) => {
-      const value = sourced(source, row, resource);
+      const found = sourced(source, row, resource);
+      // Said in so many words: what isn't said, some servers leave as it is.
+      const value = found === undefined && source !== '' && RIGHTS.includes(path) ? [] : found;
       return path === 'emails'
         ? withValue(all, ['emails'], value === undefined ? undefined : [{ value, type: 'work', primary: true }])
         : withValue(all, keysOf(path), value);

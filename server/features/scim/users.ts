@@ -115,7 +115,9 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
 
     async replace(caller: Caller, realm: string, id: string, body: Values, projection: Projection): Promise<Answer> {
       const resource = readResource(userType, body);
-      await write(caller, realm, id, (row) => wantedUser(resource, { before: row.attributes, roles: 'kept' }));
+      // None are said by an empty list, too, which readResource leaves out (RFC 7643 §2.5).
+      const roles = Object.keys(body).some((name) => name.toLowerCase() === 'roles') ? 'said' : 'kept';
+      await write(caller, realm, id, (row) => wantedUser(resource, { before: row.attributes, roles }));
       return answer(realm, id, projection);
     },
 
