@@ -1,12 +1,9 @@
 // Clients whose id is the https address of their metadata, as MCP clients have it: fetched, shown, renewed, and refused.
-import { createServer } from 'node:http';
-import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listClients, putClient } from '../../../server/contract/clients.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { claimsIn, makeClient, post } from '../../support/clients.ts';
-import { freePort } from '../../support/free-port.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
 import { type Receiver, type Answer as Served, startReceiver } from '../../support/receiver.ts';
 import { makeProvider, REALM, RP, STATE, told } from '../../support/relying-party.ts';
@@ -63,34 +60,6 @@ const registered = async () =>
 const minutes = (count: number) => {
   now = new Date(now.getTime() + count * 60_000);
 };
-
-/**
- * A protected resource as MCP has it: it says where its authorization server is, by a document of its own or by the realm's, and
- * takes tokens for itself alone.
- */
-async function startMcpServer(issuer: string, described: 'by itself' | 'by the realm') {
-  const keys = createRemoteJWKSet(new URL(`${issuer}/oauth2/jwks`));
-  const mcp = createServer(async (request, response) => {
-    const url = `http://127.0.0.1:${port}/mcp`;
-    const metadata =
-      described === 'by itself'
-        ? `http://127.0.0.1:${port}/.well-known/oauth-protected-resource/mcp`
-        : `${issuer}/.well-known/oauth-protected-resource?${new URLSearchParams({ resource: url })}`;
-    if (request.url !== '/mcp') {
-      const scopes = { scopes_supported: ['email'] };
-      return response.end(JSON.stringify({ resource: url, authorization_servers: [issuer], ...scopes }));
-    }
-    const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
-    const verified = await jwtVerify(token, keys, { issuer, audience: url, typ: 'at+jwt', currentDate: now }).catch(
-      () => undefined,
-    );
-    if (verified) return response.end(`tools for ${verified.payload.client_id}`);
-    return response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${metadata}"` }).end();
-  });
-  const port = await freePort();
-  await new Promise<void>((resolve) => mcp.listen(port, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${port}/mcp`, stop: () => new Promise((resolve) => mcp.close(resolve)) };
-}
 
 beforeAll(async () => {
   host = await startReceiver({ names: ['app.example'] });
@@ -152,50 +121,6 @@ test('one may push its requests', async () => {
   expect(pushed.status).toBe(201);
   expect((await visit(idOf(path), { request_uri: String(pushed.body.request_uri) })).heading).toBe('Sign in');
 });
-
-test.each(['by itself', 'by the realm'] as const)(
-  'an MCP client that begins with a 401 alone finds its way to a token for a server that is described %s',
-  async (described) => {
-    const mcp = await startMcpServer(`${server.baseUrl}/realms/${REALM}`, described);
-    await settings({ resourceIndicators: [mcp.url], clientRegistrationResources: [mcp.url] });
-    const path = `/mcp-client-${described.replaceAll(' ', '-')}.json`;
-    serve(path, documentAt(path, { redirect_uris: ['http://127.0.0.1/callback'] }));
-    const refused = await fetch(mcp.url);
-    // RFC 9728 §5.1, then §3; RFC 8414 §3
-    const at = /resource_metadata="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '')?.[1] ?? '';
-    const resource = Object(await (await fetch(at)).json());
-    const issuer = new URL(resource.authorization_servers[0]);
-    const metadata = `${issuer.origin}/.well-known/oauth-authorization-server${issuer.pathname}`;
-    const found = Object(await (await fetch(metadata)).json());
-    expect(found).toMatchObject({ issuer: issuer.href, client_id_metadata_document_supported: true });
-    expect(found.code_challenge_methods_supported).toContain('S256');
-    const asked = {
-      redirect_uri: 'http://127.0.0.1:41234/callback',
-      resource: resource.resource,
-      scope: (resource.scopes_supported ?? ['email']).join(' '),
-    };
-    const { search } = new URL(pathOf(idOf(path), asked), server.baseUrl);
-    const person = createPerson(server.baseUrl);
-    const sign = await person.open(found.authorization_endpoint + search);
-    const consent = await person.fill(sign, { username: 'alice', password: PASSWORD });
-    const landed = new URL((await agree(person, consent)).url);
-    expect(landed.searchParams.get('iss')).toBe(issuer.href);
-    const form = {
-      grant_type: 'authorization_code',
-      code: landed.searchParams.get('code') ?? '',
-      client_id: idOf(path),
-      code_verifier: VERIFIER,
-      redirect_uri: asked.redirect_uri,
-      resource: asked.resource,
-    };
-    const tokens = await fetch(found.token_endpoint, { method: 'POST', body: new URLSearchParams(form) });
-    const { access_token: token } = Object(await tokens.json());
-    expect(claimsIn(token).aud).toBe(mcp.url);
-    const answer = await fetch(mcp.url, { headers: { authorization: `Bearer ${token}` } });
-    expect(await answer.text()).toBe(`tools for ${idOf(path)}`);
-    await mcp.stop();
-  },
-);
 
 describe('is refused:', () => {
   const bad = (why: string, words: string, document: object | string | ((path: string) => object)) =>
