@@ -14,6 +14,8 @@ export interface GroupCommitOptions<Request, Result> {
   most?: number;
   /** Groups under way, each on a connection of its own. */
   concurrency?: number;
+  /** It writes what is no state, and records nothing. */
+  bookkeeping?: boolean;
 }
 
 interface Member<Request, Result> {
@@ -32,16 +34,21 @@ export function createGroupCommit<Request, Result>({
   work,
   most = 8,
   concurrency = 4,
+  bookkeeping = false,
 }: GroupCommitOptions<Request, Result>): (request: Request) => Promise<Result | undefined> {
   async function commit(group: readonly Member<Request, Result>[]): Promise<void> {
     try {
       const requests = group.map(({ request }) => request);
-      const results = await transact(undefined, async (tx) => {
-        const each = await work(tx, requests);
-        // It may have locked rows and nothing else, which isn't worth a commit.
-        if (each.every((one) => one === undefined)) throw new Nothing();
-        return each;
-      });
+      const results = await transact(
+        undefined,
+        async (tx) => {
+          const each = await work(tx, requests);
+          // It may have locked rows and nothing else, which isn't worth a commit.
+          if (each.every((one) => one === undefined)) throw new Nothing();
+          return each;
+        },
+        { bookkeeping },
+      );
       for (const [i, member] of group.entries()) member.resolve(results[i]);
     } catch (error) {
       const alone = error instanceof Nothing || OF_ONE.test(codeOf(error));

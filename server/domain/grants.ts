@@ -3,39 +3,13 @@
 // satisfy is features/token's (judge.ts).
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import type { Tx } from '../db/transact.ts';
-import type { AskedClaims } from './claims-request.ts';
 import { LONGEST } from './end-access.ts';
 import type { Factor } from './factors.ts';
+import type { GrantData } from './grant-data.ts';
 import { type PersonRow, personColumns } from './person.ts';
 import type { Finding } from './risk.ts';
 import { type Cutoffs, sessionLives } from './session.ts';
 import { credentialTypes } from './standing.ts';
-
-/** What the authorization endpoint keeps with a code, and a family with it. */
-export interface GrantData {
-  redirectUri: string;
-  /** Names of the client scopes. */
-  scopes: string[];
-  openid: boolean;
-  resources: string[];
-  codeChallenge: string | null;
-  nonce: string | null;
-  authTime: number;
-  acr: string;
-  amr: string[];
-  /** What the application asked for by name. */
-  claims?: AskedClaims;
-  /** Whom its tokens are about, where that isn't the person's id. */
-  sub?: string;
-  /** Who acts for the person: an administrator of that realm. */
-  act?: { realm: string; sub: string };
-  /** The key that the request named beforehand (`dpop_jkt`, RFC 9449 §10). */
-  dpopJkt?: string;
-  /** The key that the refresh tokens are bound to. */
-  jkt?: string;
-  /** What the person had proven, where the grant outlives their session. Older versions kept `amr` alone. */
-  factors?: Factor[];
-}
 
 // Rows are looked up by their keys, also in a database too young for statistics: `(client = …) is true`, since PostgreSQL takes
 // the index of clients for as good then, which reads everything that a client ever had; `limit`, since it takes any JSON text
@@ -51,7 +25,7 @@ const seconds = (moment: Date): number => moment.getTime() / 1000;
  * waits for somebody else's row and no two groups can hold each other up.
  */
 export type WhenLocked = 'wait' | 'pass over';
-const lock: Record<WhenLocked, Fragment> = { wait: fragment``, 'pass over': fragment`skip locked` };
+export const lock: Record<WhenLocked, Fragment> = { wait: fragment``, 'pass over': fragment`skip locked` };
 
 /** Writes without reading: {@link Tx.atLast}. */
 type Write = Tx['atLast'];
@@ -81,6 +55,34 @@ export const insertCode = async (sql: Sql, realm: string, code: NewCode): Promis
       insert into authorization_code (realm_id, code_hash, client, session_id, user_id, request, expires_at)
       select realm_id, ${code.hash}, ${code.client}::uuid, id, user_id, ${requestOf(code)} from live returning user_id`
   ).length > 0;
+
+/** The same for many, in their order; a session or client that another transaction holds is passed over, as is one that has ended. */
+export async function insertCodes(sql: Sql, codes: readonly (NewCode & { realm: string })[]): Promise<boolean[]> {
+  const asked = codes.map(({ realm, hash, client, sessionId, data, expiresAt }) => ({
+    ...{ realm_id: realm, code_hash: hex(hash), client, session_id: sessionId },
+    ...{ request: data, expires_at: expiresAt.toISOString() },
+  }));
+  const rows = await sql<{ codeHash: Buffer }>`
+    with live as (
+      select a.*, s.user_id from json_to_recordset(${JSON.stringify(asked)}) as a (
+        realm_id text, code_hash bytea, client uuid, session_id uuid, request jsonb, expires_at timestamptz
+      ) cross join lateral (
+        select s.user_id from session s
+          join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id
+          join client k on k.realm_id = s.realm_id and (k.id = a.client) is true
+        where s.realm_id = a.realm_id and s.id = a.session_id for key share of s, u, k skip locked
+      ) s
+      limit ${asked.length}
+    ), noted as (
+      insert into session_client (realm_id, session_id, client)
+      select realm_id, session_id, client from live order by realm_id, session_id, client on conflict do nothing
+    )
+    insert into authorization_code (realm_id, code_hash, client, session_id, user_id, request, expires_at)
+    select realm_id, code_hash, client, session_id, user_id, request, expires_at from live
+    returning code_hash as "codeHash"`;
+  const kept = new Set(rows.map(({ codeHash }) => codeHash.toString('hex')));
+  return codes.map(({ hash }) => kept.has(hash.toString('hex')));
+}
 
 /** The same for a session that begins in the same transaction: there is nothing to look for. */
 export const insertFirstCode = (write: Write, realm: string, code: NewCode) => write`

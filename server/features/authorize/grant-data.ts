@@ -1,6 +1,6 @@
 // What is kept with what a person granted: what was asked for, and what their session had proven. Pure.
 import { type Factors, oldestOf, provenSince } from '../../domain/factors.ts';
-import type { GrantData } from '../../domain/grants.ts';
+import type { GrantData } from '../../domain/grant-data.ts';
 import { OFFLINE } from '../../domain/scopes.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { SsoSession } from '../sessions/service.ts';

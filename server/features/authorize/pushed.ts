@@ -1,11 +1,12 @@
 // Owns: pushed authorization requests: kept for one opening by a browser, read again on its way, gone with the code.
 // Does not own: who the client is (features/client-authentication), what a request may ask for (requests.ts).
 // Implements: RFC 9126, RFC 9101 §3 (a request object may be pushed); decisions "Protocol paths".
-import type { By } from '../../contract/events.ts';
+import type { By, DomainEvent } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
+import { createGroupCommit } from '../../db/group-commit.ts';
 import type { Sql } from '../../db/sql.ts';
-import type { Transact } from '../../db/transact.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
 import { type Form, parseForm } from '../../http/form.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { text } from '../../http/texts.ts';
@@ -21,6 +22,12 @@ const LIFE_SECONDS = 60;
 const OPEN_MS = 3_600_000;
 const MOST_CHARACTERS = 20_000;
 const PROOFS = ['client_secret', 'client_assertion', 'client_assertion_type'];
+
+/** A request as it is kept and told of. */
+interface Kept {
+  row: store.NewPushed;
+  event: DomainEvent;
+}
 
 /** What of the form is kept: not what proved who the client is. */
 export function parametersOf(form: Form, client: ClientView, jkt?: string): string {
@@ -47,6 +54,32 @@ export function createPushed({
   requestObjects: RequestObjects;
   now: () => Date;
 }) {
+  const keep = (tx: Tx, { row, event }: Kept): true => {
+    store.insertPushed(tx.atLast, row);
+    tx.record(event);
+    return true;
+  };
+  const keepTogether = createGroupCommit<Kept, true>({
+    transact,
+    async work(tx, all) {
+      // A client that is locked is waited for by its own alone.
+      tx.atLast`set local lock_timeout = '50ms'`;
+      return all.map((one) => keep(tx, one));
+    },
+  });
+  const openTogether = createGroupCommit<store.Opening, string>({
+    transact,
+    work: (tx, all) => store.openPushed(tx.sql, all, 'pass over'),
+    bookkeeping: true,
+  });
+  /** What can't be opened is asked for alone once more: it may have been locked. */
+  async function open(asked: store.Opening): Promise<string | undefined> {
+    const together = await openTogether(asked);
+    if (together !== undefined) return together;
+    const alone = (tx: Tx) => store.openPushed(tx.sql, [asked], 'wait');
+    return (await transact(asked.realm, alone, { bookkeeping: true }))[0];
+  }
+
   return {
     /** @throws OAuthError what is wrong with the request, as the authorization endpoint would say it */
     async push(
@@ -69,17 +102,14 @@ export function createPushed({
       const hash = sha256(uri);
       const given: Given = { ...parseForm(parameters), pushed: hash, signed: form.signed ?? false };
       const { scopes, resources } = await requests.read(realm, ofRealm, given, targetOf(given, client));
-      await transact(realm, async (tx) => {
-        const expiresAt = new Date(now().getTime() + LIFE_SECONDS * 1000);
-        await store.insertPushed(tx.sql, realm, { hash, client: client.id, parameters, expiresAt });
-        tx.record({
-          type: 'AUTHORIZATION_REQUEST_PUSHED',
-          realm,
-          by,
-          clientId: client.clientId,
-          data: { scopes: scopes.map(({ name }) => name), resources },
-        });
-      });
+      const expiresAt = new Date(now().getTime() + LIFE_SECONDS * 1000);
+      const row: store.NewPushed = { realm, hash, client: client.id, parameters, expiresAt };
+      const data = { scopes: scopes.map(({ name }) => name), resources };
+      const kept: Kept = {
+        row,
+        event: { type: 'AUTHORIZATION_REQUEST_PUSHED', realm, by, clientId: client.clientId, data },
+      };
+      if (!(await keepTogether(kept))) await transact(realm, async (tx) => keep(tx, kept));
       return { uri, expiresIn: LIFE_SECONDS };
     },
 
@@ -98,11 +128,7 @@ export function createPushed({
       if (!client || !uri?.startsWith(PREFIX)) return form;
       const asked = { client: client.id, hash: sha256(uri), now: now() };
       const parameters = first
-        ? await transact(
-            realm,
-            (tx) => store.openPushed(tx.sql, realm, { ...asked, until: new Date(asked.now.getTime() + OPEN_MS) }),
-            { bookkeeping: true },
-          )
+        ? await open({ ...asked, realm, until: new Date(asked.now.getTime() + OPEN_MS) })
         : await store.readPushed(sql, realm, asked);
       if (parameters === undefined)
         throw new OAuthError(

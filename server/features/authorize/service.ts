@@ -7,9 +7,10 @@ import type { By, DomainEvent } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { newToken, sha256 } from '../../crypto/tokens.ts';
 import { refersToNothing } from '../../db/error-code.ts';
+import { createGroupCommit } from '../../db/group-commit.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Factors } from '../../domain/factors.ts';
-import { insertCode, insertFirstCode, type NewCode } from '../../domain/grants.ts';
+import { insertCode, insertCodes, insertFirstCode, type NewCode } from '../../domain/grants.ts';
 import { actorOf, personOf } from '../../domain/session.ts';
 import type { Subjects } from '../../domain/subjects.ts';
 import type { Refusals } from '../../events/refusals.ts';
@@ -33,7 +34,7 @@ import type { Pushed } from './pushed.ts';
 import type { RequestObjects } from './request-objects.ts';
 import type { RequestUris } from './request-uris.ts';
 import type { Clients, Documents, Given, Requests } from './requests.ts';
-import { dropPushed, takePushed } from './store.ts';
+import { dropPushed, holdPushed, takePushed } from './store.ts';
 
 const CODE_MS = 60_000;
 const MOST_CLIENT_ID = 255;
@@ -66,6 +67,14 @@ export interface AuthorizationDeps {
   refusals: Pick<Refusals, 'record'>;
   subjects: Pick<Subjects, 'ofUser' | 'find'>;
   now: () => Date;
+}
+
+/** A code that is to be kept. */
+interface KeptCode {
+  row: NewCode & { realm: string };
+  /** The digest of the pushed request that it answers. */
+  pushed: Buffer | undefined;
+  issued: DomainEvent;
 }
 
 /** One request on its way. */
@@ -132,6 +141,32 @@ export function createAuthorization(deps: AuthorizationDeps) {
     return { code, row, by, issued };
   }
 
+  /** Codes by sessions that were there before share a commit; what is passed over learns the reason by itself. */
+  const keepTogether = createGroupCommit<KeptCode, true>({
+    transact,
+    async work(tx, codes) {
+      const held = await holdPushed(
+        tx.sql,
+        codes.map(({ row: { realm }, pushed: hash }) => ({ realm, hash })),
+      );
+      const first = new Set(new Map(codes.map((code, n) => [code.pushed?.toString('hex') ?? n, code])).values());
+      const chosen = codes.filter((code, n) => held[n] && first.has(code));
+      const kept =
+        chosen.length === 0
+          ? []
+          : await insertCodes(
+              tx.sql,
+              chosen.map(({ row }) => row),
+            );
+      const done = new Set(chosen.filter((_, n) => kept[n]));
+      for (const { row, pushed: hash, issued } of done) {
+        if (hash) dropPushed(tx.atLast, row.realm, hash);
+        tx.record(issued);
+      }
+      return codes.map((code) => (done.has(code) ? true : undefined));
+    },
+  });
+
   async function giveCode(
     { realm, request }: RequestContext,
     asked: AuthorizationRequest,
@@ -139,6 +174,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
   ) {
     const { session } = approval;
     const { code, row, by, issued } = newCode(request, realm, asked, approval);
+    if (!agreed && (await keepTogether({ row: { ...row, realm }, pushed: asked.pushed, issued }))) return code;
     await transact(realm, async (tx) => {
       if (!(await insertCode(tx.sql, realm, row)))
         throw new OAuthError('login_required', 'The session has ended meanwhile');

@@ -1,7 +1,7 @@
 // SQL of introspection: reads alone.
 
 import type { Sql } from '../../db/sql.ts';
-import type { GrantData } from '../../domain/grants.ts';
+import type { GrantData } from '../../domain/grant-data.ts';
 import { type Person, type PersonRow, personColumns, personOf } from '../../domain/person.ts';
 import { type Cutoffs, sessionLives } from '../../domain/session.ts';
 

@@ -2,7 +2,8 @@
 // the rows that it judges are locked until they are taken (redeem.ts). RFC 6749 §4.1.3, §6; RFC 7636 §4.6; RFC 8707 §2.2.
 import { pkceHolds } from '../../crypto/pkce.ts';
 import type { Poll } from '../../domain/device-codes.ts';
-import type { CodeRow, FamilyRow, GrantData } from '../../domain/grants.ts';
+import type { GrantData } from '../../domain/grant-data.ts';
+import type { CodeRow, FamilyRow } from '../../domain/grants.ts';
 import { OPENID } from '../../domain/scopes.ts';
 import type { OAuthErrorCode } from '../../http/oauth-error.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listEvents } from '../../../server/contract/events.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { PASSWORD } from '../../support/applications.ts';
-import { type Answer, basic, post, SECRET } from '../../support/clients.ts';
+import { type Answer, basic, claimsIn, post, SECRET } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
 import {
   exchange,
@@ -141,6 +141,24 @@ describe('a request_uri', () => {
     const pushed = await push();
     const pages = await Promise.all([1, 2, 3].map(() => createPerson(server.baseUrl).open(opening(pushed))));
     expect(pages.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+  });
+
+  test('of many at the same moment leads to its own code, and one among them that is another’s is refused', async () => {
+    const person = createPerson(server.baseUrl);
+    await signInAt(person, opening(await push()));
+    const states = Array.from({ length: 12 }, (_, i) => `state-${i}`);
+    const pushes = await Promise.all(states.map((state) => push({ state, nonce: `nonce of ${state}` })));
+    const foreign = opening(await push(), 'rp2');
+    const [wrong, ...pages] = await Promise.all([foreign, ...pushes.map((one) => opening(one))].map(person.open));
+    expect(wrong?.status).toBe(400);
+    const answers = pages.map((page) => told(page) ?? {});
+    expect(answers.map(({ state }) => state)).toEqual(states);
+    const tokens = await Promise.all(answers.map((answer) => exchange(server, answer)));
+    const nonces = tokens.map(({ body }) => claimsIn(body.id_token).nonce);
+    expect(nonces).toEqual(states.map((state) => `nonce of ${state}`));
+    expect((await Promise.all(pushes.map((one) => person.open(opening(one))))).map(({ status }) => status)).toEqual(
+      states.map(() => 400),
+    );
   });
 
   test('of another client is refused, and stays good for its own', async () => {

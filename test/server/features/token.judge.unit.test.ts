@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../../../server/crypto/tokens.ts';
-import type { CodeRow, FamilyRow, GrantData } from '../../../server/domain/grants.ts';
+import type { GrantData } from '../../../server/domain/grant-data.ts';
+import type { CodeRow, FamilyRow } from '../../../server/domain/grants.ts';
 import {
   type CodeRequest,
   judgeCode,
