@@ -27,6 +27,7 @@ export const MAIL_PASSWORD = 'the password of the mailer';
 export async function startMailServer({ implicitTls = false, plain = false } = {}) {
   const { cert, key, ca } = await certified();
   const mails: Mail[] = [];
+  let connections = 0;
   const behaviour: { refuse?: (to: string) => { responseCode: number; message: string } | undefined } = {};
   const server = new SMTPServer({
     cert,
@@ -38,6 +39,10 @@ export async function startMailServer({ implicitTls = false, plain = false } = {
     disableReverseLookup: true,
     closeTimeout: 500,
     logger: false,
+    onConnect(_, done) {
+      connections += 1;
+      done();
+    },
     onAuth({ username, password }, _, done) {
       if (username === MAIL_USER && password === MAIL_PASSWORD) return done(null, { user: username });
       return done(Object.assign(new Error('Invalid username or password'), { responseCode: 535 }));
@@ -68,6 +73,7 @@ export async function startMailServer({ implicitTls = false, plain = false } = {
     port,
     ca,
     mails,
+    connections: () => connections,
     stop: () => new Promise<void>((resolve) => server.close(() => resolve())),
   });
 }
@@ -81,7 +87,7 @@ export async function startApns() {
   const { cert, key, ca } = await certified();
   const pushes: Push[] = [];
   let connections = 0;
-  const behaviour: { answer: (push: Push) => { status: number; reason?: string } } = {
+  const behaviour: { answer: (push: Push) => { status: number; reason?: string } | 'nothing' } = {
     answer: () => ({ status: 200 }),
   };
   const server = createSecureServer({ cert, key });
@@ -97,7 +103,9 @@ export async function startApns() {
     stream.on('end', () => {
       const push = { headers, body: JSON.parse(text) };
       pushes.push(push);
-      const { status, reason } = behaviour.answer(push);
+      const answer = behaviour.answer(push);
+      if (answer === 'nothing') return;
+      const { status, reason } = answer;
       stream.respond({ ':status': status });
       stream.end(reason === undefined ? '' : JSON.stringify({ reason }));
     });

@@ -80,7 +80,7 @@ export function messageJob({
     maxAttempts: 500,
     // longer than any driver takes
     expireSeconds: 90,
-    concurrency: 16,
+    concurrency: 24,
     // A realm whose gateway hangs leaves most places to others.
     group: { of: ({ realm }) => realm, concurrency: 6 },
     async run({ realm, id, attempt }) {
@@ -98,7 +98,8 @@ export function messageJob({
         return;
       }
       const delay = sent.again ? retryDelaysSeconds[attempt - 1] : undefined;
-      const startAfterSeconds = (delay ?? 0) * (1 - JITTER + 2 * JITTER * random());
+      const own = (delay ?? 0) * (1 - JITTER + 2 * JITTER * random());
+      const startAfterSeconds = Math.max(own, (!sent.ok && sent.afterSeconds) || 0);
       const intime = now().getTime() + startAfterSeconds * 1000 < row.expires_at.getTime();
       if (delay === undefined || !intime) {
         await giveUp(realm, row, { ...settled, status: 'dead' });

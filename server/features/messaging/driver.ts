@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import type { Channel, DriverName } from '../../contract/message-drivers.ts';
 import { OutboundError } from '../../http/outbound-connection.ts';
+import { retryAfterMs } from '../../http/retry-after.ts';
 
 export interface Provider<Config = unknown> {
   realm: string;
@@ -30,8 +31,8 @@ export interface Outgoing {
 /** `words` are the gateway's own. */
 export type Sent =
   | { ok: true; words: string }
-  /** `again`: worth another try; `gone`: nobody is at this address any more. */
-  | { ok: false; words: string; again: boolean; gone?: boolean };
+  /** `again`: worth another try, not before `afterSeconds`; `gone`: nobody is at this address any more. */
+  | { ok: false; words: string; again: boolean; gone?: boolean; afterSeconds?: number };
 
 export interface MessageDriver {
   driver: DriverName;
@@ -68,11 +69,12 @@ export function messageDriver<Config extends z.ZodType>({
 }
 
 const TRY_AGAIN = new Set([408, 425, 429]);
-/** What an HTTP gateway's answer means. */
-export function sentBy(status: number, words: string): Sent {
+/** What an HTTP gateway's answer means. @param retryAfter its header of that name */
+export function sentBy(status: number, words: string, retryAfter: string | null = null): Sent {
   const told = `${status} ${words}`.trim();
   if (status >= 200 && status < 300) return { ok: true, words: told };
-  return { ok: false, words: told, again: status >= 500 || TRY_AGAIN.has(status) };
+  const again = status >= 500 || TRY_AGAIN.has(status);
+  return { ok: false, words: told, again, afterSeconds: retryAfterMs(retryAfter) / 1000 };
 }
 
 /** Tokens that a gateway asks for, made anew before they end; a few hundred providers are remembered. */

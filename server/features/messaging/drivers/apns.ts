@@ -57,11 +57,12 @@ export function apnsDriver({
 
   async function post(url: URL, teamId: string, headers: Record<string, string>, body: string) {
     const session = await sessionOf(url, teamId);
-    return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    return new Promise<{ status: number; text: string; retryAfter: string | null }>((resolve, reject) => {
       const stream = session.request({ ':method': 'POST', ':path': url.pathname, ...headers });
       const failed = (error: unknown) =>
         reject(new OutboundError('failed', `${url.host}: ${wordsOf(error)}`, { cause: error }));
       let status = 0;
+      let retryAfter: string | null = null;
       let text = '';
       stream.setTimeout(TIMEOUT_MS, () => {
         stream.close(http2.constants.NGHTTP2_CANCEL);
@@ -70,11 +71,12 @@ export function apnsDriver({
       stream.setEncoding('utf8');
       stream.on('response', (answer) => {
         status = Number(answer[':status']);
+        retryAfter = answer['retry-after'] ?? null;
       });
       stream.on('data', (chunk: string) => {
         if (text.length < MAX_ANSWER_BYTES) text += chunk;
       });
-      stream.on('end', () => resolve({ status, text }));
+      stream.on('end', () => resolve({ status, text, retryAfter }));
       stream.on('error', failed);
       session.once('error', failed);
       stream.on('close', () => {
@@ -100,7 +102,7 @@ export function apnsDriver({
           .setIssuedAt(Math.floor(now().getTime() / 1000))
           .sign(await importPKCS8(secret, 'ES256')),
       );
-      const { status, text } = await post(
+      const { status, text, retryAfter } = await post(
         new URL(`/3/device/${encodeURIComponent(to)}`, base),
         teamId,
         {
@@ -114,7 +116,7 @@ export function apnsDriver({
         JSON.stringify({ ...data, aps: { alert: { title: subject ?? '', body }, sound: 'default' } }),
       );
       const reason = reasonOf(text);
-      const sent = sentBy(status, reason);
+      const sent = sentBy(status, reason, retryAfter);
       if (sent.ok) return sent;
       if (reason === 'ExpiredProviderToken') {
         tokens.forget(key);

@@ -79,13 +79,13 @@ export function fcmDriver({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>
         });
         if (answer.status === 401) tokens.forget(key);
         const text = answer.body.toString();
-        const sent = sentBy(answer.status, text);
+        const sent = sentBy(answer.status, text, answer.headers.get('retry-after'));
         if (sent.ok) return sent;
         const { message, status, details } = failureOf(text);
         const gone = status === GONE || details.some(({ errorCode }) => errorCode === GONE);
         // a token of ours that has ended is made anew
         const again = sent.again || answer.status === 401;
-        return { ok: false, words: `${answer.status} ${status} ${message}`.trim(), again, gone };
+        return { ...sent, words: `${answer.status} ${status} ${message}`.trim(), again, gone };
       } catch (error) {
         if (!(error instanceof NoToken)) throw error;
         return { ...sentBy(error.status, error.message), ok: false, again: true };

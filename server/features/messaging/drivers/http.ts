@@ -50,6 +50,6 @@ export const httpDriver = ({ outbound }: { outbound: Pick<Outbound, 'fetch'> }):
         maxBytes: MAX_ANSWER_BYTES,
         excess: 'cut',
       });
-      return sentBy(answer.status, answer.body.toString());
+      return sentBy(answer.status, answer.body.toString(), answer.headers.get('retry-after'));
     },
   });

@@ -28,6 +28,7 @@ export const twilioDriver = ({ outbound }: { outbound: Pick<Outbound, 'fetch'> }
       return sentBy(
         answer.status,
         message === undefined || message === null ? (sid ?? text) : `${code ?? ''} ${message}`,
+        answer.headers.get('retry-after'),
       );
     },
   });
