@@ -198,10 +198,31 @@ describe.skipIf(!assets.found)('the chart', () => {
     ['a container that is root', 'server.securityContext.runAsUser=0', '0 is root'],
     ['a policy of pulling that is none', 'image.pullPolicy=Sometimes', '/image/pullPolicy'],
     ['a SIEM in the clear', 'server.siem.url=http://siem.example.com', '/server/siem/url'],
+    ['a registry with a scheme', 'image.registry=https://registry.example.com', '/image/registry'],
+    ['a repository that is none', 'image.repository=A B', '/image/repository'],
+    ['a label that is none', 'commonLabels.a/b/c=x', "'a/b/c' does not match"],
+    ['an outbound host that is none', 'server.outboundAllow={not a host}', '/server/outboundAllow/0'],
+    [
+      'more processor asked for than allowed',
+      'server.resources.requests.cpu=2,server.resources.limits.cpu=1500m',
+      'request of cpu (2) exceeds',
+    ],
+    ['a database that is root', 'postgresql.podSecurityContext.runAsUser=0', '0 is root'],
+    ['a container with the node’s rights', 'operator.securityContext.privileged=true', 'operator.securityContext'],
     ['a budget that lets no node be drained', 'server.podDisruptionBudget.maxUnavailable=0', 'maxUnavailable'],
   ])('%s is refused with where it stands', async (_, value, message) => {
     const { code, stderr } = await helm(['template', 'x', chart, '--set', value]);
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+  });
+
+  test.each([
+    'image.registry=localhost:5000/team/a',
+    'image.repository=team/realmkeeper',
+    'commonLabels.example\\.com/team=identity',
+    'server.outboundAllow={10.0.0.0/8,host.internal:8080,fd00::/8}',
+    'server.resources.requests.cpu=250m,server.resources.limits.cpu=1',
+  ])('%s is taken', async (value) => {
+    expect(await helm(['template', 'x', chart, '--set', value])).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('what values ask of each other is told at once', async () => {

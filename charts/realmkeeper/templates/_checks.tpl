@@ -1,5 +1,5 @@
-{{/* A quantity of memory as a number. */}}
-{{- define "realmkeeper.bytes" -}}
+{{/* A quantity of Kubernetes as a number. */}}
+{{- define "realmkeeper.quantity" -}}
 {{- $units := dict "" 1.0 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 "Pi" 1125899906842624.0 "Ei" 1152921504606846976.0 "m" 0.001 -}}
 {{- $text := toString . -}}
 {{- mulf (regexFind "^[0-9.]+" $text | float64) (get $units (regexReplaceAll "^[0-9.]+" $text "")) -}}
@@ -46,8 +46,12 @@
 {{- range $name, $resources := dict "server.resources" $v.server.resources "server.migrations.resources" $v.server.migrations.resources "postgresql.resources" $v.postgresql.resources "operator.resources" $v.operator.resources -}}
 {{- $requests := default (dict) $resources.requests -}}
 {{- $limits := default (dict) $resources.limits -}}
-{{- if and $requests.memory $limits.memory (gt (include "realmkeeper.bytes" $requests.memory | float64) (include "realmkeeper.bytes" $limits.memory | float64)) -}}
-{{- $faults = append $faults (printf "%s: the request of memory (%v) exceeds its limit (%v)" $name $requests.memory $limits.memory) -}}
+{{- range $what := list "memory" "cpu" -}}
+{{- $request := index $requests $what -}}
+{{- $limit := index $limits $what -}}
+{{- if and $request $limit (gt (include "realmkeeper.quantity" $request | float64) (include "realmkeeper.quantity" $limit | float64)) -}}
+{{- $faults = append $faults (printf "%s: the request of %s (%v) exceeds its limit (%v)" $name $what $request $limit) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if and $v.operator.secretNamespaces $v.operator.watchNamespaces -}}
@@ -66,11 +70,16 @@
 {{- $faults = append $faults (printf "%s.extraVolumeMounts: no volume of %s.extraVolumes is called %s" $part $part .name) -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- range $part, $of := dict "server" $v.server "operator" $v.operator "postgresql" $v.postgresql -}}
 {{- range $context := list "podSecurityContext" "securityContext" -}}
 {{- $given := index $of $context -}}
 {{- if and (hasKey $given "runAsUser") (kindIs "invalid" $given.runAsUser | not) (eq (int $given.runAsUser) 0) -}}
 {{- $faults = append $faults (printf "%s.%s.runAsUser: 0 is root, which no container of this chart may be" $part $context) -}}
 {{- end -}}
+{{- end -}}
+{{- if $of.securityContext.privileged -}}
+{{- $faults = append $faults (printf "%s.securityContext.privileged: no container of this chart needs the node's rights" $part) -}}
 {{- end -}}
 {{- end -}}
 {{- if and $v.httpRoute.enabled (not $v.httpRoute.parentRefs) -}}
