@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { type Cluster, clusterAssets, startCluster } from '../kubernetes/cluster.ts';
+import { deployedImage, deployWords } from '../node/readme.ts';
 import { eventually } from '../support/operator.ts';
 import { AnyObject, chart, helm, helmAssets, objectsOf, render, valueSets } from './helm.ts';
 
@@ -240,6 +241,23 @@ describe.skipIf(!cluster.found || !helmFound.found)('on an API server', () => {
     await expect(
       kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], rendered.join('---\n')),
     ).rejects.toThrow('immutable');
+  });
+
+  test('the README’s own words install it, in a namespace that they make and that can be restricted afterwards', async () => {
+    const words = deployWords('helm', 'install').map((word) => (word === 'charts/realmkeeper' ? chart : word));
+    // the CRDs are those that former releases left here
+    await helmMust('install', ...words, '--take-ownership');
+    const namespace = words[words.indexOf('-n') + 1] ?? '';
+    await eventually(async () => {
+      const pods = List.parse(JSON.parse(await kubectl(['get', 'pods', '-n', namespace, '-o', 'json']))).items;
+      expect(pods).toHaveLength(5);
+    });
+    const image = await kubectl(['get', 'deployment/realmkeeper-server', '-n', namespace, '-o', 'jsonpath={..image}']);
+    expect(image).toContain(`${deployedImage().name}:${deployedImage().tag}`);
+    // Pods that are there and aren't as restricted as that would be warned of
+    const restricted = 'pod-security.kubernetes.io/enforce=restricted';
+    expect(await kubectl(['label', 'namespace', namespace, restricted])).not.toMatch(/warning/i);
+    await helmMust('uninstall', 'realmkeeper', '-n', namespace);
   });
 
   test('helm’s own test Pod is admitted', async () => {
