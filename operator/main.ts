@@ -29,7 +29,7 @@ const say = (line: string) => console.error(line);
 /** How long passes may take to end before they are cut off; a kubelet kills after 30 seconds. */
 const GRACE_MS = 10_000;
 
-interface Place {
+interface WatchedPlace {
   source: Source;
   clusterName: string;
 }
@@ -46,7 +46,7 @@ async function placeOf(
   serves: (resource: Resource) => boolean,
   { permit = always, connections }: Partial<Leadership>,
   watchFailed?: (kind: string) => void,
-): Promise<Place> {
+): Promise<WatchedPlace> {
   if (config.manifests === undefined) {
     // Half a second and 90 MiB to load, so only where a cluster is asked for.
     const { clusterSource, clusterUid } = await import('./source/cluster.ts');

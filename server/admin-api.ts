@@ -8,7 +8,6 @@ import type { Seal } from './crypto/seal.ts';
 import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
-import { createDirectory } from './directory.ts';
 import { isReached } from './domain/reach.ts';
 import { createReseal } from './domain/reseal.ts';
 import type { Metrics } from './events/metrics.ts';
@@ -40,7 +39,7 @@ import { createOrganizations, type ResolveTxt } from './features/organizations/s
 import { createRealmHealth } from './features/realms/health.ts';
 import { realmRoutes } from './features/realms/routes.ts';
 import type { Realms } from './features/realms/service.ts';
-import { createProvisioning } from './features/registration/provisioning.ts';
+import { createClientProvisioning } from './features/registration/provisioning.ts';
 import { provisioningRoutes } from './features/registration/routes.ts';
 import { createSamlClientImport } from './features/saml-clients/import.ts';
 import { samlClientImportRoutes } from './features/saml-clients/routes.ts';
@@ -65,6 +64,7 @@ import { createRealmDocument } from './realm-document.ts';
 import { createResourceApi } from './resource/api.ts';
 import { mountResources, type Resources } from './resources.ts';
 import { sealedColumns } from './sealed-columns.ts';
+import { createUserAdministration } from './user-administration.ts';
 
 export interface AdminApiDeps {
   config: Config;
@@ -122,7 +122,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     newId,
   });
   const { sessions } = people;
-  const directory = createDirectory({
+  const userAdministration = createUserAdministration({
     sql,
     transact,
     access,
@@ -166,7 +166,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     settingsRoutes(admin, { settings, sql });
     subjectClaimRoutes(admin, settings);
     userProfileRoutes(admin, { sql, transact, newId });
-    provisioningRoutes(admin, createProvisioning({ sql, transact, settings, now, newId }));
+    provisioningRoutes(admin, createClientProvisioning({ sql, transact, settings, now, newId }));
     scimTargetRoutes(admin, { sql, transact, now });
     scimTokenRoutes(admin, createScimTokens({ sql, realmSql: deps.realmSql, transact, now, newId }));
     keyRoutes(admin, keys);
@@ -199,7 +199,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
       now,
     });
     authorizationServiceRoutes(admin, { services, sql });
-    directory.mount(admin);
+    userAdministration.mount(admin);
     gdprAdminRoutes(admin, deps.gdpr);
     monitoringAdminRoutes(admin, deps.monitoring);
   });

@@ -22,7 +22,7 @@ import { createProviderSessions } from './features/brokering/provider-sessions.t
 import { createProviderTokens, providerTokenRoutes } from './features/brokering/provider-tokens.ts';
 import { createProviders } from './features/brokering/providers.ts';
 import { brokeringRoutes } from './features/brokering/routes.ts';
-import { createSaml } from './features/brokering/saml.ts';
+import { createSamlBrokering } from './features/brokering/saml.ts';
 import { type Applications, createSamlLogout } from './features/brokering/saml-logout.ts';
 import { createSamlProviders } from './features/brokering/saml-providers.ts';
 import { createBrokering } from './features/brokering/service.ts';
@@ -77,7 +77,7 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
   const texts = createRemoteKeys({ outbound, loopback: true, read: (text) => text, keepOld: true, now });
   const samlProviders = createSamlProviders({ documents: texts, settings, now });
   const signerOf = createSigner(keys);
-  const saml = createSaml({ samlProviders, keys, signerOf, realmSql, seal, now });
+  const saml = createSamlBrokering({ samlProviders, keys, signerOf, realmSql, seal, now });
   const firstSignIns = createFirstSignIns({
     ...deps,
     ...{ codeFields: mailedCodeFields, links, providers, apply: applyProvided, next },

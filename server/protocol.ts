@@ -18,12 +18,12 @@ import { delegationGrant } from './features/agents/delegation.ts';
 import { agentDelegationRoutes } from './features/agents/delegation-routes.ts';
 import { authenticationByOwnToken } from './features/agents/own-token.ts';
 import { createDevices } from './features/authorize/device.ts';
-import { devicePageRoutes, deviceRoutes } from './features/authorize/device-routes.ts';
+import { deviceFlowRoutes, devicePageRoutes } from './features/authorize/device-routes.ts';
 import { createPushed } from './features/authorize/pushed.ts';
 import { pushedRoutes } from './features/authorize/pushed-routes.ts';
 import { createRequestObjects } from './features/authorize/request-objects.ts';
 import { createRequestUris } from './features/authorize/request-uris.ts';
-import { createRequests, type Documents } from './features/authorize/requests.ts';
+import { createAuthorizationRequests, type Documents } from './features/authorize/requests.ts';
 import { authorizeRoutes } from './features/authorize/routes.ts';
 import { createAuthorization } from './features/authorize/service.ts';
 import type { UpstreamLogout } from './features/brokering/logout.ts';
@@ -52,7 +52,7 @@ import { createRevocation } from './features/revoke/service.ts';
 import { createKeeping } from './features/saml/kept.ts';
 import { createSingleLogout } from './features/saml/logout.ts';
 import { samlMetadataRoutes, samlRoutes, singleLogoutRoutes } from './features/saml/routes.ts';
-import { createSaml } from './features/saml/service.ts';
+import { createSamlIdentityProvider } from './features/saml/service.ts';
 import { createSigner } from './features/saml/signer.ts';
 import { createSamlClientViews } from './features/saml/view.ts';
 import { type Sessions, sessionCookieAt } from './features/sessions/service.ts';
@@ -187,7 +187,7 @@ export function createProtocol(deps: ProtocolDeps) {
   });
   const sessionCookie = sessionCookieAt(baseUrl).nameIn;
   const consents = createConsents({ sql, sessionCookie, adminAudience: adminAudience(baseUrl), now });
-  const requests = createRequests({ clients, levels, baseUrl });
+  const requests = createAuthorizationRequests({ clients, levels, baseUrl });
   const requestObjects = createRequestObjects({ withKeys, settings, now });
   const requestUris = createRequestUris({ outbound, attempts: createAttempts({ limit: PUSHES_A_MINUTE, now }) });
   const pushed = createPushed({ sql, transact, settings, requests, requestObjects, now });
@@ -244,7 +244,7 @@ export function createProtocol(deps: ProtocolDeps) {
     baseUrl,
     now,
   };
-  const saml = createSaml({ ...shared, sql, keys, consents, factors, subjects });
+  const saml = createSamlIdentityProvider({ ...shared, sql, keys, consents, factors, subjects });
   const { upstreamLogout } = deps;
   const singleLogout = createSingleLogout({ ...shared, upstreamLogout, realmSql: deps.realmSql });
   const logout = createLogout({
@@ -294,7 +294,7 @@ export function createProtocol(deps: ProtocolDeps) {
         const audited = auditedAuthentication(authentication, refusals);
         const clientEndpoint = { authentication: audited, attempts: pushes, refusals, documents, cors };
         pushedRoutes(app, { ...clientEndpoint, pushed, dpop });
-        deviceRoutes(app, { ...clientEndpoint, devices });
+        deviceFlowRoutes(app, { ...clientEndpoint, devices });
         revokeRoutes(app, { authentication: audited, revocation, cors });
         introspectRoutes(app, { authentication: audited, introspection, byToken: uma.protection.caller });
         agentDelegationRoutes(app, { endpoint: delegationEndpoint, dpop });

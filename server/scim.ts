@@ -13,7 +13,7 @@ import type { Credentials } from './features/credentials/service.ts';
 import { createBulk } from './features/scim/bulk.ts';
 import { createScimGroups } from './features/scim/groups.ts';
 import { createScimMe } from './features/scim/me.ts';
-import { createProvisioning } from './features/scim/provision.ts';
+import { createScimProvisioning } from './features/scim/provision.ts';
 import { scimRoutes } from './features/scim/routes.ts';
 import { guardScim, type ScimSurface } from './features/scim/surface.ts';
 import { createScimTokens } from './features/scim/tokens.ts';
@@ -86,7 +86,7 @@ export function createScim(deps: ScimDeps): { mount(app: FastifyInstance): void;
   const tokens = createScimTokens({ sql, realmSql, transact, now, newId });
   const { open: openSecret } = sealed(deps.seal, sealedAs('scimTarget'));
   const { outbound, enqueue } = deps;
-  const { jobs } = createProvisioning({ sql, outbound, openSecret, enqueue, now });
+  const { jobs } = createScimProvisioning({ sql, outbound, openSecret, enqueue, now });
   return {
     jobs,
     mount(app) {

@@ -231,7 +231,7 @@ export const listEventTypes = route({
   response: z.array(EventTypeName),
 });
 
-const Place = z.object({
+const SealedBlock = z.object({
   number: z.int().describe('Of a block: the realm’s first is 1'),
   hash: z.string().describe('SHA-256 in hex, over the block and the hash of the block before'),
 });
@@ -241,7 +241,7 @@ export const EventVerification = z
     events: z.int().describe('In these blocks, and as they were sealed'),
     forgotten: z.int().describe('Events of these blocks that were deleted by age'),
     erased: z.int().describe('Blocks of these in which a person’s erasure rewrote events, as a later block says'),
-    last: Place.nullable().describe('Note it elsewhere: if a later chain has it, nothing up to it was changed'),
+    last: SealedBlock.nullable().describe('Note it elsewhere: if a later chain has it, nothing up to it was changed'),
     faults: z
       .array(z.object({ block: z.int().nullable(), problem: z.enum(['events', 'link', 'missing', 'unsealed']) }))
       .describe(

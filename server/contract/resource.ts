@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ById, InRealm, Page, RealmName, SearchPage } from './names.ts';
 import type { Area } from './permissions.ts';
 import type { ProblemCode } from './problem.ts';
-import { type Reach, type Route, route } from './route.ts';
+import { type ReachedBy, type Route, route } from './route.ts';
 
 /** How a path names one object: by its id, or by its natural key. */
 export const byKey = <Name extends string, Key extends z.ZodType>(param: Name, key: Key) =>
@@ -41,7 +41,7 @@ export interface Described<Input, Update> {
   problems?: readonly ProblemCode[];
   describe?: Partial<Record<'list' | 'create' | 'get' | 'put' | 'remove', string>>;
   /** Of the routes that administrators of single groups or clients may use. */
-  reach?: Partial<Record<'list' | 'get' | 'put', Reach>>;
+  reach?: Partial<Record<'list' | 'get' | 'put', ReachedBy>>;
 }
 
 /** Routes by id; with `at` by the natural key. */

@@ -11,7 +11,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  * What administrators of single groups or clients may ask of a route: the path's parameters that name a group, a person, a client
  * in their reach; `rows`: whatever is in it, by a handler that leaves out the rest.
  */
-export type Reach = { group?: string; user?: string; client?: string } | 'rows';
+export type ReachedBy = { group?: string; user?: string; client?: string } | 'rows';
 
 export interface Route<
   Params extends z.ZodType = z.ZodType,
@@ -34,7 +34,7 @@ export interface Route<
   /** What an administrator must hold in the realm of the path; `null`: nothing more. */
   permission: Permission | null;
   /** Left out: the permission has to be held over the whole realm. */
-  reach?: Reach;
+  reach?: ReachedBy;
   /** It takes a sign-in of the last five minutes: RFC 9470. */
   fresh?: true;
   params: Params;
@@ -74,7 +74,7 @@ export function route<
   /** Default: that of the principal, where it has one of its own. */
   surface?: SurfaceName;
   permission: Permission | null;
-  reach?: Reach;
+  reach?: ReachedBy;
   fresh?: true;
   params?: Params;
   query?: Query;

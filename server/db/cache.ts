@@ -28,7 +28,7 @@ export function makeRoom(map: Map<string, unknown>, max: number): void {
   }
 }
 
-function put<T>(shelf: Shelf<T>, { realm, key, maxRealms, max }: Place, entry: Entry<T>): Map<string, Entry<T>> {
+function put<T>(shelf: Shelf<T>, { realm, key, maxRealms, max }: CacheSlot, entry: Entry<T>): Map<string, Entry<T>> {
   let entries = shelf.get(realm);
   if (!entries) {
     makeRoom(shelf, maxRealms);
@@ -39,7 +39,7 @@ function put<T>(shelf: Shelf<T>, { realm, key, maxRealms, max }: Place, entry: E
   entries.set(key, entry);
   return entries;
 }
-interface Place {
+interface CacheSlot {
   realm: string;
   key: string;
   maxRealms: number;

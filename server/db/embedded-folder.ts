@@ -16,7 +16,7 @@ export interface Owner {
 }
 
 /** The cluster's folder as it really is, and who PostgreSQL runs as in it. */
-export interface Place {
+export interface ClusterFolder {
   dir: string;
   user: Owner;
 }
@@ -30,7 +30,7 @@ const instead = 'set DATABASE_URL to a PostgreSQL 15 or newer of your own';
  * Creates the cluster's folder. PostgreSQL refuses to run as root, so under root it gets a user of its own, and
  * the folder lies elsewhere if that user can't get to the asked-for place.
  */
-export async function clusterFolder(dir: string, log: (message: string) => void): Promise<Place> {
+export async function clusterFolder(dir: string, log: (message: string) => void): Promise<ClusterFolder> {
   if (process.getuid?.() !== 0) return { dir: await ownFolder(dir), user: { env } };
   const name = `realmkeeper-${createHash('sha256')
     .update(dir)

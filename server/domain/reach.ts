@@ -1,6 +1,6 @@
 // How far somebody reaches who administers single groups or single clients: people who are in these groups or below them, and the
 // clients themselves. What isn't in reach is as if it weren't there. Decisions "Admin authentication".
-import type { Reach as Asked } from '../contract/route.ts';
+import type { ReachedBy } from '../contract/route.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 
 /** By id. */
@@ -10,7 +10,7 @@ export interface Reach {
 }
 
 /** What a path names, by id. */
-export type Named = Exclude<Asked, 'rows'>;
+export type Named = Exclude<ReachedBy, 'rows'>;
 
 /** These groups, and all below them. */
 const groupsIn = (realm: string, { groups }: Reach): Fragment => fragment`(

@@ -35,13 +35,13 @@ export function cursorId(cursor: string | undefined): string | undefined {
   return id;
 }
 
-const Place = z.tuple([z.coerce.number().int().min(0).max(8.64e15), z.uuid()]);
+const TimeCursor = z.tuple([z.coerce.number().int().min(0).max(8.64e15), z.uuid()]);
 
 /** The cursor of a list that is ordered by when something began, the newest first: text that anybody can make up. */
 export function newestFirst(cursor: string | undefined): { startedAt: Date; id: string } | undefined {
   const parts = decodeCursor(cursor, 2);
   if (!parts) return undefined;
-  const place = Place.safeParse(parts).data;
+  const place = TimeCursor.safeParse(parts).data;
   if (!place) throw notACursor();
   return { startedAt: new Date(place[0]), id: place[1] };
 }

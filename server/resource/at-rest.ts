@@ -2,19 +2,19 @@
 // Secrets that are only compared are hashed by the feature that has them.
 import type { Seal } from '../crypto/seal.ts';
 import { sameSecret } from '../crypto/tokens.ts';
-import type { Place, SecretAtRest } from './table.ts';
+import type { ObjectRef, SecretAtRest } from './table.ts';
 
 export interface Sealed extends SecretAtRest {
   /** What is sealed in a row, for who must use it. */
-  open(sealed: Buffer, at: Place): string;
+  open(sealed: Buffer, at: ObjectRef): string;
 }
 
 /** Binds a sealed value to its row, so that rows can't be swapped: `webhook:<realm>:<id>`. */
-export const contextAtRest = (kind: string, { realm, id }: Pick<Place, 'realm' | 'id'>) => `${kind}:${realm}:${id}`;
+export const contextAtRest = (kind: string, { realm, id }: Pick<ObjectRef, 'realm' | 'id'>) => `${kind}:${realm}:${id}`;
 
 /** @param kind binds the value to its row, so that rows can't be swapped: `webhook` → `webhook:<realm>:<id>` */
 export function sealed(seal: Seal, kind: string, column = 'secret'): Sealed {
-  const context = (at: Place) => contextAtRest(kind, at);
+  const context = (at: ObjectRef) => contextAtRest(kind, at);
   return {
     columns: { [column]: 'bytea' },
     stored: (row, at) => {

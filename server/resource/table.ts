@@ -17,7 +17,7 @@ export interface Column {
 }
 
 /** Where an object is, for what is bound to its place. */
-export interface Place {
+export interface ObjectRef {
   realm: string;
   id: string;
 }
@@ -26,8 +26,8 @@ export interface SecretAtRest {
   columns: Readonly<Record<string, 'bytea' | 'text' | 'timestamptz'>>;
   /** An object with these fields has none, and what it had is forgotten. */
   none?(fields: Fields): boolean;
-  stored(row: Readonly<Record<string, unknown>>, at: Place): StoredSecret | null;
-  store(plain: string, at: Place): Promise<Readonly<Record<string, Buffer | string | null>>>;
+  stored(row: Readonly<Record<string, unknown>>, at: ObjectRef): StoredSecret | null;
+  store(plain: string, at: ObjectRef): Promise<Readonly<Record<string, Buffer | string | null>>>;
 }
 
 /** A table of objects, and the column of their natural key. */

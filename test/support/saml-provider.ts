@@ -11,11 +11,11 @@ export const IDP = 'https://idp.example.com/saml';
 /** Its own. */
 export const theirs = samlKeyPair();
 
-export interface Place {
+export interface RealmAt {
   server: TestServer;
   realm: string;
 }
-export const callbackOf = ({ server, realm }: Place): string =>
+export const callbackOf = ({ server, realm }: RealmAt): string =>
   `${server.baseUrl}/realms/${realm}/broker/corp/endpoint`;
 export const minutes = (n: number): string => new Date(Date.now() + n * 60_000).toISOString();
 
@@ -34,7 +34,7 @@ export interface Lies {
   sessionIndex?: string;
 }
 
-export function assertionOf(place: Place, requestId: string, lies: Lies = {}): string {
+export function assertionOf(place: RealmAt, requestId: string, lies: Lies = {}): string {
   const { server, realm } = place;
   const { id = '_a1', issuer = IDP, audience = `${server.baseUrl}/realms/${realm}` } = lies;
   const { recipient = callbackOf(place), inResponseTo = requestId } = lies;
@@ -45,7 +45,7 @@ export function assertionOf(place: Place, requestId: string, lies: Lies = {}): s
   return `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="${id}" Version="2.0" IssueInstant="${minutes(0)}"><saml:Issuer>${issuer}</saml:Issuer><saml:Subject><saml:NameID Format="${format}">${name}</saml:NameID><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData Recipient="${recipient}" NotOnOrAfter="${until}" InResponseTo="${inResponseTo}"/></saml:SubjectConfirmation></saml:Subject><saml:Conditions NotBefore="${from}" NotOnOrAfter="${until}"><saml:AudienceRestriction><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions><saml:AuthnStatement AuthnInstant="${minutes(0)}"${session}/></saml:Assertion>`;
 }
 
-export const responseOf = (place: Place, inside: string, { id = '_r1', status = 'Success' }: Lies = {}): string =>
+export const responseOf = (place: RealmAt, inside: string, { id = '_r1', status = 'Success' }: Lies = {}): string =>
   `<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="${id}" Version="2.0" IssueInstant="${minutes(0)}" Destination="${callbackOf(place)}"><saml:Issuer xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion">${IDP}</saml:Issuer><samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:${status}"/></samlp:Status>${inside}</samlp:Response>`;
 
 /** The message in an address of the Redirect binding. */
@@ -54,7 +54,7 @@ export const messageIn = (url: string, kind: 'SAMLRequest' | 'SAMLResponse' = 'S
 export const idIn = (message: string): string => /ID="(_[0-9a-f]+)"/.exec(message)?.[1] ?? '';
 
 /** It is the realm's provider `corp`. */
-export const makeSamlProvider = ({ server, realm }: Place, config: ProviderConfig = {}): Promise<string> =>
+export const makeSamlProvider = ({ server, realm }: RealmAt, config: ProviderConfig = {}): Promise<string> =>
   makeProvider(server, realm, {
     ...{ alias: 'corp', type: 'saml', displayName: 'Corp' },
     config: {
@@ -75,7 +75,7 @@ export interface Come {
 
 /** Somebody who comes back with what the test makes of their request. */
 export async function comeWith(
-  place: Place,
+  place: RealmAt,
   make: (requestId: string) => string,
   { person = createPerson(place.server.baseUrl) }: { person?: Person } = {},
 ): Promise<Come> {

@@ -7,7 +7,7 @@ import type { Finished } from '../sign-in/continuation.ts';
 import { answerClient, type ClientEndpoint } from './client-endpoint.ts';
 import { type Devices, devicePath, deviceResumePath } from './device.ts';
 
-export function deviceRoutes(
+export function deviceFlowRoutes(
   app: FastifyInstance,
   { devices, ...endpoint }: ClientEndpoint & { devices: Devices },
 ): void {

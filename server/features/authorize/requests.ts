@@ -33,7 +33,7 @@ export interface Documents {
   ensure(realm: string, clientId: string, ipAddress: string): Promise<void>;
 }
 
-export function createRequests({
+export function createAuthorizationRequests({
   clients,
   levels,
   baseUrl,
@@ -73,4 +73,4 @@ export function createRequests({
     },
   };
 }
-export type Requests = ReturnType<typeof createRequests>;
+export type Requests = ReturnType<typeof createAuthorizationRequests>;

@@ -92,7 +92,7 @@ interface SignedIn {
   since: number;
 }
 /** What has been done for this very request already. */
-interface Progress {
+interface RequestProgress {
   /** The browser has just come from the application. */
   first?: boolean;
   signedIn?: SignedIn | undefined;
@@ -216,7 +216,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
   async function proceed(
     context: RequestContext,
     requested: AuthorizationRequest,
-    progress: Progress,
+    progress: RequestProgress,
   ): Promise<FastifyReply> {
     const asked = context.session?.impersonator ? withoutOffline(requested) : requested;
     const { realm, session, reply, request, brand, issuer } = context;
@@ -341,7 +341,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
   async function handle(
     context: RequestContext,
     form: Form,
-    progress: Progress,
+    progress: RequestProgress,
     refused?: OAuthError,
   ): Promise<FastifyReply> {
     const { realm, brand, issuer } = context;

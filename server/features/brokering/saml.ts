@@ -44,7 +44,7 @@ type Sealed = z.infer<typeof Sealed>;
 const Posting = z.object({ action: z.string(), fields: z.record(z.string(), z.string().optional()), at: z.number() });
 type Posting = z.infer<typeof Posting>;
 
-export interface SamlDeps {
+export interface SamlBrokeringDeps {
   samlProviders: SamlProviders;
   keys: Pick<Keys, 'decrypting'>;
   signerOf(realm: string): Promise<XmlSigner>;
@@ -53,7 +53,7 @@ export interface SamlDeps {
   now: () => Date;
 }
 
-export function createSaml({ samlProviders, keys, signerOf, realmSql, seal, now }: SamlDeps) {
+export function createSamlBrokering({ samlProviders, keys, signerOf, realmSql, seal, now }: SamlBrokeringDeps) {
   const contextOf = (realm: string): string => `brokering-saml:${realm}`;
 
   async function responseOf(realm: string, provider: Provider, message: string, callback: string) {
@@ -174,4 +174,4 @@ export function createSaml({ samlProviders, keys, signerOf, realmSql, seal, now 
     },
   };
 }
-export type SamlUpstream = ReturnType<typeof createSaml>;
+export type SamlUpstream = ReturnType<typeof createSamlBrokering>;

@@ -80,7 +80,7 @@ export const failed = (sql: Sql, holder: string, message: string) => sql`
 export const release = (sql: Sql, holder: string) => sql`
   update event_forwarding set holder = null, held_until = null where holder = ${holder}`;
 
-export interface Progress {
+export interface ForwardingProgress {
   waiting: number;
   oldest: Date | null;
   sent: number;
@@ -90,9 +90,9 @@ export interface Progress {
   last_cut_id: string | null;
 }
 /** @param most counted of what waits */
-export async function progress(sql: Sql, most: number): Promise<Progress | undefined> {
+export async function progress(sql: Sql, most: number): Promise<ForwardingProgress | undefined> {
   const after = fragment`position >= f.position and (position > f.position or id > f.id)`;
-  const [row] = await sql<Progress>`
+  const [row] = await sql<ForwardingProgress>`
     select f.sent, f.last_sent_at, f.last_error, f.cut, f.last_cut_id,
       (select count(*)::int from (select from event where ${after} limit ${most}) counted) as waiting,
       (select occurred_at from event where ${after} order by position, id limit 1) as oldest

@@ -9,7 +9,7 @@ import { type ProfileInput, profileFields, usernameField, valuesIn } from '../..
 import { text, textHtml } from '../../http/texts.ts';
 import type { InvitationRow } from './store.ts';
 
-export interface Place {
+export interface InvitationPage {
   realm: string;
   settings: RealmSettingsDto;
   token: string;
@@ -21,16 +21,16 @@ export interface Wrong {
   values: Readonly<Record<string, string>>;
 }
 
-const titleOf = ({ settings }: Pick<Place, 'settings'>, { organizationName }: Invited): string =>
+const titleOf = ({ settings }: Pick<InvitationPage, 'settings'>, { organizationName }: Invited): string =>
   text('invitation.title', { organization: organizationName ?? settings.displayName });
-const form = ({ realm, token }: Place, to: string, inside: Html): Html =>
+const form = ({ realm, token }: InvitationPage, to: string, inside: Html): Html =>
   html`<form method="post" action="/realms/${realm}/login/invitation/${to}" novalidate>
 <input type="hidden" name="token" value="${token}">
 ${inside}
 </form>`;
 
 /** For who is signed in with the invited address. */
-export function sendJoin(reply: FastifyReply, place: Place, invited: Invited, username: string): FastifyReply {
+export function sendJoin(reply: FastifyReply, place: InvitationPage, invited: Invited, username: string): FastifyReply {
   const { realm, settings } = place;
   const organization = invited.organizationName ?? settings.displayName;
   const body = html`<p class="lead">${text('invitation.joinAs', { username })}</p>
@@ -39,7 +39,12 @@ ${form(place, 'accept', html`<button>${text('invitation.join', { organization })
 }
 
 /** For who is signed in as somebody else. */
-export function sendAnother(reply: FastifyReply, place: Place, invited: Invited, username: string): FastifyReply {
+export function sendAnother(
+  reply: FastifyReply,
+  place: InvitationPage,
+  invited: Invited,
+  username: string,
+): FastifyReply {
   const { realm, settings } = place;
   const body = html`<p role="alert">${text('invitation.another', { email: invited.email, username })}</p>
 <div class="actions"><a class="button full" href="/realms/${realm}/account">${text('invitation.account')}</a></div>`;
@@ -49,7 +54,7 @@ export function sendAnother(reply: FastifyReply, place: Place, invited: Invited,
 /** For everybody else: the same whether the address has an account or not. */
 export function sendChoice(
   reply: FastifyReply,
-  place: Place,
+  place: InvitationPage,
   invited: Invited,
   { inputs, wrong, asksForTerms }: { inputs: readonly ProfileInput[]; wrong: Wrong | undefined; asksForTerms: boolean },
 ): FastifyReply {
@@ -88,7 +93,7 @@ ${
 
 export function sendDone(
   reply: FastifyReply,
-  { realm, settings }: Omit<Place, 'token'>,
+  { realm, settings }: Omit<InvitationPage, 'token'>,
   { message, to, words }: { message: string; to: string; words: string },
 ): FastifyReply {
   const body = html`<p class="lead" role="status">${message}</p>
@@ -96,7 +101,7 @@ export function sendDone(
   return sendPage(reply, { realm, brand: settings, title: text('invitation.doneTitle'), body });
 }
 
-export function sendOver(reply: FastifyReply, { realm, settings }: Omit<Place, 'token'>): FastifyReply {
+export function sendOver(reply: FastifyReply, { realm, settings }: Omit<InvitationPage, 'token'>): FastifyReply {
   const body = html`<p role="alert">${text('invitation.over')}</p>`;
   return sendPage(reply, { realm, brand: settings, title: text('link.useless'), body }, { status: 400 });
 }

@@ -5,14 +5,14 @@ import { html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { text } from '../../http/texts.ts';
 
-interface Place {
+interface NotMePage {
   realm: string;
   settings: RealmSettingsDto;
 }
 
 export function sendNotMe(
   reply: FastifyReply,
-  { realm, settings }: Place,
+  { realm, settings }: NotMePage,
   { token, username, hasPassword }: { token: string; username: string; hasPassword: boolean },
 ): FastifyReply {
   const body = html`<p class="lead">${text('notMe.lead', { username })}</p>
@@ -29,7 +29,7 @@ ${hasPassword && html`<p>${text('notMe.password')}</p>`}
 /** @param passwordOff it is set anew by somebody else */
 export function sendEnded(
   reply: FastifyReply,
-  { realm, settings }: Place,
+  { realm, settings }: NotMePage,
   { passwordOff }: { passwordOff: boolean },
 ): FastifyReply {
   const body = html`<p class="lead" role="status">${text('notMe.done')}</p>
@@ -39,7 +39,7 @@ ${passwordOff && html`<p>${text('notMe.passwordOff')}</p>`}
   return sendPage(reply, { realm, brand: settings, title: text('notMe.doneTitle'), body });
 }
 
-export function sendUseless(reply: FastifyReply, { realm, settings }: Place): FastifyReply {
+export function sendUseless(reply: FastifyReply, { realm, settings }: NotMePage): FastifyReply {
   const body = html`<p role="alert">${text('notMe.over')}</p>
 <div class="actions"><a class="button full" href="/realms/${realm}/login?for=account">${text('recover.goOn')}</a></div>`;
   return sendPage(reply, { realm, brand: settings, title: text('link.useless'), body }, { status: 400 });

@@ -8,7 +8,7 @@ import { passwordScript } from '../../http/password-script.ts';
 import { text } from '../../http/texts.ts';
 import { LINK_MINUTES } from './service.ts';
 
-export interface Place {
+export interface RecoveryPage {
   realm: string;
   settings: RealmSettingsDto;
   /** What they were on their way to, as the sign-in's forms say it. */
@@ -25,7 +25,7 @@ const error = (field: string, message: string): Html =>
 
 export function sendForgot(
   reply: FastifyReply,
-  { realm, settings, asked, signIn }: Place,
+  { realm, settings, asked, signIn }: RecoveryPage,
   { name = '', missing = false }: { name?: string; missing?: boolean } = {},
 ): FastifyReply {
   const title = text('recover.title');
@@ -46,7 +46,7 @@ ${hidden('asked', asked)}
   return sendPage(reply, { realm, brand: settings, title, documentTitle, body });
 }
 
-export function sendLookIntoMail(reply: FastifyReply, { realm, settings, signIn }: Place): FastifyReply {
+export function sendLookIntoMail(reply: FastifyReply, { realm, settings, signIn }: RecoveryPage): FastifyReply {
   const body = html`<p class="lead" role="status">${text('recover.sent', { minutes: LINK_MINUTES })}</p>
 <p class="hint">${text('recover.sentHint')}</p>
 <div class="actions"><a class="button full" href="${signIn}">${text('recover.back')}</a></div>`;
@@ -55,7 +55,7 @@ export function sendLookIntoMail(reply: FastifyReply, { realm, settings, signIn 
 
 export function sendChoose(
   reply: FastifyReply,
-  { realm, settings }: Pick<Place, 'realm' | 'settings'>,
+  { realm, settings }: Pick<RecoveryPage, 'realm' | 'settings'>,
   {
     token,
     username,
@@ -75,13 +75,16 @@ ${passwordFields(settings, { wrong: complaint?.field })}
   return sendPage(reply, { realm, brand: settings, title, documentTitle, body, plain: true, script: passwordScript });
 }
 
-export function sendOver(reply: FastifyReply, { realm, settings }: Pick<Place, 'realm' | 'settings'>): FastifyReply {
+export function sendOver(
+  reply: FastifyReply,
+  { realm, settings }: Pick<RecoveryPage, 'realm' | 'settings'>,
+): FastifyReply {
   const body = html`<p role="alert">${text('recover.over')}</p>
 <div class="actions"><a class="button full" href="/realms/${realm}/login/forgot">${text('recover.again')}</a></div>`;
   return sendPage(reply, { realm, brand: settings, title: text('link.useless'), body }, { status: 400 });
 }
 
-export function sendChanged(reply: FastifyReply, { realm, settings, signIn }: Place): FastifyReply {
+export function sendChanged(reply: FastifyReply, { realm, settings, signIn }: RecoveryPage): FastifyReply {
   const body = html`<p class="lead" role="status">${text('recover.changed')}</p>
 <div class="actions"><a class="button full" href="${signIn}">${text('recover.goOn')}</a></div>`;
   return sendPage(reply, { realm, brand: settings, title: text('recover.changedTitle'), body });

@@ -35,7 +35,7 @@ const toWire = (row: store.InitialTokenRow): InitialAccessToken => ({
   expiresAt: row.expires_at.getTime(),
 });
 
-export function createProvisioning({
+export function createClientProvisioning({
   sql,
   transact,
   settings,
@@ -107,4 +107,4 @@ export function createProvisioning({
       }),
   };
 }
-export type ProvisioningService = ReturnType<typeof createProvisioning>;
+export type ProvisioningService = ReturnType<typeof createClientProvisioning>;

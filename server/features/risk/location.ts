@@ -1,10 +1,10 @@
 // Where a browser is, as a proxy in front says it in headers; of anybody else they are not believed. Without them nothing is known.
 import type { FastifyRequest } from 'fastify';
-import type { Place } from './score.ts';
+import type { Coordinates } from './score.ts';
 
 export interface Location {
   country: string | undefined;
-  place: Place | undefined;
+  place: Coordinates | undefined;
 }
 
 const NOWHERE: Location = { country: undefined, place: undefined };

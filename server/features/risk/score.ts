@@ -5,7 +5,7 @@ import { freshWeights, type RiskReason, type RiskWeights } from '../../contract/
 import type { RiskAction } from '../../contract/settings.ts';
 import type { Finding } from '../../domain/risk.ts';
 
-export interface Place {
+export interface Coordinates {
   latitude: number;
   longitude: number;
 }
@@ -14,14 +14,14 @@ export interface PastSignIn {
   success: boolean;
   network: string | null;
   country: string | null;
-  place: Place | undefined;
+  place: Coordinates | undefined;
 }
 export interface Attempt {
   at: Date;
   network: string | undefined;
   /** ISO 3166. */
   country: string | undefined;
-  place: Place | undefined;
+  place: Coordinates | undefined;
   /** How many others' sign-ins have failed from the network within {@link FAILURES_MS}. */
   othersFailed: number;
   /** What was found on the way: of the password, of the browser. */
@@ -78,7 +78,7 @@ export function networkOf(address: string | null): string | undefined {
     .join(':')}::/48`;
 }
 
-function distanceKm(a: Place, b: Place): number {
+function distanceKm(a: Coordinates, b: Coordinates): number {
   const rad = (degrees: number) => (degrees * Math.PI) / 180;
   const dLat = rad(b.latitude - a.latitude);
   const dLon = rad(b.longitude - a.longitude);

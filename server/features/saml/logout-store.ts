@@ -10,7 +10,7 @@ const Participant = z.object({
 /** A service provider, with what it calls person and session. */
 export type Participant = z.infer<typeof Participant>;
 
-export const Progress = z.object({
+export const SamlLogoutProgress = z.object({
   /** Whom it has yet to reach. */
   rest: z.array(Participant),
   /** Whose answer it waits for; null: it has just begun. */
@@ -32,9 +32,9 @@ export const Progress = z.object({
     }),
   ]),
 });
-export type Progress = z.infer<typeof Progress>;
+export type SamlLogoutProgress = z.infer<typeof SamlLogoutProgress>;
 /** Where the browser goes when everybody is told. */
-export type Then = Extract<Progress['after'], { url: string }>;
+export type Then = Extract<SamlLogoutProgress['after'], { url: string }>;
 
 /** Whom these sessions have led to and who can be told of their end. */
 export async function participantsOf(sql: Sql, realm: string, sessionIds: readonly string[]): Promise<Participant[]> {
@@ -77,14 +77,19 @@ export const noteAnswered = async (
 export const keepProgress = (
   sql: Sql,
   realm: string,
-  { hash, progress, expiresAt }: { hash: Buffer; progress: Progress; expiresAt: Date },
+  { hash, progress, expiresAt }: { hash: Buffer; progress: SamlLogoutProgress; expiresAt: Date },
 ): Promise<unknown> => sql`
   insert into saml_logout (realm_id, token_hash, progress, expires_at)
   values (${realm}, ${hash}, ${JSON.stringify(progress)}::jsonb, ${expiresAt})`;
 
 /** Once. */
-export async function takeProgress(sql: Sql, realm: string, hash: Buffer, now: Date): Promise<Progress | undefined> {
+export async function takeProgress(
+  sql: Sql,
+  realm: string,
+  hash: Buffer,
+  now: Date,
+): Promise<SamlLogoutProgress | undefined> {
   const [row] = await sql<{ progress: unknown; expires_at: Date }>`
     delete from saml_logout where realm_id = ${realm} and token_hash = ${hash} returning progress, expires_at`;
-  return row && row.expires_at > now ? Progress.parse(row.progress) : undefined;
+  return row && row.expires_at > now ? SamlLogoutProgress.parse(row.progress) : undefined;
 }

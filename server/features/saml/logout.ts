@@ -24,8 +24,8 @@ import { KEPT_MS, type Keeping, type KeptLogout } from './kept.ts';
 import {
   keepProgress,
   noteAnswered,
-  type Progress,
   participantsOf,
+  type SamlLogoutProgress,
   sessionsNamed,
   type Then,
   takeProgress,
@@ -89,7 +89,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
   }
 
   /** To whoever is next, or to where it began. */
-  async function proceed(context: Context, progress: Progress): Promise<FastifyReply> {
+  async function proceed(context: Context, progress: SamlLogoutProgress): Promise<FastifyReply> {
     const { realm, reply } = context;
     const [next, ...rest] = progress.rest;
     if (!next) return progress.over ? over(context, progress, progress.over) : finish(context, progress);
@@ -104,13 +104,17 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     return send({ ...context, reply }, logoutRequest(from, id, name, next.sessionIndex), to);
   }
 
-  async function over({ realm, reply }: Context, progress: Progress, { url, token }: NonNullable<Progress['over']>) {
+  async function over(
+    { realm, reply }: Context,
+    progress: SamlLogoutProgress,
+    { url, token }: NonNullable<SamlLogoutProgress['over']>,
+  ) {
     const kept = { ...progress, over: undefined, asked: null };
     await keepProgress(realmSql(realm), realm, { hash: sha256(token), progress: kept, expiresAt: expiresAt() });
     return reply.redirect(url, 303);
   }
 
-  async function finish(context: Context, { after, partial }: Progress): Promise<FastifyReply> {
+  async function finish(context: Context, { after, partial }: SamlLogoutProgress): Promise<FastifyReply> {
     const { realm, reply } = context;
     if (after.to === 'address') return reply.redirect(after.url, 303);
     if (after.to === 'provider') return reply.redirect(`${after.url}${partial ? '&partial=1' : ''}`, 303);
@@ -122,7 +126,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
   }
 
   /** Where the browser goes on with it, once. */
-  async function onwardPath(realm: string, progress: Progress): Promise<string> {
+  async function onwardPath(realm: string, progress: SamlLogoutProgress): Promise<string> {
     const token = newSecret();
     await keepProgress(realmSql(realm), realm, { hash: sha256(token), progress, expiresAt: expiresAt() });
     return onwardOf(realm, token);
@@ -221,7 +225,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     if (!client) throw unknown(context, entityId, 'There is no such SAML client, or it is switched off');
     const { rest, frames, over } = await end(context, client, kept);
     const after = { to: 'client', entityId, requestId, binding, relayState } as const;
-    const progress: Progress = { rest, asked: null, partial: false, over, after };
+    const progress: SamlLogoutProgress = { rest, asked: null, partial: false, over, after };
     if (frames.length === 0) return proceed(context, progress);
     const { reply, realm } = context;
     return sendOnward(reply, { realm, brand: await settings.of(realm) }, await onwardPath(realm, progress), { frames });
@@ -251,7 +255,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
       const rest = await participantsOf(tx.sql, realm, sessionIds);
       if (rest.length === 0) return undefined;
       const token = newSecret();
-      const progress: Progress = { rest, asked: null, partial: false, after: then };
+      const progress: SamlLogoutProgress = { rest, asked: null, partial: false, after: then };
       await keepProgress(tx.sql, realm, { hash: sha256(token), progress, expiresAt: expiresAt() });
       return `${pathOf(realm)}?logout=${token}`;
     },

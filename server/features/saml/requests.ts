@@ -40,7 +40,7 @@ function faultOf(asked: AuthnRequest, { entityId }: SamlClientView, wanted: Want
   return wanted ? undefined : failures.noContext;
 }
 
-export function createRequests({
+export function createSamlRequests({
   clients,
   baseUrl,
   now,

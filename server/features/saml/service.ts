@@ -31,7 +31,7 @@ import { decide } from './decide.ts';
 import { KEPT_MS, type Keeping, Kept } from './kept.ts';
 import { metadataOf } from './metadata.ts';
 import { type NameId, nameIdOf } from './name-id.ts';
-import { createRequests, type Refused } from './requests.ts';
+import { createSamlRequests, type Refused } from './requests.ts';
 import { type Addressed, assertionResponse, failedResponse } from './response.ts';
 import { addConsent, readConsent, readPerson, signOn } from './store.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
@@ -87,7 +87,7 @@ interface Answered {
   agreed: Agreement | undefined;
 }
 
-export function createSaml(deps: SamlDeps) {
+export function createSamlIdentityProvider(deps: SamlDeps) {
   const {
     sql,
     transact,
@@ -105,7 +105,7 @@ export function createSaml(deps: SamlDeps) {
     baseUrl,
     now,
   } = deps;
-  const requests = createRequests(deps);
+  const requests = createSamlRequests(deps);
 
   const documents = createRealmCache<string>({
     now,
@@ -386,4 +386,4 @@ export function createSaml(deps: SamlDeps) {
     drop: documents.drop,
   };
 }
-export type Saml = ReturnType<typeof createSaml>;
+export type Saml = ReturnType<typeof createSamlIdentityProvider>;

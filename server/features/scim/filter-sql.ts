@@ -6,7 +6,7 @@ import { type Operand, operandOf } from './compared.ts';
 import { fault } from './fault.ts';
 import type { Comparison, Filter } from './filter.ts';
 import { compared, isNull, presentPlace, type Resolve, severalOf, within } from './matches.ts';
-import type { Attribute, Place } from './schema.ts';
+import type { Attribute, AttributePlace } from './schema.ts';
 
 export interface Column {
   sql: Fragment;
@@ -36,7 +36,7 @@ export interface Columns {
 const yes = fragment`true`;
 const no = fragment`false`;
 
-export const keyOf = ({ attribute, sub, extension }: Place): string =>
+export const keyOf = ({ attribute, sub, extension }: AttributePlace): string =>
   `${extension === undefined ? '' : `${extension}:`}${attribute.name}${sub ? `.${sub.name}` : ''}`;
 
 const own = <T>(of: Readonly<Record<string, T>>, key: string): T | undefined =>
@@ -131,7 +131,7 @@ const anyOf = (places: readonly Rows[], such: (rows: Rows) => Fragment): Fragmen
 
 /** That one of the values at a place is such; of an attribute with parts, that one of the parts is. */
 function found(
-  place: Place,
+  place: AttributePlace,
   path: string,
   { single, several }: Columns,
   such: (of: { column: Column }) => Fragment,
@@ -151,5 +151,5 @@ function found(
   return fragment`(${parts.reduce((any, part) => fragment`${any} or ${such({ column: part })}`, no)})`;
 }
 
-const partsOf = (place: Place): Place[] =>
+const partsOf = (place: AttributePlace): AttributePlace[] =>
   (place.attribute.subAttributes ?? []).map((sub: Attribute) => ({ ...place, sub }));

@@ -40,19 +40,19 @@ function textOf({ sql, kind }: Column, caseExact: boolean): Fragment {
   return caseExact ? sql : fragment`lower(${sql})`;
 }
 
-const Place = z.tuple([z.enum(['0', '1']), z.string(), z.uuid()]);
+const RowCursor = z.tuple([z.enum(['0', '1']), z.string(), z.uuid()]);
 
-function placeIn(cursor: string): z.infer<typeof Place> | undefined {
+function placeIn(cursor: string): z.infer<typeof RowCursor> | undefined {
   if (cursor === '') return undefined;
   try {
-    return Place.parse(decodeCursor(cursor, 3));
+    return RowCursor.parse(decodeCursor(cursor, 3));
   } catch {
     throw fault('invalidCursor', 'This is no cursor of this list');
   }
 }
 
 /** The rows behind a place in the order; of those without a value, which come last, by their ids. */
-function behind({ key, nullable, descending }: Order, id: Fragment, [none, value, last]: z.infer<typeof Place>) {
+function behind({ key, nullable, descending }: Order, id: Fragment, [none, value, last]: z.infer<typeof RowCursor>) {
   const sign = descending ? fragment`<` : fragment`>`;
   if (!key) return fragment`${id} ${sign} ${last}::uuid`;
   if (!nullable) return fragment`(${key}, ${id}) ${sign} (${value}::text, ${last}::uuid)`;

@@ -2,11 +2,11 @@
 import { operandOf } from './compared.ts';
 import { fault } from './fault.ts';
 import type { Comparison, Filter } from './filter.ts';
-import { type Attribute, named, type Place } from './schema.ts';
+import { type Attribute, type AttributePlace, named } from './schema.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 /** What a name means where the filter stands. */
-export type Resolve = (path: string) => Place | undefined;
+export type Resolve = (path: string) => AttributePlace | undefined;
 
 /** Of one value of a complex attribute: its parts. */
 export const within =
@@ -20,7 +20,7 @@ const present = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 
 /** The place as filters compare it: of a complex attribute with several values, the value (RFC 7644 §3.4.2.2). */
-export function compared(resolve: Resolve, path: string): Place {
+export function compared(resolve: Resolve, path: string): AttributePlace {
   const place = resolve(path);
   if (!place) throw fault('invalidFilter', `There is no attribute ${path}`);
   const { attribute, sub } = place;
@@ -29,7 +29,7 @@ export function compared(resolve: Resolve, path: string): Place {
   return value ? { ...place, sub: value } : place;
 }
 
-const valuesAt = (of: Values, { attribute, sub, extension }: Place): unknown[] => {
+const valuesAt = (of: Values, { attribute, sub, extension }: AttributePlace): unknown[] => {
   const from = extension === undefined ? of : Object(of[extension]);
   const values = [from[attribute.name]].flat().filter(present);
   return sub ? values.map((value) => Object(value)[sub.name]).filter(present) : values;
@@ -81,7 +81,7 @@ export function matches(filter: Filter, of: Values, resolve: Resolve): boolean {
 }
 
 /** What `pr` looks at; of an attribute with parts, any of them. */
-export function presentPlace(resolve: Resolve, path: string): Place {
+export function presentPlace(resolve: Resolve, path: string): AttributePlace {
   const place = resolve(path);
   return place && place.sub === undefined && place.attribute.type === 'complex' && !place.attribute.multiValued
     ? place
@@ -95,7 +95,7 @@ export function isNull(op: Comparison, path: string): boolean {
 }
 
 /** What a filter in brackets stands behind. */
-export function severalOf(resolve: Resolve, path: string): Place {
+export function severalOf(resolve: Resolve, path: string): AttributePlace {
   const place = resolve(path);
   if (!place?.attribute.multiValued || !place.attribute.subAttributes || place.sub)
     throw fault('invalidFilter', `${path} has no values with parts to choose among`);

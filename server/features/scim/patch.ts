@@ -6,7 +6,7 @@ import { readValue, type Values } from './body.ts';
 import { fault } from './fault.ts';
 import { type Filter, parsePath } from './filter.ts';
 import { matches, within } from './matches.ts';
-import { type Attribute, extensionNamed, type Place, placeOf, type ResourceType } from './schema.ts';
+import { type Attribute, type AttributePlace, extensionNamed, placeOf, type ResourceType } from './schema.ts';
 
 type Op = 'add' | 'replace' | 'remove';
 export interface Operation {
@@ -16,7 +16,7 @@ export interface Operation {
 }
 
 /** An operation on one attribute. */
-export interface Step extends Place {
+export interface Step extends AttributePlace {
   op: Op;
   filter?: Filter;
   value: unknown;

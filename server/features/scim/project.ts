@@ -1,7 +1,7 @@
 // What of a resource an answer shows: `attributes` and `excludedAttributes` (RFC 7644 §3.9), and what is always or never
 // shown. Pure.
 import type { Values } from './body.ts';
-import { attributesOf, extensionNamed, type Place, placeOf, type ResourceType } from './schema.ts';
+import { type AttributePlace, attributesOf, extensionNamed, placeOf, type ResourceType } from './schema.ts';
 
 export interface Projection {
   attributes?: string | undefined;
@@ -17,14 +17,14 @@ const listOf = (text: string | undefined): string[] =>
     .slice(0, MOST);
 
 /** What isn't known is passed over. */
-const placesOf = (type: ResourceType, text: string | undefined): Place[] =>
-  listOf(text).flatMap((path): Place | Place[] => {
+const placesOf = (type: ResourceType, text: string | undefined): AttributePlace[] =>
+  listOf(text).flatMap((path): AttributePlace | AttributePlace[] => {
     const extension = extensionNamed(type, path);
     if (extension) return extension.attributes.map((attribute) => ({ attribute, extension: extension.id }));
     return placeOf(type, path) ?? [];
   });
 
-const isNamed = (places: readonly Place[], name: string, extension?: string) =>
+const isNamed = (places: readonly AttributePlace[], name: string, extension?: string) =>
   places.filter((place) => place.attribute.name === name && place.extension === extension);
 
 const only = (value: unknown, names: readonly string[]): unknown =>

@@ -70,7 +70,7 @@ export interface ProvisioningDeps {
   now: () => Date;
 }
 
-export function createProvisioning({ sql, outbound, openSecret, enqueue, now }: ProvisioningDeps) {
+export function createScimProvisioning({ sql, outbound, openSecret, enqueue, now }: ProvisioningDeps) {
   type Done = Pick<store.Result, 'remote_id' | 'digest' | 'gone' | 'made'>;
 
   async function sendUser(remote: Remote, link: store.Link, plan: Plan | undefined): Promise<Done> {
@@ -231,4 +231,4 @@ export function createProvisioning({ sql, outbound, openSecret, enqueue, now }: 
   ];
   return { jobs };
 }
-export type Provisioning = ReturnType<typeof createProvisioning>;
+export type ScimProvisioning = ReturnType<typeof createScimProvisioning>;

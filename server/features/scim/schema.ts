@@ -236,7 +236,7 @@ export const resourceTypes: readonly ResourceType[] = [userType, groupType];
 export const schemas: readonly Schema[] = [user, enterprise, group];
 
 /** An attribute of a resource, as a path names it. */
-export interface Place {
+export interface AttributePlace {
   attribute: Attribute;
   sub?: Attribute;
   /** The extension that it is of. */
@@ -254,7 +254,7 @@ export const extensionNamed = ({ extensions }: ResourceType, urn: string): Schem
   extensions.find(({ id }) => same(id, urn));
 
 /** `name.givenName`, `urn:…:User:name`, `urn:…:enterprise:2.0:User:manager.value`; case doesn't matter (RFC 7643 §2.1). */
-export function placeOf(type: ResourceType, path: string): Place | undefined {
+export function placeOf(type: ResourceType, path: string): AttributePlace | undefined {
   const of = [type.schema, ...type.extensions].find(({ id }) => same(path.slice(0, id.length + 1), `${id}:`));
   const [name = '', subName, ...rest] = (of ? path.slice(of.id.length + 1) : path).split('.');
   if (rest.length > 0) return undefined;

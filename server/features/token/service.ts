@@ -30,7 +30,7 @@ export interface TokenAnswer {
   client: Authenticated['client'];
 }
 /** How far a request has come. */
-interface Progress {
+interface TokenProgress {
   grant?: Grant;
   asking?: GrantRequest<Record<string, unknown>>;
   who?: Authenticated;
@@ -58,7 +58,7 @@ export function createTokenEndpoint({
   const authenticates = grants.some(({ clientAuth }) => typeof clientAuth === 'string');
 
   /** Who it is, before what it wants: a client that isn't one learns nothing of what there is. */
-  async function identified(request: TokenRequest, progress: Progress): Promise<Required<Progress>> {
+  async function identified(request: TokenRequest, progress: TokenProgress): Promise<Required<TokenProgress>> {
     const { realm, form, ipAddress } = request;
     const grantType = form.get('grant_type');
     const grant = byType.get(grantType ?? '');
@@ -88,7 +88,7 @@ export function createTokenEndpoint({
     return undefined;
   }
 
-  async function granted(request: TokenRequest, { grant, asking, who }: Required<Progress>): Promise<string> {
+  async function granted(request: TokenRequest, { grant, asking, who }: Required<TokenProgress>): Promise<string> {
     const { realm, form, ipAddress } = request;
     const { client } = who;
     const ofRealm = await settings.of(realm);
@@ -120,7 +120,7 @@ export function createTokenEndpoint({
     return answerOf({ ...answer, jkt });
   }
 
-  function refused(request: TokenRequest, { grant, asking, who }: Progress, error: OAuthError): void {
+  function refused(request: TokenRequest, { grant, asking, who }: TokenProgress, error: OAuthError): void {
     const { realm, form, ipAddress } = request;
     if (error.status >= 500 || error.audited) return;
     if (grant?.refused && asking && who) {
@@ -139,7 +139,7 @@ export function createTokenEndpoint({
 
     /** Answers a token request; every refusal is audited, in its transaction or beside the request. */
     async answer(request: TokenRequest): Promise<TokenAnswer> {
-      const progress: Progress = {};
+      const progress: TokenProgress = {};
       try {
         const known = await identified(request, progress);
         return { json: await granted(request, known), client: known.who.client };

@@ -5,14 +5,14 @@ import {
   atMost,
   changes,
   demand,
-  type Field,
-  type Fields,
+  type EffectWords,
+  type FieldEffect,
+  type FieldEffects,
   gone,
   less,
   namesIn,
   only,
   rolesIn,
-  type Said,
   seconds,
   some,
   stops,
@@ -22,11 +22,11 @@ import {
 } from './effect-words.ts';
 
 const always =
-  (said: Said): Field =>
+  (said: EffectWords): FieldEffect =>
   () => [said];
 const ACTIONS = ['allow', 'step_up', 'deny'];
 const stricter =
-  (band: string): Field =>
+  (band: string): FieldEffect =>
   (from, to) => {
     if (ACTIONS.indexOf(String(to)) <= ACTIONS.indexOf(String(from))) return [];
     return to === 'deny'
@@ -34,7 +34,7 @@ const stricter =
       : [changes(`asks more of whoever signs in at ${band} risk`)];
   };
 const lower =
-  (said: string): Field =>
+  (said: string): FieldEffect =>
   (from, to) =>
     less(from, to) ? [changes(said)] : [];
 
@@ -42,13 +42,13 @@ const otherKeys = always(stops('has to prove itself by other keys'));
 const otherNames = always(stops('it knows people by other names'));
 const notBack = (uris: string) => stops(`nobody comes back to ${uris} any more`);
 const signedBy =
-  (what: string): Field =>
+  (what: string): FieldEffect =>
   (_, to) => [stops(`${what} by ${String(to ?? 'RS256')}`)];
-const flow: Field = (_, to) => [
+const flow: FieldEffect = (_, to) => [
   changes(`people sign in by ${to === null ? 'the realm’s flow' : `the flow ${String(to)}`}`),
 ];
 
-export const ofClient: Fields = {
+export const ofClient: FieldEffects = {
   enabled: switchedOff(stops('gets no tokens any more, and nobody signs in to it')),
   redirectUris: gone(notBack),
   webOrigins: gone((origins) => stops(`pages of ${origins} can’t call the realm for it any more`)),
@@ -84,7 +84,7 @@ export const ofClient: Fields = {
   refreshTokenTtlSeconds: seconds('refresh tokens'),
 };
 
-export const ofSettings: Fields = {
+export const ofSettings: FieldEffects = {
   issuer: always(stops('tokens have another issuer: applications refuse them until they know it')),
   subjectStrategy: always(stops('applications know people by other names')),
   subjectAttribute: always(stops('applications know people by the values of another attribute')),
@@ -129,7 +129,7 @@ const urls = (value: unknown): string[] =>
   Array.isArray(value) ? value.map((one) => String(Object(one).url ?? Object(one).location)) : [];
 const formerKeys = gone(() => stops('what its former key signed is refused'));
 
-export const ofSamlClient: Fields = {
+export const ofSamlClient: FieldEffects = {
   enabled: switchedOff(stops('nobody signs in to it any more')),
   assertionConsumerServices: gone(notBack, urls),
   singleLogoutServices: gone((where) => changes(`is not told at ${where} who signs out`), urls),
@@ -146,14 +146,14 @@ export const ofSamlClient: Fields = {
   flowOverride: flow,
 };
 
-const configOf: Fields = {
+const configOf: FieldEffects = {
   issuer: always(stops('whoever signed in by it is somebody else')),
   entityId: always(stops('whoever signed in by it is somebody else')),
   signingCertificates: formerKeys,
   wantAssertionsEncrypted: demand('assertions that are not encrypted'),
 };
 
-export const ofIdentityProvider: Fields = {
+export const ofIdentityProvider: FieldEffects = {
   enabled: switchedOff(stops('nobody signs in by it any more')),
   hidden: switchedOn(changes('the sign-in page offers it no more')),
   clientId: always(stops('knows this realm by another name')),
@@ -170,7 +170,7 @@ const searched = (value: unknown) => {
   const { base, filter, scope, uuidAttribute, attributes } = Object(value);
   return JSON.stringify([base, filter, scope, uuidAttribute, Object(attributes).username]);
 };
-export const ofDirectory: Fields = {
+export const ofDirectory: FieldEffects = {
   enabled: switchedOff(stops('its people’s passwords count no more')),
   connection: (from, to) =>
     JSON.stringify(Object(from).urls) === JSON.stringify(Object(to).urls)
@@ -184,13 +184,13 @@ export const ofDirectory: Fields = {
   away: (_, to) => (to === 'refuse' ? [changes('nobody of its people signs in while it is away')] : []),
 };
 
-export const ofAgent: Fields = {
+export const ofAgent: FieldEffects = {
   status: (from, to) => (from === 'active' && to !== 'active' ? [stops('gets no tokens any more')] : []),
   scopes: gone((scopes) => changes(`its tokens lose ${scopes}`)),
   expiresAt: lower('ends sooner'),
 };
 
-export const ofApplication: Fields = {
+export const ofApplication: FieldEffects = {
   enabled: switchedOff(stops('nobody signs in to its clients any more')),
   // without any it is everybody's
   roles: only((roles) => stops(`is for those alone who hold ${roles}`)),
@@ -199,7 +199,7 @@ export const ofApplication: Fields = {
 
 const loses = gone((roles) => stops(`no longer gives ${roles}`));
 const losesOfClients = gone((roles) => stops(`no longer gives ${roles}`), rolesIn);
-export const ofGroup: Fields = {
+export const ofGroup: FieldEffects = {
   roles: loses,
   clientRoles: losesOfClients,
   attributes: gone(
@@ -207,46 +207,46 @@ export const ofGroup: Fields = {
     (value) => Object.keys(Object(value)),
   ),
 };
-export const ofServiceAccount: Fields = { roles: loses, clientRoles: losesOfClients, adminRoles: loses };
+export const ofServiceAccount: FieldEffects = { roles: loses, clientRoles: losesOfClients, adminRoles: loses };
 
 /** What a composite gives. */
 export const contained = (composite: unknown): string[] => [
   ...strings(Object(composite).roles),
   ...rolesIn(Object(composite).clientRoles),
 ];
-export const ofRole: Fields = { composite: gone((roles) => stops(`no longer gives ${roles}`), contained) };
+export const ofRole: FieldEffects = { composite: gone((roles) => stops(`no longer gives ${roles}`), contained) };
 
 /** null: not limited; an empty list: to none. */
 const limited =
-  (what: string): Field =>
+  (what: string): FieldEffect =>
   (from, to) => {
     if (!Array.isArray(to) || (Array.isArray(from) && without(strings(from), strings(to)).length === 0)) return [];
     return [stops(to.length === 0 ? `counts for no ${what}` : `counts for the ${what} ${some(strings(to))} alone`)];
   };
-export const ofAdminRole: Fields = {
+export const ofAdminRole: FieldEffects = {
   permissions: gone((names) => stops(`no longer allows ${names}`)),
   groups: limited('groups'),
   clients: limited('clients'),
 };
 
-export const ofClaim: Fields = Object.fromEntries(
+export const ofClaim: FieldEffects = Object.fromEntries(
   ['claim', 'source', 'attribute', 'value', 'jsonType', 'multivalued', 'aggregate', 'in'].map((field) => [
     field,
     always(changes('tokens and userinfo say it otherwise')),
   ]),
 );
-export const ofClientScope: Fields = {
+export const ofClientScope: FieldEffects = {
   claims: gone((claims) => changes(`tokens with it lose ${claims}`)),
   includeInTokenScope: switchedOff(changes('tokens no longer name it')),
 };
 
-export const ofOrganization: Fields = {
+export const ofOrganization: FieldEffects = {
   enabled: switchedOff(changes('no claim names it, and its providers lead nowhere')),
   identityProviders: gone((aliases) => changes(`its people are not sent to ${aliases} any more`)),
   domains: gone((names) => changes(`who comes with an address of ${names} is not of it any more`), namesIn('name')),
 };
 
-export const ofAuthorizationService: Fields = {
+export const ofAuthorizationService: FieldEffects = {
   resources: gone((names) => stops(`protects ${names} no more: who asks for it is refused`), namesIn('name')),
   scopes: gone((names) => stops(`knows ${names} no more: who asks for it is refused`), namesIn('name')),
   policies: always(changes('decides otherwise who may do what')),
@@ -258,7 +258,7 @@ export const ofAuthorizationService: Fields = {
 };
 
 const otherWorkloads = always(stops('is for other workloads: those that come now get no tokens'));
-export const ofWorkloadIdentity: Fields = {
+export const ofWorkloadIdentity: FieldEffects = {
   enabled: switchedOff(stops('its workloads get no tokens any more')),
   issuer: otherWorkloads,
   subject: otherWorkloads,
@@ -276,7 +276,7 @@ export const ofWorkloadIdentity: Fields = {
 };
 
 const unprovisioned = changes('its people are not provisioned there any more');
-export const ofScimTarget: Fields = {
+export const ofScimTarget: FieldEffects = {
   enabled: switchedOff(unprovisioned),
   users: switchedOff(unprovisioned),
   filter: (_, to) => (to === null ? [] : [changes('whom its filter leaves out is taken away there')]),

@@ -1,7 +1,7 @@
 // What another tree of a flow does to who signs in by it: ways that are closed, steps that everybody has to take. Pure.
 import { authenticatorIds, type ExecutionDocument, FlowDocument } from '../../contract/flows.ts';
 import type { PlannedChange } from '../../resource/part.ts';
-import { changes, type Said, some, stops, without } from './effect-words.ts';
+import { changes, type EffectWords, some, stops, without } from './effect-words.ts';
 
 type Tree = readonly ExecutionDocument[];
 
@@ -24,7 +24,7 @@ const askedOfAll = (tree: Tree): string[] =>
     step.requirement === 'REQUIRED' ? [...methodOf(step), ...askedOfAll(step.executions ?? [])] : [],
   );
 
-export function otherSteps({ fields }: PlannedChange): Said[] {
+export function otherSteps({ fields }: PlannedChange): EffectWords[] {
   const found = fields.find(({ path }) => path === 'executions');
   if (!found) return [];
   const [before, after] = [treeOf(found.from), treeOf(found.to)];

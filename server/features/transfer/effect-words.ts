@@ -1,16 +1,16 @@
 // Pieces of what a changed field does to who uses the realm now, in words. Pure; which field says which is effect-fields.ts's.
 import { strings } from '../../resource/items.ts';
 
-export interface Said {
+export interface EffectWords {
   message: string;
   /** Somebody who gets in now will not. */
   locksOut: boolean;
 }
-export type Field = (from: unknown, to: unknown) => Said[];
-export type Fields = Readonly<Record<string, Field>>;
+export type FieldEffect = (from: unknown, to: unknown) => EffectWords[];
+export type FieldEffects = Readonly<Record<string, FieldEffect>>;
 
-export const stops = (message: string): Said => ({ message, locksOut: true });
-export const changes = (message: string): Said => ({ message, locksOut: false });
+export const stops = (message: string): EffectWords => ({ message, locksOut: true });
+export const changes = (message: string): EffectWords => ({ message, locksOut: false });
 
 const NAMED = 3;
 export const some = (names: readonly string[]): string =>
@@ -26,34 +26,34 @@ export const less = (from: unknown, to: unknown): boolean =>
   typeof to === 'number' && (typeof from !== 'number' || to < from);
 
 export const seconds =
-  (what: string): Field =>
+  (what: string): FieldEffect =>
   (from, to) =>
     less(from, to) ? [changes(`${what} end sooner: after ${to} seconds`)] : [];
 
 /** At most so many; 0: any number. */
 export const atMost =
-  (said: (most: number) => string): Field =>
+  (said: (most: number) => string): FieldEffect =>
   (from, to) =>
     typeof to === 'number' && to !== 0 && (from === 0 || less(from, to)) ? [changes(said(to))] : [];
 
 /** A demand that those who don't meet it fail by. */
 export const demand =
-  (what: string): Field =>
+  (what: string): FieldEffect =>
   (from, to) =>
     to === true && from !== true ? [stops(`refuses ${what}`)] : [];
 
 export const switchedOff =
-  (said: Said): Field =>
+  (said: EffectWords): FieldEffect =>
   (_, to) =>
     to === false ? [said] : [];
 export const switchedOn =
-  (said: Said): Field =>
+  (said: EffectWords): FieldEffect =>
   (_, to) =>
     to === true ? [said] : [];
 
 /** The names that are there no more, where there are any. */
 export const gone =
-  (said: (names: string) => Said, names: (value: unknown) => string[] = strings): Field =>
+  (said: (names: string) => EffectWords, names: (value: unknown) => string[] = strings): FieldEffect =>
   (from, to) => {
     const lost = without(names(from), names(to));
     return lost.length > 0 ? [said(some(lost))] : [];
@@ -61,7 +61,7 @@ export const gone =
 
 /** A list that lets only those in that it names, and everything where it is empty. */
 export const only =
-  (said: (names: string) => Said): Field =>
+  (said: (names: string) => EffectWords): FieldEffect =>
   (from, to) => {
     const [before, after] = [strings(from), strings(to)];
     const narrower = after.length > 0 && (before.length === 0 || without(before, after).length > 0);

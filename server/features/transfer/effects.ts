@@ -4,7 +4,7 @@ import { splitClientRoleKey, strings } from '../../resource/items.ts';
 import type { PlannedChange } from '../../resource/part.ts';
 import * as fields from './effect-fields.ts';
 import { otherSteps } from './effect-flows.ts';
-import { changes, type Fields, type Said, some, stops, without } from './effect-words.ts';
+import { changes, type EffectWords, type FieldEffects, some, stops, without } from './effect-words.ts';
 
 /** Who is touched: the people of whatever is named, or everybody. */
 export interface Touched {
@@ -38,14 +38,14 @@ export interface Touched {
   everybody?: true;
 }
 
-export interface Effect extends Said {
+export interface Effect extends EffectWords {
   kind: string;
   key: string;
   touched: Touched;
 }
 
 /** Several fields may say the same. */
-function said(table: Fields, change: PlannedChange): Said[] {
+function said(table: FieldEffects, change: PlannedChange): EffectWords[] {
   const all = change.fields.flatMap(({ path, from, to }) =>
     Object.hasOwn(table, path) ? (table[path]?.(from, to) ?? []) : [],
   );
@@ -53,7 +53,7 @@ function said(table: Fields, change: PlannedChange): Said[] {
 }
 
 /** What goes is said by `gone`, what changes by its fields; what is made touches nobody. */
-const changed = (table: Fields, gone: Said, change: PlannedChange): Said[] =>
+const changed = (table: FieldEffects, gone: EffectWords, change: PlannedChange): EffectWords[] =>
   change.action === 'delete' ? [gone] : change.action === 'update' ? said(table, change) : [];
 const formerKey = ({ renamedFrom, key }: PlannedChange): string => renamedFrom ?? key;
 
@@ -71,13 +71,13 @@ const settingTouches: Readonly<Record<string, Touched>> = {
 };
 
 /** What a role takes along when it goes. */
-function roleGone({ before }: PlannedChange): Said {
+function roleGone({ before }: PlannedChange): EffectWords {
   const parts = fields.contained(before?.composite);
   return stops(`goes from whoever holds it${parts.length > 0 ? `, and with it ${some(parts)}` : ''}`);
 }
 
 /** An application's rules count for what comes to it, too, and for all that it has when it is made. */
-function ofApplication(change: PlannedChange): Said[] {
+function ofApplication(change: PlannedChange): EffectWords[] {
   const { action, before = {}, save } = change;
   if (action === 'delete')
     return typeof before.flowOverride === 'string' ? [changes('goes: people sign in by the realm’s flow')] : [];
@@ -94,7 +94,7 @@ function ofApplication(change: PlannedChange): Said[] {
   return [...(action === 'update' ? said(fields.ofApplication, change) : []), ...(come.length > 0 ? rules : [])];
 }
 
-type OfKind = (change: PlannedChange) => { said: readonly Said[]; touched: Touched };
+type OfKind = (change: PlannedChange) => { said: readonly EffectWords[]; touched: Touched };
 const ofKinds: Readonly<Record<string, OfKind>> = {
   settings: (change) => ({
     said: change.fields.flatMap(({ from, to }) =>

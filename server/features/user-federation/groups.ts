@@ -20,7 +20,7 @@ export interface FoundGroup {
   /** Distinguished names in their one form, or usernames in lower case. */
   members: string[];
 }
-type Failure = store.Progress['failures'][number];
+type Failure = store.SyncProgress['failures'][number];
 
 /** Of the realm: the group that a directory's groups are in. */
 const rootOf = ({ alias, groups }: Pick<store.Directory, 'alias' | 'groups'>): string => groups?.below ?? `/${alias}`;

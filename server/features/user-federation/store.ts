@@ -138,7 +138,7 @@ export const stillMine = async (sql: Sql, { realm, id, runner, at }: Mine): Prom
       where realm_id = ${realm} and id = ${id} and runner = ${runner} and state = 'running' returning id`
   ).length > 0;
 
-export interface Progress {
+export interface SyncProgress {
   read: number;
   added: number;
   updated: number;
@@ -150,7 +150,7 @@ const MOST_ERRORS = 100;
 export const progress = (
   sql: Sql,
   { realm, id, runner }: Mine,
-  { read, added, updated, disabled, failures }: Progress,
+  { read, added, updated, disabled, failures }: SyncProgress,
 ) => sql`
   update directory_sync set read = read + ${read}::int, added = added + ${added}::int, updated = updated + ${updated}::int,
     disabled = disabled + ${disabled}::int, failed = failed + ${failures.length}::int,

@@ -136,14 +136,14 @@ export function createSyncs({
         behind: async (tx, done, count) =>
           void (await store.progress(tx.sql, mine(), { ...done, read: counted ? count : 0, failures: [] })),
       });
-    const tell = (failures: store.Progress['failures'], read = 0) =>
+    const tell = (failures: store.SyncProgress['failures'], read = 0) =>
       store.progress(realmSql(realm), mine(), { read, added: 0, updated: 0, disabled: 0, failures });
     const again: DirectoryPerson[] = [];
     let count = 0;
     for await (const entries of session.pages(search, directory.pageSize)) {
       signal.throwIfAborted();
       count += entries.length;
-      const faults: store.Progress['failures'] = [];
+      const faults: store.SyncProgress['failures'] = [];
       const good: DirectoryPerson[] = [];
       for (const entry of entries) {
         const { person, fault } = personOf(directory, entry);

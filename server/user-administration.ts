@@ -23,7 +23,7 @@ import { createMemberships } from './features/users/memberships.ts';
 import { userRoutes } from './features/users/routes.ts';
 import { coverage, createUsers } from './features/users/service.ts';
 
-export interface DirectoryDeps {
+export interface UserAdministrationDeps {
   sql: Sql;
   transact: Transact;
   access: Access;
@@ -39,7 +39,7 @@ export interface DirectoryDeps {
   newId: () => string;
 }
 
-export function createDirectory(deps: DirectoryDeps) {
+export function createUserAdministration(deps: UserAdministrationDeps) {
   const {
     sql,
     transact,
