@@ -52,8 +52,11 @@ interface Common {
 
 export function createController(options: ControllerOptions) {
   const { source, client, kinds, clusterName, realms, log, now, released } = options;
-  const remove = createDeletion({ client, clusterName, realms, now });
-  const { converge, look, secretChanged, sourceChanged, forget } = createConverge({ ...options, say: source.say });
+  const { converge, look, warn, secretChanged, sourceChanged, forget } = createConverge({
+    ...options,
+    say: source.say,
+  });
+  const remove = createDeletion({ client, clusterName, realms, warn, now });
   const handOver = createHandOver(options);
   const outputsOf = createSecretOutputs({ source, client, now });
   /** Resources that a warning about long waiting was sent for. */

@@ -111,7 +111,7 @@ export function createConverge(options: ConvergeOptions) {
       if (intent.driftPolicy === 'Report') return reported(intent, claimed.plan, 'Reported');
     }
     await refuseFlows(intent, claimed.plan);
-    await warn(intent, claimed.plan);
+    await warn(intent.resource, claimed.plan);
     const plan = await apply(intent, claimed);
     return written(intent, { ...claimed, plan: { ...plan, consequences: claimed.plan.consequences } });
   }
@@ -190,7 +190,7 @@ export function createConverge(options: ConvergeOptions) {
   }
 
   /** Before it happens: whoever reads events can see what came of a change. */
-  async function warn({ resource }: Intent, plan: Plan): Promise<void> {
+  async function warn(resource: Resource, plan: Plan): Promise<void> {
     const lockingOut = felt(plan).filter(({ locksOut }) => locksOut);
     if (lockingOut.length === 0) return;
     const message = lockingOut.slice(0, MOST_WARNED).map(consequenceText).join('; ');
@@ -261,6 +261,7 @@ export function createConverge(options: ConvergeOptions) {
   return {
     converge,
     look,
+    warn,
     /** A Secret that the resource names has changed. */
     secretChanged: (key: string): void => void rotated.add(key),
     /** A ConfigMap that the resource names has changed, or a Secret that holds no secret. */

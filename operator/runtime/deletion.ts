@@ -1,9 +1,10 @@
 // What deleting a resource does on the server: release, remove, or delete the realm. It ends well where there is nothing left.
 // Decisions "Custom resources": nothing stays stuck, and nothing of someone else's is removed.
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
+import { planDocument } from '../../server/contract/import-document.ts';
 import { RealmName } from '../../server/contract/names.ts';
 import { deleteRealm, getAdoption, getRealm, MASTER } from '../../server/contract/realms.ts';
-import { releaseManager } from '../../server/contract/transfer.ts';
+import { type Plan, releaseManager } from '../../server/contract/transfer.ts';
 import type { AnyKind } from '../kinds/kind.ts';
 import { managersOf } from '../managers.ts';
 import { managerOf, type Resource } from '../resource.ts';
@@ -37,13 +38,19 @@ export function createDeletion({
   client,
   clusterName,
   realms,
+  warn,
   now,
 }: {
   client: Client;
   clusterName: string;
   realms: Pick<Realms, 'mayDeclare' | 'isDeclaredBeside' | 'isOfOthers'>;
+  /** Tells whom a plan locks out. */
+  warn(resource: Resource, plan: Plan): Promise<void>;
   now(): Date;
 }) {
+  /** Deletions that were warned of, by the resource's uid. */
+  const warned = new Set<string>();
+
   /**
    * Whether the whole realm is this resource's to delete. Asked of the server: a status may have been lost between the
    * apply and its write, or be written by somebody else. A resource that never came to apply owns nothing, one that may not
@@ -91,6 +98,19 @@ export function createDeletion({
     return `released; the realm ${realm} keeps it`;
   }
 
+  /** What can't be planned is removed all the same. */
+  async function warnOf(resource: Resource, realm: string): Promise<void> {
+    const manager = managerOf(clusterName, resource);
+    const { uid } = resource.metadata;
+    if (warned.has(uid)) return;
+    warned.add(uid);
+    const removal = { realm, manager, document: {}, prune: true, force: false, mustExist: true };
+    const plan = await planDocument(client, removal).catch((refusal: unknown) => {
+      if (!(refusal instanceof ServerProblem)) throw refusal;
+    });
+    if (plan) await warn(resource, plan);
+  }
+
   /** An object that a client or a flow needs can't go. For good it must not hold up a namespace that is deleted. */
   async function removeObjects(resource: Resource, realm: string, kind: Rules): Promise<string> {
     const manager = managerOf(clusterName, resource);
@@ -114,7 +134,10 @@ export function createDeletion({
     try {
       if (policy === 'Retain') return await leave(resource, realm, kind);
       if (!kind.attached && (await deleteTheirs(resource, realm))) return `deleted the realm ${realm}`;
-      return await removeObjects(resource, realm, kind);
+      await warnOf(resource, realm);
+      const words = await removeObjects(resource, realm, kind);
+      warned.delete(resource.metadata.uid);
+      return words;
     } catch (error) {
       // no realm, or nothing that this resource managed: there is nothing left to do
       if (error instanceof ServerProblem && error.status === 404) return 'nothing is left on the server';

@@ -42,6 +42,11 @@ describe.skipIf(!assets.found)('what locks people out', () => {
   async function ready({ kind, metadata: { name } }: Manifest): Promise<void> {
     await land.kubectl('wait', '--for=condition=Ready', `${kind}/${name}`, '--timeout=60s');
   }
+  async function signIn(clientId: string): Promise<void> {
+    const alice = createPerson(land.serverUrl);
+    const page = await alice.open(authorizePath(realm, clientId, newVerifier()));
+    expect((await alice.fill(page, { username: 'alice', password: PASSWORD })).url).toContain('code=');
+  }
   const stored = async () => {
     const { body = [] } = await land.client.call(listClients, { params });
     const { id = '' } = body.find(({ clientId }) => clientId === 'spa') ?? {};
@@ -69,9 +74,7 @@ describe.skipIf(!assets.found)('what locks people out', () => {
     await land.apply(shop());
     await ready(shop());
     await land.client.call(createUser, { params, body: { username: 'alice', password: PASSWORD } });
-    const alice = createPerson(land.serverUrl);
-    const page = await alice.open(authorizePath(realm, 'spa', newVerifier()));
-    expect((await alice.fill(page, { username: 'alice', password: PASSWORD })).url).toContain('code=');
+    await signIn('spa');
 
     const told = `Warning: client spa: nobody comes back to ${CALLBACK} any more (1 live session, 1 person, 1 client)`;
     const elsewhere = { redirectUris: ELSEWHERE };
@@ -83,6 +86,23 @@ describe.skipIf(!assets.found)('what locks people out', () => {
     await eventually(async () => expect((await stored())?.redirectUris).toEqual(ELSEWHERE));
   });
 
+  test('by a resource that is deleted is warned of before it goes', async () => {
+    const app = { ...spa, clientId: 'app' };
+    const more = resource('Realm', 'more', { realm, clients: [app], deletionPolicy: 'Delete' });
+    await land.apply(more);
+    await ready(more);
+    await signIn('app');
+    const clients = async () =>
+      (await land.client.call(listClients, { params })).body?.map(({ clientId }) => clientId) ?? [];
+    await heldUp('client', async () => {
+      await land.kubectl('delete', 'realm', 'more', '--wait=false');
+      const told = 'Warning: client app: goes, with all its tokens (1 live session, 1 person, 1 client)';
+      await eventually(async () => expect(await warnings('more')).toEqual([told]));
+      expect(await clients()).toContain('app');
+    });
+    await eventually(async () => expect(await clients()).not.toContain('app'));
+  });
+
   test('by a resource that takes over what is there is warned of at its first pass, too', async () => {
     const steps = async () =>
       (await land.client.call(getFlow, { params: { ...params, alias: 'browser' } })).body?.executions;
@@ -90,7 +110,7 @@ describe.skipIf(!assets.found)('what locks people out', () => {
     await heldUp('flow_execution', async () => {
       await land.apply(passkeysAlone);
       const told =
-        /^Warning: flow browser: nobody signs in by username-password.* \(1 live session, 1 person, 1 client\)$/;
+        /^Warning: flow browser: nobody signs in by username-password.* \(2 live sessions, 1 person, 1 client\)$/;
       await eventually(async () => expect((await warnings('browser')).join()).toMatch(told));
       expect(await steps()).toEqual(before);
     });
