@@ -6,11 +6,14 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { createFlow, type ExecutionDocument, putFlow } from '../../../server/contract/flows.ts';
 import { listIdentityLinks } from '../../../server/contract/identity-links.ts';
 import { putIdentityProvider } from '../../../server/contract/identity-providers.ts';
+import { getRealmHealth } from '../../../server/contract/realms.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
 import { exportRealm, importRealm } from '../../../server/contract/transfer.ts';
 import { createUser, listUsers } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { comeBy, makeProvider, oidcOf } from '../../support/brokering.ts';
 import { codeIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
+import { createPerson } from '../../support/person.ts';
 import type { TestServer } from '../../support/server.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
 
@@ -239,6 +242,15 @@ test.each<[string, Step[], string]>([
   const body = { flows: [{ alias: 'other', executions }] };
   const imported = server.admin.call(importRealm, { params: { realm }, body });
   await expect(imported).rejects.toMatchObject({ status: 400, problem: { errors: [{ path: `flows[0].${path}` }] } });
+});
+
+test('a flow of nothing else signs nobody in who comes another way, and the realm’s health says so', async () => {
+  await steps(required('create-account'));
+  await server.admin.call(putSettings, { params: { realm }, body: { browserFlow: FLOW } });
+  const { body } = await server.admin.call(getRealmHealth, { params: { realm } });
+  expect(body?.components.browserFlow).toMatchObject({ status: 'DOWN', details: { alias: FLOW, methods: 0 } });
+  const page = await createPerson(server.baseUrl).open(`/realms/${realm}/login?for=account`);
+  expect(page.text).not.toMatch(/name="password"|login\/provider/);
 });
 
 test('a realm document carries the steps there and back', async () => {

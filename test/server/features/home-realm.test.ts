@@ -101,3 +101,11 @@ test('a provider that is bound to a domain by itself has its people, too', async
   await server.admin.call(putIdentityProvider, { params, body: { domains: ['bound.example'] } });
   expect(isThere((await named('eve@bound.example')).page)).toBe(true);
 });
+
+test('so has one that is hidden, of which the page says nothing', async () => {
+  const params = { realm, alias: 'corp' };
+  await server.admin.call(putIdentityProvider, { params, body: { domains: ['bound.example'], hidden: true } });
+  const { first, page } = await named('eve@bound.example');
+  expect(first.text).not.toContain('/login/provider/corp');
+  expect(isThere(page)).toBe(true);
+});
