@@ -21,7 +21,7 @@ import { createOwnAgents } from './features/agents/own.ts';
 import { createMailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
 import { createOtp } from './features/authenticators/otp.ts';
 import { createRegistry } from './features/authenticators/registry.ts';
-import { createWebauthn } from './features/authenticators/webauthn.ts';
+import { createWebauthn, enrolmentPage, LABEL_MAX, passedBy } from './features/authenticators/webauthn.ts';
 import { createOwnIdentities } from './features/brokering/own-identities.ts';
 import { createCaptchas } from './features/captchas/check.ts';
 import { createDeviceKeys } from './features/credentials/devices.ts';
@@ -238,6 +238,9 @@ export function createPeople(deps: PeopleDeps) {
     choosePassword,
     codes,
     codeFields: mailedCodeFields,
+    passkeys,
+    passkey: { page: enrolmentPage, passedBy, labelMax: LABEL_MAX },
+    newId,
     captchas: createCaptchas({ sql, seal, outbound: deps.outbound, log: deps.log }),
     transact,
     seal,

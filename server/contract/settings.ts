@@ -75,6 +75,11 @@ export const settingsShape = {
     .describe(
       'An account is made when the address is confirmed; where the realm sends no e-mail, and with false, at once and unconfirmed',
     ),
+  registrationPasskeyEnabled: z
+    .boolean()
+    .describe(
+      'Whoever makes an account may set up a passkey instead of choosing a password, where the flow that signs them in takes it alone',
+    ),
   browserFlow: name(255).describe('Alias of the flow that signs people in'),
   defaultLocale: z
     .string()
@@ -236,6 +241,7 @@ export const freshSettings = (realm: string): Settings => ({
   registrationEnabled: true,
   registrationEmailAsUsername: true,
   registrationVerifyEmail: true,
+  registrationPasskeyEnabled: false,
   browserFlow: 'browser',
   defaultLocale: 'en',
   supportedLocales: ['en'],

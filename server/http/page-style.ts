@@ -59,7 +59,7 @@ textarea { resize: vertical; line-height: 1.5; }
 fieldset { margin-inline: 0; padding: 0; border: 0; }
 legend { padding: 0; margin-bottom: .4375rem; font-weight: 560; font-size: .9375rem; }
 fieldset .check { margin-bottom: .5rem; }
-.choices { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
+.choices { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: .75rem 0 0; }
 .more > a { padding: .25rem 0; font-weight: 500; }
 .check { display: flex; gap: .625rem; align-items: center; margin-bottom: 1.25rem; }
 .check label { margin: 0; font-weight: 400; }

@@ -40,6 +40,8 @@ export interface Page {
   script?: string | undefined;
   /** What it loads from elsewhere. */
   foreign?: Foreign | undefined;
+  /** It waits: its script (waiting-script.ts) asks `path` every few seconds until the answer isn't `mark`. */
+  waiting?: { seconds: number; mark: string | undefined; path: string } | undefined;
 }
 
 /** Somebody else's script on a page, with what the page's policy must let it do. */
@@ -104,7 +106,7 @@ ${tags.map((tag) => html`<button class="link" name="locale" value="${tag}" lang=
 }
 
 export function layout(
-  { realm, brand, title, documentTitle, body, wide, banner, plain = false, script, foreign }: Page,
+  { realm, brand, title, documentTitle, body, wide, banner, plain = false, script, foreign, waiting }: Page,
   languages: Html | false = false,
 ): Html {
   const language = spoken();
@@ -124,9 +126,10 @@ export function layout(
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${STYLE_PATH}">
 ${theme}
+${waiting && html`<noscript><meta http-equiv="refresh" content="${String(waiting.seconds)}"></noscript>`}
 </head>
 <body>
-<main class="card${wide ? ' wide' : ''}">
+<main class="card${wide ? ' wide' : ''}"${waiting && html` data-waiting="${waiting.path}" data-mark="${waiting.mark}" data-seconds="${String(waiting.seconds)}"`}>
 ${!!banner && html`<p class="error" role="alert">${banner}</p>`}
 <header class="brand">${mark}</header>
 <h1>${title}</h1>
@@ -156,7 +159,10 @@ function scriptSource(script: string): string {
   return known;
 }
 
-function policy({ brand, script, foreign }: Page, { formAction = [], frames = [], images = [] }: PageOptions): string {
+function policy(
+  { brand, script, foreign, waiting }: Page,
+  { formAction = [], frames = [], images = [] }: PageOptions,
+): string {
   // A whole scheme would be every host there is.
   const hosts = [...(brand?.logoUrl ? [brand.logoUrl] : []), ...images]
     .map(cspSource)
@@ -169,6 +175,7 @@ function policy({ brand, script, foreign }: Page, { formAction = [], frames = []
     "frame-ancestors 'none'",
     "base-uri 'none'",
     ...(frames.length === 0 ? [] : [`frame-src ${[...new Set(frames.map(cspSource))].join(' ')}`]),
+    ...(waiting ? ["connect-src 'self'"] : []),
     ...(script === undefined ? [] : [`script-src ${scriptSource(script)}`]),
   ];
   return widened(directives, foreign?.sources ?? {}).join('; ');

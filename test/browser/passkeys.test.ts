@@ -5,6 +5,7 @@ import type { ExecutionInput } from '../../server/contract/flows.ts';
 import { putFlow } from '../../server/contract/flows.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { listSessions } from '../../server/contract/sessions.ts';
+import { putSettings } from '../../server/contract/settings.ts';
 import { createUser, deleteCredential, listCredentials, putRequiredActions } from '../../server/contract/users.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { addAuthenticator, type VirtualAuthenticator } from '../support/passkeys.ts';
@@ -20,7 +21,7 @@ let complaints: string[];
 let made = 0;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ env: { USER_REGISTRATION_ENABLED: 'true' } });
   browser = await launchBrowser();
 });
 afterAll(async () => {
@@ -205,4 +206,46 @@ test('people see their passkeys, add one and remove one; an administrator remove
   await login(at.realm);
   await page.getByText('This passkey can’t be used here').waitFor();
   expect(await last(at.realm, 'LOGIN_FAILURE')).toMatchObject({ reason: 'passkey-unknown' });
+});
+
+test('whoever makes an account chooses a passkey instead of a password, and signs in by it', async () => {
+  const { realm } = await realmWith(either);
+  const body = { registrationPasskeyEnabled: true };
+  await server.admin.call(putSettings, { params: { realm }, body });
+  await page.goto(`${server.baseUrl}/realms/${realm}/register`);
+  const passkey = page.getByRole('radio', { name: 'With a passkey' });
+  await expect.poll(() => passkey.isChecked()).toBe(true);
+  const field = page.getByLabel('New password', { exact: true });
+  expect(await field.isVisible()).toBe(false);
+  await page.getByRole('radio', { name: 'With a password' }).check();
+  expect(await field.isVisible()).toBe(true);
+  await passkey.check();
+  await page.getByLabel('E-mail', { exact: true }).fill('ada@example.com');
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await heading('Set up a passkey');
+  await page.getByRole('button', { name: 'Set up a passkey' }).click();
+  await account(realm);
+  expect(await device.all()).toMatchObject([{ isResidentCredential: true }]);
+  await anew();
+  await login(realm);
+  await account(realm);
+  expect(await session(realm)).toMatchObject({ username: 'ada@example.com' });
+  expect(complaints).toEqual([]);
+});
+
+test('a browser that can make no passkey leads to a password on the same way', async () => {
+  const { realm } = await realmWith(either);
+  await server.admin.call(putSettings, { params: { realm }, body: { registrationPasskeyEnabled: true } });
+  await page.goto(`${server.baseUrl}/realms/${realm}/register`);
+  await page.getByLabel('E-mail', { exact: true }).fill('ada@example.com');
+  await page.getByRole('radio', { name: 'With a passkey' }).check();
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await heading('Set up a passkey');
+  await page.getByRole('button', { name: 'Use a password instead' }).click();
+  await heading('Choose a password');
+  for (const name of ['New password', 'New password again'])
+    await page.getByLabel(name, { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await account(realm);
+  expect(complaints).toEqual([]);
 });

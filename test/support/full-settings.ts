@@ -35,6 +35,7 @@ export const fullSettings = {
   customCss: 'a {\n  color: red; /* # */\n}\n',
   registrationEnabled: false,
   registrationEmailAsUsername: false,
+  registrationPasskeyEnabled: true,
   registrationVerifyEmail: false,
   browserFlow: 'Four levels: deep',
   defaultLocale: 'no',

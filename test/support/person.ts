@@ -23,7 +23,7 @@ function fieldsOf(text: string): Record<string, string> {
   const fields: Record<string, string> = {};
   for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
     const name = /name="([^"]*)"/.exec(tag)?.[1];
-    if (name !== undefined && !tag.includes('type="checkbox"'))
+    if (name !== undefined && !/type="(?:checkbox|radio)"/.test(tag))
       fields[name] = decode(/value="([^"]*)"/.exec(tag)?.[1] ?? '');
   }
   return fields;

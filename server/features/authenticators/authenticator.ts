@@ -70,11 +70,13 @@ export interface StepPage {
   body: Html;
   /** Absent: there is nothing to send. */
   submit?: string;
+  /** Other buttons of its form, behind the one that Enter presses: the first one. */
+  below?: Html;
   /** The page's one script: its text. */
   script?: string;
   /** What it loads from elsewhere. */
   foreign?: Foreign;
-  /** It waits for something that is done elsewhere, and looks again so often. */
+  /** It waits for something that is done elsewhere, and asks so often whether there is another page now. */
   refreshSeconds?: number;
   /** What it waited for is there: it goes on without a click. */
   ready?: boolean;
@@ -118,6 +120,8 @@ export interface Passed {
   note?: string | undefined;
   /** RFC 8176, where it isn't always the same. */
   amr?: string[];
+  /** What it was proven by, where that isn't what was asked for. */
+  by?: { authenticatorId: string; config: Record<string, unknown> };
   /** It counts beside another proof, and says by itself not who it is. */
   beside?: true;
   /** The link to an identity provider that it was proven by. */

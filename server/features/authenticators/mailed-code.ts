@@ -7,11 +7,11 @@ import { newSecret, sameSecret } from '../../crypto/tokens.ts';
 import type { Tx } from '../../db/transact.ts';
 import { createAttempts, inRealm } from '../../domain/attempts.ts';
 import { linkDigest, linkTo } from '../../domain/links.ts';
-import { errorId, type Html, html } from '../../http/html.ts';
+import { errorId, html } from '../../http/html.ts';
 import { text } from '../../http/texts.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { Send } from '../messaging/send.ts';
-import type { Form, Kept } from './authenticator.ts';
+import type { Form, Kept, StepPage } from './authenticator.ts';
 
 const DIGITS = 6;
 const LIFETIME_SECONDS = 600;
@@ -140,13 +140,13 @@ export type MailedCodes = ReturnType<typeof createMailedCodes>;
 export const mailedCodeFields = (
   email: string,
   { wrong, other }: { wrong: boolean; other?: string | undefined },
-): Html =>
-  html`<p class="lead">${text('verify.lead', { email, minutes: LIFETIME_SECONDS / 60 })}</p>
+): Pick<StepPage, 'body' | 'below'> => ({
+  body: html`<p class="lead">${text('verify.lead', { email, minutes: LIFETIME_SECONDS / 60 })}</p>
 <div class="field">
 <label for="code">${text('otp.code')}</label>
 <input class="code" type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12"
  autofocus${wrong && html` aria-invalid="true" aria-describedby="${errorId('code')}"`}>
-</div>
-<p class="choices"><button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button>${
-    other !== undefined && html`<button class="link" name="other" value="1">${other}</button>`
-  }</p>`;
+</div>`,
+  below: html`<button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button>
+${other !== undefined && html`<button class="link" name="other" value="1">${other}</button>`}`,
+});

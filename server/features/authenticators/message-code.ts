@@ -129,6 +129,6 @@ const codePage = (sent: Kind['sent'], complaint: Complaint | undefined): StepPag
 <label for="code">${text('otp.code')}</label>
 <input class="code" type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12"
  autofocus${complaint && html` aria-invalid="true" aria-describedby="${errorId('code')}"`}>
-</div>
-<p><button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button></p>`,
+</div>`,
+  below: html`<button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button>`,
 });

@@ -44,6 +44,7 @@ for (const field of document.querySelectorAll('input[data-passkey]')) {
     continue;
   }
   form.addEventListener('submit', async (event) => {
+    if (event.submitter?.hasAttribute('data-instead')) return;
     event.preventDefault();
     waiting?.abort();
     try {

@@ -123,8 +123,6 @@ export function createPush({ challenges, enrolments, credentials, transact, seal
   };
 }
 
-const resend = () => html`<p><button class="link" name="resend" value="1">${text('push.sendNew')}</button></p>`;
-
 function waitingPage(number: string, outcome: string): StepPage {
   if (outcome === 'over')
     return {
@@ -138,8 +136,8 @@ function waitingPage(number: string, outcome: string): StepPage {
     refreshSeconds: LOOK_AGAIN_SECONDS,
     body: html`<p class="lead">${text('push.lead')}</p>
 <p class="number"><strong>${number}</strong></p>
-<p class="hint" role="status">${text('push.waiting')}</p>
-${resend()}`,
+<p class="hint" role="status">${text('push.waiting')}</p>`,
+    below: html`<button class="link" name="resend" value="1">${text('push.sendNew')}</button>`,
   };
 }
 

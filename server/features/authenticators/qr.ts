@@ -68,8 +68,8 @@ const codePage = (address: string): StepPage => ({
   body: html`<p class="lead">${text('qr.lead')}</p>
 ${qrPicture(address, text('qr.picture'))}
 <p class="hint">${textHtml('deviceKey.openHere', { link: html`<a href="${address}">${text('deviceKey.open')}</a>` })}</p>
-<p class="hint" role="status">${text('qr.waiting')}</p>
-<p><button class="link" name="renew" value="1">${text('qr.new')}</button></p>`,
+<p class="hint" role="status">${text('qr.waiting')}</p>`,
+  below: html`<button class="link" name="renew" value="1">${text('qr.new')}</button>`,
 });
 
 const overPage = (): StepPage => ({

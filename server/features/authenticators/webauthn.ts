@@ -18,7 +18,7 @@ const Config = z.strictObject({
       'Whether the authenticator has to know its user, by PIN or finger, where somebody is known already (else it always has to); left out: preferred',
     ),
 });
-const LABEL_MAX = 100;
+export const LABEL_MAX = 100;
 
 export interface WebauthnDeps {
   passkeys: Pick<Passkeys, 'creation' | 'request' | 'enrol' | 'check'>;
@@ -92,7 +92,7 @@ export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
 }
 
 /** RFC 8176: a key that may have left its device is software's. Who was not verified has shown that they hold it, no more. */
-const passedBy = ({ credentialId, synced, userVerified }: UsedKey): Passed => ({
+export const passedBy = ({ credentialId, synced, userVerified }: UsedKey): Passed => ({
   do: 'passed',
   credentialId,
   amr: [synced ? 'swk' : 'hwk', 'user', ...(userVerified ? ['mfa'] : [])],
@@ -116,7 +116,7 @@ const usePage = (options: object): StepPage => ({
 ${needsScript()}${field({ does: 'get', options, failed: text('passkey.notUsed') })}`,
 });
 
-const enrolmentPage = (options: object, complaint: Complaint | undefined): StepPage => ({
+export const enrolmentPage = (options: object, complaint: Complaint | undefined): StepPage => ({
   title: text('passkey.setUp'),
   submit: text('passkey.setUp'),
   plain: true,

@@ -40,7 +40,7 @@ export const codePage = (
 ): StepPage => ({
   title: text('verify.title'),
   submit: text('otp.submit'),
-  body: fields(email, { wrong: complaint?.field === 'code', other: text('verify.other') }),
+  ...fields(email, { wrong: complaint?.field === 'code', other: text('verify.other') }),
 });
 
 export interface Review {
@@ -78,21 +78,20 @@ export interface LinkView {
   complaint: Complaint;
 }
 
-/** Enter in the field connects: the first button of a form is the one that it presses. */
 export const linkPage = ({ title, them, email, password, mail, complaint }: LinkView): StepPage => ({
   title: text('provider.link'),
   submit: text(password ? 'provider.connect' : 'verify.send'),
   plain: true,
-  body: html`${password && mail && html`<button class="hidden" name="do" value="next" tabindex="-1" aria-hidden="true">${text('provider.connect')}</button>`}
-<p class="lead">${text('provider.linkLead', { email, them, provider: title })}</p>
+  body: html`<p class="lead">${text('provider.linkLead', { email, them, provider: title })}</p>
 ${
   password &&
   html`<div class="field">
 <label for="password">${text('password.password')}</label>
 <input type="password" id="password" name="password" maxlength="${PASSWORD_MAX}" autocomplete="current-password" autofocus${state(complaint, 'password')}>
-</div>
-`
-}${password && mail && html`<p class="choices"><button class="link" name="mail" value="1">${text('provider.byMail')}</button></p>`}`,
+</div>`
+}`,
+  ...(password &&
+    mail && { below: html`<button class="link" name="mail" value="1">${text('provider.byMail')}</button>` }),
 });
 
 /** Whoever comes back to a browser that has begun no such sign-in. */

@@ -87,7 +87,12 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
     creation: async (
       realm: string,
       user: KnownUser,
-      { site, realmName, challenge }: { site: Site; realmName: string; challenge: string },
+      {
+        site,
+        realmName,
+        challenge,
+        userVerification = 'preferred',
+      }: { site: Site; realmName: string; challenge: string; userVerification?: UserVerification },
     ): Promise<object> => ({
       rp: { id: site.rpId, name: realmName },
       user: { id: toBase64(handleOf(user)), name: user.username, displayName: user.username },
@@ -95,7 +100,7 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
       pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
       timeout: TIMEOUT_MS,
       excludeCredentials: await theirs(realm, user, site),
-      authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'preferred' },
+      authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification },
       attestation: 'none',
     }),
 
@@ -112,14 +117,18 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
       allowCredentials: user ? await theirs(realm, user, site) : [],
     }),
 
-    /** @returns undefined: it is none, or somebody has it already */
+    /**
+     * @returns undefined: it is none, or somebody has it already
+     * @param made `newAccount`: it comes with the account, is all that they sign in with, and is no news to them
+     */
     async enrol(
       tx: Tx,
       by: By,
       realm: string,
       user: KnownUser,
-      { sent, site, challenge, label }: { sent: string; site: Site; challenge: string; label: string | null },
+      made: { sent: string; site: Site; challenge: string; label: string | null; newAccount?: true },
     ): Promise<UsedKey | undefined> {
+      const { sent, site, challenge, label, newAccount = false } = made;
       const response = read(Attested, sent);
       if (!response) return undefined;
       const { verifyRegistrationResponse } = await library();
@@ -128,7 +137,7 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
         expectedChallenge: challenge,
         expectedOrigin: site.origin,
         expectedRPID: site.rpId,
-        requireUserVerification: false,
+        requireUserVerification: newAccount,
         supportedAlgorithmIDs: ALGORITHMS,
       }).catch(() => undefined);
       if (!verified?.verified) return undefined;
@@ -143,7 +152,7 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
       const subject = userParty(user.id, user.username);
       const data = { credentialId: id, type: 'webauthn', deviceType, backedUp };
       tx.record({ type: 'CREDENTIAL_CREATED', realm, by, subject, data });
-      await notify(tx, { realm, by, userId: user.id, what: 'credential-added' });
+      if (!newAccount) await notify(tx, { realm, by, userId: user.id, what: 'credential-added' });
       const { userVerified } = verified.registrationInfo;
       return { credentialId: id, userVerified, synced: deviceType === 'multiDevice' };
     },

@@ -22,10 +22,20 @@ export interface RegisterForm {
   work: string | undefined;
   /** The hosted CAPTCHA. */
   captcha: CaptchaWidget | undefined;
+  /** Whether they may do without a password. */
+  takesPasskey: boolean;
   asksForTerms: boolean;
 }
 
-export function formPage({ settings, inputs, complaint, work, captcha, asksForTerms }: RegisterForm): StepPage {
+export function formPage({
+  settings,
+  inputs,
+  complaint,
+  work,
+  captcha,
+  takesPasskey,
+  asksForTerms,
+}: RegisterForm): StepPage {
   const values = complaint?.values ?? {};
   const wrong = complaint?.field;
   const first = settings.registrationEmailAsUsername ? 'email' : 'username';
@@ -36,7 +46,9 @@ export function formPage({ settings, inputs, complaint, work, captcha, asksForTe
     title: text('register.title'),
     submit: text('register.submit'),
     plain: true,
-    script: work === undefined ? passwordScript : `${passwordScript}\n${workScript}`,
+    script: [passwordScript, ...(takesPasskey ? [wayScript] : []), ...(work === undefined ? [] : [workScript])].join(
+      '\n',
+    ),
     ...(captcha && { foreign: captcha.page }),
     body: html`${!byEmail && usernameField(values.username, state('username'))}
 <div class="field">
@@ -45,7 +57,10 @@ export function formPage({ settings, inputs, complaint, work, captcha, asksForTe
  required${state('email')}>
 </div>
 ${profileFields(inputs, valuesIn(inputs, values), { wrong })}
+${takesPasskey && ways(values.how)}
+<div data-password>
 ${passwordFields(settings, { wrong, focus: wrong === 'password' || wrong === 'repeated' })}
+</div>
 ${
   asksForTerms &&
   html`<div class="check">
@@ -64,6 +79,56 @@ ${
   };
 }
 
+/** Without its script there is nothing to choose, and a password it is. @param chosen the last time */
+const ways = (chosen: string | undefined): Html => html`<fieldset class="field" data-ways hidden>
+<legend>${text('register.how')}</legend>
+<div class="check">
+<input type="radio" id="how-passkey" name="how" value="passkey" aria-describedby="how-passkey-hint"${chosen === 'passkey' && html` checked`}>
+<label for="how-passkey">${text('register.byPasskey')} <span class="hint" id="how-passkey-hint">${text('register.byPasskeyHint')}</span></label>
+</div>
+<div class="check">
+<input type="radio" id="how-password" name="how" value="password"${chosen === 'password' && html` checked`}>
+<label for="how-password">${text('register.byPassword')}</label>
+</div>
+</fieldset>`;
+
+/** Shows what can be chosen where the browser has passkeys, and the fields of a password where that is. */
+const wayScript = `(async () => {
+const ways = document.querySelector('[data-ways]');
+const fields = document.querySelector('[data-password]');
+const [passkey, password] = ways.querySelectorAll('input');
+const show = () => {
+  fields.hidden = passkey.checked;
+  for (const one of fields.querySelectorAll('input')) one.disabled = passkey.checked;
+};
+if (!window.PublicKeyCredential) {
+  passkey.checked = false;
+  return;
+}
+ways.addEventListener('change', show);
+ways.hidden = false;
+show();
+if (passkey.checked || password.checked) return;
+const here = await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable().catch(() => false);
+if (passkey.checked || fields.querySelector('input').value) return;
+(here ? passkey : password).checked = true;
+show();
+})();`;
+
+/** Whoever can make none after all chooses a password. */
+export const passkeyPage = (page: StepPage): StepPage => ({
+  ...page,
+  below: html`<button class="link" name="instead" value="1" data-instead>${text('register.instead')}</button>`,
+});
+
+export const passwordPage = (settings: Settings, complaint: Complaint | undefined): StepPage => ({
+  title: text('register.passwordTitle'),
+  submit: text('register.submit'),
+  plain: true,
+  script: passwordScript,
+  body: passwordFields(settings, { wrong: complaint?.field }),
+});
+
 const termsLink = ({ termsUrl, displayName }: Settings): Html => {
   const words = text('terms.of', { realm: displayName });
   return termsUrl === null
@@ -78,7 +143,7 @@ export const codePage = (
 ): StepPage => ({
   title: text('verify.title'),
   submit: text('otp.submit'),
-  body: fields(email, { wrong: complaint?.field === 'code', other: text('verify.other') }),
+  ...fields(email, { wrong: complaint?.field === 'code', other: text('verify.other') }),
 });
 
 export function sendClosed(

@@ -3,18 +3,22 @@
 // Implements: specification 4.2 (self-registration). Where the address is confirmed first, whether somebody has it already is said by
 // mail to them, and to nobody else: the pages are the same.
 import { z } from 'zod';
+import type { By } from '../../contract/events.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Seal } from '../../crypto/seal.ts';
-import type { Transact } from '../../db/transact.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { valuesIn, withValues } from '../../http/profile-fields.ts';
 import { said, text } from '../../http/texts.ts';
-import type { Form, Kept, PageStep, Step } from '../authenticators/authenticator.ts';
+import type { Form, Kept, PageStep, Passed, Step } from '../authenticators/authenticator.ts';
 import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
+import type { enrolmentPage, passedBy } from '../authenticators/webauthn.ts';
 import type { Captchas } from '../captchas/check.ts';
 import type { ChoosePassword } from '../credentials/new-password.ts';
-import type { NewPerson, OwnAccounts } from '../users/own-account.ts';
-import { codePage, formPage } from './pages.ts';
+import type { Passkeys, UsedKey } from '../credentials/passkeys.ts';
+import type { KnownUser } from '../credentials/service.ts';
+import type { NewAccount, NewPerson, OwnAccounts } from '../users/own-account.ts';
+import { codePage, formPage, passkeyPage, passwordPage } from './pages.ts';
 import { isWorkDone } from './proof-of-work.ts';
 
 export interface RegisterDeps {
@@ -23,6 +27,9 @@ export interface RegisterDeps {
   codes: MailedCodes;
   codeFields: typeof mailedCodeFields;
   captchas: Captchas;
+  passkeys: Pick<Passkeys, 'creation' | 'enrol'>;
+  passkey: { page: typeof enrolmentPage; passedBy: typeof passedBy; labelMax: number };
+  newId(): string;
   transact: Transact;
   seal: Seal;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
@@ -30,8 +37,10 @@ export interface RegisterDeps {
   attempts: Pick<Attempts, 'take'>;
 }
 
-/** What waits for its address to be confirmed. */
+/** What waits for its address to be confirmed, or for a passkey. */
 const Pending = z.object({
+  /** The account's to be: a passkey is made for it. */
+  id: z.string(),
   person: z.object({
     username: z.string(),
     email: z.string(),
@@ -39,17 +48,29 @@ const Pending = z.object({
     lastName: z.string().nullable(),
     attributes: z.record(z.string(), z.array(z.string())),
   }),
-  phc: z.string(),
+  /** null: they want a passkey instead. */
+  phc: z.string().nullable(),
   accepted: z.boolean(),
+  emailVerified: z.boolean(),
 });
 type Pending = z.infer<typeof Pending>;
+
+/** Under which the flow takes a passkey alone; undefined: it takes none, or the realm wants passwords (sign-in/run.ts). */
+const Config = z.object({ passkey: z.record(z.string(), z.unknown()).optional() });
+const passkeyConfig = ({ config }: Step) => Config.parse(config).passkey;
+class NoPasskey extends Error {}
+const NO_PASSWORD = { ok: true, phc: null } as const;
+interface Waits {
+  do: 'kept';
+  keep: Kept;
+}
 
 const asksForTerms = ({ termsUrl, termsVersion }: Pick<Settings, 'termsUrl' | 'termsVersion'>): boolean =>
   termsUrl !== null || termsVersion !== null;
 const field = (form: Form, name: string): string => (form[name] ?? '').trim();
 
 export function createRegister(deps: RegisterDeps): PageStep {
-  const { accounts, choosePassword, codes, codeFields, captchas, transact, seal, sends, attempts } = deps;
+  const { accounts, choosePassword, codes, codeFields, captchas, passkeys, transact, seal, sends, attempts } = deps;
   const contextOf = ({ realm, challenge }: Step) => `register:${realm}:${challenge}`;
   /** Another one for each form that was sent, so that no work does for two. */
   const challengeOf = (step: Step): string => `${step.challenge}.${step.kept.sent ?? 0}`;
@@ -78,20 +99,41 @@ export function createRegister(deps: RegisterDeps): PageStep {
     return { ...kept, ...sentAgain(step), pending: sealed(step, pending) };
   }
 
-  async function create(step: Step, { person, phc, accepted }: Pending, emailVerified: boolean) {
+  /** @param withPasskey writes it beside the account; left out: they have a password */
+  async function create(step: Step, pending: Pending, withPasskey?: NewAccount['beside']): Promise<Passed | undefined> {
+    const { id, person, phc, accepted, emailVerified } = pending;
     const { termsUrl: url, termsVersion: version } = step.settings;
     const terms = accepted ? { url, version } : undefined;
-    const made = await accounts.create(step.realm, step.by.ipAddress ?? '', { person, phc, emailVerified, terms });
-    return made && ({ do: 'passed', ...made } as const);
+    const account = { id, person, phc: phc ?? undefined, emailVerified, terms };
+    const made = await accounts.create(step.realm, step.by.ipAddress ?? '', {
+      ...account,
+      ...(withPasskey && { beside: withPasskey, registered: { passkey: true } }),
+    });
+    return made && { do: 'passed', ...made, by: { authenticatorId: 'username-password', config: {} } };
+  }
+
+  /** What is left when it is known whose address it is: a passkey to be set up, or nothing. */
+  async function ready(step: Step, pending: Pending): Promise<Passed | Waits | undefined> {
+    if (pending.phc !== null) return create(step, pending);
+    return { do: 'kept', keep: { ...sentAgain(step), pending: sealed(step, pending), stage: 'passkey' } };
   }
 
   return {
     async begin(step, complaint) {
+      if (step.kept.stage === 'password') return passwordPage(step.settings, complaint);
+      if (step.kept.stage === 'passkey') {
+        const { id, person } = opened(step);
+        const { site, challenge, realm } = step;
+        const asked = { site, challenge, realmName: step.settings.displayName, userVerification: 'required' } as const;
+        const creation = await passkeys.creation(realm, { id, username: person.username }, asked);
+        return passkeyPage(deps.passkey.page(creation, complaint));
+      }
       if (step.kept.code !== undefined) return codePage(codeFields, step.kept.email ?? '', complaint);
       const inputs = await accounts.inputs(step.realm);
       const work = step.settings.captchaProvider === 'pow' ? challengeOf(step) : undefined;
       const captcha = await captchas.widget(step.realm, step.settings);
-      const asked = { work, captcha, asksForTerms: asksForTerms(step.settings) };
+      const takesPasskey = passkeyConfig(step) !== undefined;
+      const asked = { work, captcha, takesPasskey, asksForTerms: asksForTerms(step.settings) };
       return formPage({ settings: step.settings, inputs, complaint, ...asked });
     },
 
@@ -104,6 +146,8 @@ export function createRegister(deps: RegisterDeps): PageStep {
       );
       const again = (at: string, message: string, keep?: Kept) =>
         ({ do: 'again', complaint: { field: at, message, values }, reason: '', ...(keep && { keep }) }) as const;
+      if (kept.stage === 'password') return withPassword(step, form);
+      if (kept.stage === 'passkey') return withPasskey(step, form);
       if (kept.code !== undefined) return confirm(step, form);
       if (attempts.take(inRealm(realm, by.ipAddress ?? '')) !== undefined)
         return again('form', text('register.tooMany'));
@@ -123,16 +167,54 @@ export function createRegister(deps: RegisterDeps): PageStep {
       // A name that people choose has to be told when it is taken; an address never is.
       if (!settings.registrationEmailAsUsername && (await accounts.usernameTaken(realm, person)))
         return again('username', text('register.usernameTaken'), keep);
-      const chosen = await choosePassword(realm, { username: person.username, email: person.email }, form);
+      const chosen = passkeyConfig(step) && form.how === 'passkey' ? NO_PASSWORD : await chooseFor(step, person, form);
       if (!chosen.ok) return again(chosen.field, chosen.message, keep);
-      const pending = Pending.parse({ person, phc: chosen.phc, accepted: asksForTerms(settings) });
+      const { phc } = chosen;
+      const made = { id: deps.newId(), person, phc, accepted: asksForTerms(settings), emailVerified: false };
+      const pending = Pending.parse(made);
       if (settings.registrationVerifyEmail && (await sends(realm, 'EMAIL'))) {
         const sent = await mail(step, pending);
         return { do: 'kept', keep: sent, ...(sent.address !== undefined && { address: sent.address }) };
       }
-      return (await create(step, pending, false)) ?? again('email', text('register.taken'), keep);
+      return (await ready(step, pending)) ?? again('email', text('register.taken'), keep);
     },
   };
+
+  function chooseFor({ realm }: Step, { username, email }: NewPerson, form: Form) {
+    return choosePassword(realm, { username, email }, form);
+  }
+
+  async function withPassword(step: Step, form: Form) {
+    const pending = opened(step);
+    const again = (at: string, message: string) =>
+      ({ do: 'again', complaint: { field: at, message }, reason: '' }) as const;
+    const chosen = await chooseFor(step, pending.person, form);
+    if (!chosen.ok) return again(chosen.field, chosen.message);
+    return (await create(step, { ...pending, phc: chosen.phc })) ?? again('form', text('register.taken'));
+  }
+
+  async function withPasskey(step: Step, form: Form) {
+    const { realm, site, challenge, kept } = step;
+    const config = passkeyConfig(step);
+    if (form.instead !== undefined || !config) return { do: 'kept', keep: { ...kept, stage: 'password' } } as const;
+    const label = (form.label ?? '').trim().slice(0, deps.passkey.labelMax);
+    const again = (message: string) =>
+      ({ do: 'again', complaint: { field: 'form', message, values: { label } }, reason: '' }) as const;
+    const sent = { sent: form.passkey ?? '', site, challenge, label: label === '' ? null : label };
+    let key: UsedKey | undefined;
+    const write = async (tx: Tx, by: By, user: KnownUser) => {
+      key = await passkeys.enrol(tx, by, realm, user, { ...sent, newAccount: true });
+      if (!key) throw new NoPasskey();
+    };
+    try {
+      const made = await create(step, opened(step), write);
+      if (!made || !key) return again(text('register.taken'));
+      return { ...made, ...deps.passkey.passedBy(key), by: { authenticatorId: 'webauthn', config } };
+    } catch (error) {
+      if (error instanceof NoPasskey) return again(text('passkey.notSetUp'));
+      throw error;
+    }
+  }
 
   async function confirm(step: Step, form: Form) {
     const { kept } = step;
@@ -146,6 +228,6 @@ export function createRegister(deps: RegisterDeps): PageStep {
     }
     const proof = codes.check(step.realm, kept, form, contextOf(step));
     if (proof.do === 'again') return again(proof.message, proof.keep);
-    return (await create(step, opened(step), true)) ?? again(text('register.taken'));
+    return (await ready(step, { ...opened(step), emailVerified: true })) ?? again(text('register.taken'));
   }
 }

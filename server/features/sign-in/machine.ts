@@ -115,7 +115,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
   }
   const user = verdict.user ?? (state.is === 'known' ? state.user : undefined);
   if (!user || asked.do !== 'ask') return stays(state);
-  const { authenticatorId, config } = asked;
+  const { authenticatorId, config } = verdict.by ?? asked;
   const { amr, beside, credentialId, identityId, firstFlow, atEnd, signals } = verdict;
   const passed = {
     authenticator: authenticatorId,
@@ -217,3 +217,10 @@ export const reopened = ({ is, done, spent, deviceNew, ...rest }: Over): Known =
   kept: {},
   challenged: true,
 });
+
+/** Which form it took last. */
+export const takenBy = (state: SignInState, took: string): SignInState =>
+  state.is === 'unknown' || state.is === 'known' ? { ...state, took: isTried(state) ? undefined : took } : state;
+
+/** The same form again may be another try: of a code, or for a new message. */
+const isTried = ({ complaint, kept }: Open): boolean => complaint !== undefined || Object.keys(kept).length > 0;

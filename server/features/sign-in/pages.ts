@@ -7,7 +7,9 @@ import { aboutClient, picturesOf } from '../../http/about-client.ts';
 import { errorId, type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { type PlainKey, plainText, said, text } from '../../http/texts.ts';
+import { waitingScript } from '../../http/waiting-script.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
+import { inTab } from './cookie.ts';
 import { idOf } from './judge.ts';
 import type { Linked, View } from './service.ts';
 import { isFromAccount, REGISTER } from './state.ts';
@@ -36,14 +38,16 @@ const restart = (of: Of, words: string): Html =>
 export function sendStep(
   reply: FastifyReply,
   realm: string,
-  { state, settings, nextStep, page, beside, asksDevice, csrf }: View,
+  { state, settings, nextStep, page, beside, asksDevice, csrf, mark }: View,
   {
     registry,
     asked,
+    tab,
     links,
   }: {
     registry: readonly AuthenticatorRecord[];
     asked: string | undefined;
+    tab: number;
     links: readonly { words: string; path: string }[];
   },
 ): FastifyReply {
@@ -59,8 +63,12 @@ export function sendStep(
     return offer && 'ways' in offer ? [] : [{ executionId, authenticatorId, offer }];
   });
   const { complaint, purpose } = state;
-  // Pages have one script at most.
-  const script = page.script ?? [...beside.values()].flatMap((one) => ('script' in one ? [one.script] : []))[0];
+  const waits = page.refreshSeconds;
+  const script = scriptOf([
+    ...(page.script === undefined ? [] : [page.script]),
+    ...(waits === undefined ? [] : [waitingScript]),
+    ...[...beside.values()].flatMap((one) => ('script' in one ? [one.script] : [])),
+  ]);
   const user = state.is === 'known' ? state.user : undefined;
   const fromAccount = isFromAccount(realm, state);
   const registers = idOf(nextStep) === REGISTER;
@@ -73,7 +81,8 @@ ${form(
   html`<input type="hidden" name="step" value="${idOf(nextStep)}">
 ${page.body}
 ${asksDevice && deviceBox(state.rememberDevice ?? false)}
-${page.submit !== undefined && html`<button name="do" value="next">${page.submit}</button>`}`,
+${page.submit !== undefined && html`<button name="do" value="next">${page.submit}</button>`}
+${page.below && html`<p class="choices">${page.below}</p>`}`,
 )}
 ${waysSection([...beside.values()].flatMap((one) => ('ways' in one ? one.ways : [])))}
 ${
@@ -95,12 +104,19 @@ ${
 }
 </div>`
 }`;
-  if (page.refreshSeconds !== undefined) void reply.header('refresh', String(page.refreshSeconds));
   const title = complaint ? text('signIn.error', { title: page.title }) : page.title;
   const shown = { title: page.title, documentTitle: title, body, plain: page.plain, script, foreign: page.foreign };
+  const waiting = waits === undefined ? undefined : { seconds: waits, mark, path: waitingPath(realm, tab) };
   const options = { ...formPolicy(purpose, page.formAction), images: picturesOf(about) };
-  return sendPage(reply, { realm, brand: settings, ...shown }, options);
+  return sendPage(reply, { realm, brand: settings, ...shown, waiting }, options);
 }
+
+/** Each once: pages have one script element. */
+const scriptOf = (all: readonly string[]): string | undefined =>
+  all.length === 0 ? undefined : [...new Set(all)].join('\n');
+
+/** Where a page that waits asks whether there is another one now. */
+const waitingPath = (realm: string, tab: number): string => inTab(`/realms/${realm}/login/waiting`, tab);
 
 /** Asked where it is shown: elsewhere the answer stays what it was. */
 const deviceBox = (ticked: boolean): Html => html`<div class="check">

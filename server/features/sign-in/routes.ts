@@ -83,7 +83,8 @@ export function signInRoutes(
     const continuation = continuationOf(continuations, realm, view.state.purpose);
     const whole = continuation && askedOf(continuation, view.state.purpose.request);
     const asked = whole !== undefined && whole.length <= ASKED_MAX ? whole : undefined;
-    return sendStep(reply, realm, view, { registry, asked, links: await linksFrom(request, realm, view, asked) });
+    const tab = tabOf(request);
+    return sendStep(reply, realm, view, { registry, asked, tab, links: await linksFrom(request, realm, view, asked) });
   }
   const path = '/realms/:realm/login';
 
@@ -133,6 +134,13 @@ export function signInRoutes(
       if (answer) return answer(reply);
     }
     return show(request, reply, realm, view);
+  });
+
+  app.get(`${path}/waiting`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm } = await realmSettings(request.params);
+    // It looks, and nothing goes on by it: the page that is loaded anew does that.
+    const view = await signIns.view(reply, request, realm);
+    return reply.type('text/plain').send(view?.page?.ready ? '' : (view?.mark ?? ''));
   });
 
   app.get(`${path}/link`, { schema: { hide: true } }, async (request, reply) => {

@@ -14,6 +14,7 @@ import { said, text } from '../../http/texts.ts';
 import type {
   AuthenticatorRecord,
   Beside,
+  Circumstances,
   Form,
   Method,
   PageStep,
@@ -28,7 +29,7 @@ import type { NewDevices } from '../new-device/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { createCircumstances } from './circumstances.ts';
 import { tabOf } from './cookie.ts';
-import { idOf, isPage, type Judge, type NextStep, type PageAsked, stepNamed } from './judge.ts';
+import { type Demand, idOf, isPage, type Judge, type NextStep, type PageAsked, stepNamed } from './judge.ts';
 import { advance, type Effect, type Failure, type Input } from './machine.ts';
 import { countedOf, type Known, provenBy, REGISTER, type SignInState } from './state.ts';
 
@@ -74,7 +75,7 @@ interface Reached {
 }
 
 /** What is sent holds a password, as in the flow's first step. */
-const registering: PageAsked = {
+const registering: Extract<PageAsked, { do: 'ask' }> = {
   do: 'ask',
   executionId: REGISTER,
   authenticatorId: 'username-password',
@@ -141,6 +142,18 @@ export function createRun(deps: RunDeps) {
     };
   }
 
+  /** The config under which a passkey and nothing else ends the flow, or leads to what anybody can set up; undefined: none does. */
+  function passkeyAlone(demand: Demand, circumstances: Circumstances): Record<string, unknown> | undefined {
+    const { termsVersion } = demand.settings;
+    const reach = { EMAIL: null, SMS: null };
+    const person = { types: ['webauthn'], actions: [], passwordSetAt: null, reach, termsVersion };
+    return configsOf(demand.tree, 'webauthn').find((config) => {
+      const factors = [{ authenticator: 'webauthn', at: now().getTime(), config }];
+      const nextStep = judge(demand, { known: true, factors, person, risk: undefined, circumstances });
+      return nextStep.do === 'ask' ? nextStep.enrol : nextStep.do !== 'refused';
+    });
+  }
+
   /** What its person still has to do. @param read the person's standing, where it has just been read */
   async function nextStepOf(
     { request, realm, policy: settings }: Pick<Visit, 'request' | 'realm' | 'policy'>,
@@ -148,7 +161,6 @@ export function createRun(deps: RunDeps) {
     read?: PersonStanding,
   ): Promise<NextStep> {
     if (state.is === 'refused') return { do: 'refused', because: state.because };
-    if (state.is === 'unknown' && state.chosen === REGISTER && register.isOpen(settings)) return registering;
     const known = state.is === 'unknown' ? undefined : state;
     if (known?.risk?.action === 'deny') return { do: 'refused', because: 'risk' };
     const found = known && (read ?? (await credentials.standing(realm, known.user.id)));
@@ -156,7 +168,17 @@ export function createRun(deps: RunDeps) {
     if (known && !found?.enabled) return { do: 'refused', because: 'disabled' };
     const setUp = state.is === 'known' ? state.setUp : undefined;
     const person = found && setUp ? { ...found, actions: [...found.actions, setUp] } : found;
-    const about = { request, realm, clientId: state.purpose.clientId, userId: known?.user.id };
+    const here = { request, realm, clientId: state.purpose.clientId, userId: known?.user.id };
+    if (state.is === 'unknown' && state.chosen === REGISTER && register.isOpen(settings)) {
+      const { tree } = await flows.treeFor(realm, state.purpose.flow);
+      const passkey = settings.registrationPasskeyEnabled
+        ? passkeyAlone(
+            { tree, settings, requiredLevel: state.purpose.requiredLevel },
+            await circumstances.of(tree, { ...here, deviceKnown: undefined }),
+          )
+        : undefined;
+      return { ...registering, config: { ...(passkey && { passkey }) } };
+    }
     const judgedBy = async (flow: string | undefined): Promise<NextStep> => {
       const { tree, firstAlone } = await flows.treeFor(realm, flow);
       // By then it is done.
@@ -166,7 +188,7 @@ export function createRun(deps: RunDeps) {
         factors: countedOf(state, now()),
         person,
         risk: known?.risk,
-        circumstances: await circumstances.of(tree, { ...about, deviceKnown: known?.deviceKnown }),
+        circumstances: await circumstances.of(tree, { ...here, deviceKnown: known?.deviceKnown }),
       };
       const chosen = state.is === 'done' ? undefined : state.chosen;
       return judge({ tree, settings, requiredLevel: state.purpose.requiredLevel }, { ...judged, chosen });
@@ -327,4 +349,8 @@ export function createRun(deps: RunDeps) {
     },
   };
 }
+/** Under which configs a flow asks for an authenticator. */
+const configsOf = (tree: readonly TreeNode[], id: string): Record<string, unknown>[] =>
+  tree.flatMap((node) => [...(node.authenticatorId === id ? [node.config] : []), ...configsOf(node.children, id)]);
+
 export type Run = ReturnType<typeof createRun>;

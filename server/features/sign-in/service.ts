@@ -27,7 +27,7 @@ import { type Carried, inTab } from './cookie.ts';
 import { createJudgeFor } from './enough.ts';
 import { type Answer, createFinish, type Ending } from './finish.ts';
 import { createJudge, idOf, isPage, isSetUp, type NextStep } from './judge.ts';
-import { joined, reopened, restarted } from './machine.ts';
+import { joined, reopened, restarted, takenBy } from './machine.ts';
 import { createRun, type RegisterStep, type Visit } from './run.ts';
 import {
   type BeginInput,
@@ -42,6 +42,7 @@ import {
   type SignInState,
 } from './state.ts';
 import { createStorage, type Held } from './storage.ts';
+import { markOf } from './waiting.ts';
 
 export interface SignInDeps {
   sql: Sql;
@@ -70,12 +71,10 @@ export interface SignInDeps {
 
 /** What a session lacks: a proof of who they are, or something to be done by whoever has proven it. */
 export type Missing = 'proof' | 'action';
-
 type Continuations = readonly Continuation[];
 
 /** A form that comes again within this is the same click. */
 const AGAIN_MS = 60_000;
-
 /** How long after their last proof somebody may set something up: a sign-in that was left is nobody's soon. */
 const SET_UP_MS = 10 * 60_000;
 
@@ -98,6 +97,8 @@ export interface View {
   /** Whether the page asks if the browser is the person's own. */
   asksDevice: boolean;
   csrf: string;
+  /** Of what is shown: another one for each page that differs, and none of a page that doesn't wait. */
+  mark: string | undefined;
 }
 
 export function createSignIns(deps: SignInDeps) {
@@ -295,7 +296,16 @@ export function createSignIns(deps: SignInDeps) {
         const csrf = csrfOf(token);
         if (state.is === 'done') {
           const nextStep = { do: 'finish', level: state.done.level } as const;
-          return { state, settings: policy, nextStep, page: undefined, beside: new Map(), asksDevice: false, csrf };
+          return {
+            state,
+            settings: policy,
+            nextStep,
+            page: undefined,
+            beside: new Map(),
+            asksDevice: false,
+            csrf,
+            mark: undefined,
+          };
         }
         const visit = { request, realm, policy, token };
         const nextStep = await nextStepOf(visit, state);
@@ -308,7 +318,8 @@ export function createSignIns(deps: SignInDeps) {
         const beside = await besideOf(visit, state, nextStep);
         // A page that waits is loaded anew, and keeps no box ticked.
         const asks = page?.refreshSeconds === undefined && (await asksDevice(visit, state, nextStep));
-        const view = { state, settings: policy, nextStep, page, beside, asksDevice: asks, csrf };
+        const mark = page && markOf(state, nextStep, page);
+        const view = { state, settings: policy, nextStep, page, beside, asksDevice: asks, csrf, mark };
         if (!page?.keep || !isPage(nextStep) || state.is === 'refused' || state.kept[idOf(nextStep)]) return view;
         const kept = { [idOf(nextStep)]: page.keep };
         // Two pages were opened at once: the slower one shows what the other stored.
@@ -385,9 +396,3 @@ export function createSignIns(deps: SignInDeps) {
   };
 }
 export type SignIns = ReturnType<typeof createSignIns>;
-
-const takenBy = (state: SignInState, took: string): SignInState =>
-  state.is === 'unknown' || state.is === 'known' ? { ...state, took: isTried(state) ? undefined : took } : state;
-
-/** The same form again may be another try: of a code, or for a new message. */
-const isTried = ({ complaint, kept }: Open): boolean => complaint !== undefined || Object.keys(kept).length > 0;

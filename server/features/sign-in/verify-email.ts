@@ -50,7 +50,7 @@ export function createVerifyEmail(deps: VerifyEmailDeps): RequiredStep {
         return {
           title: text('verify.title'),
           submit: text('otp.submit'),
-          body: codeFields(to, { wrong: about?.field === 'code', other }),
+          ...codeFields(to, { wrong: about?.field === 'code', other }),
         };
       }
     },

@@ -102,8 +102,9 @@ const codePage = (number: string, complaint: Complaint | undefined): StepPage =>
 <label for="code">${text('otp.code')}</label>
 <input class="code" type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12"
  autofocus${complaint && html` aria-invalid="true" aria-describedby="${errorId('code')}"`}>
-</div>
-<p class="choices"><button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button><button class="link" name="other" value="1">${text('phone.other')}</button></p>`,
+</div>`,
+  below: html`<button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button>
+<button class="link" name="other" value="1">${text('phone.other')}</button>`,
 });
 
 const nowherePage = (): StepPage => ({

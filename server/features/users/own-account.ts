@@ -23,6 +23,8 @@ export interface NewPerson {
   attributes: Readonly<Record<string, readonly string[]>>;
 }
 export interface NewAccount {
+  /** Where it was given before; left out: a new one. */
+  id?: string;
   person: NewPerson;
   /** Of their password; undefined: they have none. */
   phc: string | undefined;
@@ -86,9 +88,9 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
     async create(
       realm: string,
       ipAddress: string,
-      { person, phc, emailVerified, terms, registered, beside }: NewAccount,
+      { id = newId(), person, phc, emailVerified, terms, registered, beside }: NewAccount,
     ): Promise<{ user: KnownUser; credentialId?: string } | undefined> {
-      const user = { id: newId(), username: person.username };
+      const user = { id, username: person.username };
       const by: By = { actor: userParty(user.id, user.username), ipAddress };
       const attributes = Object.fromEntries(Object.entries(person.attributes).map(([name, list]) => [name, [...list]]));
       const { username, email, firstName: first_name, lastName: last_name } = person;

@@ -209,4 +209,28 @@ export const account = {
   'sharing.said': 'Gespeichert. Nur wer den angegebenen Namen hat, erhält Zugang.',
   'sharing.answered': 'Ihre Antwort wurde gespeichert.',
   'sharing.ended': 'Es wird nicht mehr geteilt.',
+
+  'register.way': 'Konto anlegen',
+  'register.title': 'Konto anlegen',
+  'register.submit': 'Konto anlegen',
+  'register.signIn': 'Sie haben schon ein Konto? Anmelden',
+  'register.how': 'Wie möchten Sie sich anmelden?',
+  'register.byPasskey': 'Mit einem Passkey',
+  'register.byPasskeyHint':
+    'Ihr Finger, Ihr Gesicht oder die PIN Ihres Geräts. Ein Passwort müssen Sie sich nicht merken.',
+  'register.byPassword': 'Mit einem Passwort',
+  'register.instead': 'Stattdessen ein Passwort benutzen',
+  'register.passwordTitle': 'Passwort wählen',
+  'register.terms': 'Ich nehme {terms} an.',
+  'register.acceptFirst': 'Nehmen Sie die Nutzungsbedingungen an, um fortzufahren.',
+  'register.usernameTaken': 'Dieser Benutzername ist vergeben. Wählen Sie einen anderen.',
+  'register.taken':
+    'Ein Konto mit diesen Namen kann nicht angelegt werden. Wenn Sie schon eines haben, melden Sie sich damit an.',
+  'register.tooMany': 'Zu viele Versuche aus Ihrem Netz. Warten Sie eine Minute und versuchen Sie es dann wieder.',
+  'register.noWork': 'Ihr Browser war mit seiner Rechnung noch nicht fertig. Versuchen Sie es noch einmal.',
+  'register.noCaptcha': 'Es ließ sich nicht bestätigen, dass Sie ein Mensch sind. Versuchen Sie es noch einmal.',
+  'register.needsScript':
+    'Ein Konto anzulegen braucht hier JavaScript. Schalten Sie es ein und laden Sie die Seite neu.',
+  'register.closed': 'Die Registrierung ist geschlossen',
+  'register.closedLead': 'Konten legt hier die Administration an. Wenn Sie eines haben, melden Sie sich an.',
 } as const;

@@ -261,24 +261,8 @@ export const texts: Catalogue = {
     'Dieses Formular kam von einer anderen Website. Öffnen Sie die Seite hier und versuchen Sie es noch einmal.',
   'recover.tooMany': 'Aus Ihrem Netz wurden zu viele Links angefordert. Versuchen Sie es in Kürze wieder.',
 
-  'register.way': 'Konto anlegen',
-  'register.title': 'Konto anlegen',
-  'register.submit': 'Konto anlegen',
-  'register.signIn': 'Sie haben schon ein Konto? Anmelden',
-  'register.terms': 'Ich nehme {terms} an.',
-  'register.acceptFirst': 'Nehmen Sie die Nutzungsbedingungen an, um fortzufahren.',
-  'register.usernameTaken': 'Dieser Benutzername ist vergeben. Wählen Sie einen anderen.',
-  'register.taken':
-    'Ein Konto mit diesen Namen kann nicht angelegt werden. Wenn Sie schon eines haben, melden Sie sich damit an.',
   'signIn.tooManyFailures':
     'Zu viele fehlgeschlagene Versuche aus Ihrem Netz. Warten Sie {wait} Sekunden und versuchen Sie es dann wieder.',
-  'register.tooMany': 'Zu viele Versuche aus Ihrem Netz. Warten Sie eine Minute und versuchen Sie es dann wieder.',
-  'register.noWork': 'Ihr Browser war mit seiner Rechnung noch nicht fertig. Versuchen Sie es noch einmal.',
-  'register.noCaptcha': 'Es ließ sich nicht bestätigen, dass Sie ein Mensch sind. Versuchen Sie es noch einmal.',
-  'register.needsScript':
-    'Ein Konto anzulegen braucht hier JavaScript. Schalten Sie es ein und laden Sie die Seite neu.',
-  'register.closed': 'Die Registrierung ist geschlossen',
-  'register.closedLead': 'Konten legt hier die Administration an. Wenn Sie eines haben, melden Sie sich an.',
 
   'signIn.useInstead': 'Stattdessen: {method}',
   'signIn.notYou': 'Nicht {username}? Neu beginnen',

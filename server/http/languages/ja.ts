@@ -257,22 +257,7 @@ export const texts: Catalogue = {
   'recover.elsewhere': 'このフォームは別のサイトから送信されました。ここでページを開いて、もう一度お試しください。',
   'recover.tooMany': 'お使いのネットワークからのリンクの要求が多すぎます。しばらくしてからもう一度お試しください。',
 
-  'register.way': 'アカウントを作成',
-  'register.title': 'アカウントを作成',
-  'register.submit': 'アカウントを作成',
-  'register.signIn': 'アカウントをお持ちですか？サインイン',
-  'register.terms': '{terms}に同意します。',
-  'register.acceptFirst': '続けるには、利用規約に同意してください。',
-  'register.usernameTaken': 'このユーザー名は使われています。別の名前を選んでください。',
-  'register.taken': 'この名前ではアカウントを作成できません。すでにお持ちの場合は、それでサインインしてください。',
   'signIn.tooManyFailures': 'お使いのネットワークからの失敗が多すぎます。{wait} 秒待ってからもう一度お試しください。',
-  'register.tooMany': 'お使いのネットワークからの試行が多すぎます。1 分待ってからもう一度お試しください。',
-  'register.noWork': 'ブラウザーの計算がまだ終わっていませんでした。もう一度お試しください。',
-  'register.noCaptcha': '人間であることを確認できませんでした。もう一度お試しください。',
-  'register.needsScript':
-    'ここでアカウントを作成するには JavaScript が必要です。有効にして、ページを再読み込みしてください。',
-  'register.closed': '登録は受け付けていません',
-  'register.closedLead': 'ここではアカウントは管理者が作成します。お持ちの場合は、サインインしてください。',
 
   'signIn.useInstead': '代わりに{method}を使う',
   'signIn.notYou': '{username} さんではありませんか？最初から',

@@ -261,22 +261,8 @@ export const texts: Catalogue = {
   'recover.elsewhere': 'Dit formulier is vanaf een andere site verstuurd. Open de pagina hier en probeer het opnieuw.',
   'recover.tooMany': 'Er zijn te veel links aangevraagd vanuit uw netwerk. Probeer het zo dadelijk opnieuw.',
 
-  'register.way': 'Een account aanmaken',
-  'register.title': 'Een account aanmaken',
-  'register.submit': 'Account aanmaken',
-  'register.signIn': 'Hebt u al een account? Log in',
-  'register.terms': 'Ik aanvaard {terms}.',
-  'register.acceptFirst': 'Aanvaard de gebruiksvoorwaarden om door te gaan.',
-  'register.usernameTaken': 'Deze gebruikersnaam is bezet. Kies een andere.',
-  'register.taken': 'Met deze namen kan geen account worden aangemaakt. Hebt u er een, log daar dan mee in.',
   'signIn.tooManyFailures':
     'Te veel mislukte pogingen vanuit uw netwerk. Wacht {wait} seconden en probeer het dan opnieuw.',
-  'register.tooMany': 'Te veel pogingen vanuit uw netwerk. Wacht een minuut en probeer het dan opnieuw.',
-  'register.noWork': 'Uw browser was nog niet klaar met rekenen. Probeer het opnieuw.',
-  'register.noCaptcha': 'Er kon niet worden bevestigd dat u een mens bent. Probeer het opnieuw.',
-  'register.needsScript': 'Een account aanmaken vergt hier JavaScript. Zet het aan en laad de pagina opnieuw.',
-  'register.closed': 'Registratie is gesloten',
-  'register.closedLead': 'Accounts worden hier door een beheerder aangemaakt. Hebt u er een, log dan in.',
 
   'signIn.useInstead': 'Gebruik in plaats daarvan: {method}',
   'signIn.notYou': 'Niet {username}? Begin opnieuw',

@@ -259,22 +259,8 @@ export const texts: Catalogue = {
   'recover.elsewhere': 'Ten formularz wysłano z innej witryny. Proszę otworzyć stronę tutaj i spróbować ponownie.',
   'recover.tooMany': 'Z Państwa sieci poproszono o zbyt wiele odnośników. Proszę spróbować za chwilę.',
 
-  'register.way': 'Utwórz konto',
-  'register.title': 'Utwórz konto',
-  'register.submit': 'Utwórz konto',
-  'register.signIn': 'Mają już Państwo konto? Zaloguj się',
-  'register.terms': 'Akceptuję {terms}.',
-  'register.acceptFirst': 'Aby kontynuować, proszę zaakceptować warunki korzystania.',
-  'register.usernameTaken': 'Ta nazwa użytkownika jest zajęta. Proszę wybrać inną.',
-  'register.taken': 'Nie można utworzyć konta z tymi nazwami. Jeśli konto już istnieje, proszę się na nie zalogować.',
   'signIn.tooManyFailures':
     'Zbyt wiele nieudanych prób z Państwa sieci. Proszę zaczekać {wait} s i spróbować ponownie.',
-  'register.tooMany': 'Zbyt wiele prób z Państwa sieci. Proszę zaczekać minutę i spróbować ponownie.',
-  'register.noWork': 'Przeglądarka nie skończyła jeszcze obliczeń. Proszę spróbować ponownie.',
-  'register.noCaptcha': 'Nie udało się potwierdzić, że jest Pan/Pani człowiekiem. Proszę spróbować ponownie.',
-  'register.needsScript': 'Utworzenie konta wymaga tu JavaScriptu. Proszę go włączyć i wczytać stronę ponownie.',
-  'register.closed': 'Rejestracja jest zamknięta',
-  'register.closedLead': 'Konta tworzy tu administrator. Jeśli mają Państwo konto, proszę się zalogować.',
 
   'signIn.useInstead': 'Użyj zamiast tego: {method}',
   'signIn.notYou': 'To nie {username}? Zacznij od nowa',
