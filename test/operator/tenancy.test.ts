@@ -257,6 +257,25 @@ test('a flow from another namespace never comes to sign the realm’s people in,
   await site.folder.write('theirs.yaml', theirs({ clients }));
   await operator.took('Realm', 'theirs', { clients }, 'identity');
   await operator.says('Realm', 'theirs', 'GuestFlow', 'identity');
+  for (const more of [
+    { applications: [{ name: 'portal', displayName: 'Portal', flowOverride: 'strong' }] },
+    {
+      samlClients: [
+        {
+          entityId: 'https://wiki.example.com/saml',
+          name: 'Wiki',
+          assertionConsumerServices: [
+            { url: 'https://wiki.example.com/acs', binding: 'POST', index: 0, default: true },
+          ],
+          flowOverride: 'strong',
+        },
+      ],
+    },
+  ]) {
+    await site.folder.write('theirs.yaml', theirs(more));
+    await operator.took('Realm', 'theirs', more, 'identity');
+    await operator.says('Realm', 'theirs', 'GuestFlow', 'identity');
+  }
   const { body: settings } = await site.server.admin.call(getSettings, { params: { realm } });
   expect(settings?.browserFlow).not.toBe('strong');
   await site.folder.write('flow.yaml', flow('identity', { force: true }));
