@@ -114,7 +114,9 @@ export function createRequestObjects({
       // With its own name as the subject it would prove who the client is (RFC 9101 §10.8).
       if (claims.sub === clientId) throw invalid('sub of the request object must not be the application');
       if (first) refuseOldOrDistant(claims, given);
-      if ('request' in claims || 'request_uri' in claims || given.get('request_uri') !== undefined)
+      // One that was fetched is kept beside its address.
+      const two = first && !given.fetched && given.get('request_uri') !== undefined;
+      if ('request' in claims || 'request_uri' in claims || two)
         throw invalid('A request object holds all of its request');
       return { ...parseForm(parametersIn(claims).toString()), signed: true };
     },

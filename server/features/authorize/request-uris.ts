@@ -16,6 +16,17 @@ import type { Given } from './requests.ts';
 const LIMITS = { timeoutMs: 5_000, maxBytes: 16 * 1024 };
 const ACCEPT = 'application/oauth-authz-req+jwt, application/jwt';
 
+/**
+ * How a kept request is begun anew: by its address, where what was there at first stands beside it. That isn't sent again, for it may
+ * have no end, or one that has come.
+ */
+export function asItCame(text: string): string {
+  const parameters = new URLSearchParams(text);
+  if (!parameters.has('request_uri')) return text;
+  parameters.delete('request');
+  return parameters.toString();
+}
+
 export function createRequestUris({
   outbound,
   attempts,
@@ -57,7 +68,6 @@ export function createRequestUris({
         });
       // What is there may change, and a sign-in goes on with what it began with.
       const parameters = new URLSearchParams(given.text);
-      parameters.delete('request_uri');
       parameters.set('request', object);
       return { ...parseForm(parameters.toString()), fetched: true };
     },

@@ -32,7 +32,7 @@ import { createExpected } from './expected.ts';
 import { type Approval, grantDataOf } from './grant-data.ts';
 import type { Pushed } from './pushed.ts';
 import type { RequestObjects } from './request-objects.ts';
-import type { RequestUris } from './request-uris.ts';
+import { asItCame, type RequestUris } from './request-uris.ts';
 import type { Clients, Documents, Given, Requests } from './requests.ts';
 import { dropPushed, holdPushed, takePushed } from './store.ts';
 
@@ -272,8 +272,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
   const continuation: Continuation = {
     name: 'authorize',
     continueAt: resumePath,
-    again: (kept, realm) => requestPath(realm, Kept.parse(kept).text),
-    asked: { write: (kept) => Kept.parse(kept).text, read: (text) => ({ text }) },
+    again: (kept, realm) => requestPath(realm, asItCame(Kept.parse(kept).text)),
+    asked: { write: (kept) => asItCame(Kept.parse(kept).text), read: (text) => ({ text }) },
     async prepare(kept, request, realm, session) {
       const reference = parseForm(Kept.parse(kept).text);
       const brand = await settings.of(realm);

@@ -5,7 +5,7 @@ import { createClient } from '../../../server/contract/clients.ts';
 import { sha256 } from '../../../server/crypto/tokens.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, claimsIn, post } from '../../support/clients.ts';
-import { createPerson } from '../../support/person.ts';
+import { createPerson, decode, type Shown } from '../../support/person.ts';
 import { type Answer, type Receiver, startReceiver } from '../../support/receiver.ts';
 import { exchange, makeProvider, makeRelyingParty, REALM, RP, STATE, told } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -83,6 +83,37 @@ test('what is there later doesn’t change a sign-in that has begun', async () =
   const { body } = await exchange(server, answer, {}, 'signer');
   expect([body.scope, claimsIn(body.id_token).nonce]).toEqual(['openid', 'inside']);
   expect(host.received.length).toBe(1);
+});
+
+describe('a sign-in that is over', () => {
+  const startAgain = ({ text }: Shown) => decode(/<a class="button full" href="([^"]*)"/.exec(text)?.[1] ?? '');
+
+  test('is begun again by the address, with what is there by then', async () => {
+    has({ body: await sign() });
+    const old = await open(at('/request'));
+    const later = createPerson(server.baseUrl);
+    const expired = await later.post(`/realms/${REALM}/login`, old.fields);
+    expect(expired.heading).toBe('This sign-in has expired');
+    expect(new URL(startAgain(expired), server.baseUrl).searchParams.get('request_uri')).toBe(at('/request'));
+    has({ body: await sign({ nonce: 'changed' }) });
+    const page = await later.open(startAgain(expired));
+    expect(page.heading).toBe('Sign in');
+    const answer = told(await later.fill(page, { username: 'alice', password: PASSWORD })) ?? {};
+    expect(claimsIn((await exchange(server, answer, {}, 'signer')).body.id_token).nonce).toBe('changed');
+    // A form that comes once more, when what it was for is done.
+    const again = told(await later.post(`/realms/${REALM}/login`, page.fields));
+    expect(again).toMatchObject({ state: STATE, iss: issuer, code: expect.any(String) });
+  });
+
+  test('isn’t, where the application has taken its request away', async () => {
+    has({ body: await sign() });
+    const old = await open(at('/request'));
+    const later = createPerson(server.baseUrl);
+    const expired = await later.post(`/realms/${REALM}/login`, old.fields);
+    has({ status: 404 });
+    const page = await later.open(startAgain(expired));
+    expect([page.status, page.text.includes('invalid_request_uri')]).toEqual([400, true]);
+  });
 });
 
 test('a fragment says what is there, as whoever wrote the address knows it', async () => {
