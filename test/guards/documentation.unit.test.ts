@@ -53,6 +53,19 @@ test('docs/administrators.md lists the operations for administrators of single g
   expect(listed.toSorted()).toEqual(open.toSorted());
 });
 
+test('docs/development.md names the test of every module of the Foundation’s plans, and that test bears its name', () => {
+  const rows = [...read('docs/development.md').matchAll(/^\|[^|]*\| (`oidcc-[^|]*) \| (`[^|]*)\|$/gm)];
+  const modules = rows.flatMap(([, of = '', where = '']) => {
+    const files = [...where.matchAll(/`((?:conformance|logout)[\w.-]*)`/g)].map(([, name]) => `${name}.test.ts`);
+    return [...of.matchAll(/`(oidcc-[\w-]+)`/g)].flatMap(([, name = '']) => files.map((file) => ({ name, file })));
+  });
+  expect(new Set(modules.map(({ name }) => name)).size).toBe(72);
+  const untested = modules.filter(
+    ({ name, file }) => !new RegExp(`${name}(?![\\w-])`).test(read(`test/server/features/${file}`)),
+  );
+  expect(untested).toEqual([]);
+});
+
 test('docs/design.md names only features that are there', () => {
   const [, list = ''] = /`server\/features\/`: ([^.]+)\./.exec(read('docs/design.md')) ?? [];
   const named = list.split(/[,… ]+/).filter(Boolean);

@@ -69,7 +69,11 @@ const signedInAlready: Modules = [
   ['max_age without asking', { max_age: '0', prompt: 'none' }, 'login_required'],
   ['oidcc-max-age-10000', { max_age: '10000' }, 'code'],
   ['oidcc-redirect-uri-query-OK', { redirect_uri: RP_WITH_QUERY }, 'code'],
-  ['PKCE', { code_challenge: 'a'.repeat(43), code_challenge_method: 'S256' }, 'code'],
+  [
+    'oidcc-ensure-request-with-valid-pkce-succeeds',
+    { code_challenge: 'a'.repeat(43), code_challenge_method: 'S256' },
+    'code',
+  ],
 ];
 
 const notSignedIn: Modules = [
@@ -87,8 +91,16 @@ const refusals: Modules = [
   ['implicit grant', { response_type: 'token' }, 'unsupported_response_type'],
   ['response_type=none', { response_type: 'none' }, 'unsupported_response_type'],
   ['RFC 6749 §4.1.2.1: a client without this grant', { client_id: 'robot' }, 'unauthorized_client'],
-  ['oidcc-unsigned-request-object', { request: 'eyJhbGciOiJub25lIn0.e30.' }, 'request_not_supported'],
-  ['oidcc-request-uri-unsigned', { request_uri: 'https://rp.example/r' }, 'request_uri_not_supported'],
+  [
+    'oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupported',
+    { request: 'eyJhbGciOiJub25lIn0.e30.' },
+    'request_not_supported',
+  ],
+  [
+    'oidcc-request-uri-unsigned-supported-correctly-or-rejected-as-unsupported',
+    { request_uri: 'https://rp.example/r' },
+    'request_uri_not_supported',
+  ],
   ['registration', { registration: '{}' }, 'registration_not_supported'],
   ['prompt=none and another', { prompt: 'none consent' }, 'invalid_request'],
   ['an id_token_hint that is none', { id_token_hint: 'a.b.c' }, 'invalid_request'],

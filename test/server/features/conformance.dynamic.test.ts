@@ -207,7 +207,7 @@ describe('its request objects', () => {
   });
 });
 
-test('oidcc-registration-logo-uri, -policy-uri, -tos-uri: stand on the sign-in page', async () => {
+test('oidcc-registration-logo-uri, oidcc-registration-policy-uri, oidcc-registration-tos-uri: stand on the sign-in page', async () => {
   const shown = { logo_uri: `${RP}/logo.png`, policy_uri: `${RP}/policy`, tos_uri: `${RP}/terms`, client_uri: RP };
   const { status, body } = await register(shown);
   expect([status, body]).toEqual([201, expect.objectContaining(shown)]);

@@ -82,7 +82,7 @@ describe('userinfo', () => {
   const bearer = (token: unknown) => ({ authorization: `Bearer ${token}` });
   const inBody = (token: unknown) => new URLSearchParams({ access_token: String(token) }).toString();
 
-  test('oidcc-userinfo-get, -post-header, -post-body: says the same, to be kept by nobody', async () => {
+  test('oidcc-userinfo-get, oidcc-userinfo-post-header, oidcc-userinfo-post-body: says the same, to be kept by nobody', async () => {
     const { body } = await freshTokens(server, { scope: 'openid profile' });
     const token = body.access_token;
     const ways: Asked[] = [
@@ -272,7 +272,7 @@ describe('discovery', () => {
     };
   }
 
-  test('oidcc-discovery-endpoint-verification: has what the standards want, all of it under its issuer', async () => {
+  test('oidcc-discovery-endpoint-verification, oidcc-rp-initiated-logout-discovery-endpoint-verification: has what the standards want, all of it under its issuer', async () => {
     const { all, addresses, of } = await read();
     expect(all.issuer).toBe(`${server.baseUrl}/realms/${REALM}`);
     for (const [key, value] of addresses) expect([key, value.startsWith(`${all.issuer}/`)]).toEqual([key, true]);

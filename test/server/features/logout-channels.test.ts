@@ -91,7 +91,7 @@ async function claimsOf(sid: string, clientId: string, path = `/${clientId}`) {
 }
 
 describe('by the back channel', () => {
-  test('each application of a session is sent a logout token that says which, and no other application', async () => {
+  test('oidcc-backchannel-rp-initiated-logout: each application of a session is sent a logout token that says which, and no other application', async () => {
     const { person, sid, sub, hint } = await inSession('shop', 'mail', 'rp');
     await person.open(logoutPath({ id_token_hint: hint }));
     for (const clientId of ['shop', 'mail']) {
@@ -152,7 +152,7 @@ describe('by the back channel', () => {
 });
 
 describe('by the front channel', () => {
-  test('the browser loads a frame of each application of the session, and goes on', async () => {
+  test('oidcc-frontchannel-rp-initiated-logout: the browser loads a frame of each application of the session, and goes on', async () => {
     const { person, sid, hint } = await inSession('framed', 'rp');
     const page = await person.open(logoutPath({ id_token_hint: hint, post_logout_redirect_uri: BYE, state: 's' }));
     expect(page.heading).toBe('You are signed out');
@@ -259,7 +259,7 @@ test('a client that registers itself has both, and is told by both', async () =>
   expect(await claimsOf(String(sid), clientId, '/registered')).toMatchObject({ sid, sub });
 });
 
-test('discovery names both', async () => {
+test('oidcc-backchannel-logout-discovery-endpoint-verification, oidcc-frontchannel-logout-discovery-endpoint-verification: discovery names both', async () => {
   const found = await fetch(`${server.baseUrl}/realms/${REALM}/.well-known/openid-configuration`);
   expect(await found.json()).toMatchObject({
     backchannel_logout_supported: true,
