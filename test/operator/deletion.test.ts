@@ -29,14 +29,14 @@ const declaring = (realm: string, status: object = {}, namespace = 'default') =>
     spec: { realm, deletionPolicy: 'Delete' },
     status,
   });
-const remove = (resource: Resource, { secondsLater = 3600, client = server.admin } = {}) =>
+const remove = (resource: Resource, { secondsLater = 3600, client = server.admin, guest = false } = {}) =>
   createDeletion({
     client,
     clusterName: CLUSTER,
     realms: {
       mayDeclare: (...asked) => declares({ clusterName: CLUSTER, operatorNamespace: undefined }, ...asked),
       isDeclaredBeside: () => false,
-      isOfOthers: () => false,
+      isOfOthers: () => guest,
     },
     warn: async () => {},
     now: () => new Date(Date.parse(deletionTimestamp) + secondsLater * 1000),
@@ -121,14 +121,18 @@ test('a Flow that a client needs is waited for a while, then the realm keeps it;
     (await server.admin.call(listFlows, { params: { realm } })).body?.map(({ alias }) => alias) ?? [];
   const id = await needed('brief');
   await needed('lasting');
+  await needed('of-a-guest');
   for (const name of ['brief', 'lasting'])
     await expect(remove(flow(name), { secondsLater: 10 })).rejects.toMatchObject({ reason: 'InUse' });
   await server.admin.call(deleteClient, { params: { realm, id } });
   expect(await remove(flow('brief'), { secondsLater: 10 })).toBe('removed from the realm needing');
   expect(await remove(flow('lasting'), { secondsLater: 60 })).toContain('the realm needing keeps it');
-  expect(await flows()).toContain('lasting');
+  // what a guest made doesn't become nobody's, as if it were the realm's own
+  expect(await remove(flow('of-a-guest'), { secondsLater: 60, guest: true })).toContain('as managed by k8s:');
+  expect(await flows()).toEqual(expect.arrayContaining(['lasting', 'of-a-guest']));
   expect(await flows()).not.toContain('brief');
-  expect((await server.admin.call(listManagers, { params: { realm } })).body).toEqual([]);
+  const { body: managers = [] } = await server.admin.call(listManagers, { params: { realm } });
+  expect(managers.map(({ manager }) => manager)).toEqual([managerOf(CLUSTER, flow('of-a-guest'))]);
 });
 
 test('a resource that goes before the finalizer is on it leaves nothing on the server', async () => {
