@@ -34,13 +34,17 @@ export type FlowName =
   | 'par'
   | 'exchange'
   | 'decision'
-  | 'saml';
+  | 'saml'
+  | 'scim-create'
+  | 'scim-find';
 export interface FlowOptions {
   realm: BenchRealm;
   /** For `get`. */
   path?: string;
   /** For `dpop`: what proofs name. */
   baseUrl?: string;
+  /** For SCIM: a realm of people named by {@link provisionedName}, and a token for its SCIM server. */
+  scim?: { realm: string; token: string; people: number };
 }
 
 /** `false`: there is nothing left to do (used up), so the window ends. An answer that isn't good throws. */
@@ -377,6 +381,50 @@ const saml: Flow = async (wire, index, { realm: options }) => {
   };
 };
 
+export const provisionedName = (i: number): string => `user-${String(i).padStart(7, '0')}`;
+
+const json = (path: string, body: object, headers: Record<string, string>): string => {
+  const text = JSON.stringify(body);
+  const lines = { ...headers, 'content-type': 'application/scim+json', 'content-length': String(text.length) };
+  return get(path, lines).replace(/^GET/, 'POST') + text;
+};
+
+/** As Entra provisions somebody, who hasn't been there. */
+const scimCreate: Flow = async (wire, index, { scim }) => {
+  const headers = { authorization: `Bearer ${scim?.token}` };
+  const prefix = `${Date.now().toString(36)}-${index}`;
+  let n = 0;
+  return {
+    async step() {
+      n += 1;
+      const name = `new-${prefix}-${n}`;
+      const body = {
+        schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+        externalId: `external-${prefix}-${n}`,
+        userName: name,
+        active: true,
+        name: { givenName: 'Some', familyName: 'Body' },
+        emails: [{ type: 'work', value: `${name}@people.example`, primary: true }],
+      };
+      expectStatus(await wire.send(json(`/realms/${scim?.realm}/scim/v2/Users`, body, headers)), 201);
+      return true;
+    },
+  };
+};
+
+/** As whoever provisions looks whether somebody is there. */
+const scimFind: Flow = async (_, index, { scim }) => {
+  const headers = { authorization: `Bearer ${scim?.token}` };
+  let n = index * 7919;
+  return {
+    ready() {
+      n = (n + 104_729) % (scim?.people ?? 1);
+      const query = new URLSearchParams({ filter: `userName eq "${provisionedName(n)}"` });
+      return get(`/realms/${scim?.realm}/scim/v2/Users?${query}`, headers);
+    },
+  };
+};
+
 export const flows: Record<FlowName, Flow> = {
   get: plainGet,
   'client-credentials': clientCredentials,
@@ -388,4 +436,6 @@ export const flows: Record<FlowName, Flow> = {
   exchange,
   decision,
   saml,
+  'scim-create': scimCreate,
+  'scim-find': scimFind,
 };

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { errorWords } from '../../server/contract/error-words.ts';
 import type { Bench, Case } from './bench.ts';
+import { federationCases } from './cases/federation.ts';
 import { httpCases } from './cases/http.ts';
 import { loginCases } from './cases/logins.ts';
 import { logoutCases } from './cases/logouts.ts';
@@ -16,7 +17,10 @@ import { asJson, goalText, heading, line } from './report.ts';
 import { built, startTarget, type Target } from './target.ts';
 
 // the server's start and memory first, while the database is small
-const cases: Case[] = [...startCases, ...tokenCases, ...loginCases, ...httpCases, ...transferCases, ...logoutCases];
+const cases: Case[] = [
+  ...[...startCases, ...tokenCases, ...loginCases, ...httpCases, ...transferCases],
+  ...[...logoutCases, ...federationCases],
+];
 
 const usage = `npm run bench -- [--only NAME,…] [--rounds N] [--quick] [--json] [--no-build]
 

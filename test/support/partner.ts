@@ -2,22 +2,16 @@
 // goes from one to the other by what their pages say.
 // Does not own: what the two agree on; the tests declare it.
 // Implements: tests of federation with somebody else's server.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
 import type { Client } from '../../server/contract/client.ts';
-import { createDatabase, type TestDatabase } from './database.ts';
-import { freePort } from './free-port.ts';
 import { certified } from './gateways.ts';
 import { createPerson, decode, type Person } from './person.ts';
-import { ADMIN_PASSWORD, startTestServer, type TestServer } from './server.ts';
-import { signedIn } from './signed-in.ts';
-
-const main = path.resolve(import.meta.dirname, '../../server/main.ts');
+import { startTestServer, type TestServer } from './server.ts';
+import { startServerProcess } from './server-process.ts';
 
 /** A server, where everybody reaches it and where it listens behind the TLS. */
 export interface Site {
@@ -66,22 +60,6 @@ async function terminate(options: tls.TlsOptions) {
   };
 }
 
-async function listens(child: ChildProcess): Promise<void> {
-  let said = '';
-  const ready = new Promise<void>((resolve) => {
-    for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', (chunk: Buffer) => {
-        said += chunk;
-        if (said.includes('listens on')) resolve();
-      });
-  });
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the partner ended with ${code}:\n${said}`);
-  });
-  ended.catch(() => {});
-  await Promise.race([ready, ended]);
-}
-
 export async function startSites(): Promise<Sites> {
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async () => {
@@ -94,43 +72,17 @@ export async function startSites(): Promise<Sites> {
     const caFile = path.join(folder, 'ca.pem');
     await writeFile(caFile, ca);
     const [ours, theirs] = [await terminate({ cert, key }), await terminate({ cert, key })];
-    theirs.behind.port = await freePort();
-    stops.push(ours.stop, theirs.stop);
     const outbound = { SVC_OUTBOUND_ALLOW: 'localhost', SVC_OUTBOUND_CA_FILE: caFile };
-    const database: TestDatabase = await createDatabase();
-    stops.push(database.drop);
-    const child = spawn(process.execPath, [main], {
-      env: {
-        PATH: process.env.PATH,
-        DATABASE_URL: database.url,
-        SVC_PORT: String(theirs.behind.port),
-        SVC_BASE_URL: theirs.url,
-        SVC_LOG_LEVEL: 'warn',
-        SVC_MASTER_KEY: Buffer.alloc(32, 9).toString('base64'),
-        SVC_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
-        ...outbound,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    stops.push(async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    });
-    await listens(child);
+    const partner = await startServerProcess({ SVC_BASE_URL: theirs.url, ...outbound });
+    stops.push(partner.stop);
+    theirs.behind.port = Number(new URL(partner.inside).port);
     const server = await startTestServer({ env: { ...outbound, SVC_BASE_URL: ours.url } });
     ours.behind.port = Number(new URL(server.baseUrl).port);
     stops.push(server.stop);
-    const theirInside = `http://127.0.0.1:${theirs.behind.port}`;
     return {
       server,
       here: { url: ours.url, inside: server.baseUrl, admin: server.admin },
-      there: {
-        url: theirs.url,
-        inside: theirInside,
-        admin: await signedIn(theirInside, { username: 'admin', password: ADMIN_PASSWORD }),
-      },
+      there: { url: theirs.url, inside: partner.inside, admin: partner.admin },
       stop,
     };
   } catch (error) {

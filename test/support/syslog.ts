@@ -8,6 +8,10 @@ export interface SyslogReceiver {
   messages: string[];
   /** The next connection is reset when so many bytes have come, those of the handshake among them. */
   resetAfter: number | undefined;
+  /** Each connection is reset as it comes. */
+  away: boolean;
+  /** How many were reset in the middle. */
+  resets: number;
   stop(): Promise<void>;
 }
 
@@ -30,7 +34,7 @@ export function framesOf(bytes: Buffer): { frames: string[]; rest: Buffer } {
 
 export async function startSyslog(options: tls.TlsOptions): Promise<SyslogReceiver> {
   const messages: string[] = [];
-  const receiver: Pick<SyslogReceiver, 'messages' | 'resetAfter'> = { messages, resetAfter: undefined };
+  const receiver: Omit<SyslogReceiver, 'port' | 'stop'> = { messages, resetAfter: undefined, away: false, resets: 0 };
   const inner = tls.createServer(options, (socket) => {
     let rest: Buffer = Buffer.alloc(0);
     socket.on('error', () => {});
@@ -45,6 +49,10 @@ export async function startSyslog(options: tls.TlsOptions): Promise<SyslogReceiv
   const outer = net.createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
+    if (receiver.away) {
+      socket.resetAndDestroy();
+      return;
+    }
     const onwards = net.connect({ port: portOf(inner), host: '127.0.0.1', allowHalfOpen: true });
     sockets.add(onwards);
     onwards.on('error', () => {});
@@ -55,7 +63,9 @@ export async function startSyslog(options: tls.TlsOptions): Promise<SyslogReceiv
     if (resetAfter !== undefined)
       socket.on('data', (chunk: Buffer) => {
         read += chunk.length;
-        if (read > resetAfter) socket.resetAndDestroy();
+        if (read <= resetAfter || socket.destroyed) return;
+        receiver.resets += 1;
+        socket.resetAndDestroy();
       });
   });
   for (const server of [inner, outer]) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

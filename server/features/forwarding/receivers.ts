@@ -96,7 +96,9 @@ function syslogReceiver(
         await once(socket, 'secureConnect', { signal });
         const closed = once(socket, 'close', { signal });
         socket.resume();
-        socket.end(Buffer.concat(events.map((event) => syslogFrame(event, shape, host))));
+        const written = writtenTo(socket, Buffer.concat(events.map((event) => syslogFrame(event, shape, host))));
+        await Promise.race([written, closed.then(tooEarly)]);
+        await endOf(socket);
         await closed;
       } catch (error) {
         const late = signal.aborted && `${url.host} did not read to the end and close within ${TIMEOUT_MS} ms`;
@@ -106,6 +108,27 @@ function syslogReceiver(
       }
     },
   };
+}
+
+const tooEarly = (): never => {
+  throw new Error('it closed the connection before it had everything');
+};
+
+const writtenTo = (socket: tls.TLSSocket, bytes: Buffer): Promise<void> =>
+  new Promise((resolve, reject) => {
+    socket.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+
+/**
+ * Says that this was all (close_notify). Where the connection was reset just before, Node drops the fault of that message, and what is
+ * read afterwards looks like an orderly end: so it is asked whether there still is another end. Before our own end is sent, which
+ * is later, only a reset takes that away.
+ */
+async function endOf(socket: tls.TLSSocket): Promise<void> {
+  if (socket.readableEnded) tooEarly();
+  socket.end();
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  if (socket.remoteAddress === undefined) throw new Error('the connection was reset');
 }
 
 const NEWLINE = 10;

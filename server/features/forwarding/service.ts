@@ -34,10 +34,13 @@ const forwarded = (row: store.ForwardedRow): Forwarded => ({
 export function createForwarding({ sql, receiver, holder, log, now }: ForwardingDeps) {
   let stopping = false;
   let notBefore = 0;
+  /** Batches, and halves of them. */
+  let sent = 0;
 
   const taken = async (rows: readonly store.ForwardedRow[], wasCut = false): Promise<boolean> => {
     const last = rows.at(-1);
     const how = { count: rows.length, cut: wasCut, at: now(), seconds: HELD_SECONDS };
+    sent += 1;
     return last !== undefined && store.sent(sql, holder, last, how);
   };
 
@@ -85,17 +88,21 @@ export function createForwarding({ sql, receiver, holder, log, now }: Forwarding
 
   return {
     begin: () => store.begin(sql),
-    /** @throws what the receiver, or the way to it, says; it is noted */
+    /** @throws what the receiver, or the way to it, says, where it has taken nothing; it is noted */
     async run(): Promise<'again' | 'soon' | 'idle'> {
       if (now().getTime() < notBefore) return 'soon';
       if (!(await store.waiting(sql))) return 'idle';
+      const sentBefore = sent;
       try {
         return await sendAll();
       } catch (error) {
         if (error instanceof NotTaken) notBefore = now().getTime() + error.retryAfterMs;
         const words = error instanceof Error ? error.message : 'failed';
         await store.failed(sql, holder, words.slice(0, MAX_ERROR_LENGTH));
-        throw error;
+        if (sent === sentBefore) throw error;
+        // One that fails now and then would never be done, if each failure made the next pause longer.
+        log(`the receiver of the audit log failed and is tried again in a moment (${words})`);
+        return 'soon';
       }
     },
     async stop(finished: () => Promise<void>): Promise<void> {

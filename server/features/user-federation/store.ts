@@ -190,6 +190,12 @@ export const due = (sql: Sql, at: Date) => sql<{ realm: string; id: string; alia
       and (s.state in ('waiting', 'running') or s.created_at > ${at}::timestamptz - d.schedule * interval '1 second'))
   order by d.realm_id, d.alias collate "C"`;
 
+/**
+ * Autovacuum does the same within a minute or two. Until then PostgreSQL takes a directory for one person, and compares everybody of a
+ * page with everybody who is there. Where the server's user doesn't own the tables it warns, and that is all.
+ */
+export const analyze = (sql: Sql): Promise<unknown> => sql`analyze directory_person, realm_user`;
+
 export const hasPeople = async (sql: Sql, realm: string, directoryId: string): Promise<boolean> =>
   (await sql`select from directory_person where realm_id = ${realm} and directory_id = ${directoryId} limit 1`).length >
   0;

@@ -37,6 +37,8 @@ const SKEW_MS = 300_000;
 /** Of people who could not be written, so many are tried again behind all others. */
 const MOST_AGAIN = 1_000;
 const AT_ONCE = 500;
+/** People that a sync has made: below, any plan is as good as another. */
+const FEW = 500;
 
 export interface SyncDeps {
   sql: Sql;
@@ -53,6 +55,19 @@ export interface SyncDeps {
 
 /** As Active Directory wants it, and OpenLDAP takes it. */
 const generalizedTime = (at: Date): string => `${at.toISOString().replaceAll(/[-:T]|\.\d+Z/g, '')}.0Z`;
+
+/** When a first sync has made so many that PostgreSQL's statistics are of another table: at its first page, and at ten times as many. */
+function createStatistics() {
+  let [made, next] = [0, FEW];
+  return {
+    due(added: number): boolean {
+      made += added;
+      if (made < next) return false;
+      next = made * 10;
+      return true;
+    },
+  };
+}
 
 export function createSyncs({
   sql,
@@ -139,6 +154,7 @@ export function createSyncs({
     const tell = (failures: store.SyncProgress['failures'], read = 0) =>
       store.progress(realmSql(realm), mine(), { read, added: 0, updated: 0, disabled: 0, failures });
     const again: DirectoryPerson[] = [];
+    const statistics = createStatistics();
     let count = 0;
     for await (const entries of session.pages(search, directory.pageSize)) {
       signal.throwIfAborted();
@@ -151,7 +167,9 @@ export function createSyncs({
         else faults.push({ entry: entry.dn, message: fault });
       }
       const seen = entries.flatMap((entry) => stableId(directory, entry) ?? []);
-      for (const { person, message } of (await write(good, seen)).failures) {
+      const { added, failures } = await write(good, seen);
+      if (statistics.due(added)) await store.analyze(sql);
+      for (const { person, message } of failures) {
         if (again.length < MOST_AGAIN) again.push(person);
         else faults.push({ entry: person.dn, message });
       }
