@@ -10,6 +10,8 @@ const MOST_TOLD = 50;
 const MOST_EFFECTS = 200;
 /** A client that got tokens since then is active. */
 const ACTIVE_MS = 24 * 3_600_000;
+/** What touches more has its people counted among the realm's, not client by client. */
+const FEW_CLIENTS = 100;
 /** Of each client, role or realm no more are counted. */
 const MOST_COUNTED = 10_000;
 
@@ -113,6 +115,7 @@ export async function consequencesOf(
     })),
   );
   const live = fragment`s.realm_id = ${realm} and s.expires_at > ${now}`;
+  const good = fragment`f.realm_id = ${realm} and f.revoked_at is null and f.expires_at > ${now}`;
   const active = fragment`select ca.client from client_activity ca
     where ca.realm_id = ${realm} and ca.hour > ${new Date(now.getTime() - ACTIVE_MS)}`;
   const rows = await sql<Counted>`
@@ -130,18 +133,25 @@ export async function consequencesOf(
       select a.n, g.user_id, g.client from asked a
         join admin_role r on r.realm_id = ${realm} and r.name = a."adminRole"
         join admin_grant g on g.realm_id = r.realm_id and g.role_id = r.id
+    ), of_few as (
+      select n from of_clients group by n having count(*) <= ${FEW_CLIENTS}
     ), touched as (
-      select o.n, t.session_id, t.user_id, o.id as client from of_clients o cross join lateral (
+      select o.n, t.session_id, t.user_id, o.id as client from of_clients o join of_few using (n) cross join lateral (
         (select s.id as session_id, s.user_id from session_client sc
           join session s on s.realm_id = sc.realm_id and s.id = sc.session_id
           where sc.realm_id = ${realm} and sc.client = o.id and ${live} limit ${MOST_COUNTED})
         union all
-        (select f.session_id, f.user_id from refresh_family f
-          where f.realm_id = ${realm} and f.client = o.id and f.revoked_at is null and f.expires_at > ${now}
-          limit ${MOST_COUNTED})
+        (select f.session_id, f.user_id from refresh_family f where ${good} and f.client = o.id limit ${MOST_COUNTED})
       ) t
       union all
-      select o.n, null, null, o.id from of_clients o where exists (${active} and ca.client = o.id)
+      select o.n, t.session_id, t.user_id, o.id from (
+        (select sc.session_id, s.user_id, sc.client from (select s.id, s.user_id from session s where ${live} limit ${MOST_COUNTED}) s
+          join session_client sc on sc.realm_id = ${realm} and sc.session_id = s.id)
+        union all
+        (select f.session_id, f.user_id, f.client from refresh_family f where ${good} limit ${MOST_COUNTED})
+      ) t join of_clients o on o.id = t.client where o.n not in (select n from of_few)
+      union all
+      select o.n, null, null, o.id from of_clients o join (${active}) ca on ca.client = o.id
       union all
       select o.n, t.id, t.user_id, o.id from of_saml_clients o cross join lateral
         (select s.id, s.user_id from saml_session ss join session s on s.id = ss.session_id and ${live}

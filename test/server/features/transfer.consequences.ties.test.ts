@@ -132,6 +132,21 @@ test('a claim touches the clients whose scopes have it', async () => {
   ]);
 });
 
+test('a scope of very many clients touches who is signed in to one of them', async () => {
+  const clients = Array.from({ length: 120 }, (_, n) => ({
+    ...{ clientId: `wide-${n}`, tokenEndpointAuthMethod: 'none' as const },
+    optionalClientScopes: ['wide'],
+  }));
+  const manager = 'wide';
+  const clientScopes = [{ name: 'wide' }];
+  await admin.apply(realm, { clientScopes, clients }, { manager });
+  await admin.apply(realm, { clients: [{ clientId: 'spa', optionalClientScopes: ['wide', 'work'] }] });
+  expect(await plan({ clientScopes: [{ name: 'wide', includeInTokenScope: false }] }, { manager })).toEqual([
+    ['wide: tokens no longer name it', false, 2, 2, 1],
+  ]);
+  await admin.apply(realm, { clients: [{ clientId: 'spa', optionalClientScopes: ['work'] }] });
+});
+
 test('an identity provider and an organization that go touch their people', async () => {
   expect(await pruned({ identityProviders: [], organizations: [] })).toEqual([
     ['partner: goes: nobody signs in by it any more', true, 1, 1, 0],
