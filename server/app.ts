@@ -294,7 +294,7 @@ export async function buildApp({
     ...protocol.jobs,
     ...scim.jobs,
     ...federation.jobs,
-    agentReviews({ sql, transact, send: messaging.send, now }),
+    agentReviews({ sql, transact, send: messaging.send, baseUrl, now }),
     samlMetadataRefresh({ sql, transact, outbound, of: resources.samlClients, log, now, newId }),
     janitor({
       sql,

@@ -15,7 +15,7 @@ export const messages = {
   'new-device-email': { channel: 'EMAIL', placeholders: ['link', 'device', 'place', 'time'] },
   'account-exists-email': { channel: 'EMAIL', placeholders: ['link'] },
   'account-changed-email': { channel: 'EMAIL', placeholders: ['change', 'time'] },
-  'agent-review-email': { channel: 'EMAIL', placeholders: ['agent', 'time'] },
+  'agent-review-email': { channel: 'EMAIL', placeholders: ['agent', 'time', 'link'] },
   'resource-request-email': { channel: 'EMAIL', placeholders: ['requester', 'resource', 'client', 'link'] },
   'push-challenge': { channel: 'PUSH', placeholders: ['code', 'ttl', 'client'] },
   'push-transaction': { channel: 'PUSH', placeholders: ['ttl', 'client'] },

@@ -8,6 +8,10 @@ const units = [
   { unit: 'minute', ms: 60_000 },
 ] as const;
 
+/** A day that is to come, as people write it; of the world's clock. */
+export const dayOf = (at: number): string =>
+  new Intl.DateTimeFormat(spoken().tag, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
+
 /** Without a script nobody knows the clock on the wall where the person is; how long ago it was is the same everywhere. */
 export function ago(at: number, now: Date): string {
   const passed = now.getTime() - at;

@@ -4,6 +4,7 @@ import type { ConsentRecord } from '../../contract/gdpr.ts';
 import type { OfflineSession } from '../../contract/offline-sessions.ts';
 import type { RequiredAction } from '../../contract/users.ts';
 import { AGENT_REMINDER_DAYS } from '../../domain/agents.ts';
+import { dayOf } from '../../http/ago.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type PlainKey, plainText, scopeText, text, textHtml } from '../../http/texts.ts';
 import type { ActivityRow, Profile } from './store.ts';
@@ -117,6 +118,8 @@ const states: Record<OwnAgent['status'], PlainKey> = {
   revoked: 'account.agentRevoked',
 };
 
+const day = (at: number): Html => html`<time datetime="${new Date(at).toISOString()}">${dayOf(at)}</time>`;
+
 const isDue = (at: number | null, now: Date) => at !== null && at <= now.getTime() + AGENT_REMINDER_DAYS * DAY;
 
 export function agentsSection(
@@ -136,7 +139,8 @@ ${description && html`<div class="soft">${description}</div>`}`;
   if (because === 'consent')
     return consents.flatMap((one) => (one.clientId === clientId ? [consentRow(one, name, parts, about)] : []));
   return html`<li>
-<div><strong>${name}</strong>${about}</div>
+<div><strong>${name}</strong>${about}
+${status === 'active' && reviewDueAt !== null && html`<div class="soft">${textHtml('account.agentReview', { day: day(reviewDueAt) })}</div>`}</div>
 ${mayChange && isDue(reviewDueAt, now) && button(id, name, 'confirm', text('account.confirmAgent'))}
 ${mayChange && status === 'active' && button(id, name, 'stop', text('account.stopAgent'))}
 ${mayChange && status !== 'revoked' && button(id, name, 'end', text('account.endAgent'))}

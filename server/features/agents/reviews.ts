@@ -5,6 +5,7 @@ import { bySystem } from '../../contract/events.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { AGENT_REMINDER_DAYS, suspendAgents } from '../../domain/agents.ts';
+import { endpointsOf } from '../../http/realm-endpoints.ts';
 import { type Job, job } from '../../jobs/job.ts';
 import type { Send } from '../messaging/send.ts';
 import * as store from './store.ts';
@@ -15,10 +16,11 @@ export interface AgentReviewDeps {
   sql: Sql;
   transact: Transact;
   send: Send;
+  baseUrl: string;
   now: () => Date;
 }
 
-export function agentReviews({ sql, transact, send, now }: AgentReviewDeps): Job {
+export function agentReviews({ sql, transact, send, baseUrl, now }: AgentReviewDeps): Job {
   async function remind(tx: Tx, realm: string, until: Date): Promise<void> {
     for (const { name, user_id: userId, email, due } of await store.reminded(tx.sql, realm, until))
       await send(tx, {
@@ -27,7 +29,7 @@ export function agentReviews({ sql, transact, send, now }: AgentReviewDeps): Job
         userId,
         to: email,
         templateKey: 'agent-review-email',
-        values: { agent: name, time: due.toISOString().slice(0, 10) },
+        values: { agent: name, time: due.toISOString().slice(0, 10), link: endpointsOf(baseUrl, realm).account },
         goodForSeconds: DAY / 1000,
       });
   }

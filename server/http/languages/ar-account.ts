@@ -35,6 +35,7 @@ export const account = {
   'account.stopped': 'أُوقف الوكيل. يمكن لأحد المسؤولين السماح له بالعمل مجددًا.',
   'account.endAgent': 'إنهاء نهائي',
   'account.agentEnded': 'أُنهي الوكيل نهائيًا.',
+  'account.agentReview': 'يلزم التأكيد قبل {day}',
   'account.confirmAgent': 'ما زال مطلوبًا',
   'account.agentConfirmed': 'يبقى الوكيل نشطًا حتى مراجعته القادمة.',
   'account.endOthers': 'تسجيل الخروج من كل مكان آخر',

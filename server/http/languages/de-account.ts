@@ -35,6 +35,7 @@ export const account = {
   'account.stopped': 'Der Agent wurde angehalten. Die Administration kann ihn wieder zulassen.',
   'account.endAgent': 'Endgültig beenden',
   'account.agentEnded': 'Der Agent wurde endgültig beendet.',
+  'account.agentReview': 'Zu bestätigen bis {day}',
   'account.confirmAgent': 'Wird noch gebraucht',
   'account.agentConfirmed': 'Der Agent bleibt bis zur nächsten Überprüfung aktiv.',
   'account.endOthers': 'Überall sonst abmelden',

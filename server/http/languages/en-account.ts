@@ -35,6 +35,7 @@ export const account = {
   'account.stopped': 'The agent has been stopped. An administrator can let it act again.',
   'account.endAgent': 'End for good',
   'account.agentEnded': 'The agent has been ended for good.',
+  'account.agentReview': 'To be confirmed by {day}',
   'account.confirmAgent': 'Still needed',
   'account.agentConfirmed': 'The agent stays active until its next review.',
   'account.endOthers': 'Sign out everywhere else',

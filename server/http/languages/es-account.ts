@@ -35,6 +35,7 @@ export const account = {
   'account.stopped': 'El agente se ha detenido. Un administrador puede dejarlo actuar de nuevo.',
   'account.endAgent': 'Terminar para siempre',
   'account.agentEnded': 'El agente ha terminado para siempre.',
+  'account.agentReview': 'Por confirmar antes del {day}',
   'account.confirmAgent': 'Sigue haciendo falta',
   'account.agentConfirmed': 'El agente sigue activo hasta su próxima revisión.',
   'account.endOthers': 'Cerrar sesión en todos los demás sitios',

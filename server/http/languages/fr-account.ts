@@ -35,6 +35,7 @@ export const account = {
   'account.stopped': 'L’agent est arrêté. Un administrateur peut l’autoriser de nouveau.',
   'account.endAgent': 'Arrêter définitivement',
   'account.agentEnded': 'L’agent est arrêté définitivement.',
+  'account.agentReview': 'À confirmer avant le {day}',
   'account.confirmAgent': 'Encore utile',
   'account.agentConfirmed': 'L’agent reste actif jusqu’à son prochain contrôle.',
   'account.endOthers': 'Se déconnecter partout ailleurs',

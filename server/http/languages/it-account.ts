@@ -35,6 +35,7 @@ export const account = {
   'account.stopped': 'L’agente è stato fermato. Un amministratore può lasciarlo agire di nuovo.',
   'account.endAgent': 'Termina per sempre',
   'account.agentEnded': 'L’agente è stato terminato per sempre.',
+  'account.agentReview': 'Da confermare entro il {day}',
   'account.confirmAgent': 'Serve ancora',
   'account.agentConfirmed': 'L’agente resta attivo fino alla prossima verifica.',
   'account.endOthers': 'Esci da tutti gli altri dispositivi',

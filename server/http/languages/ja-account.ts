@@ -35,6 +35,7 @@ export const account = {
   'account.stopped': 'エージェントを停止しました。管理者が再び許可できます。',
   'account.endAgent': '完全に終了',
   'account.agentEnded': 'エージェントを完全に終了しました。',
+  'account.agentReview': '確認の期限：{day}',
   'account.confirmAgent': 'まだ必要です',
   'account.agentConfirmed': 'エージェントは次の確認まで有効です。',
   'account.endOthers': 'ほかのすべての場所でサインアウト',

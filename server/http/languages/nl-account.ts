@@ -35,6 +35,7 @@ export const account = {
   'account.stopped': 'De agent is gestopt. Een beheerder kan hem weer laten handelen.',
   'account.endAgent': 'Voorgoed beëindigen',
   'account.agentEnded': 'De agent is voorgoed beëindigd.',
+  'account.agentReview': 'Te bevestigen vóór {day}',
   'account.confirmAgent': 'Nog nodig',
   'account.agentConfirmed': 'De agent blijft actief tot de volgende controle.',
   'account.endOthers': 'Overal elders uitloggen',

@@ -35,6 +35,7 @@ export const account = {
   'account.stopped': 'Agent został zatrzymany. Administrator może mu znów zezwolić na działanie.',
   'account.endAgent': 'Zakończ na stałe',
   'account.agentEnded': 'Działanie agenta zostało zakończone na stałe.',
+  'account.agentReview': 'Do potwierdzenia do {day}',
   'account.confirmAgent': 'Nadal potrzebny',
   'account.agentConfirmed': 'Agent pozostaje aktywny do następnego przeglądu.',
   'account.endOthers': 'Wyloguj wszędzie indziej',

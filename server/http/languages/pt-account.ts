@@ -35,6 +35,7 @@ export const account = {
   'account.stopped': 'O agente foi parado. Um administrador pode deixá-lo agir de novo.',
   'account.endAgent': 'Encerrar de vez',
   'account.agentEnded': 'O agente foi encerrado de vez.',
+  'account.agentReview': 'A confirmar até {day}',
   'account.confirmAgent': 'Ainda é necessário',
   'account.agentConfirmed': 'O agente continua ativo até a próxima revisão.',
   'account.endOthers': 'Sair de todos os outros lugares',

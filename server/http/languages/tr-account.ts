@@ -35,6 +35,7 @@ export const account = {
   'account.stopped': 'Aracı durduruldu. Bir yönetici yeniden izin verebilir.',
   'account.endAgent': 'Kalıcı olarak sonlandır',
   'account.agentEnded': 'Aracı kalıcı olarak sonlandırıldı.',
+  'account.agentReview': 'Onay için son gün: {day}',
   'account.confirmAgent': 'Hâlâ gerekli',
   'account.agentConfirmed': 'Aracı bir sonraki gözden geçirmeye kadar etkin kalır.',
   'account.endOthers': 'Diğer her yerde oturumu kapat',

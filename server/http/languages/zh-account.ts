@@ -35,6 +35,7 @@ export const account = {
   'account.stopped': '代理已停止。管理员可以再次允许它操作。',
   'account.endAgent': '永久终止',
   'account.agentEnded': '代理已永久终止。',
+  'account.agentReview': '须在 {day} 前确认',
   'account.confirmAgent': '仍然需要',
   'account.agentConfirmed': '代理在下次审查之前保持启用。',
   'account.endOthers': '在其他所有地方退出登录',

@@ -150,6 +150,10 @@ test('an agent whose review is near is confirmed, and one is ended for good, by 
     false,
   ]);
   const due = (await stands(near))?.reviewDueAt ?? 0;
+  const days = [due, (await stands(far))?.reviewDueAt ?? 0].map((at) =>
+    new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(at),
+  );
+  for (const day of days) expect(page.text).toMatch(new RegExp(`To be confirmed by <time [^>]+>${day}</time>`));
   later(301_000);
   const asked = await press(who, page, `agents/${near}/confirm`);
   expect((await press(who, page, `agents/${near}/end`)).text).not.toContain('for good');

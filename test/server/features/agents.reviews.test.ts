@@ -50,7 +50,7 @@ const active = async (realm: string, name: string, more: object) => {
   return at;
 };
 const runAfter = (days: number) =>
-  agentReviews({ ...asking.with, now: () => new Date(Date.now() + days * DAY) }).run(
+  agentReviews({ ...asking.with, baseUrl: server.baseUrl, now: () => new Date(Date.now() + days * DAY) }).run(
     {},
     { signal: new AbortController().signal },
   );
@@ -67,6 +67,7 @@ test('an owner is reminded once of each review, and an agent that nobody reviews
   await eventually(() => expect(mail.mails).toHaveLength(1));
   expect(mail.mails[0]).toMatchObject({ to: ['ana@example.com'], raw: expect.stringContaining('reporter') });
   expect(mail.mails[0]?.raw).toContain('Confirm on your account page');
+  expect(mail.mails[0]?.raw.replaceAll('=\r\n', '')).toContain(`${server.baseUrl}/realms/mails/account`);
   expect(await statusOf(reporter)).toBe('active');
   await runAfter(31);
   expect(await statusOf(reporter)).toBe('suspended');

@@ -109,6 +109,8 @@ export const words: MessageWords = {
       body: `مرحبًا {{user}}،
 
 أنت مسؤول عن الوكيل {{agent}} في {{realm}}، وموعد مراجعته {{time}}. أكّد في صفحة حسابك أن الحاجة إليه ما زالت قائمة: وإلا يُعلَّق.
+
+{{link}}
 `,
     },
     'resource-request-email': {

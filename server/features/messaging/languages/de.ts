@@ -110,6 +110,8 @@ Wenn Sie das waren, ist nichts zu tun. Wenn nicht, legen Sie ein neues Passwort 
 
 Sie sind für den Agenten {{agent}} von {{realm}} verantwortlich; er muss bis {{time}} überprüft werden. Bestätigen Sie auf Ihrer
 Kontoseite, dass er noch gebraucht wird: Sonst wird er angehalten.
+
+{{link}}
 `,
     },
     'resource-request-email': {

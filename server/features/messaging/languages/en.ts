@@ -110,6 +110,8 @@ If this was you, there is nothing to do. If not, set a new password and ask an a
 
 you answer for the agent {{agent}} of {{realm}}, and its review is due on {{time}}. Confirm on your account page that it
 is still needed: it is suspended else.
+
+{{link}}
 `,
     },
     'resource-request-email': {

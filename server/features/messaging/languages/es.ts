@@ -110,6 +110,8 @@ Si fue usted, no tiene que hacer nada. Si no, elija una contraseña nueva y acud
 
 Usted responde del agente {{agent}} de {{realm}}, y su revisión vence el {{time}}. Confirme en la página de su cuenta que sigue
 haciendo falta: si no, se suspenderá.
+
+{{link}}
 `,
     },
     'resource-request-email': {

@@ -110,6 +110,8 @@ Si c’était vous, il n’y a rien à faire. Sinon, choisissez un nouveau mot d
 
 vous répondez de l’agent {{agent}} de {{realm}}, et son contrôle est à faire avant le {{time}}. Confirmez sur la page de votre compte
 qu’il est encore utile : sinon, il est suspendu.
+
+{{link}}
 `,
     },
     'resource-request-email': {

@@ -110,6 +110,8 @@ Se è stato Lei, non c’è nulla da fare. Altrimenti scelga una nuova password 
 
 Lei risponde dell’agente {{agent}} di {{realm}}, e la sua verifica scade il {{time}}. Confermi nella pagina del Suo account che serve
 ancora: altrimenti verrà sospeso.
+
+{{link}}
 `,
     },
     'resource-request-email': {

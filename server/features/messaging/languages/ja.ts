@@ -108,6 +108,8 @@ export const words: MessageWords = {
 
 あなたは {{realm}} のエージェント {{agent}} の責任者です。確認の期限は {{time}} です。まだ必要であることをアカウントページで確認してください。
 確認がない場合は停止されます。
+
+{{link}}
 `,
     },
     'resource-request-email': {

@@ -110,6 +110,8 @@ Was u dit, dan hoeft u niets te doen. Zo niet, kies dan een nieuw wachtwoord en 
 
 u bent verantwoordelijk voor de agent {{agent}} van {{realm}}; de controle ervan moet op {{time}} gedaan zijn. Bevestig op uw
 accountpagina dat hij nog nodig is: anders wordt hij opgeschort.
+
+{{link}}
 `,
     },
     'resource-request-email': {

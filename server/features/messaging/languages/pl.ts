@@ -110,6 +110,8 @@ Jeśli wszystko się zgadza, nie trzeba nic robić. Jeśli nie, proszę ustawić
 
 do tego konta należy odpowiedzialność za agenta {{agent}} w {{realm}}, a termin jego przeglądu to {{time}}. Proszę potwierdzić na stronie konta,
 że jest jeszcze potrzebny: w przeciwnym razie zostanie zawieszony.
+
+{{link}}
 `,
     },
     'resource-request-email': {

@@ -110,6 +110,8 @@ Se foi você, não há nada a fazer. Se não, escolha uma nova senha e fale logo
 
 você responde pelo agente {{agent}} de {{realm}}, e a revisão dele vence em {{time}}. Confirme na página da sua conta que ele ainda é
 necessário: caso contrário, será suspenso.
+
+{{link}}
 `,
     },
     'resource-request-email': {

@@ -110,6 +110,8 @@ Bu sizseniz yapmanız gereken bir şey yok. Değilseniz yeni bir parola belirley
 
 {{realm}} üzerindeki {{agent}} aracısından siz sorumlusunuz; gözden geçirme tarihi: {{time}}. Hâlâ gerekli olduğunu hesap
 sayfanızda onaylayın: Aksi hâlde askıya alınır.
+
+{{link}}
 `,
     },
     'resource-request-email': {

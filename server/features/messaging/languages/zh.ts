@@ -109,6 +109,8 @@ export const words: MessageWords = {
       body: `{{user}}，您好：
 
 您负责 {{realm}} 的代理 {{agent}}，其审查截止日期为 {{time}}。请在您的账户页面确认它仍然需要：否则它将被暂停。
+
+{{link}}
 `,
     },
     'resource-request-email': {
