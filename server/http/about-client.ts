@@ -5,19 +5,32 @@ import { type Html, html } from './html.ts';
 import { text } from './texts.ts';
 
 const address = z.string().nullable();
-export const AboutClient = z.object({ logo: address, home: address, policy: address, terms: address });
+export const AboutClient = z.object({
+  logo: address,
+  home: address,
+  policy: address,
+  terms: address,
+  /** Where it leads people, of one that registered itself: nobody has looked at the rest. */
+  host: z.string().optional(),
+});
 export type AboutClient = z.infer<typeof AboutClient>;
 
 /** What of it there is to show; undefined: nothing. */
 export const aboutOf = (about: AboutClient): AboutClient | undefined =>
   Object.values(about).some((one) => one !== null) ? about : undefined;
 
+/** Of a client that registered itself, with the host that its answer goes to: it can't be anybody's but its own. */
+export const withHost = (about: AboutClient | undefined, redirectUri: string): AboutClient => {
+  const { host, protocol } = new URL(redirectUri);
+  return { ...(about ?? { logo: null, home: null, policy: null, terms: null }), host: host || protocol };
+};
+
 /** What the page has to load for it. */
 export const picturesOf = (about: AboutClient | undefined): string[] => (about?.logo ? [about.logo] : []);
 
 export function aboutClient(about: AboutClient | undefined): Html | false {
   if (!about) return false;
-  const { logo, home, policy, terms } = about;
+  const { logo, home, policy, terms, host } = about;
   const said: [string | null, string][] = [
     [home, text('client.home')],
     [policy, text('client.policy')],
@@ -28,5 +41,5 @@ export function aboutClient(about: AboutClient | undefined): Html | false {
   );
   return html`<div class="application">
 ${logo !== null && html`<img src="${logo}" alt="" referrerpolicy="no-referrer">`}
-${links}</div>`;
+${host !== undefined && html`<strong>${host}</strong>\n`}${links}</div>`;
 }

@@ -116,7 +116,8 @@ export function createDevices(deps: DevicesDeps) {
     realm,
     clientId: client.clientId,
     clientName: client.title,
-    about: client.about,
+    // nothing on the way says whose it is
+    about: client.registered ? undefined : client.about,
     flow: client.flowOverride ?? undefined,
     requiredLevel: asked.requiredLevel,
     forced: false,

@@ -14,6 +14,7 @@ import { insertCode, insertCodes, insertFirstCode, type NewCode } from '../../do
 import { actorOf, personOf } from '../../domain/session.ts';
 import type { Subjects } from '../../domain/subjects.ts';
 import type { Refusals } from '../../events/refusals.ts';
+import { withHost } from '../../http/about-client.ts';
 import { type Form, parseForm } from '../../http/form.ts';
 import { oauthErrorOf } from '../../http/oauth.ts';
 import { OAuthError, shown } from '../../http/oauth-error.ts';
@@ -197,11 +198,13 @@ export function createAuthorization(deps: AuthorizationDeps) {
     return requests.read(realm, brand, { ...opened, text: given.text }, targetOf(opened, client));
   }
 
+  const aboutOf = ({ client, redirectUri }: AuthorizationRequest) =>
+    client.registered ? withHost(client.about, redirectUri) : client.about;
   const signInFor = (realm: string, asked: AuthorizationRequest, { forced }: { forced: boolean }) => ({
     realm,
     clientId: asked.client.clientId,
     clientName: asked.client.title,
-    about: asked.client.about,
+    about: aboutOf(asked),
     flow: asked.client.flowOverride ?? undefined,
     requiredLevel: asked.requiredLevel,
     maxAgeSeconds: asked.maxAgeSeconds,
@@ -253,7 +256,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
         session,
         answerAt: consentPath(realm),
         application: client.title,
-        client: client.about,
+        client: aboutOf(asked),
         origin: client.documentHost === null ? undefined : { host: client.documentHost, redirectUri },
         agreement: consents.listed(asked),
         text,

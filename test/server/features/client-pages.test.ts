@@ -1,6 +1,7 @@
 // What an application shows of itself where people sign in and agree: its picture and its own pages, which are nobody's to trust.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../../server/contract/clients.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { createPerson, type Shown } from '../../support/person.ts';
 import { makeProvider, makeRelyingParty, REALM, requestPath } from '../../support/relying-party.ts';
@@ -70,4 +71,32 @@ test.each(Object.keys(about))('%s must be https', async (field) => {
       problem: { errors: [{ path: field }] },
     });
   }
+});
+
+test('beside what an application that registered itself says stands the host that people are led to, before any password', async () => {
+  await server.admin.call(putSettings, { params, body: { clientRegistration: 'open' } });
+  const redirect_uri = 'https://elsewhere.example/cb';
+  const answer = await fetch(`${server.baseUrl}/realms/${REALM}/connect/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      client_name: 'Your bank',
+      logo_uri: about.logoUri,
+      client_uri: 'https://bank.example/',
+      redirect_uris: ['https://bank.example/cb', redirect_uri],
+      token_endpoint_auth_method: 'none',
+    }),
+  });
+  expect(answer.status).toBe(201);
+  const { client_id } = Object(await answer.json());
+  const pkce = { code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' };
+  const person = createPerson(server.baseUrl);
+  const page = await person.open(requestPath({ client_id, redirect_uri, ...pkce }));
+  expect([page.heading, pictures(page)]).toEqual(['Sign in', "'self' data: https://cdn.example"]);
+  expect(page.text).toContain('<strong>elsewhere.example</strong>');
+  const consent = await person.fill(page, { username: 'alice', password: PASSWORD });
+  expect(consent.heading).toBe('Allow access?');
+  expect(consent.text).toContain('<strong>elsewhere.example</strong>');
+  const known = await createPerson(server.baseUrl).open(requestPath({ client_id: 'shown' }));
+  expect(known.text).not.toContain('<strong>rp.example</strong>');
 });
