@@ -56,11 +56,10 @@ ${scopes.map((scope) => html`<label class="check"><input type="checkbox" name="s
 <button class="quiet">${text('sharing.submit')}</button>`;
 
 function owned(one: SharedResource, at: number, parts: Parts): Html {
-  const { name, clientName, shares } = one;
+  const { name, clientName } = one;
+  const shares = one.shares.filter(({ scopes }) => scopes.length > 0);
   return html`<li><div><strong>${name}</strong> <span class="soft">${clientName}</span>
-<ul class="rows">
-${shares.filter(({ scopes }) => scopes.length > 0).map((share) => granted(share, name, parts))}
-</ul>
+${shares.length > 0 && html`<ul class="rows">${shares.map((share) => granted(share, name, parts))}</ul>`}
 ${parts.mayChange && one.scopes.length > 0 && html`<details><summary>${text('sharing.add')}${called(name)}</summary>${parts.post('shares/add', fields(one, at))}</details>`}
 </div></li>`;
 }
