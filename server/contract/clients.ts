@@ -260,7 +260,7 @@ export const clientRoutes = resourceRoutes({
   },
   updateExample: { accessTokenTtlSeconds: 600, consentRequired: true },
   searches: true,
-  problems: ['privilege-escalation'],
+  problems: ['privilege-escalation', 'in-use'],
   reach: { list: 'rows', get: { client: 'id' }, put: { client: 'id' } },
   describe: { remove: 'Delete a client with its grants and consents' },
 });

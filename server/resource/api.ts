@@ -312,7 +312,11 @@ function refuse(errors: FieldError[]): void {
 }
 
 async function refuseNamed(sql: Sql, realm: string, of: Resource, key: string): Promise<void> {
-  const [by] = (await of.dependents?.(sql, realm, [key])) ?? [];
+  const named = (await of.dependents?.(sql, realm, [key])) ?? [];
+  const { keptWhileNamed: kinds } = of;
+  const by = named.find(
+    ({ kind, field }) => field !== null && (kinds === true || (typeof kinds === 'object' && kinds.includes(kind))),
+  );
   if (by) throw new Problem('in-use', `The ${of.label} ${key} is named by the ${by.kind} ${by.key}: change that first`);
 }
 

@@ -62,7 +62,7 @@ export interface Declaration
   /** A PUT to an unknown id creates the object, if the body has its natural key. */
   upsert?: boolean;
   /** Administrators can't delete it while something refers to it. */
-  keptWhileNamed?: boolean;
+  keptWhileNamed?: boolean | readonly string[];
   beside?: Beside;
   /** The natural key can't be changed; the text says what to do instead. */
   keyStays?: string;
@@ -85,7 +85,7 @@ export interface Resource extends RealmPart {
   permanent?(row: Row): boolean;
   fixed?: boolean;
   upsert?: boolean;
-  keptWhileNamed?: boolean;
+  keptWhileNamed?: boolean | readonly string[];
   beside?: Beside;
   reached?(realm: string, reach: Reach): Fragment;
   toWire(realm: string, row: Row): Record<string, unknown>;

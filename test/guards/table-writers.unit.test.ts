@@ -92,8 +92,9 @@ const exceptions: Record<string, Record<string, string>> = {
     tables: 'user_role group_member',
   },
   'features/clients': {
-    because: 'what a service account may administer is declared with its client',
-    tables: 'admin_grant',
+    because:
+      'what a service account may administer is declared with its client; claims that name a client follow its rename',
+    tables: 'admin_grant claim protocol_mapper',
   },
   'features/realms': {
     because: 'with a realm goes what was granted over it elsewhere, and what keeps its roles before they do',

@@ -2,6 +2,7 @@
 // Does not own: what their service accounts hold (service-accounts.ts), making secrets (secrets.ts), the token path (view.ts).
 // Implements: decisions "Client", "Rights"; specification 2.10, 4.10.
 import { z } from 'zod';
+import { ADMIN_CLI } from '../../contract/admin-access.ts';
 import { Client, clientFields, clientRoutes, freshClient } from '../../contract/clients.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
@@ -95,6 +96,27 @@ async function withoutSecret(
   return lacking.filter(({ key }) => !byWorkloads.has(key)).map(({ key }) => ({ key, message }));
 }
 
+/** Resources that the realm doesn't list: no client gets a token for one. Of what these changes declare. */
+async function withoutEffect(
+  sql: Sql,
+  realm: string,
+  objects: readonly { key: string; fields: Fields }[],
+  changes: readonly PlannedChange[],
+): Promise<{ key: string; message: string }[]> {
+  const naming = objects.filter(({ key, fields }) => key !== ADMIN_CLI && strings(fields.allowedResources).length > 0);
+  if (naming.length === 0) return [];
+  const [stored] = await sql<{ list: unknown }>`
+    select settings -> 'resourceIndicators' as list from realm where realm_id = ${realm}`;
+  const listed = new Set(strings(stored?.list));
+  for (const { kind, key, action } of changes)
+    if (kind === 'resourceIndicator') listed[action === 'delete' ? 'delete' : 'add'](key);
+  return naming.flatMap(({ key, fields }) => {
+    const others = strings(fields.allowedResources).filter((one) => !listed.has(one));
+    const message = `gets no token for ${others.join(', ')}: not among the realm's resourceIndicators`;
+    return others.length === 0 ? [] : [{ key, message }];
+  });
+}
+
 export const createClientResource = ({
   passwords,
   baseUrl,
@@ -183,9 +205,14 @@ export const createClientResource = ({
       references: refersTo,
       check: (saved, realm) => faults(saved, { baseUrl, realm }),
       whole: (sql, realm, changes) => serverNames(sql, realm, { changes, baseUrl }),
-      warnings: withoutSecret,
-      link: store.setScopes,
+      warnings: async (...asked) => [...(await withoutSecret(...asked)), ...(await withoutEffect(...asked))],
+      async link(sql, realm, clients) {
+        await store.setScopes(sql, realm, clients);
+        await store.renameInClaims(sql, realm, clients);
+      },
       // Roles of the client vanish with it as they would in the admin API, unless somebody else manages them.
+      // Without its client a claim would say nothing, and be refused wherever it is written anew.
+      keptWhileNamed: ['claim', 'protocolMapper'],
       dependents: store.dependents,
       renames: {
         same: ['serviceAccountRoles', 'authorizationService'],

@@ -34,6 +34,20 @@ export async function setScopes(sql: Sql, realm: string, clients: readonly Saved
       where client_scope_link.optional is distinct from excluded.optional`;
 }
 
+/** Claims that say a client's roles go on with it under its new name. */
+export async function renameInClaims(sql: Sql, realm: string, clients: readonly Saved[]): Promise<void> {
+  const renamed = clients.flatMap(({ renamedFrom: was, key: now }) => (was === undefined ? [] : [{ was, now }]));
+  if (renamed.length === 0) return;
+  const rows = jsonText(renamed);
+  await sql`
+    with renamed as (select * from jsonb_to_recordset(${rows}::jsonb) as x (was text, now text)), own as (
+      update protocol_mapper m set value = r.now from renamed r
+      where m.realm_id = ${realm} and m.source = 'clientRoles' and m.value = r.was
+    )
+    update claim c set value = r.now from renamed r
+    where c.realm_id = ${realm} and c.source = 'clientRoles' and c.value = r.was`;
+}
+
 /** What goes with clients that are removed, or keeps them. */
 export const dependents = (sql: Sql, realm: string, removed: readonly string[]) => sql<{
   kind: string;
@@ -53,6 +67,14 @@ export const dependents = (sql: Sql, realm: string, removed: readonly string[]) 
   join admin_role_client l on l.realm_id = c.realm_id and l.client = c.id
   join admin_role r on r.realm_id = l.realm_id and r.id = l.role_id
   where c.realm_id = ${realm} and c.client_id = any(${removed}::text[])
+  union all
+  select 'claim', name, value, 'value' from claim
+  where realm_id = ${realm} and source = 'clientRoles' and value = any(${removed}::text[])
+  union all
+  select 'protocolMapper', replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/' || m.name, m.value, 'value'
+  from protocol_mapper m join client c on c.realm_id = m.realm_id and c.id = m.client
+  where m.realm_id = ${realm} and m.source = 'clientRoles' and m.value = any(${removed}::text[])
+    and c.client_id <> all(${removed}::text[])
   union all
   select o.kind, o.key, c.client_id, null from managed_object o
   join unnest(${removed}::text[]) as c (client_id) on o.kind in ('serviceAccountRoles', 'authorizationService')

@@ -4,7 +4,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as api from '../../../server/contract/claims.ts';
 import * as scopes from '../../../server/contract/client-scopes.ts';
-import { importRealm } from '../../../server/contract/transfer.ts';
+import { deleteClient, listClients, putClient } from '../../../server/contract/clients.ts';
+import * as mappers from '../../../server/contract/protocol-mappers.ts';
+import { createRealm } from '../../../server/contract/realms.ts';
+import { exportRealm, importRealm } from '../../../server/contract/transfer.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { CALLBACK, getCode, PASSWORD, redeem } from '../../support/applications.ts';
 import { claimsIn, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
@@ -145,4 +148,61 @@ test('what claims say is in each place that they name, and discovery lists them'
   const discovery = Object(await (await fetch(`${issuer}/.well-known/openid-configuration`)).json());
   expect(discovery.claims_supported).toEqual(expect.arrayContaining(['team', 'group', 'points', 'level', 'address']));
   expect(discovery.claims_supported).not.toContain('for-shop');
+});
+
+describe('a client whose roles a claim says', () => {
+  const rolesOf = (value: string) => ({ claim: 'may', source: 'clientRoles', value, multivalued: true }) as const;
+  const make = async (clientId: string) =>
+    (await makeClient(server, 'acme', { clientId, tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] })) ?? '';
+
+  test('keeps them there by a new name, in the realm’s claims and in those of single clients', async () => {
+    const id = await make('till');
+    const { id: claim } = await makeClaim({ name: 'of-till', ...rolesOf('till') });
+    const teller = { realm: 'acme', clientId: await make('tell/er') };
+    const mapper = (
+      await server.admin.call(mappers.createProtocolMapper, {
+        params: teller,
+        body: { name: 'till', ...rolesOf('till') },
+      })
+    ).body?.id;
+    await server.admin.call(putClient, { params: { ...params, id }, body: { clientId: 'cash' } });
+    const shown = (await server.admin.call(api.getClaim, { params: { ...params, id: claim } })).body;
+    expect(shown?.value).toBe('cash');
+    const mapped = { params: { ...teller, mapperId: mapper ?? '' } };
+    expect((await server.admin.call(mappers.getProtocolMapper, mapped)).body?.value).toBe('cash');
+    const { body: all } = await server.admin.call(exportRealm, { params });
+    await server.admin.call(createRealm, { body: { realm: 'elsewhere' } });
+    const clients = all?.clients?.filter(({ tokenEndpointAuthMethod: by }) => by === 'none') ?? [];
+    const body = { clients, claims: all?.claims ?? [], clientProtocolMappers: all?.clientProtocolMappers ?? [] };
+    expect((await server.admin.call(importRealm, { params: { realm: 'elsewhere' }, body })).status).toBe(200);
+    // Each in turn stands in the way, and says which it is.
+    const remove = () => server.admin.call(deleteClient, { params: { ...params, id } });
+    await expect(remove()).rejects.toMatchObject({
+      status: 409,
+      problem: { detail: expect.stringContaining('of-till') },
+    });
+    await server.admin.call(api.deleteClaim, { params: { ...params, id: claim } });
+    await expect(remove()).rejects.toMatchObject({
+      status: 409,
+      problem: { detail: expect.stringContaining('tell%2Fer/till') },
+    });
+    await server.admin.call(mappers.deleteProtocolMapper, mapped);
+    expect((await remove()).status).toBe(204);
+  });
+
+  test('goes with its own claims, and by a document that takes the others along', async () => {
+    const id = await make('alone');
+    const body = { name: 'own', ...rolesOf('alone') };
+    await server.admin.call(mappers.createProtocolMapper, { params: { realm: 'acme', clientId: id }, body });
+    expect((await server.admin.call(deleteClient, { params: { ...params, id } })).status).toBe(204);
+    const managed = { params, query: { manager: 'git', prune: 'true' } } as const;
+    const claims = [{ name: 'of-both', ...rolesOf('both') }];
+    const clients = [{ clientId: 'both', tokenEndpointAuthMethod: 'none' as const, redirectUris: [CALLBACK] }];
+    await server.admin.call(importRealm, { ...managed, body: { clients, claims } });
+    const without = server.admin.call(importRealm, { ...managed, body: { clients: [], claims } });
+    await expect(without).rejects.toMatchObject({ status: 400, problem: { errors: [{ path: 'claims[0].value' }] } });
+    await server.admin.call(importRealm, { ...managed, body: { clients: [], claims: [] } });
+    const left = (await server.admin.call(listClients, { params, query: { q: 'both' } })).body;
+    expect(left).toEqual([]);
+  });
 });

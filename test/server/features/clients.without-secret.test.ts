@@ -1,4 +1,4 @@
-// Owns: a confidential client that nobody gave a secret: taken, and said to be of no use as it is.
+// Owns: clients that are taken, and said to be of no use as they are: without a secret, or with resources that give nothing.
 // Does not own: how the operator says it (test/operator).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -39,4 +39,21 @@ test('is not warned of where it needs none: public, by key, or because a workloa
   expect(await warned({ clients: [{ clientId: 'spa', tokenEndpointAuthMethod: 'client_secret_basic' }] })).toEqual([
     'client spa',
   ]);
+});
+
+test('one with a resource that the realm does not list is named, since it gets no token for it', async () => {
+  const shop = 'https://shop.example.com/';
+  const spa = {
+    ...{ clientId: 'shopping', tokenEndpointAuthMethod: 'none', redirectUris: ['https://spa.example.com/cb'] },
+    allowedResources: [shop, 'https://stock.example.com/'],
+  };
+  const { warnings } = await api.apply('acme', { clients: [spa], resourceIndicators: [shop] }, { dryRun: 'true' });
+  expect(warnings).toEqual([
+    {
+      kind: 'client',
+      key: 'shopping',
+      message: expect.stringMatching(/no token for https:\/\/stock.example.com\/: not/),
+    },
+  ]);
+  expect(await warned({ clients: [spa], resourceIndicators: spa.allowedResources })).toEqual([]);
 });

@@ -151,6 +151,35 @@ describe('a token that holds', () => {
     await jwtVerify(body.access_token, jwks, { algorithms: ['RS256'], typ: 'at+jwt' });
   });
 
+  test('is bound to a key that the request proves, by the nonce that its client needs and each answer brings', async () => {
+    const params = { realm: 'other' };
+    const bound = { clientId: 'bound', grantTypes: ['client_credentials' as const], dpopBoundAccessTokens: true };
+    await server.admin.call(createClient, { params, body: bound });
+    const body = credential('bound', { issuer: `${issuer.url}/bound`, clientId: 'bound' });
+    await server.admin.call(createWorkloadIdentity, { params, body });
+    const key = await makeProofKey();
+    const htu = `${server.baseUrl}/realms/other/workload-identity/token`;
+    const ask = async (claims: object, of = key) => {
+      const form = {
+        grant_type: GRANT,
+        subject_token: await token({ iss: `${issuer.url}/bound` }),
+        subject_token_type: JWT,
+      };
+      const dpop = await of.proof({ htu, claims });
+      const answer = await fetch(htu, { method: 'POST', headers: { dpop }, body: new URLSearchParams(form) });
+      return { status: answer.status, nonce: answer.headers.get('dpop-nonce'), body: Object(await answer.json()) };
+    };
+    const first = await ask({});
+    expect([first.status, first.body.error]).toEqual([400, 'use_dpop_nonce']);
+    expect(first.nonce).toBeTruthy();
+    expect((await ask({ nonce: `${first.nonce}x` })).body.error).toBe('use_dpop_nonce');
+    const { status, body: given } = await ask({ nonce: first.nonce });
+    expect([status, given.token_type]).toEqual([200, 'DPoP']);
+    expect(decodeJwt(given.access_token).cnf).toEqual({ jkt: key.jkt });
+    const elsewhere = { nonce: first.nonce, htu: `${server.baseUrl}/realms/other/oauth2/token` };
+    expect((await ask(elsewhere)).body.error).toBe('invalid_dpop_proof');
+  });
+
   test.each(['RS384', 'RS512', 'ES256', 'ES384', 'ES512'])('may be signed with %s', async (alg) => {
     await newKey(alg, alg);
     published = [...published, jwkOf(alg)];
