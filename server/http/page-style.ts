@@ -63,6 +63,7 @@ fieldset .check { margin-bottom: .5rem; }
 .more > a { padding: .25rem 0; font-weight: 500; }
 .check { display: flex; gap: .625rem; align-items: center; margin-bottom: 1.25rem; }
 .check label { margin: 0; font-weight: 400; }
+.check .hint { display: block; margin: 0; }
 .check input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--primary); flex: none; }
 button, .button {
   display: inline-block; min-height: 2.875rem; padding: .5625rem 1.25rem; font: inherit; font-weight: 600; text-align: center;

@@ -9,7 +9,7 @@ import { authorizePath, newVerifier } from './applications.ts';
 import { codeAt } from './authenticator-app.ts';
 import { makeRealm, post } from './clients.ts';
 import { deviceFor } from './devices.ts';
-import { linkIn, type MailingServer } from './mail.ts';
+import { codeIn, linkIn, type MailingServer } from './mail.ts';
 import { addAuthenticator } from './passkeys.ts';
 
 const PASSWORD = 'three wet umbrellas 3';
@@ -26,6 +26,7 @@ const flows = {
   'email-otp': after('email-otp'),
   'magic-link': only('magic-link'),
   qr: only('qr'),
+  keys: only('webauthn'),
 };
 /** @param callback where applications are come back to */
 export async function makeWalkedRealm(
@@ -48,6 +49,7 @@ export async function makeWalkedRealm(
         rememberMe: true,
         passwordRequireDigit: true,
         registrationEnabled: true,
+        registrationPasskeyEnabled: true,
         termsUrl: 'https://example.com/terms',
       },
       flows: Object.entries(flows).map(([alias, executions]) => ({ alias, executions })),
@@ -105,6 +107,7 @@ export const stopNames = [
   'required-actions',
   'recovery',
   'register',
+  'register-passkey',
   'closed',
   'device',
   'consent',
@@ -343,6 +346,24 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
         await submit();
         await page.locator('[name=code]').waitFor();
         await see('register-code');
+      }),
+    'register-passkey': () =>
+      fresh(async ({ context, page, open, see, fill, submit }) => {
+        if (!javaScript) return;
+        await addAuthenticator(context, page);
+        await open(asking('keys'));
+        await open(`/realms/${realm}/register`);
+        await page.locator('#how-passkey:checked').waitFor();
+        await see('register-choice');
+        const email = `kim@${realm}.example`;
+        await fill({ email, firstName: 'Kim', lastName: 'Ek' });
+        await page.locator('#terms').check();
+        await submit();
+        await fill({ code: codeIn(await site.mailTo(email, linkPath(realm))) });
+        await submit();
+        await see('register-passkey');
+        await submit('[data-instead]');
+        await see('register-password');
       }),
     closed: async () => {
       const closed = `${realm}-closed`;
