@@ -1,7 +1,7 @@
 // SQL of what is tied to clients, many at once: their scopes, and what would go with them.
 // Their own rows are written by resource.ts, what their service accounts hold by account-store.ts.
 import { jsonText } from '../../db/json.ts';
-import type { Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
 import type { Saved } from '../../resource/part.ts';
 
 /** The clients' scopes are these and no other. */
@@ -34,6 +34,12 @@ export async function setScopes(sql: Sql, realm: string, clients: readonly Saved
       where client_scope_link.optional is distinct from excluded.optional`;
 }
 
+/** The claim that says a client's roles by its name (contract/claims.ts) says them by the new one. */
+const followed = fragment`case coalesce(t.claim, t.name)
+  when 'resource_access.' || r.was then 'resource_access.' || r.now
+  when 'resource_access.' || r.was || '.roles' then 'resource_access.' || r.now || '.roles'
+  else t.claim end`;
+
 /** Claims that say a client's roles go on with it under its new name. */
 export async function renameInClaims(sql: Sql, realm: string, clients: readonly Saved[]): Promise<void> {
   const renamed = clients.flatMap(({ renamedFrom: was, key: now }) => (was === undefined ? [] : [{ was, now }]));
@@ -41,11 +47,11 @@ export async function renameInClaims(sql: Sql, realm: string, clients: readonly 
   const rows = jsonText(renamed);
   await sql`
     with renamed as (select * from jsonb_to_recordset(${rows}::jsonb) as x (was text, now text)), own as (
-      update protocol_mapper m set value = r.now from renamed r
-      where m.realm_id = ${realm} and m.source = 'clientRoles' and m.value = r.was
+      update protocol_mapper t set value = r.now, claim = ${followed} from renamed r
+      where t.realm_id = ${realm} and t.source = 'clientRoles' and t.value = r.was
     )
-    update claim c set value = r.now from renamed r
-    where c.realm_id = ${realm} and c.source = 'clientRoles' and c.value = r.was`;
+    update claim t set value = r.now, claim = ${followed} from renamed r
+    where t.realm_id = ${realm} and t.source = 'clientRoles' and t.value = r.was`;
 }
 
 /** What goes with clients that are removed, or keeps them. */

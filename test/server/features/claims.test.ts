@@ -165,7 +165,11 @@ describe('a client whose roles a claim says', () => {
         body: { name: 'till', ...rolesOf('till') },
       })
     ).body?.id;
+    const named = await makeClaim({ name: 'resource_access.till.roles', source: 'clientRoles', value: 'till' });
     await server.admin.call(putClient, { params: { ...params, id }, body: { clientId: 'cash' } });
+    const theirs = { params: { ...params, id: named.id } };
+    const followed = { ...named, value: 'cash', claim: 'resource_access.cash.roles' };
+    expect((await server.admin.call(api.getClaim, theirs)).body).toEqual(followed);
     const shown = (await server.admin.call(api.getClaim, { params: { ...params, id: claim } })).body;
     expect(shown?.value).toBe('cash');
     const mapped = { params: { ...teller, mapperId: mapper ?? '' } };
@@ -175,6 +179,7 @@ describe('a client whose roles a claim says', () => {
     const clients = all?.clients?.filter(({ tokenEndpointAuthMethod: by }) => by === 'none') ?? [];
     const body = { clients, claims: all?.claims ?? [], clientProtocolMappers: all?.clientProtocolMappers ?? [] };
     expect((await server.admin.call(importRealm, { params: { realm: 'elsewhere' }, body })).status).toBe(200);
+    await server.admin.call(api.deleteClaim, theirs);
     // Each in turn stands in the way, and says which it is.
     const remove = () => server.admin.call(deleteClient, { params: { ...params, id } });
     await expect(remove()).rejects.toMatchObject({

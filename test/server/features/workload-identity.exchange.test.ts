@@ -100,35 +100,6 @@ const post = (form: Record<string, string> | string, realm = 'acme', headers: Re
 const exchange = (subject_token: string, more: Record<string, string> = {}, realm = 'acme') =>
   post({ grant_type: GRANT, subject_token, subject_token_type: JWT, ...more }, realm);
 
-test('a client with dpopBoundAccessTokens proves its key with a nonce of this realm', async () => {
-  const { admin } = server;
-  for (const realm of ['bound', 'bound-too']) {
-    await admin.call(createRealm, { body: { realm } });
-    const bound = { clientId: 'bound', grantTypes: ['client_credentials' as const], dpopBoundAccessTokens: true };
-    await admin.call(createClient, { params: { realm }, body: bound });
-    const body = credential('bound', { clientId: 'bound', audience: 'bound' });
-    await admin.call(createWorkloadIdentity, { params: { realm }, body });
-  }
-  const key = await makeProofKey();
-  const ask = async (nonce?: string | null, realm = 'bound', htu = endpoint(realm)) => {
-    const dpop = await key.proof({ htu, claims: typeof nonce === 'string' ? { nonce } : {} });
-    const form = { grant_type: GRANT, subject_token: await token({ aud: 'bound' }), subject_token_type: JWT };
-    const response = await post(form, realm, { dpop });
-    return { status: response.status, body: Object(await response.json()), nonce: response.headers.get('dpop-nonce') };
-  };
-  const first = await ask();
-  expect([first.status, first.body.error]).toEqual([400, 'use_dpop_nonce']);
-  const good = await ask(first.nonce);
-  expect([good.status, good.body.token_type]).toEqual([200, 'DPoP']);
-  expect(decodeJwt(good.body.access_token)).toMatchObject({ client_id: 'bound', cnf: { jkt: key.jkt } });
-  const others = await ask(first.nonce, 'bound-too');
-  expect([others.status, others.body.error]).toEqual([400, 'use_dpop_nonce']);
-  expect((await ask(`${first.nonce}x`)).body.error).toBe('use_dpop_nonce');
-  expect((await ask(first.nonce, 'bound', endpoint('bound-too'))).body.error).toBe('invalid_dpop_proof');
-  const bare = await exchange(await token({ aud: 'bound' }), {}, 'bound');
-  expect([bare.status, Object(await bare.json()).error]).toEqual([400, 'invalid_dpop_proof']);
-});
-
 describe('a token that holds', () => {
   test('is traded for a short-lived access token of the client, with the workload in it, signed by the realm', async () => {
     const response = await exchange(await token());
