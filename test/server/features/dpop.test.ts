@@ -174,6 +174,7 @@ describe('a proof', () => {
     ['of the address by https', () => ({ htu: at('oauth2/token').replace('http:', 'https:') })],
     ['of the address below another', () => ({ htu: at('oauth2/par/../token/x') })],
     ['of another server', () => ({ htu: 'https://other.example/realms/op/oauth2/token' })],
+    ['of what isn’t an address', () => ({ htu: '/realms/op/oauth2/token' })],
     ['of another type', () => ({ typ: 'JWT' })],
     ['from before', () => ({ claims: { iat: Math.floor(Date.now() / 1000) - 121 } })],
     ['from later', () => ({ claims: { iat: Math.floor(Date.now() / 1000) + 121 } })],
@@ -198,8 +199,15 @@ describe('a proof', () => {
     for (const bad of [leaked, secret, 'x', '']) expect(await machine(bad)).toEqual([400, 'invalid_dpop_proof']);
   });
 
-  test('may name the address with a query, which doesn’t count', async () => {
-    expect(await machine({ htu: `${at('oauth2/token')}?x=1` })).toEqual([200, 'DPoP']);
+  test.each([
+    ['with a query, which doesn’t count', () => `${at('oauth2/token')}?x=1`],
+    ['with a fragment, which doesn’t count', () => `${at('oauth2/token')}#x`],
+    [
+      'with scheme and host in capitals',
+      () => at('oauth2/token').replace(server.baseUrl, server.baseUrl.toUpperCase()),
+    ],
+  ])('may name the address %s', async (_, htu) => {
+    expect(await machine({ htu: htu() })).toEqual([200, 'DPoP']);
   });
 });
 
