@@ -119,9 +119,9 @@ test('ten thousand mails drain as fast as the mail server takes them, in memory 
           goodForSeconds: 7_200,
         });
     });
-  // The first of them have gone meanwhile.
+  // Some have gone meanwhile, the more the busier the machine is; what is left is enough to tell the speed by.
   const before = taken;
-  expect(before).toBeLessThan(MAILS / 2);
+  expect(MAILS - before).toBeGreaterThan(500);
   const early = heap();
   since = performance.now();
   await until(MAILS);
