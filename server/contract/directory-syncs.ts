@@ -22,7 +22,7 @@ export const DirectorySync = z
     added: z.int(),
     updated: z.int(),
     disabled: z.int().describe('Who may not sign in there any more, or is gone'),
-    failed: z.int().describe('Entries that could not be taken'),
+    failed: z.int().describe('Entries that could not be taken, or not whole'),
     errors: z.array(z.object({ entry: z.string(), message: z.string() })).describe('Why not, of some of them'),
     error: z.string().nullable().describe('What ended it, or its last try'),
   })

@@ -135,7 +135,7 @@ export function createDirectorySource(
   async function arrive(directory: store.Directory, person: DirectoryPerson): Promise<string | undefined> {
     const { realm, id: directoryId, alias, users } = directory;
     const found = await groupsOf(directory, person);
-    const { failures } = await people.write({
+    const { failures, partly } = await people.write({
       realm,
       directoryId,
       alias,
@@ -147,6 +147,7 @@ export function createDirectorySource(
     const [failure] = failures;
     if (failure)
       log(`somebody of the directory ${alias} of ${realm} could not be taken: ${person.dn} ${failure.message}`);
+    for (const { message } of partly) log(`somebody of the directory ${alias} of ${realm} ${message} (${person.dn})`);
     const id = failure ? undefined : await store.userOf(sql, realm, directoryId, person.external);
     if (id !== undefined && directory.groups) {
       const { nameAttribute } = directory.groups;

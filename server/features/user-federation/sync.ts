@@ -167,18 +167,20 @@ export function createSyncs({
         else faults.push({ entry: entry.dn, message: fault });
       }
       const seen = entries.flatMap((entry) => stableId(directory, entry) ?? []);
-      const { added, failures } = await write(good, seen);
+      const { added, failures, partly } = await write(good, seen);
       if (statistics.due(added)) await store.analyze(sql);
       for (const { person, message } of failures) {
         if (again.length < MOST_AGAIN) again.push(person);
         else faults.push({ entry: person.dn, message });
       }
-      if (faults.length > 0) await tell(faults, entries.length - good.length);
+      const unfit = entries.length - good.length;
+      faults.push(...partly.map(({ person, message }) => ({ entry: person.dn, message })));
+      if (faults.length > 0) await tell(faults, unfit);
     }
     // A name that somebody else had until a later page is free by now.
     if (again.length > 0) {
-      const { failures } = await write(again, [], false);
-      await tell(failures.map(({ person, message }) => ({ entry: person.dn, message })));
+      const { failures, partly } = await write(again, [], false);
+      await tell([...failures, ...partly].map(({ person, message }) => ({ entry: person.dn, message })));
     }
     return count;
   }

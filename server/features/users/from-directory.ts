@@ -3,6 +3,7 @@
 // Does not own: reading directories (features/user-federation), who asks for it.
 // Implements: decisions "User federation", "Single sign-on and freshness".
 import type { By } from '../../contract/events.ts';
+import type { UserProfile } from '../../contract/user-profile.ts';
 import { isTaken } from '../../db/error-code.ts';
 import { fragment } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
@@ -10,7 +11,7 @@ import { byDirectory, Superseded } from '../../domain/directories.ts';
 import { endAccess } from '../../domain/end-access.ts';
 import { giveDefaults } from '../../domain/new-users.ts';
 import { userParty } from '../../domain/party.ts';
-import { hasNoRules, profileFaults, readProfile } from '../../domain/user-profile.ts';
+import { hasNoRules, type ProfileData, profileFaults, readProfile } from '../../domain/user-profile.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import type { Credentials } from '../credentials/service.ts';
 import * as store from './from-directory-store.ts';
@@ -57,9 +58,42 @@ export interface Written {
   updated: number;
   disabled: number;
   failures: { person: DirectoryPerson; message: string }[];
+  /** Who came, but for what the realm's user profile refuses. */
+  partly: { person: DirectoryPerson; message: string }[];
 }
 
 const fold = (name: string): string => name.normalize('NFKC').toLowerCase();
+
+/**
+ * Nobody is kept out, and nothing else that the directory says is held up, by what the realm's user profile refuses: that is left out.
+ * A name can't be; who has one here keeps it.
+ */
+function fitting(
+  profile: UserProfile,
+  was: ProfileData | undefined,
+  row: store.Row,
+): { row: store.Row; fault: string | undefined; isNameless: boolean } {
+  // who may edit what here says nothing of a directory
+  const faults = hasNoRules(profile) ? [] : profileFaults(profile, { by: 'document', before: was, after: row });
+  if (faults.length === 0) return { row, fault: undefined, isNameless: false };
+  const refused = new Set(faults.map(({ path }) => path));
+  const unlessRefused = <T>(path: string, value: T): T | null => (refused.has(path) ? null : value);
+  const email = unlessRefused('email', row.email);
+  const attributes = Object.entries(row.attributes).filter(([name]) => !refused.has(`attributes.${name}`));
+  return {
+    row: {
+      ...row,
+      username: unlessRefused('username', row.username) ?? was?.username ?? row.username,
+      email,
+      emailVerified: email !== null && row.emailVerified,
+      firstName: unlessRefused('firstName', row.firstName),
+      lastName: unlessRefused('lastName', row.lastName),
+      attributes: Object.fromEntries(attributes),
+    },
+    fault: faults.map(({ path, message }) => `${path}: ${message}`).join('; '),
+    isNameless: refused.has('username') && was === undefined,
+  };
+}
 
 export function createFromDirectory({
   transact,
@@ -97,6 +131,7 @@ export function createFromDirectory({
     const { realm, directoryId, alias, people } = batch;
     const by = byDirectory(alias);
     const failures: Written['failures'] = [];
+    const partly: Written['partly'] = [];
     if (batch.before && !(await batch.before(tx))) throw new Superseded();
     if (batch.syncId !== undefined && batch.seen && batch.seen.length > 0)
       await store.seen(tx.sql, realm, directoryId, batch.syncId, batch.seen);
@@ -111,7 +146,7 @@ export function createFromDirectory({
       const { was: before, taken_by: takenBy = null } = rows[i] ?? {};
       const was = before ?? undefined;
       if (!was && batch.knownAlone) continue;
-      const row = wanted(batch, person, was);
+      const { row, fault, isNameless } = fitting(profile, was, wanted(batch, person, was));
       const fail = (message: string) => failures.push({ person, message });
       const own = [fold(row.username), ...(row.email === null ? [] : [fold(row.email)])];
       if (own.some((name) => names.has(name))) {
@@ -122,11 +157,12 @@ export function createFromDirectory({
         fail('has a name or an address that somebody else has here');
         continue;
       }
-      const [fault] = hasNoRules(profile) ? [] : profileFaults(profile, { by: 'admin', before: was, after: row });
-      if (fault) {
-        fail(`${fault.path}: ${fault.message}`);
+      if (fault !== undefined && isNameless) {
+        fail(fault);
         continue;
       }
+      if (fault !== undefined)
+        partly.push({ person, message: `came, but for what the user profile refuses: ${fault}` });
       for (const name of own) names.add(name);
       there.push({ person, id: row.id, was });
       if (!was) created.push({ person, row });
@@ -171,7 +207,7 @@ export function createFromDirectory({
     const disabled = changed.filter(({ row, was }) => was.enabled && !row.enabled).map(({ row }) => row.id);
     if (disabled.length > 0) await endAccess(tx, realm, { people: disabled, cause: 'disabled', by, at: now() });
     await renewPasswords(tx, by, batch, present);
-    const written = { added: made.size, updated: changed.length, disabled: disabled.length, failures };
+    const written = { added: made.size, updated: changed.length, disabled: disabled.length, failures, partly };
     await batch.behind?.(tx, written, people.length);
     return written;
   }
@@ -198,6 +234,7 @@ export function createFromDirectory({
     updated: a.updated + b.updated,
     disabled: a.disabled + b.disabled,
     failures: [...a.failures, ...b.failures],
+    partly: [...a.partly, ...b.partly],
   });
 
   /**
@@ -213,7 +250,7 @@ export function createFromDirectory({
       const [only] = people;
       if (people.length <= 1) {
         const message = 'has a name or an address that somebody else has here';
-        return { added: 0, updated: 0, disabled: 0, failures: only ? [{ person: only, message }] : [] };
+        return { added: 0, updated: 0, disabled: 0, failures: only ? [{ person: only, message }] : [], partly: [] };
       }
       const half = people.length >> 1;
       const first = await writeBatch({ ...batch, people: people.slice(0, half) });
