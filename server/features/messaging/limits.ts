@@ -19,7 +19,7 @@ export interface Counted {
   channel: Channel;
   recipient: string;
   ipAddress: string | null;
-  /** Tells of what was done: nobody keeps it away by having others sent. */
+  /** Tells of what was done: nobody keeps it away by having others sent, so it has a count of its own and none of the realm's. */
   notice: boolean;
 }
 
@@ -41,17 +41,18 @@ export const createLimits = ({
   ): Promise<'recipient' | 'address' | 'realm' | undefined> {
     const digest = (text: string) => seal.digest(text, `message-limit:${realm}`).toString('base64url');
     const recipientKey = `${notice ? 'notice' : 'to'} ${channel} ${digest(recipient.toLowerCase())}`;
+    const bounds = [{ key: recipientKey, most: limits.maxMessagesPerRecipientPerHour }];
     const addressKey = ipAddress === null || notice ? undefined : `from ${digest(network(ipAddress))}`;
-    const shards = Array.from({ length: SHARDS }, (_, i) => `realm ${channel} ${i}`);
-    const shard = shards[Math.floor(random() * SHARDS)] ?? `realm ${channel} 0`;
+    if (addressKey !== undefined) bounds.push({ key: addressKey, most: limits.maxMessagesPerAddressPerHour });
+    const shards = notice ? [] : Array.from({ length: SHARDS }, (_, i) => `realm ${channel} ${i}`);
+    const shard = shards[Math.floor(random() * SHARDS)];
     const hour = new Date(Math.floor(now().getTime() / HOUR_MS) * HOUR_MS);
-    const keys = [recipientKey, ...(addressKey === undefined ? [] : [addressKey])];
-    const used = await store.count(sql, realm, keys, { hour, shard, shards });
+    const used = await store.count(sql, realm, bounds, { hour, shard, shards });
+    const beyond = bounds.find(({ key, most }) => (used.get(key) ?? 0) > most);
+    if (beyond) return beyond.key === recipientKey ? 'recipient' : 'address';
     const ofRealm = shards.reduce((sum, key) => sum + (used.get(key) ?? 0), 0);
     const most = { SMS: limits.maxSmsPerHour, EMAIL: limits.maxEmailsPerHour, PUSH: Number.POSITIVE_INFINITY }[channel];
-    if ((used.get(recipientKey) ?? 0) > limits.maxMessagesPerRecipientPerHour) return 'recipient';
-    if (addressKey !== undefined && (used.get(addressKey) ?? 0) > limits.maxMessagesPerAddressPerHour) return 'address';
-    return ofRealm > most ? 'realm' : undefined;
+    return most === 0 || ofRealm > most ? 'realm' : undefined;
   },
 });
 export type Limiter = ReturnType<typeof createLimits>;

@@ -105,24 +105,41 @@ export const recordOutcome = (sql: Sql, realm: string, id: string, { status, att
 export const drop = (sql: Sql, realm: string, id: string) =>
   sql`delete from message where realm_id = ${realm} and id = ${id}`;
 
-/** Counts one more for each key in this hour; how many there are with it, shards of a key together. */
+/** Of whom so many may come in an hour, at most. */
+export interface Bound {
+  key: string;
+  most: number;
+}
+/**
+ * Counts one more for each key in this hour, and for the realm where none of them is beyond its bound: what one recipient or address
+ * may not have takes nothing from the others.
+ * @returns how many there are with it; of the realm by shards
+ */
 export async function count(
   sql: Sql,
   realm: string,
-  keys: readonly string[],
-  { hour, shard, shards }: { hour: Date; shard: string; shards: readonly string[] },
+  bounds: readonly Bound[],
+  { hour, shard, shards }: { hour: Date; shard: string | undefined; shards: readonly string[] },
 ): Promise<Map<string, number>> {
   const rows = await sql<{ key: string; used: number }>`
-    with more as (
-      insert into message_count (realm_id, key, hour, used)
-      select ${realm}, key, ${hour}, 1 from unnest(${[...keys, shard]}::text[]) as key order by key
+    with bound as (
+      select key, most from unnest(${bounds.map(({ key }) => key)}::text[], ${bounds.map(({ most }) => most)}::int[]) as b (key, most)
+    ), more as (
+      insert into message_count (realm_id, key, hour, used) select ${realm}, key, ${hour}, 1 from bound order by key
+      on conflict (realm_id, key, hour) do update set used = message_count.used + 1
+      returning key, used
+    ), of_realm as (
+      insert into message_count (realm_id, key, hour, used) select ${realm}, ${shard}::text, ${hour}, 1
+      where ${shard}::text is not null and not exists (select from more join bound using (key) where used > most)
       on conflict (realm_id, key, hour) do update set used = message_count.used + 1
       returning key, used
     )
     select key, used from more
     union all
+    select key, used from of_realm
+    union all
     select c.key, c.used from message_count c
-    where c.realm_id = ${realm} and c.hour = ${hour} and c.key = any(${shards}::text[]) and c.key <> ${shard}`;
+    where c.realm_id = ${realm} and c.hour = ${hour} and c.key = any(${shards}::text[]) and c.key is distinct from ${shard}::text`;
   return new Map(rows.map(({ key, used }) => [key, used]));
 }
 

@@ -107,8 +107,9 @@ export function createNewDevices({ sql, transact, recovery, distrust, send, send
         if (!found) return undefined;
         const person = userParty(found.id, found.username);
         const by: By = { actor: person, ipAddress };
-        await store.remove(tx.sql, realm, id);
-        const { sessionId, begunAt: since } = found;
+        const since = await store.removeAll(tx.sql, realm, found.id, id, { now: now() });
+        if (!since) return undefined;
+        const { sessionId } = found;
         tx.record({ type: 'SIGN_IN_REPORTED', realm, by, subject: person, data: { sessionId } });
         for (const takeBack of distrust) await takeBack(tx, by, realm, found, { since });
         await endAccess(tx, realm, { people: [found.id], cause: 'reported', by, at: now() });

@@ -20,14 +20,13 @@ export interface Found {
   id: string;
   username: string;
   sessionId: string;
-  begunAt: Date;
   /** Whoever keeps it. */
   hasPassword: boolean;
   /** The link went to the address that is theirs now. */
   theirAddress: boolean;
 }
 
-/** @param lock makes others with the same link wait */
+/** @param lock makes other reports of the person wait */
 export const find = async (
   sql: Sql,
   realm: string,
@@ -36,16 +35,32 @@ export const find = async (
 ): Promise<Found | undefined> =>
   (
     await sql<Found>`
-      select u.id, u.username, r.session_id as "sessionId", coalesce(r.begun_at, r.expires_at - interval '7 days') as "begunAt", exists (
+      select u.id, u.username, r.session_id as "sessionId", exists (
         select from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'
       ) as "hasPassword", u.email_verified and u.email is not distinct from r.email as "theirAddress"
       from sign_in_report r join realm_user u on u.realm_id = r.realm_id and u.id = r.user_id
       where r.realm_id = ${realm} and r.link_hash = ${id} and r.expires_at > ${now} and u.enabled
-      ${lock ? fragment`for update of r` : fragment``}`
+      ${lock ? fragment`for update of u` : fragment``}`
   )[0];
 
-export const remove = (sql: Sql, realm: string, id: Buffer) =>
-  sql`delete from sign_in_report where realm_id = ${realm} and link_hash = ${id}`;
+/**
+ * All that the person was told of and has not reported yet: whoever signed in today may be who signed in on Monday, too.
+ * @returns when the first of those sign-ins began; undefined: this one was reported meanwhile
+ */
+export async function removeAll(
+  sql: Sql,
+  realm: string,
+  userId: string,
+  id: Buffer,
+  { now }: { now: Date },
+): Promise<Date | undefined> {
+  const [row] = await sql<{ since: Date | null; mine: boolean | null }>`
+    with gone as (
+      delete from sign_in_report where realm_id = ${realm} and user_id = ${userId} returning link_hash, begun_at, expires_at
+    ) select min(coalesce(begun_at, expires_at - interval '7 days')) as since, bool_or(link_hash = ${id}) as mine
+      from gone where expires_at > ${now}`;
+  return row?.mine ? (row.since ?? undefined) : undefined;
+}
 
 /** Where the person hears of it; undefined: nowhere. */
 export const addressOf = async (sql: Sql, realm: string, userId: string): Promise<string | undefined> =>

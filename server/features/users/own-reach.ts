@@ -7,13 +7,14 @@ import { userParty } from '../../domain/party.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import * as store from './store.ts';
 
-/** The fields that somebody changed of themselves. */
+/** The fields that somebody changed of themselves, or a sign-in by a provider did: nobody acts there yet. */
 const changedSince = async (sql: Sql, realm: string, userId: string, since: Date): Promise<string[]> =>
   (
     await sql<{ field: string }>`
       select distinct jsonb_array_elements_text(e.data -> 'fields') as field from event e
       where e.realm_id = ${realm} and e.subject ->> 'type' = 'user' and e.subject ->> 'id' = ${userId}
-        and e.type = 'USER_UPDATED' and e.actor ->> 'id' = ${userId} and e.occurred_at >= ${since}`
+        and e.type = 'USER_UPDATED' and e.occurred_at >= ${since}
+        and (e.actor ->> 'id' = ${userId} or e.actor ->> 'type' is null or e.data ? 'identityProvider')`
   ).map(({ field }) => field);
 
 export async function unconfirmSince(

@@ -260,6 +260,22 @@ describe('limits', () => {
     await eventually(async () => expect(await events('MESSAGE_SUPPRESSED')).toHaveLength(3));
     expect(mail.mails).toHaveLength(1);
   });
+
+  test('of a realm are not used up by what one recipient or address may not have', async () => {
+    await bySms();
+    await limit({ maxSmsPerHour: 6, maxMessagesPerRecipientPerHour: 2, maxMessagesPerAddressPerHour: 2 });
+    for (let times = 0; times < 9; times += 1) await sms('+49170');
+    for (const n of [1, 2, 3, 4, 5, 6])
+      await code({ to: `+4918${n}`, templateKey: 'otp-sms', by: by('2001:db8:1:2::1') });
+    await settled('sent', 4);
+    await sms('+49171');
+    await sms('+49172');
+    await settled('sent', 6);
+    await sms('+49173');
+    const reasons = async () => (await events('MESSAGE_SUPPRESSED')).map(({ data }) => data.reason);
+    await eventually(async () => expect(await reasons()).toHaveLength(12));
+    expect((await reasons())[0]).toBe((await reasons()).find((reason) => String(reason).includes('realm')));
+  });
 });
 
 describe('push tokens', () => {

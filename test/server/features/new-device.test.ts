@@ -295,3 +295,41 @@ test('mails that anybody causes keep no notice away, and a header writes no word
   expect(mail).not.toContain('evil.example');
   expect(mail).not.toContain('Locked');
 });
+
+test('a realm’s count of mails keeps no notice away, unless it sends none at all', async () => {
+  await signIn(browser());
+  await call(putSettings, { params: { realm }, body: { maxEmailsPerHour: 1 } });
+  const forgot = browser();
+  for (let times = 0; times < 3; times += 1)
+    await forgot.fill(await forgot.open(`/realms/${realm}/login/forgot`), { username: 'ada' });
+  await signIn(browser({ 'user-agent': CHROME }));
+  expect(await notice()).toContain('Chrome on Linux');
+  await call(putSettings, { params: { realm }, body: { maxEmailsPerHour: 0 } });
+  const suppressed = async () =>
+    (await call(listEvents, { params: { realm }, query: { type: 'MESSAGE_SUPPRESSED' } })).body?.length ?? 0;
+  const before = await suppressed();
+  await signIn(browser({ 'user-agent': CHROME }));
+  await expect.poll(suppressed).toBeGreaterThan(before);
+});
+
+test('a report goes back to the first sign-in that was told of and not reported', async () => {
+  const account = createAccountCaller(site.server, realm);
+  const home = browser();
+  const before = await enrolOtp(await account.bySession('ada', home), 'Mine');
+  const strange = async () => {
+    later(600_000);
+    const who = browser({ 'user-agent': CHROME });
+    await who.fill(await signIn(who), { code: codeAt(before.secret, seconds() * 1000) });
+    return { who, link: linkIn(await notice()) };
+  };
+  const monday = await strange();
+  const theirs = await enrolOtp(await account.bySession('ada', monday.who), 'Theirs');
+  site.mails.length = 0;
+  const tuesday = await strange();
+  expect(tuesday.link).not.toBe(monday.link);
+  await home.fill(await home.open(tuesday.link), {});
+  const left = (await call(listCredentials, { params: { realm, userId } })).body?.map(({ id }) => id);
+  expect(left).toContain(before.id);
+  expect(left).not.toContain(theirs.id);
+  expect((await home.open(monday.link)).heading).not.toBe('Wasn’t that you?');
+});
