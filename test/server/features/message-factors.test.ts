@@ -31,7 +31,7 @@ beforeAll(async () => {
   const file = path.join(folder, 'ca.crt');
   await writeFile(file, [mail.ca, await readFile(receiver.caFile, 'utf8')].join('\n'));
   server = await startTestServer({
-    env: { SVC_OUTBOUND_CA_FILE: file },
+    env: { SVC_OUTBOUND_CA_FILE: file, SVC_TRUST_PROXY: '127.0.0.1' },
     retryDelaysSeconds: [0, 0],
     now: () => clock,
   });
@@ -139,6 +139,75 @@ test('guesses are counted over all sign-ins of a person, until not even the righ
   const [code = ''] = /\b\d{6}\b/.exec(textOf(2)) ?? [];
   expect(inApplication(await ada.fill(page, { code }))).toBe(false);
   expect((await failures())?.[0]).toBe('email-otp-locked');
+});
+
+/** A browser at another address; with what a browser holds already, the same one that has moved there. */
+function from(address: string, before?: Person): Person {
+  const person = createPerson(server.baseUrl, { 'x-forwarded-for': address });
+  for (const [name, value] of before?.jar ?? []) person.jar.set(name, value);
+  return person;
+}
+
+test('guesses from many addresses are one person’s guesses, and close nobody else’s codes', async () => {
+  await flow(after('email-otp'));
+  const other = { username: 'bob', password: PASSWORD, email: 'bob@example.com', emailVerified: true };
+  await server.admin.call(createUser, { params: { realm }, body: other });
+  let guesses = 0;
+  const guessing = async (sent: number) => {
+    guesses += 1;
+    const { ada, page } = await withPassword(from(`198.51.100.${guesses}`));
+    await mails(sent);
+    const [code = ''] = /\b\d{6}\b/.exec(textOf(sent - 1)) ?? [];
+    return { ada, page, code };
+  };
+  for (let sent = 1; sent <= 2; sent += 1) {
+    const { ada, page, code } = await guessing(sent);
+    let shown = page;
+    for (let tries = 0; tries < 5; tries += 1) {
+      guesses += 1;
+      shown = await from(`198.51.100.${guesses}`, ada).fill(shown, { code: wrongOf(code) });
+      expect(shown.text).toContain('That code is not right');
+    }
+  }
+  const { ada, page, code } = await guessing(3);
+  expect(inApplication(await from('203.0.113.9', ada).fill(page, { code }))).toBe(false);
+  const reasons = await failures();
+  expect(reasons?.[0]).toBe('email-otp-locked');
+  expect(reasons?.filter((reason) => reason === 'email-otp-wrong')).toHaveLength(10);
+
+  const bob = from('198.51.100.1');
+  const asked = await bob.fill(await open(bob), { username: 'bob', password: PASSWORD });
+  await mails(4);
+  const [theirs = ''] = /\b\d{6}\b/.exec(textOf(3)) ?? [];
+  expect(inApplication(await bob.fill(asked, { code: theirs }))).toBe(true);
+});
+
+test('one address guesses at the codes of many people no oftener than at one’s, and they sign in elsewhere', async () => {
+  await flow(after('email-otp'));
+  const names = ['bob', 'cleo', 'dan', 'eve', 'fay'];
+  const signedIn: { name: string; who: Person; page: Shown }[] = [];
+  for (const username of names) {
+    const body = { username, password: PASSWORD, email: `${username}@example.com`, emailVerified: true };
+    await server.admin.call(createUser, { params: { realm }, body });
+    const who = from('198.51.100.7');
+    signedIn.push({ name: username, who, page: await who.fill(await open(who), { username, password: PASSWORD }) });
+  }
+  await mails(names.length);
+  const codeOf = (name: string): string => {
+    const at = mail.mails.findIndex(({ to }) => to.includes(`${name}@example.com`));
+    return /\b\d{6}\b/.exec(textOf(at))?.[0] ?? '';
+  };
+  for (const { name, who, page } of signedIn.slice(0, 4)) {
+    let shown = page;
+    for (let tries = 0; tries < 5; tries += 1) shown = await who.fill(shown, { code: wrongOf(codeOf(name)) });
+    expect(shown.text).toContain('That code is not right');
+  }
+  const [last] = signedIn.slice(-1);
+  if (!last) throw new Error('nobody has signed in');
+  const refused = await last.who.fill(last.page, { code: codeOf(last.name) });
+  expect(inApplication(refused)).toBe(false);
+  const moved = from('203.0.113.9', last.who);
+  expect(inApplication(await moved.fill(last.page, { code: codeOf(last.name) }))).toBe(true);
 });
 
 test('and where the realm locks people, the password in between forgives no guess; a whole sign-in does', async () => {
