@@ -18,7 +18,8 @@ const HEAD = `# Realmkeeper without Helm: servers and operators, for a PostgreSQ
 #   kubectl -n ${NAMESPACE} create secret generic realmkeeper-admin --from-literal=password="$(openssl rand -base64 18)"
 #   kubectl -n ${NAMESPACE} create secret generic realmkeeper-database --from-literal=uri='postgres://…?sslmode=verify-full'
 #   kubectl apply --server-side -f deploy/install.yaml
-# Keep a copy of the master key: without it nobody can read what is sealed.
+# Keep a copy of the master key: without it nobody can read what is sealed. Where several clusters declare on one server, give each a name
+# of its own in place of --cluster-name=production: who has the same name owns the same objects.
 apiVersion: v1
 kind: Namespace
 metadata:
