@@ -1,59 +1,111 @@
-// Owns: that the pages of each language fit, on a narrow phone, and run the right way.
-// Does not own: how a language is chosen (test/server/features/languages.test.ts).
+// Owns: that the pages of each language fit a narrow phone with nothing cut off, say what they say in words, and run the right way.
+// Does not own: how a language is chosen (test/server/features/languages.test.ts), what else holds of a page (pages.test.ts).
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { putSettings } from '../../server/contract/settings.ts';
-import { written } from '../../server/http/languages.ts';
-import { makePeopledRealm, PASSWORD } from '../support/applications.ts';
+import { isTextKey, written } from '../../server/http/languages.ts';
+import { realmCookie } from '../../server/http/realm-cookie.ts';
+import { makePeopledRealm } from '../support/applications.ts';
 import { launchBrowser } from '../support/chromium.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { type MailingServer, startMailingServer } from '../support/mail.ts';
+import { createWalk, makeWalkedRealm, stopNames } from '../support/page-walk.ts';
 
-let server: TestServer;
+const LANGUAGE_COOKIE = 'SVC_LANGUAGE';
+const WIDTH = 320;
+let callback = '';
+let site: MailingServer;
 let browser: Browser;
 beforeAll(async () => {
-  server = await startTestServer();
-  await makePeopledRealm(server, 'acme');
-  await server.admin.call(putSettings, {
-    params: { realm: 'acme' },
-    body: { supportedLocales: [...written], passwordRecoveryEnabled: true },
-  });
+  site = await startMailingServer({ env: { USER_REGISTRATION_ENABLED: 'true' } });
+  callback = `${site.server.baseUrl}/nothing`;
+  await makePeopledRealm(site.server, 'acme');
+  await site.server.admin.call(putSettings, { params: { realm: 'acme' }, body: { supportedLocales: [...written] } });
+  await makeWalkedRealm(site, { realm: 'walk', locale: 'en', locales: [...written], callback });
   browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser?.close();
-  await server?.stop();
+  await site?.stop();
 });
 
-const tooWide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-const signIn = async (page: Page) => {
-  await page.goto(`${server.baseUrl}/realms/acme/login?for=account`);
-  await page.locator('#username').fill('alice');
-  await page.locator('#password').fill(PASSWORD);
-};
-
-test.each(written)('pages in %s fit a phone of 320 pixels, with and without JavaScript', async (locale) => {
-  const context = await browser.newContext({
-    locale,
-    viewport: { width: 320, height: 640 },
-    javaScriptEnabled: locale !== 'de',
-    colorScheme: locale === 'ar' ? 'dark' : 'light',
+interface Seen {
+  lang: string | null;
+  dir: string | null;
+  width: number;
+  /** What runs over its own box, or out of the page. */
+  cutOff: string[];
+  words: string[];
+}
+/** With everything open that a person can open. */
+const seen = `(() => {
+  for (const one of document.querySelectorAll('details')) one.open = true;
+  const root = document.documentElement;
+  const cutOff = [...document.querySelectorAll('body, body *')].filter((one) => {
+    if (one.clientWidth <= 1 || one.matches('input, svg *, .hidden') || !one.checkVisibility()) return false;
+    const { left, right } = one.getBoundingClientRect();
+    return one.scrollWidth > one.clientWidth + 1 || left < -1 || right > ${WIDTH} + 1;
   });
-  const page = await context.newPage();
-  await signIn(page);
-  expect(await page.locator('html').getAttribute('lang')).toBe(locale);
-  expect(await page.locator('html').getAttribute('dir')).toBe(locale === 'ar' ? 'rtl' : null);
-  await page.locator('details.language summary').click();
-  if (locale !== 'de') expect(await page.evaluate(tooWide)).toBe(0);
-  await page.locator('form button[value=next]').first().click();
-  await page.waitForURL(/\/account$/);
-  if (locale !== 'de') expect(await page.evaluate(tooWide)).toBe(0);
-  await context.close();
+  return {
+    lang: root.lang,
+    dir: root.getAttribute('dir'),
+    width: document.scrollingElement.scrollWidth,
+    cutOff: cutOff.map((one) => one.outerHTML.slice(0, 160)),
+    words: document.body.innerText.split(/[\\s"“”„«»‘’(),:;!?]+/),
+  };
+})()`;
+
+async function speaks(page: Page, name: string, locale: string): Promise<void> {
+  await page.evaluate('stop()');
+  await page.setViewportSize({ width: WIDTH, height: 640 });
+  const { words, ...shown }: Seen = await page.evaluate(seen);
+  const keys = words.filter((word) => /[.A-Z]/.test(word) && isTextKey(word.replace(/\.$/, '')));
+  expect({ ...shown, keys }, `${name} in ${locale}`).toEqual({
+    lang: locale,
+    dir: locale === 'ar' ? 'rtl' : null,
+    width: WIDTH,
+    cutOff: [],
+    keys: [],
+  });
+}
+
+const cookie = realmCookie('http://127.0.0.1', LANGUAGE_COOKIE);
+/** As by the switch of the page, which would lead away from one that answers a form. */
+async function choose(page: Page, locale: string): Promise<void> {
+  const { origin, pathname } = new URL(page.url());
+  const realm = pathname.split('/')[2] ?? '';
+  await page.context().addCookies([{ name: cookie.nameIn(realm), value: locale, url: `${origin}/realms/${realm}/` }]);
+  await page.reload();
+}
+
+/** Of no realm, so that they know of no choice. */
+const ofNoRealm = ['errors', 'administration'] as const;
+/** Answers to a device's code, which is not typed again and again: pages.test.ts looks at them, in three languages. */
+const counted = ['device-code-wrong', 'device-confirm', 'device-allowed'];
+const stops = stopNames.filter((stop) => !ofNoRealm.some((one) => one === stop));
+test.each(stops)('the pages of %s fit a phone of 320 pixels in every language, with nothing cut off', async (stop) => {
+  const controls = 'main input, main button, main a';
+  const look = async (page: Page, name: string) => {
+    if (counted.includes(name)) return;
+    const had = await page.locator(controls).count();
+    for (const locale of [...written, 'en']) {
+      await choose(page, locale);
+      await speaks(page, name, locale);
+      expect(await page.locator(controls).count(), `${name} in ${locale}`).toBe(had);
+    }
+  };
+  await createWalk({ browser, site, realm: 'walk', locale: 'en', callback, look })[stop]();
+});
+
+test.each(written)('the pages of no realm fit as well for a browser that speaks %s', async (locale) => {
+  const look = (page: Page, name: string) => speaks(page, name, locale);
+  const walk = createWalk({ browser, site, realm: 'walk', locale, callback, look });
+  for (const stop of ofNoRealm) await walk[stop]();
 });
 
 test('a language is chosen with the keyboard alone, and its page runs from right to left', async () => {
   const context = await browser.newContext({ locale: 'en' });
   const page = await context.newPage();
-  await page.goto(`${server.baseUrl}/realms/acme/login?for=account`);
+  await page.goto(`${site.server.baseUrl}/realms/acme/login?for=account`);
   await page.locator('details.language summary').focus();
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'العربية' }).focus();

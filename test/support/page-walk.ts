@@ -5,6 +5,7 @@ import { createInvitation } from '../../server/contract/invitations.ts';
 import { DEVICE_CODE } from '../../server/contract/oauth.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { createUser, type UserInput } from '../../server/contract/users.ts';
+import { written } from '../../server/http/languages.ts';
 import { authorizePath, newVerifier } from './applications.ts';
 import { codeAt } from './authenticator-app.ts';
 import { makeRealm, post } from './clients.ts';
@@ -28,10 +29,17 @@ const flows = {
   qr: only('qr'),
   keys: only('webauthn'),
 };
+interface WalkedRealm {
+  realm: string;
+  locale: string;
+  /** Those that it offers. */
+  locales?: string[];
+  callback: string;
+}
 /** @param callback where applications are come back to */
 export async function makeWalkedRealm(
   site: MailingServer,
-  { realm, locale, callback }: { realm: string; locale: string; callback: string },
+  { realm, locale, locales = ['en', 'de', 'ar'], callback }: WalkedRealm,
 ): Promise<void> {
   const application = { tokenEndpointAuthMethod: 'none' as const, redirectUris: [callback] };
   await makeRealm(site.server, realm);
@@ -44,7 +52,7 @@ export async function makeWalkedRealm(
       realm: {
         displayName: 'Northwind Library',
         defaultLocale: locale,
-        supportedLocales: ['en', 'de', 'ar'],
+        supportedLocales: locales,
         passwordRecoveryEnabled: true,
         rememberMe: true,
         passwordRequireDigit: true,
@@ -371,7 +379,7 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
       await server.admin.call(importRealm, {
         params: { realm: closed },
         body: {
-          realm: { defaultLocale: locale, supportedLocales: ['en', 'de', 'ar'], registrationEnabled: false },
+          realm: { defaultLocale: locale, supportedLocales: [...written], registrationEnabled: false },
         },
       });
       await fresh(async ({ open, see }) => {
@@ -403,6 +411,7 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
       await fresh(async ({ open, signIn, see }) => {
         await open(asking('partner', { scope: 'openid email profile loans fines' }));
         await signIn('carla');
+        await open(asking('partner', { scope: 'openid email profile loans fines' }));
         await see('consent');
       });
     },
