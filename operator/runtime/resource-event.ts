@@ -6,9 +6,10 @@ import type { ResourceEvent } from '../source/source.ts';
 import type { Outcome } from './outcome.ts';
 import type { Reason } from './reasons.ts';
 
-/** What comes by itself where nothing is wrong: another resource, a Secret, the server. Trouble only where it doesn't. */
+/** What comes by itself where nothing is wrong: another resource, a Secret, a ConfigMap, the server. Trouble only where it doesn't. */
 const heals: ReadonlySet<Reason> = new Set<Reason>([
   'SecretMissing',
+  'ConfigMapMissing',
   'RealmMissing',
   'FlowMissing',
   'RealmNotDeclared',

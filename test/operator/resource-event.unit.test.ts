@@ -20,15 +20,19 @@ function told(...passes: [seconds: number, outcome: Outcome][]): (string | undef
   });
 }
 
-test('what comes by itself is no warning for a minute, then one, and nothing after', () => {
-  const passes = [0, 1, 30, 59, 61, 120, 600].map((seconds): [number, Outcome] => [seconds, missing]);
+test.each<[reason: 'SecretMissing' | 'ConfigMapMissing', message: string]>([
+  ['SecretMissing', 'waiting for the Secret late'],
+  ['ConfigMapMissing', 'waiting for the ConfigMap late'],
+])('what comes by itself is no warning for a minute, then one, and nothing after: %s', (reason, message) => {
+  const outcome: Outcome = { is: 'Waiting', reason, message };
+  const passes = [0, 1, 30, 59, 61, 120, 600].map((seconds): [number, Outcome] => [seconds, outcome]);
   const nothing = undefined;
   expect(told(...passes)).toEqual([
-    'Normal SecretMissing',
+    `Normal ${reason}`,
     nothing,
     nothing,
     nothing,
-    'Warning SecretMissing',
+    `Warning ${reason}`,
     nothing,
     nothing,
   ]);
