@@ -460,6 +460,12 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
         await see('invitation');
         await open(`/realms/${realm}/login/invitation?token=nothing`);
         await see('invitation-over');
+        await open(`/realms/${realm}/login/enrol?token=nothing`);
+        await see('enrolment-over');
+        await open(`/realms/${realm}/login/enrol?done=1`);
+        await see('enrolment-done');
+        await open(`/realms/${realm}/login/not-me?token=nothing`);
+        await see('not-me-over');
       });
     },
     errors: () =>
