@@ -75,6 +75,7 @@ export function createDeletion({
     for (let tries = 1; ; tries += 1) {
       const etag = await tagOfTheirs(resource, realm);
       if (etag === undefined) return false;
+      await warnOf(resource, realm);
       try {
         await client.call(deleteRealm, { params: { realm }, headers: { 'if-match': etag } });
         return true;
@@ -133,7 +134,10 @@ export function createDeletion({
     const { realm, policy } = aim;
     try {
       if (policy === 'Retain') return await leave(resource, realm, kind);
-      if (!kind.attached && (await deleteTheirs(resource, realm))) return `deleted the realm ${realm}`;
+      if (!kind.attached && (await deleteTheirs(resource, realm))) {
+        warned.delete(resource.metadata.uid);
+        return `deleted the realm ${realm}`;
+      }
       await warnOf(resource, realm);
       const words = await removeObjects(resource, realm, kind);
       warned.delete(resource.metadata.uid);

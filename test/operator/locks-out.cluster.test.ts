@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { getClient, listClients } from '../../server/contract/clients.ts';
 import { getFlow } from '../../server/contract/flows.ts';
+import { getRealm } from '../../server/contract/realms.ts';
 import { createUser } from '../../server/contract/users.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
 import { authorizePath, CALLBACK, newVerifier, PASSWORD } from '../support/applications.ts';
@@ -42,9 +43,9 @@ describe.skipIf(!assets.found)('what locks people out', () => {
   async function ready({ kind, metadata: { name } }: Manifest): Promise<void> {
     await land.kubectl('wait', '--for=condition=Ready', `${kind}/${name}`, '--timeout=60s');
   }
-  async function signIn(clientId: string): Promise<void> {
+  async function signIn(clientId: string, of = realm): Promise<void> {
     const alice = createPerson(land.serverUrl);
-    const page = await alice.open(authorizePath(realm, clientId, newVerifier()));
+    const page = await alice.open(authorizePath(of, clientId, newVerifier()));
     expect((await alice.fill(page, { username: 'alice', password: PASSWORD })).url).toContain('code=');
   }
   const stored = async () => {
@@ -128,5 +129,24 @@ describe.skipIf(!assets.found)('what locks people out', () => {
     });
     expect((await stored())?.enabled).toBe(true);
     expect(await warnings('shop')).toHaveLength(1);
+  });
+
+  test('by a Realm with deletionPolicy Delete is warned of before the whole realm goes', async () => {
+    const brief = { realm: 'brief' };
+    const app = { ...spa, clientId: 'last' };
+    const whole = resource('Realm', 'whole', { ...brief, clients: [app], deletionPolicy: 'Delete' });
+    await land.apply(whole);
+    await ready(whole);
+    await land.client.call(createUser, { params: brief, body: { username: 'alice', password: PASSWORD } });
+    await signIn('last', 'brief');
+    await heldUp('client', async () => {
+      await land.kubectl('delete', 'realm', 'whole', '--wait=false');
+      const told = 'Warning: client last: goes, with all its tokens (1 live session, 1 person, 1 client)';
+      await eventually(async () => expect(await warnings('whole')).toEqual([told]));
+      await land.client.call(getRealm, { params: brief });
+    });
+    await eventually(() =>
+      expect(land.client.call(getRealm, { params: brief })).rejects.toMatchObject({ status: 404 }),
+    );
   });
 });
