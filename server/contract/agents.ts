@@ -162,7 +162,9 @@ export const agentDelegationRoute = {
           scope: z.string(),
         })
         .meta({ id: 'DelegatedToken' }),
-      400: OAuthErrorBody.describe('`invalid_grant`, `invalid_scope`, `invalid_target`, or a malformed request'),
+      400: OAuthErrorBody.describe(
+        '`invalid_request` (also where the subject token is not valid here, RFC 8693 §2.2.2), `invalid_scope`, `invalid_target`',
+      ),
       401: OAuthErrorBody.describe('`invalid_client`, or `invalid_token` of a bearer token'),
       404: OAuthErrorBody.describe('There is no such realm'),
       default: OAuthErrorBody.describe('`slow_down` (429), `server_error` (500), `temporarily_unavailable` (503)'),

@@ -22,7 +22,9 @@ export interface DelegationDeps {
   batch: Pick<EventBatch, 'record'>;
 }
 
-const invalid = (reason: string) => new OAuthError('invalid_grant', 'The subject token is not valid here', { reason });
+/** RFC 8693 §2.2.2: what is wrong with a token is an invalid_request. */
+const invalid = (reason: string) =>
+  new OAuthError('invalid_request', 'The subject token is not valid here', { reason });
 
 export function delegationGrant({ sql, tokens, subjects, mint, batch }: DelegationDeps): Grant<typeof delegationBody> {
   return {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Provisioning } from '../../contract/provisioning.ts';
 import { ClientMetadata } from '../../contract/registration.ts';
-import { STANDARD_SCOPES } from './metadata.ts';
+import { STANDARD_SCOPES, withoutNulls } from './metadata.ts';
 
 const LONGEST_ID = 255;
 const BY_DEFAULT_SECONDS = 3_600;
@@ -35,7 +35,7 @@ export function metadataIn(
 ): ClientMetadata | string {
   let json: unknown;
   try {
-    json = JSON.parse(body);
+    json = withoutNulls(JSON.parse(body));
   } catch {
     return 'it is not JSON';
   }

@@ -12,6 +12,12 @@ import { OAuthError } from '../../http/oauth-error.ts';
 /** What nobody has to allow: who somebody is, and that they are asked again later. */
 export const STANDARD_SCOPES = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'];
 
+/** A member that is null is one that is left out: RFC 7592 §2.2. */
+export const withoutNulls = (said: unknown): unknown =>
+  typeof said === 'object' && said !== null && !Array.isArray(said)
+    ? Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null))
+    : said;
+
 const invalid = (description: string) => new OAuthError('invalid_client_metadata', description);
 
 function oneOf<T extends string>(name: string, value: string | undefined, known: readonly T[], byDefault?: T): T {

@@ -11,6 +11,7 @@ import { network } from '../../http/network.ts';
 import { bearerOf, realmOf, sendJson } from '../../http/oauth.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import { cursorId, decodeCursor, page } from '../../http/paging.ts';
+import { withoutNulls } from './metadata.ts';
 import type { ProvisioningService } from './provisioning.ts';
 import type { Registration } from './service.ts';
 
@@ -18,7 +19,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** @throws OAuthError `invalid_client_metadata` naming the field */
 function bodyOf<S extends z.ZodType>(request: FastifyRequest, schema: S): z.output<S> {
-  const parsed = schema.safeParse(request.body);
+  const parsed = schema.safeParse(withoutNulls(request.body));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = issue?.path.map(String).join('.') ?? '';

@@ -51,7 +51,7 @@ type Verdict =
   | { ok: false; reason: string; credential?: store.CredentialRow };
 
 /** The same, whatever is wrong; nobody but the audit log learns why, which was told before. */
-const failed = () => new OAuthError('invalid_grant', undefined, { status: 401, audited: true });
+const failed = (status: number) => new OAuthError('invalid_grant', undefined, { status, audited: true });
 
 /** How a workload's JWT is presented: by an exchange (RFC 8693), or as an assertion (RFC 7523 §2.1). */
 interface Presentation<Body extends z.ZodObject> {
@@ -59,18 +59,22 @@ interface Presentation<Body extends z.ZodObject> {
   label: string;
   body: Body;
   jwtOf(body: z.output<Body>): string;
+  /** With which status it is refused: specification 4.7, RFC 6749 §5.2. */
+  refusedBy: 400 | 401;
 }
 export const byExchange: Presentation<typeof exchangeBody> = {
   grantType: TOKEN_EXCHANGE,
   label: 'token-exchange',
   body: exchangeBody,
   jwtOf: ({ subject_token }) => subject_token,
+  refusedBy: 401,
 };
 export const byAssertion: Presentation<typeof jwtBearerBody> = {
   grantType: JWT_BEARER,
   label: 'jwt-bearer',
   body: jwtBearerBody,
   jwtOf: ({ assertion }) => assertion,
+  refusedBy: 400,
 };
 
 /** The grant of workloads: what is presented says whose the token will be, since nobody else authenticates. */
@@ -123,7 +127,7 @@ export function workloadGrant<Body extends z.ZodObject>(
     const { event, kind } = refusalOf({ realm, ipAddress }, said, { verified: false, credential, reason });
     refusals.record(event, kind);
     await deadline;
-    throw failed();
+    throw failed(presentation.refusedBy);
   }
 
   return {
@@ -166,7 +170,7 @@ export function workloadGrant<Body extends z.ZodObject>(
       });
       if (issued) return minted;
       await deadline;
-      throw failed();
+      throw failed(presentation.refusedBy);
     },
   };
 }

@@ -96,7 +96,7 @@ describe('a delegated token', () => {
 
   test('is no subject token itself, nor is a machine’s, another application’s, or anything else', async () => {
     const { body } = await delegate();
-    expect(await errorOf({ subject_token: String(body.access_token) })).toBe('invalid_grant');
+    expect(await errorOf({ subject_token: String(body.access_token) })).toBe('invalid_request');
     const machine = await post(
       server,
       REALM,
@@ -104,9 +104,9 @@ describe('a delegated token', () => {
       { grant_type: 'client_credentials' },
       { authorization: basic('plain') },
     );
-    expect(await errorOf({ subject_token: String(machine.body.access_token) })).toBe('invalid_grant');
-    expect(await errorOf({ subject_token: await tokenFor('rp', 'openid email') })).toBe('invalid_grant');
-    expect(await errorOf({ subject_token: 'x' })).toBe('invalid_grant');
+    expect(await errorOf({ subject_token: String(machine.body.access_token) })).toBe('invalid_request');
+    expect(await errorOf({ subject_token: await tokenFor('rp', 'openid email') })).toBe('invalid_request');
+    expect(await errorOf({ subject_token: 'x' })).toBe('invalid_request');
     expect(await errorOf({ subject_token_type: 'urn:ietf:params:oauth:token-type:jwt' })).toBe('invalid_request');
     expect(await errorOf({ resource: API })).toBe('invalid_target');
   });
@@ -142,8 +142,8 @@ describe('a delegated token', () => {
       expect(headers.get('dpop-nonce')).toBeTruthy();
       return body;
     };
-    expect(await errorOf(form)).toBe('invalid_grant');
-    expect((await by(thiefs)).error).toBe('invalid_grant');
+    expect(await errorOf(form)).toBe('invalid_request');
+    expect((await by(thiefs)).error).toBe('invalid_request');
     const bound = await by(key);
     expect([bound.token_type, claimsIn(bound.access_token).cnf]).toEqual(['DPoP', { jkt: key.jkt }]);
   });
@@ -174,7 +174,7 @@ describe('a delegated token', () => {
     const { body: users = [] } = await server.admin.call(listUsers, { params, query: { q: 'alice' } });
     const one = { params: { ...params, userId: users[0]!.id } };
     await server.admin.call(putUser, { ...one, body: { enabled: false } });
-    expect(await errorOf({})).toBe('invalid_grant');
+    expect(await errorOf({})).toBe('invalid_request');
   });
 });
 

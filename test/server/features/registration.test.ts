@@ -239,6 +239,9 @@ describe('a registered client', () => {
       client_id: client.client_id,
       redirect_uris: ['https://app.example/new'],
       token_endpoint_auth_method: 'none',
+      client_name: null,
+      jwks_uri: null,
+      grant_types: null,
     };
     const changed = await manage(client, 'PUT', next);
     expect(changed.status).toBe(200);

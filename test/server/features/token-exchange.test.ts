@@ -263,6 +263,6 @@ describe('a workload’s assertion', () => {
     }, 15_000);
     expect(claimsIn(given.access_token)).toMatchObject({ sub: 'plain', workload: { subject: 'job' } });
     const refused = await ask('somebody');
-    expect([refused.status, refused.text]).toEqual([401, '{"error":"invalid_grant"}']);
+    expect([refused.status, refused.text]).toEqual([400, '{"error":"invalid_grant"}']);
   });
 });
