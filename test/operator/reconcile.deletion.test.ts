@@ -68,6 +68,23 @@ test('a deleted Flow that signs the realm’s people in leaves the realm with a 
   expect(flows?.map((flow) => flow.alias)).not.toContain('own');
 });
 
+test('a deleted Flow that a client names is InUse, and goes within seconds when the client names it no more', async () => {
+  const executions = [{ authenticatorId: 'username-password', requirement: 'REQUIRED' }];
+  const client = { clientId: 'app', grantTypes: ['client_credentials'] };
+  const flows = async () =>
+    ((await site.server.admin.call(listFlows, { params: { realm: site.realm } })).body ?? []).map(({ alias }) => alias);
+  await site.folder.write('flow.yaml', resource('Flow', 'own', { realm: site.realm, executions }));
+  await site.folder.write('realm.yaml', theRealm({ clients: [{ ...client, flowOverride: 'own' }] }));
+  const operator = await site.begin();
+  await Promise.all([operator.ready('Flow', 'own'), operator.ready('Realm', 'here')]);
+  await site.folder.remove('flow.yaml');
+  await operator.says('Flow', 'own', 'InUse');
+  expect(await flows()).toContain('own');
+  await site.folder.write('realm.yaml', theRealm({ clients: [client] }));
+  await operator.gone('Flow', 'own');
+  expect(await flows()).not.toContain('own');
+});
+
 test('a deleted Realm keeps the realm and its values, and releases them', async () => {
   const operator = await site.begin();
   await operator.ready('Realm', 'here');
