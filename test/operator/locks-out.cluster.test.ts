@@ -2,7 +2,7 @@
 // applied for the first time; and whoever only looks sees it, and nothing is written.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { getClient, listClients } from '../../server/contract/clients.ts';
+import { getClient, listClients, putClient } from '../../server/contract/clients.ts';
 import { getFlow } from '../../server/contract/flows.ts';
 import { getRealm } from '../../server/contract/realms.ts';
 import { createUser } from '../../server/contract/users.ts';
@@ -129,6 +129,28 @@ describe.skipIf(!assets.found)('what locks people out', () => {
     });
     expect((await stored())?.enabled).toBe(true);
     expect(await warnings('shop')).toHaveLength(1);
+  });
+
+  test('by the repair of what a person changed is warned of before it is written', async () => {
+    const drifting = { realm: 'drifting' };
+    const declared = { ...spa, clientId: 'kept', redirectUris: ELSEWHERE };
+    const unchanged = resource('Realm', 'unchanged', { ...drifting, clients: [declared] });
+    const kept = async () => (await land.client.call(listClients, { params: drifting })).body?.[0];
+    await land.apply(unchanged);
+    await ready(unchanged);
+    await land.client.call(createUser, { params: drifting, body: { username: 'alice', password: PASSWORD } });
+    await land.operator.kill();
+    const id = (await kept())?.id ?? '';
+    const body = { redirectUris: [...ELSEWHERE, CALLBACK] };
+    await land.client.call(putClient, { params: { ...drifting, id }, body });
+    await signIn('kept', 'drifting');
+    await heldUp('client', async () => {
+      await land.operator.start();
+      const told = `Warning: client kept: nobody comes back to ${CALLBACK} any more (1 live session, 1 person, 1 client)`;
+      await eventually(async () => expect(await warnings('unchanged')).toEqual([told]));
+      expect((await kept())?.redirectUris).toContain(CALLBACK);
+    });
+    await eventually(async () => expect((await kept())?.redirectUris).toEqual(ELSEWHERE));
   });
 
   test('by a Realm with deletionPolicy Delete is warned of before the whole realm goes', async () => {

@@ -131,7 +131,7 @@ describe.skipIf(!assets.found)('someone who waits for the name of another namesp
     expect(await says('Realm', SHOP, 'treasury', 'NamespaceNotAllowed')).toContain('shop-');
     await says('Realm', BANK, 'treasury', 'NamespaceNotAllowed');
     await land.kubectl('label', 'namespace', BANK, `${LABEL}=treasury`);
-    await land.kubectl('annotate', 'realm', 'treasury', '-n', BANK, 'look=again');
+    await land.kubectl('annotate', 'realmkeeper', '--all', '-A', 'realmkeeper.dev/look=again', '--overwrite');
     await isOf(BANK, 'treasury');
   });
 });

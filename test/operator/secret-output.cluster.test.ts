@@ -84,7 +84,7 @@ describe.skipIf(!assets.found)('a client’s secretOutput', () => {
     expect(JSON.stringify([await land.object('Realm', 'outputs'), await land.operator.said()])).not.toContain(
       found['client-secret'],
     );
-    await land.kubectl('annotate', 'realm', 'outputs', 'look=again');
+    await land.kubectl('annotate', 'realm', 'outputs', 'realmkeeper.dev/look=again');
     expect(await atRest(async () => (await kept('reports-oidc')).metadata.resourceVersion)).toBe(of.resourceVersion);
   });
 
@@ -103,7 +103,7 @@ describe.skipIf(!assets.found)('a client’s secretOutput', () => {
     await land.apply(theRealm(reports({ rotation: 'second', graceSeconds: 0 })));
     const second = await working('reports-oidc', first['client-secret']);
     expect(await tokenWith(second, first['client-secret'])).toBe(401);
-    await land.kubectl('annotate', '--overwrite', 'realm', 'outputs', 'look=twice');
+    await land.kubectl('annotate', 'realm', 'outputs', 'realmkeeper.dev/look=twice', '--overwrite');
     expect(await atRest(() => values('reports-oidc'))).toEqual(second);
   });
 
