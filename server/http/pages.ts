@@ -34,6 +34,8 @@ export interface Page {
   plain?: boolean | undefined;
   /** What must not be overlooked, whatever the page is about. */
   banner?: string | null | undefined;
+  /** Where the choice of another language leads, if the page's own address is good once; null: nowhere, so there is no choice. */
+  back?: string | null | undefined;
   /** The account page is wider than a form. */
   wide?: boolean;
   /** The text of its one script; the page's policy lets no other run. */
@@ -92,16 +94,16 @@ function themePath(realm: string, brand: Brand, plain: boolean): string {
 }
 
 /** Without a script: a form with a button for each of the realm's languages, which leads back to this very page. */
-function languageSwitch(reply: FastifyReply): Html | false {
+function languageSwitch(reply: FastifyReply, back: Page['back']): Html | false {
   const { request } = reply;
   const realm = pathRealm(request);
   const url = request.routeOptions.url;
   const tags = offered();
-  if (realm === undefined || tags.length < 2 || url === undefined) return false;
+  if (realm === undefined || tags.length < 2 || url === undefined || back === null) return false;
   if (!reply.server.hasRoute({ method: 'GET', url })) return false;
   const { tag: now } = spoken();
   return html`<details class="language"><summary>${text('language.title')}: <span lang="${now}">${nameOf(now)}</span></summary>
-<form method="post" action="/realms/${realm}/language"><input type="hidden" name="back" value="${request.url}">
+<form method="post" action="/realms/${realm}/language"><input type="hidden" name="back" value="${back ?? request.url}">
 ${tags.map((tag) => html`<button class="link" name="locale" value="${tag}" lang="${tag}"${tag === now && html` aria-current="true"`}>${nameOf(tag)}</button>\n`)}</form></details>`;
 }
 
@@ -204,7 +206,7 @@ export function sendPage(reply: FastifyReply, page: Page, options: PageOptions =
     .header('cross-origin-opener-policy', 'same-origin')
     .header('cache-control', 'no-store')
     .serializer((body: unknown) => String(body))
-    .send(layout(page, languageSwitch(reply)).text);
+    .send(layout(page, languageSwitch(reply, page.back)).text);
 }
 
 /** Descriptions end without a full stop, as RFC 6749's do; on a page they are sentences. */

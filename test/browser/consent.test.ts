@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { putSettings } from '../../server/contract/settings.ts';
 import { createUser } from '../../server/contract/users.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { makeClient, makeRealm } from '../support/clients.ts';
@@ -41,6 +42,7 @@ beforeAll(async () => {
     postLogoutRedirectUris: [`${origin}/bye`],
     consentRequired: true,
   });
+  await server.admin.call(putSettings, { params: { realm: 'acme' }, body: { supportedLocales: ['en', 'de'] } });
   await server.admin.call(createUser, {
     params: { realm: 'acme' },
     body: { username: 'alice', password: PASSWORD },
@@ -111,4 +113,18 @@ test('refuse, and the application hears of it', async () => {
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.waitForURL(/error=access_denied/);
   expect(page.url()).toContain(origin);
+});
+
+test('another language can be chosen where consent is asked for, and the way goes on in it', async () => {
+  await page.goto(authorizeUrl({ prompt: 'consent', state: 's' }));
+  await page.getByLabel('Username or e-mail').fill('alice');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Allow access?' }).waitFor();
+  await page.locator('details.language summary').click();
+  await page.getByRole('button', { name: 'Deutsch' }).click();
+  await page.locator('html[lang="de"]').waitFor();
+  await page.getByRole('button', { name: 'Erlauben' }).click();
+  await page.waitForURL(/state=s/);
+  expect(new URL(page.url()).searchParams.get('code')).toMatch(/^svc_ac_/);
 });

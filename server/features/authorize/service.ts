@@ -260,8 +260,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
         origin: client.documentHost === null ? undefined : { host: client.documentHost, redirectUri },
         agreement: consents.listed(asked),
         text,
-        since,
-        onward: [redirectUri],
+        ...{ since, onward: [redirectUri], again: requestPath(realm, asItCame(text)) },
       });
     }
     const code = await giveCode(context, asked, { session, since, sub, agreed });

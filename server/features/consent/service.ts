@@ -40,6 +40,8 @@ export interface Question {
   text: string;
   /** From when on what the session has proven counts for it. */
   since: number;
+  /** What asks the same again, in another language; null: nothing does. */
+  again: string | null;
   /** Where the answer may lead the browser. */
   onward?: readonly string[];
 }
@@ -93,6 +95,7 @@ export function createConsents({
         agreement,
         text,
         since,
+        again: back,
         onward = [],
       } = question;
       const asked = about(answerAt, session, text, String(since));
@@ -109,7 +112,7 @@ export function createConsents({
       });
       return sendPage(
         reply,
-        { realm, brand, title: words('consent.title'), body, plain: true },
+        { realm, brand, title: words('consent.title'), body, plain: true, back },
         { formAction: onward, images: picturesOf(client) },
       );
     },

@@ -243,6 +243,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     const text = keeping.write({ ...kept, toAgree: [...asked.claims] });
     const answerAt = consentPath(realm);
     return consents.ask(reply, request, {
+      again: null,
       realm,
       brand,
       session,
