@@ -11,6 +11,7 @@ import { byDirectory, Superseded } from '../../domain/directories.ts';
 import { endAccess } from '../../domain/end-access.ts';
 import { giveDefaults } from '../../domain/new-users.ts';
 import { userParty } from '../../domain/party.ts';
+import { withoutOldConfirmation } from '../../domain/phone.ts';
 import { hasNoRules, type ProfileData, profileFaults, readProfile } from '../../domain/user-profile.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import type { Credentials } from '../credentials/service.ts';
@@ -147,6 +148,7 @@ export function createFromDirectory({
       const was = before ?? undefined;
       if (!was && batch.knownAlone) continue;
       const { row, fault, isNameless } = fitting(profile, was, wanted(batch, person, was));
+      row.attributes = withoutOldConfirmation(was?.attributes ?? {}, row.attributes, person.attributes);
       const fail = (message: string) => failures.push({ person, message });
       const own = [fold(row.username), ...(row.email === null ? [] : [fold(row.email)])];
       if (own.some((name) => names.has(name))) {

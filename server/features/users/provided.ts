@@ -5,6 +5,7 @@ import { Email, Username } from '../../contract/users.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { userParty } from '../../domain/party.ts';
+import { withoutOldConfirmation } from '../../domain/phone.ts';
 import { profileFaults, readProfile } from '../../domain/user-profile.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import * as store from './store.ts';
@@ -77,6 +78,7 @@ async function fitting(
   const faults = profileFaults(profile, { by: 'document', before: asData(row), after: asData(wanted) });
   for (const { path } of faults) undo(wanted, row, path);
   if ((await store.subjectTaken(sql, realm, wanted)) !== undefined) wanted.attributes = row.attributes;
+  wanted.attributes = withoutOldConfirmation(row.attributes, wanted.attributes, attributes);
   return wanted;
 }
 

@@ -5,7 +5,7 @@ import { Attribute, Change } from 'ldapts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDirectory } from '../../../server/contract/user-federation.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
-import { listUsers } from '../../../server/contract/users.ts';
+import { listUsers, putUser } from '../../../server/contract/users.ts';
 import { makePeopledRealm } from '../../support/applications.ts';
 import { syncedWith } from '../../support/directories.ts';
 import { createPerson } from '../../support/person.ts';
@@ -115,4 +115,29 @@ test('who comes with their first sign-in is let in, too, and the log says what i
   const about = lines.filter((line) => line.includes(realm) && line.includes('attributes.staff: has another form'));
   expect(about).toHaveLength(1);
   expect(about.join('')).not.toContain('seventeen');
+});
+
+test('another number from a directory is nobody’s confirmed one, until it is confirmed', async () => {
+  made += 1;
+  const realm = `profiled${made}`;
+  await makePeopledRealm(server, realm, []);
+  const attributes = { username: 'uid', email: 'mail', phone_number: 'telephoneNumber' };
+  const body = {
+    alias: 'corporate',
+    connection: { urls: [slapd.ldap], bindDn: READER },
+    users: { base: PEOPLE, attributes },
+    secret: READER_PASSWORD,
+  };
+  await server.admin.call(createDirectory, { params: { realm }, body });
+  await set('ada', { telephoneNumber: '+4917' });
+  await syncedWith(server, realm, 'corporate');
+  const ada = await person(realm, 'ada');
+  const confirmed = { phone_number: ['+4917'], phone_number_verified: ['true'] };
+  await server.admin.call(putUser, { params: { realm, userId: ada?.id ?? '' }, body: { attributes: confirmed } });
+  await set('ada', { givenName: 'Augusta' });
+  await syncedWith(server, realm, 'corporate');
+  expect((await person(realm, 'ada'))?.attributes).toEqual(confirmed);
+  await set('ada', { telephoneNumber: '+4918' });
+  await syncedWith(server, realm, 'corporate');
+  expect((await person(realm, 'ada'))?.attributes).toEqual({ phone_number: ['+4918'] });
 });

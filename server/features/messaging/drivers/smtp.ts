@@ -65,7 +65,8 @@ export function smtpDriver({
     const pool = createTransport(options);
     // Each message is told its own failure.
     pool.on('error', () => {});
-    pool.on('clear', () => pools.delete(key));
+    // Another may have taken its place.
+    pool.on('clear', () => pools.get(key) === pool && pools.delete(key));
     return pool;
   }
   /** Connections are one provider's, as it is set up now: no other's mail goes over them, nor under a password that was changed. */
