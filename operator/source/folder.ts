@@ -162,7 +162,7 @@ export function folderSource({
 
   /** Servers that haven't said yet what they have from here. */
   const unasked = new Set(orphans);
-  /** What they have, and a resource of another server may stand in the place of. */
+  /** What they have, and a resource of another server, or one that goes from another realm, may stand in the place of. */
   let waiting: readonly Resource[] = [];
   /** Asks each server, once it can be known (it may be away at first), what vanished while nobody looked; waits for none. */
   function ask(): void {
@@ -177,6 +177,9 @@ export function folderSource({
       );
     }
   }
+  const isElsewhere = (there: Resource, orphan: Resource): boolean =>
+    serverRefOf(there.spec) !== serverRefOf(orphan.spec) ||
+    (there.metadata.deletionTimestamp !== undefined && Object(there.spec).realm !== Object(orphan.spec).realm);
   function adopt(): void {
     const later: Resource[] = [];
     for (const orphan of waiting) {
@@ -185,7 +188,7 @@ export function folderSource({
       if (!there) {
         contents.resources.set(key, orphan);
         listener?.changed(key);
-      } else if (serverRefOf(there.spec) !== serverRefOf(orphan.spec)) later.push(orphan);
+      } else if (isElsewhere(there, orphan)) later.push(orphan);
     }
     waiting = later;
   }
