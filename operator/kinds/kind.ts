@@ -35,7 +35,8 @@ export interface ClientOutput extends SecretOutput {
   /** It proves itself by a secret. */
   confidential: boolean;
 }
-/** The key of such a Secret that holds the client's secret. */
+/** The keys of such a Secret that hold the client's id and its secret. */
+export const CLIENT_ID = 'client-id';
 export const CLIENT_SECRET = 'client-secret';
 
 export interface Kind<Spec extends { realm: string }> {

@@ -58,7 +58,7 @@ export function createController(options: ControllerOptions) {
   });
   const remove = createDeletion({ client, clusterName, realms, warn, now });
   const handOver = createHandOver(options);
-  const outputsOf = createSecretOutputs({ source, client, now });
+  const secretOutputs = createSecretOutputs(options);
   /** Resources that a warning about long waiting was sent for. */
   const warned = new Set<string>();
 
@@ -106,7 +106,7 @@ export function createController(options: ControllerOptions) {
         const admission = await realms.admit(resource, kind, parsed.data);
         const refs = kind.secrets(parsed.data);
         const secrets = await secretsOf(resource, refs);
-        const outputs = await outputsOf(resource, kind.outputs?.(parsed.data) ?? [], { make: !observe });
+        const outputs = await secretOutputs.provideAll(resource, kind.outputs?.(parsed.data) ?? [], { make: !observe });
         for (const [name, value] of outputs.values) secrets.set(name, value);
         const context = {
           metadata: resource.metadata,
@@ -156,6 +156,7 @@ export function createController(options: ControllerOptions) {
   async function letGo(resource: Resource, kind: AnyKind): Promise<string> {
     if (observes(resource.spec)) return 'only looked at: what is on the server stays as it is';
     const realm = realmOf(resource);
+    await secretOutputs.leave(resource);
     if (realm !== undefined) await handOver(resource, realm, { going: true });
     return remove(resource, kind);
   }

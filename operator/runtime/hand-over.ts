@@ -15,7 +15,7 @@ interface Named {
 type Objects = ReadonlyMap<string, Named>;
 const NONE: Objects = new Map();
 /** Resources of one commit come one after another: what one lets go another may be about to declare. */
-const PATIENCE_MS = 1_500;
+export const PATIENCE_MS = 1_500;
 
 export interface HandOverOptions {
   client: Client;
@@ -115,7 +115,7 @@ const formerNames = ({ status: { name, alias } }: Resource, mine: Objects): stri
 const nameIn = (kind: string, key: unknown): string => `${kind} ${String(key)}`;
 
 /** It keeps what it is given. */
-const acts = ({ metadata, spec }: Resource): boolean =>
+export const acts = ({ metadata, spec }: Resource): boolean =>
   !metadata.deletionTimestamp && !observes(spec) && Object(spec).suspend !== true;
 
 /** None of a spec that can't be applied. */

@@ -8,12 +8,12 @@ import { createClientSecret, listClients } from '../../server/contract/clients.t
 import { InRealm } from '../../server/contract/names.ts';
 import { discoveryRoute } from '../../server/contract/oauth.ts';
 import { route } from '../../server/contract/route.ts';
-import { CLIENT_SECRET, type ClientOutput, secretName, Unusable } from '../kinds/kind.ts';
-import type { Resource } from '../resource.ts';
+import { CLIENT_ID, CLIENT_SECRET, type ClientOutput, secretName, Unusable } from '../kinds/kind.ts';
+import { nameOf, type Resource } from '../resource.ts';
 import type { OwnSecret, OwnSecrets, Source } from '../source/source.ts';
 import { type Outcome, Stalled } from './outcome.ts';
+import { createSecretHandOver, type SecretHandOverOptions } from './secret-hand-over.ts';
 
-const CLIENT_ID = 'client-id';
 const HOUR_SECONDS = 3600;
 /** What the server says of a realm to applications → the key of the Secret. */
 const told = {
@@ -47,7 +47,39 @@ interface Outputs {
   finish(realm: string, outcome: Outcome): Promise<void>;
 }
 
-export function createSecretOutputs({ source, client, now }: { source: Source; client: Client; now(): Date }) {
+interface SecretOutputsOptions extends SecretHandOverOptions {
+  source: Source;
+  client: Client;
+  now(): Date;
+}
+
+export function createSecretOutputs({ source, client, now, ...options }: SecretOutputsOptions) {
+  const hands = createSecretHandOver(options);
+
+  /** @throws Stalled `SecretTaken` */
+  async function readOrTake(
+    own: OwnSecrets,
+    resource: Resource,
+    output: ClientOutput,
+    { make }: { make: boolean },
+  ): Promise<OwnSecret | undefined> {
+    const { name } = output;
+    const there = await own.read(resource, name);
+    if (there !== 'others') return there;
+    const maker = hands.maker(own, resource, name);
+    if (make && maker && (await hands.take(own, output, maker, resource))) {
+      const taken = await own.read(resource, name);
+      if (taken !== 'others') return taken;
+    }
+    const way = 'give secretOutput another name, or delete that Secret';
+    throw new Stalled(
+      'SecretTaken',
+      maker
+        ? `the Secret ${name} is ${nameOf(maker)}’s: if the client moves here, take it out there and it comes with its secret; else ${way}`
+        : `the Secret ${name} is there and was not made by this resource: ${way}`,
+    );
+  }
+
   /** @throws Stalled `SecretTaken` */
   async function provide(
     own: OwnSecrets,
@@ -56,11 +88,7 @@ export function createSecretOutputs({ source, client, now }: { source: Source; c
     { make }: { make: boolean },
   ): Promise<OwnSecret | undefined> {
     const { name, clientId, confidential, rotation } = output;
-    const there = await own.read(resource, name);
-    if (there === 'others') {
-      const way = 'give secretOutput another name, or delete that Secret';
-      throw new Stalled('SecretTaken', `the Secret ${name} is there and was not made by this resource: ${way}`);
-    }
+    const there = await readOrTake(own, resource, output, { make });
     const isOfClient = there?.values.get(CLIENT_ID) === clientId;
     if (isOfClient && confidential === Boolean(there.values.get(CLIENT_SECRET))) return there;
     if (!make) return undefined;
@@ -105,17 +133,18 @@ export function createSecretOutputs({ source, client, now }: { source: Source; c
   /** Those that were made for what the spec doesn't ask for any more. */
   async function takeAway(own: OwnSecrets, resource: Resource, outputs: readonly ClientOutput[]): Promise<void> {
     for (const name of own.namesOf(resource)) {
-      if (outputs.some((output) => output.name === name) || !(await own.remove(resource, name))) continue;
+      if (outputs.some((output) => output.name === name) || (await hands.offer(own, resource, name))) continue;
+      if (!(await own.remove(resource, name))) continue;
       const message = `the Secret ${name} is deleted: no secretOutput names it any more`;
       await source.say(resource, { type: 'Normal', reason: 'SecretRemoved', message });
     }
   }
 
-  return async (
+  async function provideAll(
     resource: Resource,
     outputs: readonly ClientOutput[],
     { make }: { make: boolean },
-  ): Promise<Outputs> => {
+  ): Promise<Outputs> {
     const values = new Map<string, string>();
     const own = source.ownSecrets;
     if (!own) {
@@ -155,5 +184,13 @@ export function createSecretOutputs({ source, client, now }: { source: Source; c
         }
       },
     };
+  }
+
+  return {
+    provideAll,
+    /** The resource is being deleted: what another declares from now on is that one's. */
+    async leave(resource: Resource): Promise<void> {
+      if (source.ownSecrets) await hands.leave(source.ownSecrets, resource);
+    },
   };
 }

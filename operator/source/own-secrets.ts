@@ -5,19 +5,21 @@ import { API_VERSION, type Resource } from '../resource.ts';
 import { type Api, found } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
 import type { Followed } from './listing.ts';
-import type { OwnSecrets } from './source.ts';
+import type { OwnSecrets, SecretGift } from './source.ts';
 
 const ROTATION = 'realmkeeper.dev/rotation';
 const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'realmkeeper-operator' };
-const Owners = z.array(z.object({ uid: z.string(), controller: z.boolean().default(false) })).default([]);
+const Owners = z.array(z.looseObject({ uid: z.string(), controller: z.boolean().default(false) })).default([]);
 const SecretMetadata = z.object({
   uid: z.string(),
   resourceVersion: z.string(),
   labels: z.record(z.string(), z.string()).default({}),
   annotations: z.record(z.string(), z.string()).default({}),
+  deletionTimestamp: z.string().optional(),
   ownerReferences: Owners,
 });
 const SecretObject = z.object({ metadata: SecretMetadata, data: z.record(z.string(), z.string()).default({}) });
+const TRIES = 3;
 
 /** Of the Secrets that are there, which of them resources have made: what follows Secrets tells. */
 export function createSecretOwners() {
@@ -51,6 +53,19 @@ export type SecretOwners = ReturnType<typeof createSecretOwners>;
 const isMade = (labels: Readonly<Record<string, string>>): boolean =>
   Object.entries(MANAGED_BY).every(([label, value]) => labels[label] === value);
 
+const textsOf = (data: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
+  new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
+
+const controllerOf = ({ kind, metadata: { name, uid } }: Resource) => ({
+  apiVersion: API_VERSION,
+  kind,
+  name,
+  uid,
+  controller: true,
+});
+const isController = ({ metadata }: Resource, among: z.infer<typeof Owners>): boolean =>
+  among.some(({ controller, uid }) => controller && uid === metadata.uid);
+
 export function createOwnSecrets({
   act,
   owners,
@@ -75,6 +90,24 @@ export function createOwnSecrets({
     }
   }
 
+  async function giveAsRead(name: string, { from, to, fits }: SecretGift): Promise<boolean> {
+    if (from.metadata.namespace !== to.metadata.namespace) return false;
+    demandReadable(from.metadata.namespace);
+    const path = `${collection(from)}/${name}`;
+    const object = await found(act('GET', path));
+    if (object === undefined) return false;
+    const { metadata, data } = SecretObject.parse(object);
+    const { resourceVersion, uid, labels, deletionTimestamp } = metadata;
+    if (deletionTimestamp !== undefined || !isMade(labels) || !isController(from, metadata.ownerReferences))
+      return false;
+    if (!fits(textsOf(data))) return false;
+    const others = metadata.ownerReferences.filter((owner) => ![from, to].some((r) => r.metadata.uid === owner.uid));
+    const ownerReferences = [...others, controllerOf(to)];
+    const body = { metadata: { uid, resourceVersion, ownerReferences } };
+    await writing('PATCH', path, { body, contentType: merged });
+    return true;
+  }
+
   return {
     async read(resource, name) {
       demandReadable(resource.metadata.namespace);
@@ -83,22 +116,18 @@ export function createOwnSecrets({
       const { metadata, data } = SecretObject.parse(object);
       if (!metadata.ownerReferences.some(({ uid }) => uid === resource.metadata.uid)) return 'others';
       return {
-        values: new Map(
-          Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
-        ),
+        values: textsOf(data),
         rotation: metadata.annotations[ROTATION],
         version: metadata.resourceVersion,
       };
     },
     async write(resource, name, { values, rotation, version }) {
-      const { uid, name: owner } = resource.metadata;
       const data = Object.fromEntries(
         [...values].map(([key, value]) => [key, value === null ? null : Buffer.from(value).toString('base64')]),
       );
       const annotations = rotation === undefined ? {} : { [ROTATION]: rotation };
-      const ownerReferences = [{ apiVersion: API_VERSION, kind: resource.kind, name: owner, uid, controller: true }];
       if (version === undefined) {
-        const metadata = { name, labels: MANAGED_BY, annotations, ownerReferences };
+        const metadata = { name, labels: MANAGED_BY, annotations, ownerReferences: [controllerOf(resource)] };
         const body = { apiVersion: 'v1', kind: 'Secret', metadata, data };
         return writing('POST', collection(resource), { body });
       }
@@ -106,12 +135,21 @@ export function createOwnSecrets({
       return writing('PATCH', `${collection(resource)}/${name}`, { body, contentType: merged });
     },
     namesOf: owners.namesOf,
+    async give(name, gift) {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await giveAsRead(name, gift);
+        } catch (error) {
+          // the other of the two may have done it meanwhile
+          if (tries === TRIES || !(error instanceof ApiFailure && error.status === 409)) throw error;
+        }
+      }
+    },
     async remove(resource, name) {
       const object = await found(act('GET', `${collection(resource)}/${name}`));
       if (object === undefined) return false;
       const { uid, resourceVersion, labels, ownerReferences } = SecretObject.parse(object).metadata;
-      const owned = ownerReferences.some((owner) => owner.controller && owner.uid === resource.metadata.uid);
-      if (!owned || !isMade(labels)) return false;
+      if (!isController(resource, ownerReferences) || !isMade(labels)) return false;
       const body = { preconditions: { uid, resourceVersion } };
       await writing('DELETE', `${collection(resource)}/${name}`, { body });
       return true;

@@ -31,6 +31,13 @@ export interface OwnSecret<Value = string> {
   version: string | undefined;
 }
 
+/** Between two resources of one namespace. */
+export interface SecretGift {
+  from: Resource;
+  to: Resource;
+  fits(values: ReadonlyMap<string, string>): boolean;
+}
+
 export interface OwnSecrets {
   /** @returns undefined where there is none, `others` where it isn't the resource's */
   read(resource: Resource, name: string): Promise<OwnSecret | 'others' | undefined>;
@@ -38,6 +45,11 @@ export interface OwnSecrets {
   write(resource: Resource, name: string, secret: OwnSecret<string | null>): Promise<void>;
   /** Names of those that the resource has made; one that was made a moment ago may be missing. */
   namesOf(resource: Resource): readonly string[];
+  /**
+   * Makes one that `from` has made, and whose values fit, `to`'s: values and labels stay, and `from` has no part in it.
+   * @returns false where there is none
+   */
+  give(name: string, change: SecretGift): Promise<boolean>;
   /** Takes away one that the resource has made. @returns false where there is none */
   remove(resource: Resource, name: string): Promise<boolean>;
 }

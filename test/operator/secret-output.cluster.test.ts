@@ -1,9 +1,10 @@
 // A client's credentials in a Secret that the operator makes, on a real API server: they work, and nobody else's is touched.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listClients, putClient } from '../../server/contract/clients.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
 import { type Landscape, startLandscape } from '../support/landscape.ts';
-import { atRest, eventually, resource, secret } from '../support/operator.ts';
+import { atRest, eventually, type Manifest, resource, secret } from '../support/operator.ts';
 
 const assets = await clusterAssets();
 const realm = 'outputs';
@@ -27,9 +28,9 @@ describe.skipIf(!assets.found)('a client’s secretOutput', () => {
         Buffer.from(`${value}`, 'base64').toString(),
       ]),
     );
-  const says = (reason: string) =>
+  const says = (reason: string, name = 'outputs') =>
     eventually(async () => {
-      const { metadata, status } = await land.object('Realm', 'outputs');
+      const { metadata, status } = await land.object('Realm', name);
       const { conditions = [] } = Object(status);
       const found = conditions.find(
         (c: { reason: string; observedGeneration: number }) =>
@@ -185,5 +186,113 @@ describe.skipIf(!assets.found)('a client’s secretOutput', () => {
     await eventually(async () =>
       expect(await land.kubectl('get', 'secret', '-o', 'name')).not.toContain('reports-oidc'),
     );
+  });
+
+  const part = (of: string, name: string, ...clientIds: string[]) =>
+    resource('Realm', name, {
+      realm: of,
+      clients: clientIds.map((id) => service(id, { secretOutput: { name: `${of}-${id}` } })),
+    });
+  /** Asks for tokens again and again; answers what was refused. */
+  function asking(given: Record<string, string>): () => Promise<number[]> {
+    const refused: number[] = [];
+    let done = false;
+    const asked = (async () => {
+      while (!done) {
+        const status = await tokenWith(given);
+        if (status !== 200) refused.push(status);
+        await sleep(50);
+      }
+    })();
+    return async () => {
+      done = true;
+      await asked;
+      return refused;
+    };
+  }
+  const orders = ['the new one comes first', 'the old one changes first', 'both come at once'] as const;
+  const moves = {
+    'of a Realm resource that is renamed': {
+      before: (of: string) => part(of, `${of}-old`, 'moving'),
+      after: undefined,
+    },
+    'of a client that is split off': {
+      before: (of: string) => part(of, `${of}-old`, 'staying', 'moving'),
+      after: (of: string) => part(of, `${of}-old`, 'staying'),
+    },
+  };
+  const moved = Object.entries(moves).flatMap(([what, { after }]) =>
+    orders.filter((order) => after || order !== 'both come at once').map((order) => [what, order] as const),
+  );
+
+  test.for(moved)(
+    '%s moves with its secret, which works all the time: %s',
+    async ([what, order], { onTestFinished }) => {
+      const move = Object.entries(moves).find(([name]) => name === what)?.[1];
+      if (!move) throw new Error(what);
+      const of = `moved-${moved.findIndex((one) => one[0] === what && one[1] === order)}`;
+      const name = `${of}-moving`;
+      await land.apply(move.before(of));
+      const before = await working(name);
+      const { metadata: made } = await kept(name);
+      const refused = asking(before);
+      onTestFinished(async () => void (await refused()));
+
+      const fresh: Manifest = part(of, `${of}-new`, 'moving');
+      const old = move.after?.(of);
+      const letGo = () => (old ? land.apply(old) : land.kubectl('delete', 'realm', `${of}-old`, '--wait=false'));
+      if (order === 'the new one comes first') {
+        await land.apply(fresh);
+        expect(await says('SecretTaken', `${of}-new`)).toContain(`${of}-old`);
+        await letGo();
+      } else {
+        // slow machines: what a commit brings is there before the operator goes on
+        await land.operator.pause();
+        if (order === 'both come at once' && old) await land.apply(fresh, old);
+        else {
+          await letGo();
+          await land.apply(fresh);
+        }
+        await land.operator.resume();
+      }
+
+      await eventually(async () => {
+        const { metadata } = await land.object('Realm', `${of}-new`);
+        expect((await kept(name)).metadata.ownerReferences).toEqual([
+          expect.objectContaining({ kind: 'Realm', uid: metadata.uid, controller: true }),
+        ]);
+      });
+      await says('Applied', `${of}-new`);
+      await atRest(async () => (await kept(name)).metadata.resourceVersion);
+      expect((await kept(name)).metadata.uid).toBe(made.uid);
+      expect(await values(name)).toEqual(before);
+      expect(await refused()).toEqual([]);
+      if (old) expect(await tokenWith(await values(`${of}-staying`))).toBe(200);
+      else await eventually(() => expect(land.kubectl('get', 'realm', `${of}-old`)).rejects.toThrow('not found'));
+    },
+  );
+
+  test('does not go to another client that has its name from then on', async () => {
+    const one = (name: string, ...clients: object[]) => resource('Realm', name, { realm: 'unlike', clients });
+    const secretOutput = { name: 'unlike' };
+    await land.apply(one('unlike-one', service('one', { secretOutput })));
+    const before = await working('unlike');
+    await land.apply(one('unlike-two', service('two', { secretOutput })));
+    await says('SecretTaken', 'unlike-two');
+    await land.apply(one('unlike-one', service('three')));
+    const after = await working('unlike', before['client-secret']);
+    expect(after['client-id']).toBe('two');
+  });
+
+  test('is not believed to be a moved client’s for its label and what is in it', async () => {
+    await land.apply(part('unmoved', 'unmoved-one', 'one'));
+    await working('unmoved-one');
+    const byHand = secret('unmoved-two', { 'client-id': 'two', 'client-secret': 'chosen-by-somebody-else' });
+    const labels = { 'app.kubernetes.io/managed-by': 'realmkeeper-operator' };
+    await land.apply({ ...byHand, metadata: { ...byHand.metadata, labels } });
+    const before = await kept('unmoved-two');
+    await land.apply(part('unmoved', 'unmoved-two', 'two'));
+    expect(await says('SecretTaken', 'unmoved-two')).toContain('was not made by this resource');
+    expect(await kept('unmoved-two')).toEqual(before);
   });
 });

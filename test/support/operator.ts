@@ -58,7 +58,13 @@ export async function atRest<T>(look: () => Promise<T>, apartMs = 3_000): Promis
 export interface Manifest {
   apiVersion?: string;
   kind: string;
-  metadata: { name: string; namespace?: string; annotations?: Record<string, string>; finalizers?: string[] };
+  metadata: {
+    name: string;
+    namespace?: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    finalizers?: string[];
+  };
   [more: string]: unknown;
 }
 

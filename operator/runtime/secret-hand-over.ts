@@ -1,0 +1,76 @@
+// A Secret of a client that moves to another Realm resource of the same realm and namespace goes with it, so that the client
+// keeps its secret. Whoever comes first does it: the resource that lets go of it, or the one that declares it from then on.
+// Decisions "Ownership".
+import { type AnyKind, CLIENT_ID, type ClientOutput } from '../kinds/kind.ts';
+import { nameOf, type Resource } from '../resource.ts';
+import type { OwnSecrets } from '../source/source.ts';
+import { acts, type HandOverOptions, PATIENCE_MS } from './hand-over.ts';
+import { realmOf } from './registry.ts';
+
+export type SecretHandOverOptions = Pick<HandOverOptions, 'kinds' | 'inRealm' | 'pause' | 'log'>;
+
+export function createSecretHandOver({ kinds, inRealm, pause, log }: SecretHandOverOptions) {
+  /** Of the same kind, namespace and realm. */
+  function besides(resource: Resource): Resource[] {
+    const { kind, metadata } = resource;
+    return inRealm(realmOf(resource) ?? '').filter(
+      (other) =>
+        other.kind === kind && other.metadata.namespace === metadata.namespace && other.metadata.uid !== metadata.uid,
+    );
+  }
+
+  async function give(own: OwnSecrets, output: ClientOutput, from: Resource, to: Resource): Promise<boolean> {
+    const { name, clientId } = output;
+    const given = await own.give(name, { from, to, fits: (values) => values.get(CLIENT_ID) === clientId });
+    if (given) log({ resource: nameOf(from), message: `the Secret ${name} is ${nameOf(to)}’s now, which declares it` });
+    return given;
+  }
+
+  /** @returns false where nobody declares it for the client that it is of */
+  async function offer(own: OwnSecrets, resource: Resource, name: string): Promise<boolean> {
+    for (const other of besides(resource).filter(acts)) {
+      const output = outputsOf(other, kinds)?.find((one) => one.name === name);
+      if (output && (await give(own, output, resource, other))) return true;
+    }
+    return false;
+  }
+
+  return {
+    offer,
+
+    /** The resource is being deleted, and what it has made would go with it. */
+    async leave(own: OwnSecrets, resource: Resource): Promise<void> {
+      const declared = (outputsOf(resource, kinds) ?? []).map(({ name }) => name);
+      const offerAll = async (names: Iterable<string>) => {
+        const left: string[] = [];
+        for (const name of names) if (!(await offer(own, resource, name))) left.push(name);
+        return left;
+      };
+      const left = await offerAll(new Set([...own.namesOf(resource), ...declared]));
+      const policy = Object(resource.spec).deletionPolicy ?? kinds.get(resource.kind)?.deletionPolicy;
+      // with the realm its clients go, too
+      if (left.length === 0 || policy !== 'Retain') return;
+      await pause(PATIENCE_MS);
+      await offerAll(left);
+    },
+
+    /** The one beside it that has made the Secret, as far as is known. */
+    maker: (own: OwnSecrets, resource: Resource, name: string): Resource | undefined =>
+      besides(resource).find((other) => own.namesOf(other).includes(name)),
+
+    /** Takes it from one that lets it go. @returns false where that keeps it, or it is another client's */
+    async take(own: OwnSecrets, output: ClientOutput, from: Resource, to: Resource): Promise<boolean> {
+      const isLetGo =
+        from.metadata.deletionTimestamp !== undefined ||
+        (acts(from) && outputsOf(from, kinds)?.every(({ name }) => name !== output.name));
+      return isLetGo === true && give(own, output, from, to);
+    },
+  };
+}
+
+/** Undefined: what a spec that can't be read declares isn't known. */
+function outputsOf({ kind: name, spec }: Resource, kinds: ReadonlyMap<string, AnyKind>) {
+  const kind = kinds.get(name);
+  const parsed = kind?.spec.safeParse(spec);
+  return parsed?.success ? (kind?.outputs?.(parsed.data) ?? []) : undefined;
+}
