@@ -48,8 +48,8 @@ label { display: block; margin-bottom: .3125rem; font-weight: 560; font-size: .9
 .hint + .secret { margin-top: .5rem; }
 .hint + button { margin-top: 1.125rem; }
 .hint + p { margin: .5rem 0 1.125rem; }
-.hint a { display: inline-block; padding: .125rem 0; }
-input:is([type=text], [type=password], [type=email], [type=date], [type=url]), select, textarea {
+:is(p, .hint, ul.rows) a:not(.button) { display: inline-block; padding: .125rem 0; }
+input:is([type=text], [type=password], [type=email], [type=tel], [type=date], [type=url]), select, textarea {
   width: 100%; min-height: 2.875rem; padding: .5rem .8125rem; font: inherit; color: var(--text); background: var(--field);
   border: 1px solid var(--line); border-radius: 9px;
 }
@@ -95,7 +95,9 @@ dd { margin: 0; }
 dl + .note { margin-top: 1.25rem; }
 ul.rows { list-style: none; margin: 0; padding: 0; border-top: 1px solid var(--hair); }
 ul.rows > li { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .875rem 0; border-bottom: 1px solid var(--hair); }
+ul.rows > li > div { flex: 1; }
 ul.rows > li > form { flex: none; }
+ul.rows form > button + button { margin-top: .5rem; }
 ul.rows > li.app { justify-content: flex-start; }
 .icon { flex: none; width: 2.25rem; height: 2.25rem; object-fit: contain; border-radius: .375rem; }
 ul.soft { margin: .125rem 0; padding-inline-start: 1.125rem; }
@@ -104,6 +106,7 @@ ul.rows strong { color: var(--text); font-weight: 600; }
 .badge { display: inline-block; margin-inline-start: .5rem; padding: .0625rem .5rem; font-size: .8125rem; font-weight: 600; border-radius: 99px; background: var(--note-back); border: 1px solid var(--hair); }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.75rem; }
 .actions .quiet { min-height: 2.875rem; padding: .5625rem 1.25rem; }
+ul.rows .actions { margin-top: .75rem; }
 time { white-space: nowrap; }
 details { margin-top: 1.75rem; color: var(--soft); font-size: .9375rem; }
 summary { padding: .5rem 0; cursor: pointer; }
@@ -117,8 +120,8 @@ details p { margin: .25rem 0 0; }
 .strength[hidden] { display: none; }
 .strength meter { flex: 1; }
 strong, bdi, code, dd { unicode-bidi: isolate; }
-:dir(rtl) :is(input:is(.code, [type=email], [type=url]), .secret, .codes) { direction: ltr; }
-:dir(rtl) input:is([type=email], [type=url]) { text-align: right; }
+:dir(rtl) :is(input:is(.code, [type=email], [type=tel], [type=url]), .secret, .codes) { direction: ltr; }
+:dir(rtl) input:is([type=email], [type=tel], [type=url]) { text-align: right; }
 :lang(ar) :is(h1, .brand .name, .number) { letter-spacing: 0; }
 .hidden.hidden { position: absolute; width: 1px; height: 1px; min-height: 0; padding: 0; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 30rem) {
@@ -126,7 +129,9 @@ strong, bdi, code, dd { unicode-bidi: isolate; }
   .card { max-width: none; min-height: 100vh; min-height: 100dvh; border-radius: 0; box-shadow: none; padding: 1.75rem 1.25rem; border-top: 5px solid var(--mark); }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: .625rem; }
-  ul.rows > li { align-items: flex-start; }
+  ul.rows > li { align-items: flex-start; flex-wrap: wrap; gap: .625rem 1rem; }
+  ul.rows > li > div { flex: 1 1 8rem; }
+  ul.rows > li > form { max-width: 100%; }
   button.quiet { white-space: normal; }
   .actions > *, .actions button { flex: 1 1 100%; min-height: 3rem; }
 }

@@ -130,20 +130,24 @@ export function agentsSection(
   const { now, mayChange, post } = parts;
   const button = (id: string, name: string, action: string, words: string) =>
     post(`agents/${id}/${action}`, html`<button class="quiet">${words}<span class="hidden"> ${name}</span></button>`);
+  const buttons = ({ id, name, status, reviewDueAt }: OwnAgent): Html => html`<div class="actions">
+${isDue(reviewDueAt, now) && button(id, name, 'confirm', text('account.confirmAgent'))}
+${status === 'active' && button(id, name, 'stop', text('account.stopAgent'))}
+${button(id, name, 'end', text('account.endAgent'))}
+</div>`;
   if (agents.length === 0) return false;
   return html`<h2>${text('account.agents')}</h2>
 <ul class="rows">
-${agents.flatMap(({ id, name, description, status, because, clientId, reviewDueAt }) => {
+${agents.flatMap((agent) => {
+  const { name, description, status, because, clientId, reviewDueAt } = agent;
   const about = html`<span class="badge">${plainText(states[status])}</span>
 ${description && html`<div class="soft">${description}</div>`}`;
   if (because === 'consent')
     return consents.flatMap((one) => (one.clientId === clientId ? [consentRow(one, name, parts, about)] : []));
   return html`<li>
 <div><strong>${name}</strong>${about}
-${status === 'active' && reviewDueAt !== null && html`<div class="soft">${textHtml('account.agentReview', { day: day(reviewDueAt) })}</div>`}</div>
-${mayChange && isDue(reviewDueAt, now) && button(id, name, 'confirm', text('account.confirmAgent'))}
-${mayChange && status === 'active' && button(id, name, 'stop', text('account.stopAgent'))}
-${mayChange && status !== 'revoked' && button(id, name, 'end', text('account.endAgent'))}
+${status === 'active' && reviewDueAt !== null && html`<div class="soft">${textHtml('account.agentReview', { day: day(reviewDueAt) })}</div>`}
+${mayChange && status !== 'revoked' && buttons(agent)}</div>
 </li>`;
 })}
 </ul>`;

@@ -48,8 +48,8 @@ ${mayChange && post(`shares/${id}/end`, html`<button class="quiet">${text('shari
 
 const fields = ({ clientId, resource, scopes }: SharedResource, at: number): Html => html`
 ${hidden('clientId', clientId)}${hidden('resource', resource)}
-<label for="share-${at}">${text('account.username')}</label>
-<input type="text" id="share-${at}" name="username" required maxlength="255" autocomplete="off">
+<div class="field"><label for="share-${at}">${text('account.username')}</label>
+<input type="text" id="share-${at}" name="username" required maxlength="255" autocomplete="off"></div>
 <fieldset><legend>${text('sharing.what')}</legend>
 ${scopes.map((scope) => html`<label class="check"><input type="checkbox" name="scope" value="${scope}"> ${scope}</label>`)}
 </fieldset>
