@@ -11,7 +11,9 @@ import { codeAt } from './authenticator-app.ts';
 import { makeRealm, post } from './clients.ts';
 import { deviceFor } from './devices.ts';
 import { codeIn, linkIn, type MailingServer } from './mail.ts';
+import { besideNames, createBeside } from './page-walk-beside.ts';
 import { addAuthenticator } from './passkeys.ts';
+import { ADMIN_PASSWORD } from './server.ts';
 
 const PASSWORD = 'three wet umbrellas 3';
 const after = (authenticatorId: string) => [
@@ -103,7 +105,7 @@ export async function makeWalkedRealm(
 
 /** What is done with each page, by its name. */
 export type Look = (page: Page, name: string) => Promise<void>;
-export const stopNames = [
+const ownNames = [
   'sign-in',
   'otp',
   'passkey',
@@ -124,7 +126,8 @@ export const stopNames = [
   'errors',
   'administration',
 ] as const;
-type Stop = (typeof stopNames)[number];
+type Stop = (typeof ownNames)[number];
+export const stopNames = [...ownNames, ...besideNames] as const;
 export interface WalkOptions {
   browser: Browser;
   site: MailingServer;
@@ -135,6 +138,17 @@ export interface WalkOptions {
   /** With each answer that a page's address gave. */
   answered?(response: Response): void;
   javaScript?: boolean;
+}
+
+export interface Visit {
+  context: BrowserContext;
+  page: Page;
+  open(path: string): Promise<unknown>;
+  fill(fields: Record<string, string>): Promise<void>;
+  /** Presses the form's button. */
+  submit(selector?: string): Promise<void>;
+  signIn(username: string): Promise<void>;
+  see(name: string): Promise<void>;
 }
 
 export function createWalk({ browser, site, realm, locale, callback, look, answered, javaScript = true }: WalkOptions) {
@@ -161,16 +175,6 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
     } finally {
       await context.close();
     }
-  }
-  interface Visit {
-    context: BrowserContext;
-    page: Page;
-    open(path: string): Promise<unknown>;
-    fill(fields: Record<string, string>): Promise<void>;
-    /** Presses the form's button. */
-    submit(selector?: string): Promise<void>;
-    signIn(username: string): Promise<void>;
-    see(name: string): Promise<void>;
   }
   function createVisit(context: BrowserContext, page: Page): Visit {
     const visit: Visit = {
@@ -478,11 +482,15 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
         await see('app-address');
       }),
     administration: () =>
-      fresh(async ({ open, see }) => {
+      fresh(async ({ open, see, fill, submit }) => {
         await open('/admin/login');
         await see('admin-realm');
+        await submit();
+        await fill({ username: 'admin', password: ADMIN_PASSWORD });
+        await submit();
+        await see('admin-signed-in');
       }),
   };
-  return stops;
+  return { ...stops, ...createBeside({ site, realm, locale, callback, password: PASSWORD, fresh }) };
 }
 const linkPath = (realm: string): string => `/realms/${realm}/login/link`;
