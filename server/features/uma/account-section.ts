@@ -36,7 +36,7 @@ ${
     `shares/${id}/answer`,
     html`${[...new Set([...scopes, ...requested])].map((scope) => hidden('scope', scope))}
 ${scopes.map((scope) => hidden('kept', scope))}<button name="decision" value="allow">${text('consent.allow')}${called(`${username} ${name}`)}</button>
-<button class="quiet" name="decision" value="deny">${text('consent.deny')}${called(`${username} ${name}`)}</button>`,
+<button class="quiet" name="decision" value="deny">${text('sharing.refuse')}${called(`${username} ${name}`)}</button>`,
   )
 }
 </li>`;

@@ -185,6 +185,7 @@ export const account = {
   'provider.overLead': 'بدأ في متصفح آخر، أو استغرق وقتًا طويلًا، أو استمر بالفعل. لم يُسجَّل دخول أحد به الآن.',
 
   'sharing.title': 'ما تشاركه',
+  'sharing.refuse': 'رفض',
   'sharing.waiting': '{who} يطلب: {scopes}',
   'sharing.with': 'يُسمح لـ {who}: {scopes}',
   'sharing.stop': 'إيقاف المشاركة',

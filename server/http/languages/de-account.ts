@@ -196,6 +196,7 @@ export const account = {
     'Sie wurde in einem anderen Browser begonnen, hat zu lange gedauert oder ist schon weitergegangen. Durch sie wurde eben niemand angemeldet.',
 
   'sharing.title': 'Was Sie teilen',
+  'sharing.refuse': 'Ablehnen',
   'sharing.waiting': '{who} bittet um: {scopes}',
   'sharing.with': '{who} darf: {scopes}',
   'sharing.stop': 'Nicht mehr teilen',

@@ -189,6 +189,7 @@ export const account = {
     'It was begun in another browser, took too long, or has gone on already. Nobody was signed in by it just now.',
 
   'sharing.title': 'What you share',
+  'sharing.refuse': 'Refuse',
   'sharing.waiting': '{who} asks for: {scopes}',
   'sharing.with': '{who} may: {scopes}',
   'sharing.stop': 'Stop sharing',

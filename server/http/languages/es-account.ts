@@ -192,6 +192,7 @@ export const account = {
     'Se comenzó en otro navegador, tardó demasiado o ya ha continuado. Nadie ha iniciado sesión con él ahora.',
 
   'sharing.title': 'Lo que comparte',
+  'sharing.refuse': 'Rechazar',
   'sharing.waiting': '{who} solicita: {scopes}',
   'sharing.with': '{who} puede: {scopes}',
   'sharing.stop': 'Dejar de compartir',

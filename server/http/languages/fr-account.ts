@@ -196,6 +196,7 @@ export const account = {
     'Elle a été commencée dans un autre navigateur, a pris trop de temps ou a déjà continué. Personne n’a été connecté par elle à l’instant.',
 
   'sharing.title': 'Ce que vous partagez',
+  'sharing.refuse': 'Refuser',
   'sharing.waiting': '{who} demande : {scopes}',
   'sharing.with': '{who} peut : {scopes}',
   'sharing.stop': 'Ne plus partager',

@@ -191,6 +191,7 @@ export const account = {
     'È stato iniziato in un altro browser, ha richiesto troppo tempo o è già proseguito. Nessuno ha effettuato l’accesso con esso ora.',
 
   'sharing.title': 'Che cosa condivide',
+  'sharing.refuse': 'Rifiuta',
   'sharing.waiting': '{who} chiede: {scopes}',
   'sharing.with': '{who} può: {scopes}',
   'sharing.stop': 'Non condividere più',

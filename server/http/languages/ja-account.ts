@@ -192,6 +192,7 @@ export const account = {
     '別のブラウザーで始められたか、時間がかかりすぎたか、すでに完了しています。今これによってサインインした人はいません。',
 
   'sharing.title': '共有しているもの',
+  'sharing.refuse': '拒否',
   'sharing.waiting': '{who} さんの希望: {scopes}',
   'sharing.with': '{who} さんに許可: {scopes}',
   'sharing.stop': '共有をやめる',

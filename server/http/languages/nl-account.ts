@@ -191,6 +191,7 @@ export const account = {
     'Zij is in een andere browser begonnen, duurde te lang of is al verdergegaan. Er is zojuist niemand door ingelogd.',
 
   'sharing.title': 'Wat u deelt',
+  'sharing.refuse': 'Weigeren',
   'sharing.waiting': '{who} vraagt om: {scopes}',
   'sharing.with': '{who} mag: {scopes}',
   'sharing.stop': 'Niet meer delen',

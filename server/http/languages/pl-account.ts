@@ -189,6 +189,7 @@ export const account = {
     'Rozpoczęto je w innej przeglądarce, trwało zbyt długo albo zostało już dokończone. Nikt nie został właśnie przez nie zalogowany.',
 
   'sharing.title': 'Co Pan/Pani udostępnia',
+  'sharing.refuse': 'Odmów',
   'sharing.waiting': '{who} prosi o: {scopes}',
   'sharing.with': '{who} może: {scopes}',
   'sharing.stop': 'Przestań udostępniać',

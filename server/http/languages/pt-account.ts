@@ -189,6 +189,7 @@ export const account = {
     'Ela foi iniciada em outro navegador, demorou demais ou já continuou. Ninguém entrou por ela agora.',
 
   'sharing.title': 'O que partilha',
+  'sharing.refuse': 'Recusar',
   'sharing.waiting': '{who} pede: {scopes}',
   'sharing.with': '{who} pode: {scopes}',
   'sharing.stop': 'Deixar de partilhar',

@@ -192,6 +192,7 @@ export const account = {
     'Başka bir tarayıcıda başlatıldı, çok uzun sürdü veya zaten tamamlandı. Bununla az önce kimsenin oturumu açılmadı.',
 
   'sharing.title': 'Paylaştıklarınız',
+  'sharing.refuse': 'Reddet',
   'sharing.waiting': '{who} şunu istiyor: {scopes}',
   'sharing.with': '{who} şunu yapabilir: {scopes}',
   'sharing.stop': 'Paylaşmayı bırak',

@@ -182,6 +182,7 @@ export const account = {
   'provider.overLead': '它是在其他浏览器中开始的、用时太长，或已经完成。刚才没有人因此登录。',
 
   'sharing.title': '您共享的内容',
+  'sharing.refuse': '拒绝',
   'sharing.waiting': '{who} 请求：{scopes}',
   'sharing.with': '{who} 可以：{scopes}',
   'sharing.stop': '停止共享',
