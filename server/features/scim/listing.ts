@@ -85,10 +85,6 @@ export async function findPage<Row extends { id: string }>(
   const limit = Math.min(Math.max(count, 0), scimLimits.mostOnAPage);
   const after = cursor === undefined ? undefined : placeIn(cursor);
   const first = Math.max(startIndex ?? 1, 1);
-  // Behind the first page of cursors it was said, or can be done without.
-  const total = after ? undefined : await totalOf(sql, from, condition);
-  const found = { total, startIndex: cursor === undefined ? first : undefined };
-  if (limit === 0) return { ...found, rows: [], nextCursor: undefined };
   const direction = order.descending ? fragment`desc` : fragment`asc`;
   const { key, nullable } = order;
   const by = key
@@ -96,17 +92,22 @@ export async function findPage<Row extends { id: string }>(
       ? fragment`(${key} is null)::int ${direction}, coalesce(${key}, '') ${direction}, ${id} ${direction}`
       : fragment`${key} ${direction}, ${id} ${direction}`
     : fragment`${id} ${direction}`;
+  const skipped = cursor === undefined ? first - 1 : 0;
   const rows = await sql<Row & { sort_key: string | null }>`
     select ${select}, ${key ?? fragment`null::text`} as sort_key ${from} and ${condition}
       ${after ? fragment`and ${behind(order, id, after)}` : fragment``}
-    order by ${by} limit ${limit + 1} offset ${cursor === undefined ? first - 1 : 0}${once}`;
+    order by ${by} limit ${limit + 1} offset ${skipped}${once}`;
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const more = cursor !== undefined && rows.length > limit && last !== undefined;
   const none = order.key && last?.sort_key === null ? '1' : '0';
+  // A list that ends on this page needs no second query to be counted.
+  const whole = rows.length <= limit && (rows.length > 0 || skipped === 0);
   return {
-    ...found,
     rows: shown,
+    // Behind the first page of cursors it was said, or can be done without.
+    total: after ? undefined : whole ? skipped + rows.length : await totalOf(sql, from, condition),
+    startIndex: cursor === undefined ? first : undefined,
     nextCursor: more ? encodeCursor([none, last.sort_key ?? '', last.id]) : undefined,
   };
 }
