@@ -11,9 +11,9 @@ import { errorId, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { text } from '../../http/texts.ts';
 import type { Access } from '../admin-access/service.ts';
-import type { Complaint, StepPage } from '../authenticators/authenticator.ts';
+import type { Complaint } from '../authenticators/authenticator.ts';
 import type { MustCover } from '../users/service.ts';
-import type { Arrival, EnrolmentLinks } from './service.ts';
+import type { Arrival, EnrolmentLinks, SetUp } from './service.ts';
 
 interface Settings {
   of(realm: string): Promise<RealmSettingsDto | undefined>;
@@ -72,7 +72,7 @@ export function enrolmentLinkPages(
     const at = await arrival(request, given);
     if (done !== undefined) return sendDone(reply, at);
     const found = await links.look(at);
-    return found ? sendSetUp(reply, at, found.page, undefined) : sendUseless(reply, at);
+    return found ? sendSetUp(reply, at, found, undefined) : sendUseless(reply, at);
   });
 
   pages.post(path, { schema: { hide: true } }, async (request, reply) => {
@@ -84,7 +84,7 @@ export function enrolmentLinkPages(
     );
     const used = await links.use(at, form, Object.fromEntries(kept));
     if (used.do === 'over') return sendUseless(reply, at);
-    if (used.do === 'again') return sendSetUp(reply, at, used.page, used.complaint);
+    if (used.do === 'again') return sendSetUp(reply, at, used, used.complaint);
     return reply.redirect(`/realms/${at.realm}/login/enrol?done=1`, 303);
   });
 }
@@ -92,13 +92,14 @@ export function enrolmentLinkPages(
 function sendSetUp(
   reply: FastifyReply,
   { realm, settings, token }: Arrival,
-  { title, body, submit = title, script, keep = {} }: StepPage,
+  { page: { title, body, submit = title, script, keep = {} }, username }: SetUp,
   complaint: Complaint | undefined,
 ): FastifyReply {
   const kept = Object.entries(keep).map(
     ([name, value]) => html`<input type="hidden" name="${KEPT}${name}" value="${value}">`,
   );
   const inside = html`${complaint && html`<div class="error" role="alert" id="${errorId(complaint.field)}"><p>${complaint.message}</p></div>`}
+<p class="lead">${text('enrolmentLink.for', { username })}</p>
 <form method="post" action="/realms/${realm}/login/enrol" novalidate>
 <input type="hidden" name="token" value="${token}">
 ${kept}${body}

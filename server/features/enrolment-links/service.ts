@@ -41,7 +41,12 @@ export interface Arrival {
   stillMay: Access['stillMay'];
 }
 /** `over`: used, replaced or too old. */
-export type Used = { do: 'done' } | { do: 'again'; page: StepPage; complaint: Complaint } | { do: 'over' };
+export type Used = { do: 'done' } | ({ do: 'again'; complaint: Complaint } & SetUp) | { do: 'over' };
+/** The page of what a link sets up, and for whom. */
+export interface SetUp {
+  page: StepPage;
+  username: string;
+}
 
 const digestOf = (token: string): Buffer => sha256(`enrolment-link:${token}`);
 
@@ -116,7 +121,7 @@ export function createEnrolmentLinks({ sql, transact, methodFor, credentials, no
       }),
 
     /** The page of what it sets up; undefined: it is good no more. Looking uses nothing up. */
-    async look(at: Arrival): Promise<{ page: StepPage; username: string } | undefined> {
+    async look(at: Arrival): Promise<SetUp | undefined> {
       const found = await find(sql, at);
       if (!found) return undefined;
       const page = await methodFor(found.action, transact).begin(stepOf(at, found, {}), undefined);
@@ -134,8 +139,11 @@ export function createEnrolmentLinks({ sql, transact, methodFor, credentials, no
           const method = methodFor(found.action, within(tx));
           const step = stepOf(at, found, kept);
           const verdict = await method.verify(step, form);
-          if (verdict.do === 'again')
-            return { do: 'again', page: await method.begin(step, verdict.complaint), complaint: verdict.complaint };
+          if (verdict.do === 'again') {
+            const { complaint } = verdict;
+            const page = await method.begin(step, complaint);
+            return { do: 'again', complaint, page, username: found.user.username };
+          }
           if (verdict.do !== 'passed' || verdict.credentialId === undefined) return { do: 'over' };
           const { user, action, replaces } = found;
           await store.remove(tx.sql, realm, user.id);

@@ -6,6 +6,7 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { isFromElsewhere, siteOf } from '../../domain/site.ts';
 import { valuesIn, withValues } from '../../http/profile-fields.ts';
+import { termsFault, termsOf } from '../../http/terms.ts';
 import { text } from '../../http/texts.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
@@ -53,7 +54,6 @@ export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps)
       throw new Problem('too-many-requests', text('register.tooMany'), { retryAfterSeconds });
     return { ...here, form };
   }
-  const asksForTerms = ({ termsUrl, termsVersion }: RealmSettingsDto) => termsUrl !== null || termsVersion !== null;
 
   app.get(at, { schema: { hide: true } }, async (request, reply) => {
     const { place, invited } = await visit(request, Query.parse(request.query).token);
@@ -64,7 +64,7 @@ export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps)
         ? sendJoin(reply, place, invited, session.username)
         : sendAnother(reply, place, invited, session.username);
     const inputs = await invitations.inputs(place.realm);
-    return sendChoice(reply, place, invited, { inputs, wrong: undefined, asksForTerms: asksForTerms(place.settings) });
+    return sendChoice(reply, place, invited, { inputs, wrong: undefined });
   });
 
   app.post(`${at}/sign-in`, { schema: { hide: true } }, async (request, reply) => {
@@ -93,16 +93,13 @@ export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps)
     const inputs = await invitations.inputs(realm);
     const { password, repeated, token: _, ...values } = form;
     const again = (field: string, message: string) =>
-      sendChoice(reply, place, invited, {
-        inputs,
-        wrong: { field, message, values },
-        asksForTerms: asksForTerms(policy),
-      });
-    if (asksForTerms(policy) && form.terms !== 'on') return again('terms', text('register.acceptFirst'));
+      sendChoice(reply, place, invited, { inputs, wrong: { field, message, values } });
+    const unaccepted = termsFault(policy, form);
+    if (unaccepted !== undefined) return again('terms', unaccepted);
     const username = policy.registrationEmailAsUsername ? '' : (form.username ?? '').trim();
     const nobody = { username, firstName: null, lastName: null, attributes: {} };
     const person = withValues(inputs, valuesIn(inputs, form), nobody);
-    const terms = asksForTerms(policy) ? { url: policy.termsUrl, version: policy.termsVersion } : undefined;
+    const terms = termsOf(policy);
     const made = await invitations.register(realm, place.token, { person, password, repeated, terms }, request.ip);
     if (made.do === 'over') return sendOver(reply, place);
     if (made.do === 'taken') return again('username', text('register.taken'));

@@ -6,7 +6,8 @@ import { sendPage } from '../../http/pages.ts';
 import { passwordFields } from '../../http/password-fields.ts';
 import { passwordScript } from '../../http/password-script.ts';
 import { type ProfileInput, profileFields, usernameField, valuesIn } from '../../http/profile-fields.ts';
-import { text, textHtml } from '../../http/texts.ts';
+import { termsBox } from '../../http/terms.ts';
+import { text } from '../../http/texts.ts';
 import type { InvitationRow } from './store.ts';
 
 export interface InvitationPage {
@@ -56,17 +57,13 @@ export function sendChoice(
   reply: FastifyReply,
   place: InvitationPage,
   invited: Invited,
-  { inputs, wrong, asksForTerms }: { inputs: readonly ProfileInput[]; wrong: Wrong | undefined; asksForTerms: boolean },
+  { inputs, wrong }: { inputs: readonly ProfileInput[]; wrong: Wrong | undefined },
 ): FastifyReply {
   const { realm, settings } = place;
   const { email } = invited;
   const values = wrong?.values ?? {};
   const state = (field: string): Html | false =>
     wrong?.field === field && html` aria-invalid="true" aria-describedby="${errorId(field)}" autofocus`;
-  const terms =
-    settings.termsUrl === null
-      ? html`${text('terms.of', { realm: settings.displayName })}`
-      : html`<a href="${settings.termsUrl}" target="_blank" rel="noopener noreferrer">${text('terms.of', { realm: settings.displayName })}</a>`;
   const title = titleOf(place, invited);
   const body = html`${wrong && html`<div class="error" role="alert" id="${errorId(wrong.field)}"><p>${wrong.message}</p></div>`}
 <p class="lead">${text('invitation.have', { email })}</p>
@@ -78,13 +75,7 @@ ${form(
   html`${!settings.registrationEmailAsUsername && usernameField(values.username, state('username'))}
 ${profileFields(inputs, valuesIn(inputs, values), { wrong: wrong?.field })}
 ${passwordFields(settings, { wrong: wrong?.field, focus: false })}
-${
-  asksForTerms &&
-  html`<div class="check">
-<input type="checkbox" id="terms" name="terms" value="on" required${values.terms === 'on' && html` checked`}${state('terms')}>
-<label for="terms">${textHtml('register.terms', { terms })}</label>
-</div>`
-}
+${termsBox(settings, values, state('terms'))}
 <button>${text('register.submit')}</button>`,
 )}`;
   const documentTitle = wrong ? text('signIn.error', { title }) : title;

@@ -6,7 +6,8 @@ import { sendPage } from '../../http/pages.ts';
 import { passwordFields } from '../../http/password-fields.ts';
 import { passwordScript } from '../../http/password-script.ts';
 import { type ProfileInput, profileFields, usernameField, valuesIn } from '../../http/profile-fields.ts';
-import { text, textHtml } from '../../http/texts.ts';
+import { termsBox } from '../../http/terms.ts';
+import { text } from '../../http/texts.ts';
 import type { Complaint, StepPage } from '../authenticators/authenticator.ts';
 import type { mailedCodeFields } from '../authenticators/mailed-code.ts';
 import type { CaptchaWidget } from '../captchas/check.ts';
@@ -24,18 +25,9 @@ export interface RegisterForm {
   captcha: CaptchaWidget | undefined;
   /** Whether they may do without a password. */
   takesPasskey: boolean;
-  asksForTerms: boolean;
 }
 
-export function formPage({
-  settings,
-  inputs,
-  complaint,
-  work,
-  captcha,
-  takesPasskey,
-  asksForTerms,
-}: RegisterForm): StepPage {
+export function formPage({ settings, inputs, complaint, work, captcha, takesPasskey }: RegisterForm): StepPage {
   const values = complaint?.values ?? {};
   const wrong = complaint?.field;
   const first = settings.registrationEmailAsUsername ? 'email' : 'username';
@@ -61,13 +53,7 @@ ${takesPasskey && ways(values.how)}
 <div data-password>
 ${passwordFields(settings, { wrong, focus: wrong === 'password' || wrong === 'repeated' })}
 </div>
-${
-  asksForTerms &&
-  html`<div class="check">
-<input type="checkbox" id="terms" name="terms" value="on" required${values.terms === 'on' && html` checked`}${state('terms')}>
-<label for="terms">${textHtml('register.terms', { terms: termsLink(settings) })}</label>
-</div>`
-}
+${termsBox(settings, values, state('terms'))}
 ${
   work !== undefined &&
   html`<input type="hidden" name="work" value="" data-work="${work}"><noscript><p class="error">${text('register.needsScript')}</p></noscript>`
@@ -128,13 +114,6 @@ export const passwordPage = (settings: Settings, complaint: Complaint | undefine
   script: passwordScript,
   body: passwordFields(settings, { wrong: complaint?.field }),
 });
-
-const termsLink = ({ termsUrl, displayName }: Settings): Html => {
-  const words = text('terms.of', { realm: displayName });
-  return termsUrl === null
-    ? html`${words}`
-    : html`<a href="${termsUrl}" target="_blank" rel="noopener noreferrer">${words}</a>`;
-};
 
 export const codePage = (
   fields: typeof mailedCodeFields,

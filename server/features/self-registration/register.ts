@@ -4,11 +4,11 @@
 // mail to them, and to nobody else: the pages are the same.
 import { z } from 'zod';
 import type { By } from '../../contract/events.ts';
-import type { Settings } from '../../contract/settings.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { valuesIn, withValues } from '../../http/profile-fields.ts';
+import { termsFault, termsOf } from '../../http/terms.ts';
 import { said, text } from '../../http/texts.ts';
 import type { Form, Kept, PageStep, Passed, Step } from '../authenticators/authenticator.ts';
 import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
@@ -50,7 +50,8 @@ const Pending = z.object({
   }),
   /** null: they want a passkey instead. */
   phc: z.string().nullable(),
-  accepted: z.boolean(),
+  /** Those that they accepted; left out: none. */
+  terms: z.object({ url: z.string().nullable(), version: z.string().nullable() }).exactOptional(),
   emailVerified: z.boolean(),
 });
 type Pending = z.infer<typeof Pending>;
@@ -65,8 +66,6 @@ interface Waits {
   keep: Kept;
 }
 
-const asksForTerms = ({ termsUrl, termsVersion }: Pick<Settings, 'termsUrl' | 'termsVersion'>): boolean =>
-  termsUrl !== null || termsVersion !== null;
 const field = (form: Form, name: string): string => (form[name] ?? '').trim();
 
 export function createRegister(deps: RegisterDeps): PageStep {
@@ -101,9 +100,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
 
   /** @param withPasskey writes it beside the account; left out: they have a password */
   async function create(step: Step, pending: Pending, withPasskey?: NewAccount['beside']): Promise<Passed | undefined> {
-    const { id, person, phc, accepted, emailVerified } = pending;
-    const { termsUrl: url, termsVersion: version } = step.settings;
-    const terms = accepted ? { url, version } : undefined;
+    const { id, person, phc, terms, emailVerified } = pending;
     const account = { id, person, phc: phc ?? undefined, emailVerified, terms };
     const made = await accounts.create(step.realm, step.by.ipAddress ?? '', {
       ...account,
@@ -133,8 +130,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
       const work = step.settings.captchaProvider === 'pow' ? challengeOf(step) : undefined;
       const captcha = await captchas.widget(step.realm, step.settings);
       const takesPasskey = passkeyConfig(step) !== undefined;
-      const asked = { work, captcha, takesPasskey, asksForTerms: asksForTerms(step.settings) };
-      return formPage({ settings: step.settings, inputs, complaint, ...asked });
+      return formPage({ settings: step.settings, inputs, complaint, work, captcha, takesPasskey });
     },
 
     async verify(step, form) {
@@ -163,15 +159,16 @@ export function createRegister(deps: RegisterDeps): PageStep {
         const at = fault.path === 'username' && settings.registrationEmailAsUsername ? 'email' : fault.path;
         return again(at, text('profile.fault', { label, fault: said(fault.message) }), keep);
       }
-      if (asksForTerms(settings) && form.terms !== 'on') return again('terms', text('register.acceptFirst'), keep);
+      const unaccepted = termsFault(settings, form);
+      if (unaccepted !== undefined) return again('terms', unaccepted, keep);
       // A name that people choose has to be told when it is taken; an address never is.
       if (!settings.registrationEmailAsUsername && (await accounts.usernameTaken(realm, person)))
         return again('username', text('register.usernameTaken'), keep);
       const chosen = passkeyConfig(step) && form.how === 'passkey' ? NO_PASSWORD : await chooseFor(step, person, form);
       if (!chosen.ok) return again(chosen.field, chosen.message, keep);
       const { phc } = chosen;
-      const made = { id: deps.newId(), person, phc, accepted: asksForTerms(settings), emailVerified: false };
-      const pending = Pending.parse(made);
+      const terms = termsOf(settings);
+      const pending = Pending.parse({ id: deps.newId(), person, phc, ...(terms && { terms }), emailVerified: false });
       if (settings.registrationVerifyEmail && (await sends(realm, 'EMAIL'))) {
         const sent = await mail(step, pending);
         return { do: 'kept', keep: sent, ...(sent.address !== undefined && { address: sent.address }) };

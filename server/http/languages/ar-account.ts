@@ -130,6 +130,7 @@ export const account = {
   'browsers.lead': 'تسجيل الدخول بأي متصفح آخر يُعدّ تسجيل دخول من جهاز جديد.',
   'browsers.forget': 'نسيان',
   'browsers.forgotten': 'لم يعد المتصفح معروفًا.',
+  'enrolmentLink.for': 'للحساب {username}.',
   'enrolmentLink.doneTitle': 'تم الإعداد',
   'enrolmentLink.done': 'يمكنك من الآن فصاعدًا تسجيل الدخول به.',
   'enrolmentLink.over': 'استُخدم من قبل أو أصبح قديمًا أو حلّ محله رابط أحدث. اطلب من المسؤول رابطًا آخر.',

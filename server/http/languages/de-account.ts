@@ -132,6 +132,7 @@ export const account = {
   'browsers.lead': 'Eine Anmeldung mit jedem anderen gilt als eine auf einem neuen Gerät.',
   'browsers.forget': 'Vergessen',
   'browsers.forgotten': 'Der Browser ist nicht mehr als Ihrer bekannt.',
+  'enrolmentLink.for': 'Für das Konto {username}.',
   'enrolmentLink.doneTitle': 'Es ist eingerichtet',
   'enrolmentLink.done': 'Von jetzt an können Sie sich damit anmelden.',
   'enrolmentLink.over':

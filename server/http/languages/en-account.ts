@@ -130,6 +130,7 @@ export const account = {
   'browsers.lead': 'A sign-in with any other one counts as one on a new device.',
   'browsers.forget': 'Forget',
   'browsers.forgotten': 'The browser has been forgotten.',
+  'enrolmentLink.for': 'For the account {username}.',
   'enrolmentLink.doneTitle': 'It is set up',
   'enrolmentLink.done': 'From now on you can sign in with it.',
   'enrolmentLink.over':

@@ -132,6 +132,7 @@ export const account = {
   'browsers.lead': 'Un inicio de sesión con cualquier otro cuenta como hecho en un dispositivo nuevo.',
   'browsers.forget': 'Olvidar',
   'browsers.forgotten': 'Se ha olvidado el navegador.',
+  'enrolmentLink.for': 'Para la cuenta {username}.',
   'enrolmentLink.doneTitle': 'Ya está configurado',
   'enrolmentLink.done': 'A partir de ahora puede iniciar sesión con ello.',
   'enrolmentLink.over':

@@ -132,6 +132,7 @@ export const account = {
   'browsers.lead': 'Une connexion avec tout autre navigateur compte comme venant d’un nouvel appareil.',
   'browsers.forget': 'Oublier',
   'browsers.forgotten': 'Le navigateur a été oublié.',
+  'enrolmentLink.for': 'Pour le compte {username}.',
   'enrolmentLink.doneTitle': 'C’est configuré',
   'enrolmentLink.done': 'Vous pouvez désormais l’utiliser pour vous connecter.',
   'enrolmentLink.over':

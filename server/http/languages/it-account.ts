@@ -130,6 +130,7 @@ export const account = {
   'browsers.lead': 'Un accesso con qualsiasi altro vale come accesso da un nuovo dispositivo.',
   'browsers.forget': 'Dimentica',
   'browsers.forgotten': 'Il browser è stato dimenticato.',
+  'enrolmentLink.for': 'Per l’account {username}.',
   'enrolmentLink.doneTitle': 'Configurazione completata',
   'enrolmentLink.done': 'D’ora in poi può usarlo per accedere.',
   'enrolmentLink.over':

@@ -132,6 +132,7 @@ export const account = {
   'browsers.lead': 'それ以外のブラウザーでのサインインは、新しいデバイスからのものとして扱われます。',
   'browsers.forget': '忘れる',
   'browsers.forgotten': 'ブラウザーの記憶を消しました。',
+  'enrolmentLink.for': 'アカウント {username} 用です。',
   'enrolmentLink.doneTitle': '設定しました',
   'enrolmentLink.done': 'これからはこれでサインインできます。',
   'enrolmentLink.over':

@@ -132,6 +132,7 @@ export const account = {
   'browsers.lead': 'Inloggen met een andere browser telt als inloggen op een nieuw apparaat.',
   'browsers.forget': 'Vergeten',
   'browsers.forgotten': 'De browser is vergeten.',
+  'enrolmentLink.for': 'Voor het account {username}.',
   'enrolmentLink.doneTitle': 'Het is ingesteld',
   'enrolmentLink.done': 'Vanaf nu kunt u ermee inloggen.',
   'enrolmentLink.over': 'Hij is al gebruikt, te oud of door een nieuwere vervangen. Vraag uw beheerder om een andere.',

@@ -131,6 +131,7 @@ export const account = {
   'browsers.lead': 'Logowanie w każdej innej liczy się jako logowanie na nowym urządzeniu.',
   'browsers.forget': 'Zapomnij',
   'browsers.forgotten': 'Przeglądarka została zapomniana.',
+  'enrolmentLink.for': 'Dla konta {username}.',
   'enrolmentLink.doneTitle': 'Skonfigurowano',
   'enrolmentLink.done': 'Od teraz możesz się tak logować.',
   'enrolmentLink.over': 'Został już użyty, jest zbyt stary albo zastąpił go nowszy. Poproś administratora o inny.',

@@ -130,6 +130,7 @@ export const account = {
   'browsers.lead': 'Uma entrada com qualquer outro conta como feita em um dispositivo novo.',
   'browsers.forget': 'Esquecer',
   'browsers.forgotten': 'O navegador foi esquecido.',
+  'enrolmentLink.for': 'Para a conta {username}.',
   'enrolmentLink.doneTitle': 'Está configurado',
   'enrolmentLink.done': 'A partir de agora você pode entrar com isso.',
   'enrolmentLink.over':

@@ -132,6 +132,7 @@ export const account = {
   'browsers.lead': 'Başka bir tarayıcıyla oturum açmak yeni bir cihazda oturum açmak sayılır.',
   'browsers.forget': 'Unut',
   'browsers.forgotten': 'Tarayıcı unutuldu.',
+  'enrolmentLink.for': '{username} hesabı için.',
   'enrolmentLink.doneTitle': 'Kurulum tamam',
   'enrolmentLink.done': 'Bundan sonra onunla oturum açabilirsiniz.',
   'enrolmentLink.over':

@@ -128,6 +128,7 @@ export const account = {
   'browsers.lead': '使用任何其他浏览器登录都视为在新设备上登录。',
   'browsers.forget': '忘记',
   'browsers.forgotten': '已忘记该浏览器。',
+  'enrolmentLink.for': '用于帐户 {username}。',
   'enrolmentLink.doneTitle': '已设置',
   'enrolmentLink.done': '从现在起您可以用它登录。',
   'enrolmentLink.over': '它已被使用、时间太久，或已被较新的链接取代。请向管理员索取另一个。',

@@ -83,7 +83,7 @@ test('whoever has lost their app sets up another one by the link, and the old on
 test('whoever has lost their only passkey sets up another one, by which they are found again', async () => {
   const who = browser();
   const page = await who.open(await link('CONFIGURE_PASSKEY'));
-  expect(page.heading).toBe('Set up a passkey');
+  expect([page.heading, page.text.includes('For the account ada.')]).toEqual(['Set up a passkey', true]);
   expect((await who.fill(page, { passkey: passkeyFor(page) })).heading).toBe('It is set up');
   expect(await credentials()).toEqual(['password', 'webauthn']);
   const [created] = await events('ENROLMENT_LINK_CREATED');
@@ -107,6 +107,7 @@ test('opening a link does nothing, a wrong code leaves it as it was, and it work
   for (let times = 0; times < 3; times += 1) expect((await browser().open(path)).status).toBe(200);
   const page = await who.open(path);
   const wrong = await who.fill(page, { code: '000000', label: 'Phone' });
+  for (const { text } of [page, wrong]) expect(text).toContain('For the account ada.');
   expect(wrong.text).toContain('That code is not right');
   expect(secretOn(wrong)).toBe(secretOn(page));
   expect((await who.fill(wrong, { code: codeAt(secretOn(page), moment()) })).heading).toBe('It is set up');

@@ -11,7 +11,7 @@ import { createUser, getUser, listUsers } from '../../../server/contract/users.t
 import { administrator } from '../../support/administrators.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
-import { createPerson, type Person } from '../../support/person.ts';
+import { createPerson, type Person, type Shown } from '../../support/person.ts';
 
 let site: MailingServer;
 let clock = new Date();
@@ -159,6 +159,29 @@ test('what is wrong with a new account is said, and the invitation stays', async
   }
   expect(await members()).toEqual([]);
   expect(await post(person(), 'register', link, newcomer)).toMatchObject({ heading: 'You are in' });
+});
+
+test('the terms are accepted as the page showed them, and not unread where they changed meanwhile', async () => {
+  const set = (termsVersion: string) => call(putSettings, { params: params(), body: { termsVersion } });
+  await set('2');
+  const link = await invited(eve());
+  const who = person();
+  const shownOn = ({ text }: Shown) => ({ accepted: /name="accepted" value="([^"]*)"/.exec(text)?.[1] ?? '' });
+  const page = await who.open(link);
+  expect(page.text).toContain('Version 2');
+  const send = (values: Record<string, string>) => post(who, 'register', link, { ...newcomer, ...values });
+  expect((await send(shownOn(page))).text).toContain('Accept the terms of use to go on.');
+  await set('3');
+  const changed = await send({ ...shownOn(page), terms: 'on' });
+  expect(changed.text).toContain('The terms have changed meanwhile. Read them again.');
+  expect(changed.text).toContain('Version 3');
+  expect(changed.text).not.toMatch(/id="terms"[^>]* checked/);
+  expect((await send({ terms: 'on' })).text).toContain('The terms have changed meanwhile');
+  expect(await userNamed('eve')).toBeUndefined();
+  const done = await send({ ...shownOn(changed), terms: 'on' });
+  expect(done.heading).toBe('You are in');
+  const { body } = await call(listEvents, { params: params(), query: { type: 'TERMS_ACCEPTED' } });
+  expect(body?.map(({ data }) => data)).toEqual([{ termsUrl: null, termsVersion: '3' }]);
 });
 
 test('administrators list, send again and revoke: the older link is over each time', async () => {

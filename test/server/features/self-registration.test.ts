@@ -216,6 +216,38 @@ test('the terms are accepted on the way, in their version, and not asked for aga
   });
 });
 
+test('terms that changed while the form lay on the table are not accepted unread', async () => {
+  const accepts = { email: address(), terms: 'on', ...both };
+  await set({ termsUrl: 'https://acme.example/terms', termsVersion: '2' });
+  const who = person();
+  const page = await who.open(`/realms/${realm}/register`);
+  expect(page.text).toContain('Version 2');
+  await set({ termsUrl: 'https://acme.example/new-terms', termsVersion: '3' });
+  const changed = await who.fill(page, accepts);
+  expect(changed.text).toContain('The terms have changed meanwhile. Read them again.');
+  expect(changed.text).toContain('Version 3');
+  expect(changed.text).not.toMatch(/id="terms"[^>]* checked/);
+  expect((await who.fill(changed, both)).text).toContain('Accept the terms of use to go on.');
+  expect(await people()).toEqual([]);
+  expect((await who.fill(changed, accepts)).url).toContain('/account');
+  expect((await events('TERMS_ACCEPTED')).map(({ data }) => data)).toEqual([
+    { termsUrl: 'https://acme.example/new-terms', termsVersion: '3' },
+  ]);
+});
+
+test('terms that change while the address is being confirmed are accepted by nobody who has not seen them', async () => {
+  await site.sendsMail(realm);
+  await set({ termsVersion: '2' });
+  const { who, after } = await register({ terms: 'on' });
+  expect(after.heading).toBe('Confirm your e-mail address');
+  await set({ termsVersion: '3' });
+  const asked = await who.fill(after, { code: codeIn(await mailed()) });
+  const accepted = async () => (await events('TERMS_ACCEPTED')).map(({ data }) => data?.termsVersion).reverse();
+  expect([asked.heading, asked.text.includes('Version 3'), await accepted()]).toEqual(['Terms of use', true, ['2']]);
+  expect((await who.fill(asked, {})).url).toContain('/account');
+  expect(await accepted()).toEqual(['2', '3']);
+});
+
 test('it goes on to the application, from the sign-in page and by prompt=create', async () => {
   const who = person();
   const page = await who.open(authorizePath(realm, 'spa', newVerifier()));

@@ -1,0 +1,53 @@
+// The realm's terms of use on a page: the link to them, and which ones the page shows, so that nobody accepts what changed meanwhile.
+import type { Settings } from '../contract/settings.ts';
+import { type Html, html } from './html.ts';
+import { text, textHtml } from './texts.ts';
+
+type Fields = Pick<Settings, 'termsUrl' | 'termsVersion'>;
+type Form = Readonly<Record<string, string>>;
+/** Which ones somebody accepted. */
+export interface Terms {
+  url: string | null;
+  version: string | null;
+}
+
+/** Those that whoever makes an account accepts; undefined: the realm has none. */
+export const termsOf = ({ termsUrl: url, termsVersion: version }: Fields): Terms | undefined =>
+  url === null && version === null ? undefined : { url, version };
+
+const written = ({ termsUrl, termsVersion }: Fields): string => [termsVersion ?? '', termsUrl ?? ''].join(' ');
+
+/** Whether the form was of the page that {@link shownTerms} made of the same terms. */
+export const areShown = (settings: Fields, form: Form): boolean => form.accepted === written(settings);
+
+export const shownTerms = (settings: Fields): Html =>
+  html`<input type="hidden" name="accepted" value="${written(settings)}">`;
+
+export function termsLink({ termsUrl, displayName }: Settings): Html {
+  const words = text('terms.of', { realm: displayName });
+  return termsUrl === null
+    ? html`${words}`
+    : html`<a href="${termsUrl}" target="_blank" rel="noopener noreferrer">${words}</a>`;
+}
+
+/**
+ * The box by which somebody accepts them, where the realm has any.
+ * @param form as it was sent before: ticked again where it was ticked for these terms
+ * @param state what else the box says of itself
+ */
+export const termsBox = (settings: Settings, form: Form, state: Html | false): Html | false =>
+  termsOf(settings) !== undefined &&
+  html`${shownTerms(settings)}<div class="check">
+<input type="checkbox" id="terms" name="terms" value="on" required${form.terms === 'on' && areShown(settings, form) && html` checked`}${state}>
+<label for="terms">${textHtml('register.terms', { terms: termsLink(settings) })}${
+    settings.termsVersion !== null &&
+    html` <span class="hint">${text('terms.version', { version: settings.termsVersion })}</span>`
+  }</label>
+</div>`;
+
+/** Why a form with {@link termsBox} doesn't accept them, as it is told; undefined: it does, or there are none. */
+export function termsFault(settings: Fields, form: Form): string | undefined {
+  if (!termsOf(settings)) return undefined;
+  if (form.terms !== 'on') return text('register.acceptFirst');
+  return areShown(settings, form) ? undefined : text('terms.changed');
+}
