@@ -6,6 +6,7 @@ import { defaultFolder, type Migration, readMigrations } from './migration-files
 
 /** What `migrate` may be told. */
 export interface MigrateOptions {
+  /** Told of each file that was applied, of a fresh database of all at once. */
   log?: (message: string) => void;
   /** Where the `NNNN_words.sql` files lie; those of the server by default. */
   folder?: string;
@@ -37,28 +38,33 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
   try {
     await requireVersion(client);
     const applied: string[] = [];
+    let isFresh = false;
     for (;;) {
       const done = await step(client, files);
-      if (!done) return { applied };
+      if (!done) break;
+      if (applied.length === 0) isFresh = done.isFirst;
       applied.push(done.name);
-      log(`applied ${done.name}`);
+      if (!isFresh) log(`applied ${done.name}`);
     }
+    if (isFresh) log(`created the schema, ${applied.length} migrations`);
+    return { applied };
   } finally {
     await client.end().catch(() => {});
   }
 }
 
 /** Applies the next file, if any. Every step decides anew, as another replica may have gone ahead in between. */
-async function step(client: pg.Client, files: Migration[]): Promise<Migration | undefined> {
+async function step(client: pg.Client, files: Migration[]): Promise<{ name: string; isFirst: boolean } | undefined> {
   try {
     await client.query('begin');
     // the transaction's lock, since a pooler between us and PostgreSQL may not keep a session's
     await client.query('set local statement_timeout = 0; set local lock_timeout = 0');
     await client.query('select pg_advisory_xact_lock($1)', [lockKey]);
-    const next = nextOf(files, await readApplied(client));
+    const before = await readApplied(client);
+    const next = nextOf(files, before);
     if (next) await apply(client, next);
     await client.query('commit');
-    return next;
+    return next && { name: next.name, isFirst: before.length === 0 };
   } catch (error) {
     await client.query('rollback').catch(() => {});
     throw error;

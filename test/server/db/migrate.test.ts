@@ -32,12 +32,23 @@ test('files are applied once, in order, and recorded', async () => {
   await write('0001_thing.sql', 'create table thing (id int primary key);');
   const log: string[] = [];
   expect(await run(log)).toEqual({ applied: ['0001_thing.sql', '0002_more.sql'] });
-  expect(log).toEqual(['applied 0001_thing.sql', 'applied 0002_more.sql']);
+  expect(log).toEqual(['created the schema, 2 migrations']);
   expect(await run()).toEqual({ applied: [] });
   expect(await query('select count(*)::int from thing')).toEqual([{ count: 2 }]);
   const [row] = await query('select *, applied_at > now() - interval $$1 min$$ recent from schema_migration limit 1');
   expect(row).toMatchObject({ number: 1, name: '0001_thing.sql', breaking: false, recent: true });
   expect(row.checksum).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test('an upgrade tells of each file, a database that is up to date of nothing', async () => {
+  await write('0001_thing.sql', 'create table thing (id int primary key);');
+  await run();
+  await write('0002_more.sql', 'insert into thing values (1);');
+  await write('0003_last.sql', 'insert into thing values (2);');
+  const log: string[] = [];
+  await run(log);
+  await run(log);
+  expect(log).toEqual(['applied 0002_more.sql', 'applied 0003_last.sql']);
 });
 
 test('two replicas that start together apply each file once', async () => {
@@ -144,12 +155,15 @@ test('npm run migrate says what it did, and what it lacks', async () => {
         ['server/db/main.ts'],
         { env: { ...process.env, ...env } },
         (error, stdout, stderr) => {
-          resolve([error?.code ?? 0, (stdout + stderr).trim().split('\n').at(-1) ?? '']);
+          resolve([error?.code ?? 0, (stdout + stderr).trim()]);
         },
       );
     });
   const env = { DATABASE_URL: database.url };
-  expect(await main(env)).toEqual([0, expect.stringMatching(/^\d+ migrations applied\.$/)]);
+  expect(await main(env)).toEqual([
+    0,
+    expect.stringMatching(/^created the schema, (\d+) migrations\n\1 migrations applied\.$/),
+  ]);
   expect(await main(env)).toEqual([0, 'The database is up to date.']);
   expect(await main({ DATABASE_URL: '' })).toEqual([2, expect.stringContaining('DATABASE_URL is not set')]);
   const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
