@@ -15,7 +15,13 @@ import { Content, contentContext } from './send.ts';
 import * as store from './store.ts';
 
 export const MESSAGE_JOB = 'message-delivery';
-const MessageJob = z.object({ realm: z.string(), id: z.uuid(), attempt: z.int().default(1) });
+const MessageJob = z.object({
+  realm: z.string(),
+  id: z.uuid(),
+  /** '': stored by an older server. */
+  channel: z.string().default(''),
+  attempt: z.int().default(1),
+});
 
 /** Seven tries in two hours, as long as the message is of use; each delay a fifth shorter or longer. */
 const RETRY_DELAYS: readonly number[] = [5, 15, 60, 300, 1_200, 3_600];
@@ -80,9 +86,9 @@ export function messageJob({
     maxAttempts: 500,
     // longer than any driver takes
     expireSeconds: 90,
-    concurrency: 24,
-    // A realm whose gateway hangs leaves most places to others.
-    group: { of: ({ realm }) => realm, concurrency: 6 },
+    concurrency: 36,
+    // A gateway that hangs leaves most places to others, those of its realm among them.
+    group: { of: ({ realm, channel }) => `${realm} ${channel}`, concurrency: 6 },
     async run({ realm, id, attempt }) {
       const row = await store.sendable(sql, realm, id);
       if (!row || row.attempts >= attempt || row.status === 'sent' || row.status === 'dead') return;
@@ -106,7 +112,8 @@ export function messageJob({
         return;
       }
       // The next try is stored before this one is settled: a death in between repeats this one and loses none.
-      await enqueue(sql, MESSAGE_JOB, [{ realm, id, attempt: attempt + 1 }], { startAfterSeconds });
+      const { channel } = row;
+      await enqueue(sql, MESSAGE_JOB, [{ realm, id, channel, attempt: attempt + 1 }], { startAfterSeconds });
       await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'retrying' });
     },
   });

@@ -71,7 +71,7 @@ export interface SendDeps {
   settings: Pick<SettingsService, 'of'>;
   texts: Texts;
   limits: Limiter;
-  enqueue(sql: Sql, messages: readonly { realm: string; id: string }[]): Promise<void>;
+  enqueue(sql: Sql, messages: readonly { realm: string; id: string; channel: Channel }[]): Promise<void>;
   now: () => Date;
   newId: () => string;
 }
@@ -147,7 +147,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
     await store.insertMessages(tx.sql, realm, rows, at);
     await enqueue(
       tx.sql,
-      rows.map(({ id }) => ({ realm, id })),
+      rows.map(({ id }) => ({ realm, id, channel })),
     );
     const data = { channel, templateKey };
     const subject = userId === null ? null : ({ type: 'user', id: userId, name: person?.username ?? null } as const);

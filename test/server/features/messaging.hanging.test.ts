@@ -127,3 +127,16 @@ test('gateways that hang, by SMTP, HTTP and HTTP/2, hold up nobody else’s mess
   for (const realm of ['by-mail', 'by-http', 'by-apns'])
     expect((await messages(realm)).map(({ attempts }) => attempts)).toEqual(Array(10).fill(0));
 });
+
+test('a gateway that hangs holds up none of its realm’s other channels', async () => {
+  silent.received.length = 0;
+  silent.answer = () => new Promise(() => {});
+  const userId = await realmWith('both', { channel: 'SMS', driver: 'http', config: { url: silent.url } });
+  await provide('both', { channel: 'EMAIL', driver: 'smtp', config: { host: '127.0.0.1', port: mail.port } });
+  for (let n = 0; n < 10; n += 1) await code('both', userId, `+49170123457${n}`, 'otp-sms');
+  await eventually(async () => expect(silent.received).toHaveLength(6));
+  await code('both', userId, 'ada@example.com');
+  const byChannel = async (wanted: string) => (await messages('both')).filter(({ channel }) => channel === wanted);
+  await eventually(async () => expect(await byChannel('EMAIL')).toMatchObject([{ status: 'sent' }]));
+  expect((await byChannel('SMS')).map(({ attempts }) => attempts)).toEqual(Array(10).fill(0));
+});
