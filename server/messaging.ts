@@ -61,7 +61,7 @@ export function createMessaging(deps: MessagingDeps) {
     seal,
     settings,
     texts,
-    limits: createLimits({ seal, now }),
+    limits: createLimits({ seal, now, newId }),
     enqueue: (on, messages) => enqueue(on, MESSAGE_JOB, messages),
     now,
     newId,

@@ -1151,6 +1151,17 @@ create table realm_key (
 CREATE INDEX realm_key_id ON realm_key USING btree (key_id);
 CREATE UNIQUE INDEX realm_key_active ON realm_key USING btree (realm_id, algorithm) WHERE ((activated_at IS NOT NULL) AND (rotated_at IS NULL));
 
+create table realm_message_count (
+  realm_id text not null,
+  channel text not null,
+  hour timestamp with time zone not null,
+  part uuid not null,
+  used integer not null,
+  primary key (realm_id, channel, hour, part),
+  constraint realm_message_count_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX realm_message_count_age ON realm_message_count USING btree (hour);
+
 create table realm_user (
   realm_id text not null,
   id uuid not null,

@@ -85,7 +85,7 @@ export interface Reminder {
   email: string;
   due: Date;
 }
-/** Whom to remind now; each of a review is told once. */
+/** Whom to remind now, in the order of their addresses (messaging/limits.ts); each of a review is told once. */
 export const reminded = (sql: Sql, realm: string, until: Date): Promise<Reminder[]> => sql<Reminder>`
   with due as (
     update agent t set reminded_of = ${reviewDue}
@@ -94,4 +94,4 @@ export const reminded = (sql: Sql, realm: string, until: Date): Promise<Reminder
     returning t.realm_id, t.name, t.user_id, t.reminded_of
   ) select d.name, u.id as user_id, u.email, d.reminded_of as due
     from due d join realm_user u on u.realm_id = d.realm_id and u.id = d.user_id
-    where u.enabled and u.email is not null order by d.name`;
+    where u.enabled and u.email is not null order by lower(u.email) collate "C", d.name`;

@@ -110,37 +110,53 @@ export interface Bound {
   key: string;
   most: number;
 }
+/** Of the realm's own count. */
+export interface OfRealm {
+  channel: Channel;
+  /** Whether this message is one of it. */
+  counts: boolean;
+  newId(): string;
+}
 /**
  * Counts one more for each key in this hour, and for the realm where none of them is beyond its bound: what one recipient or address
- * may not have takes nothing from the others.
- * @returns how many there are with it; of the realm by shards
+ * may not have takes nothing from the others. The realm's count is the sum of rows, of which each transaction raises one that nobody
+ * else does: so it waits for none, and whoever holds one waits for no other's (no deadlock of two that ask for several messages).
+ * @returns how many there are with it
  */
 export async function count(
   sql: Sql,
   realm: string,
   bounds: readonly Bound[],
-  { hour, shard, shards }: { hour: Date; shard: string | undefined; shards: readonly string[] },
-): Promise<Map<string, number>> {
-  const rows = await sql<{ key: string; used: number }>`
+  { hour, channel, counts, newId }: OfRealm & { hour: Date },
+): Promise<{ used: Map<string, number>; ofRealm: number }> {
+  const rows = await sql<{ key: string | null; used: number }>`
     with bound as (
       select key, most from unnest(${bounds.map(({ key }) => key)}::text[], ${bounds.map(({ most }) => most)}::int[]) as b (key, most)
     ), more as (
       insert into message_count (realm_id, key, hour, used) select ${realm}, key, ${hour}, 1 from bound order by key
       on conflict (realm_id, key, hour) do update set used = message_count.used + 1
       returning key, used
-    ), of_realm as (
-      insert into message_count (realm_id, key, hour, used) select ${realm}, ${shard}::text, ${hour}, 1
-      where ${shard}::text is not null and not exists (select from more join bound using (key) where used > most)
-      on conflict (realm_id, key, hour) do update set used = message_count.used + 1
-      returning key, used
+    ), counted as (
+      select where ${counts} and not exists (select from more join bound using (key) where used > most)
+    ), free as (
+      select part from realm_message_count
+      where realm_id = ${realm} and channel = ${channel} and hour = ${hour} and exists (select from counted)
+      limit 1 for update skip locked
+    ), raised as (
+      update realm_message_count set used = used + 1
+      where realm_id = ${realm} and channel = ${channel} and hour = ${hour} and part = (select part from free)
+      returning 1
+    ), begun as (
+      insert into realm_message_count (realm_id, channel, hour, part, used)
+      select ${realm}, ${channel}, ${hour}, ${newId()}, 1 from counted where not exists (select from free)
+      returning 1
     )
     select key, used from more
     union all
-    select key, used from of_realm
-    union all
-    select c.key, c.used from message_count c
-    where c.realm_id = ${realm} and c.hour = ${hour} and c.key = any(${shards}::text[]) and c.key is distinct from ${shard}::text`;
-  return new Map(rows.map(({ key, used }) => [key, used]));
+    select null, (select count(*) from raised)::int + (select count(*) from begun)::int + coalesce((
+      select sum(used) from realm_message_count where realm_id = ${realm} and channel = ${channel} and hour = ${hour}), 0)::int`;
+  const used = new Map(rows.map((row) => [row.key ?? '', row.used]));
+  return { used, ofRealm: used.get('') ?? 0 };
 }
 
 interface PersonRow {

@@ -81,15 +81,18 @@ export function createSharing({
     return found;
   }
 
-  /** Of what they don't know yet, one message for each of them who has an address. */
+  /** Of what they don't know yet, one message for each of them who has an address, in the order of these (messaging/limits.ts). */
   async function tellOwners(
     tx: Tx,
     { realm, by }: { realm: string; by: By },
     { rows, missing, requester, clientId }: Requested,
   ): Promise<void> {
     const names = new Map(missing.map(({ resource, name }) => [resource, name]));
+    const address = ({ email }: (typeof rows)[number]) => email?.toLowerCase() ?? '';
     const news = Map.groupBy(
-      rows.filter(({ known, email }) => !known && email !== null),
+      rows
+        .filter(({ known, email }) => !known && email !== null)
+        .toSorted((a, b) => (address(a) < address(b) ? -1 : 1)),
       ({ userId }) => userId,
     );
     for (const [userId, of] of news)

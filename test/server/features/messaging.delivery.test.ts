@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { listEvents } from '../../../server/contract/events.ts';
+import { bySystem, listEvents } from '../../../server/contract/events.ts';
 import { putMessageTemplate } from '../../../server/contract/message-templates.ts';
 import * as messages from '../../../server/contract/messages.ts';
 import { deleteMessagingProvider, putMessagingProvider } from '../../../server/contract/messaging.ts';
@@ -259,6 +259,36 @@ describe('limits', () => {
     await code({ to: 'b@example.com' });
     await eventually(async () => expect(await events('MESSAGE_SUPPRESSED')).toHaveLength(3));
     expect(mail.mails).toHaveLength(1);
+  });
+
+  test('make no two transactions wait for each other that send several messages, and count them all', async () => {
+    await byMail();
+    await limit({ maxMessagesPerRecipientPerHour: 1000, maxEmailsPerHour: 121 });
+    const { transact, send } = asking.with;
+    let tries = 0;
+    const askForTwo = async (n: number) => {
+      const recipients = [
+        `shared${n % 5}@example.com`,
+        n % 2 ? `own${n}@example.com` : `shared${(n + 1) % 5}@example.com`,
+      ];
+      recipients.sort();
+      await transact(realm, async (tx) => {
+        tries += 1;
+        for (const to of recipients) {
+          const values = { code: CODE };
+          await send(tx, { realm, by: bySystem, userId, to, templateKey: 'otp-email', values });
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+      });
+    };
+    await Promise.all(Array.from({ length: 60 }, (_, n) => askForTwo(n)));
+    // One that PostgreSQL ends for a deadlock is tried again.
+    expect(tries).toBe(60);
+    await code();
+    expect(await events('MESSAGE_SUPPRESSED')).toHaveLength(0);
+    await code();
+    const suppressed = await events('MESSAGE_SUPPRESSED');
+    expect(suppressed.map(({ data }) => data.reason)).toEqual(['more than the limit of the realm']);
   });
 
   test('of a realm are not used up by what one recipient or address may not have', async () => {
