@@ -85,7 +85,7 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
   const upstreams = { oidc, oauth2: createOauth2({ codeFlow }), saml };
   const brokering = createBrokering({
     ...{ providers, links, firstSignIns, providerSessions, providerTokens, apply: applyProvided },
-    ...{ upstreams, notify, transact, seal, now },
+    ...{ upstreams, notify, seal, now },
   });
   return {
     brokering,

@@ -189,6 +189,8 @@ export interface Method extends AuthenticatorEntry, PageStep {
   standsFor?: string;
   /** What it writes when a sign-in ends in which it was passed, in that transaction. */
   atEnd?(tx: Tx, end: SignInEnd): Promise<void>;
+  /** Writes what {@link atEnd} will change of the person, in a transaction that is undone: conditions see them as they will be. */
+  foresee?(tx: Tx, end: Omit<SignInEnd, 'sessionId'>): Promise<void>;
 }
 
 /** A sign-in that has come to its end. */

@@ -57,7 +57,7 @@ const first = (claims: Claims, names: readonly string[]): string =>
     .find((value) => value !== '') ?? '';
 
 /** What its mappers make of its claims. */
-export function providedBy({ mappers }: Pick<Provider, 'mappers'>, claims: Claims): Provided {
+function providedBy({ mappers }: Pick<Provider, 'mappers'>, claims: Claims): Provided {
   const ties = (to: 'role' | 'group') => {
     const has = new Map<string, boolean>();
     for (const { claim, value, target } of mappers.filter((mapper) => mapper.to === to)) {

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { Seal } from '../../crypto/seal.ts';
 import { newSecret, sameSecret } from '../../crypto/tokens.ts';
-import type { Transact } from '../../db/transact.ts';
+import type { Tx } from '../../db/transact.ts';
 import { linkDigest, providerPath } from '../../domain/links.ts';
 import { Withdrawn } from '../../domain/proof.ts';
 import { text } from '../../http/texts.ts';
@@ -14,7 +14,7 @@ import type { applyProvided } from '../users/provided.ts';
 import type { FirstSignIns } from './first-sign-in.ts';
 import type { Links } from './links.ts';
 import { goOnPage, nonePage, waysPage } from './pages.ts';
-import { type Arrived, arrivedBy, providedBy } from './person.ts';
+import { type Arrived, arrivedBy } from './person.ts';
 import type { ProviderSessions } from './provider-sessions.ts';
 import type { ProviderTokens } from './provider-tokens.ts';
 import type { Provider, Providers } from './providers.ts';
@@ -31,7 +31,6 @@ export interface BrokeringDeps {
   /** What providers say of people, written. */
   apply: typeof applyProvided;
   notify: Notify;
-  transact: Transact;
   seal: Seal;
   now: () => Date;
 }
@@ -42,19 +41,8 @@ const wayTo = (realm: string, alias: string, tab: number): string =>
   `${providerPath(realm, alias)}${tab === 0 ? '' : `?tab=${tab}`}`;
 
 export function createBrokering(deps: BrokeringDeps) {
-  const {
-    providers,
-    upstreams,
-    links,
-    firstSignIns,
-    providerSessions,
-    providerTokens,
-    apply,
-    notify,
-    transact,
-    seal,
-    now,
-  } = deps;
+  const { providers, upstreams, links, firstSignIns, providerSessions, providerTokens, apply, notify, seal, now } =
+    deps;
   const contextOf = (realm: string): string => `brokering:${realm}`;
   const sealed = (realm: string, value: Stage | Ended): string =>
     seal.seal(JSON.stringify(value), contextOf(realm)).toString('base64');
@@ -73,6 +61,15 @@ export function createBrokering(deps: BrokeringDeps) {
   ): void {
     if (session) providerSessions.note(atLast, realm, { ...of, ...session });
     if (session?.token) providerTokens.note(atLast, realm, of.linkId, session.token);
+  }
+  type Whose = Omit<SignInEnd, 'sessionId'>;
+  const endedOf = ({ realm, kept }: Whose): Ended => Ended.parse(opened(realm, kept));
+  /** What their provider says of them, written as far as it counts. */
+  async function follow(tx: Tx, { realm, by, user }: Whose, ended: Ended): Promise<void> {
+    const said = 'link' in ended ? ended.said : ended.connect;
+    if (!said) return;
+    const { alias: from, emailVerified, provided } = said;
+    await apply(tx, by, realm, user.id, provided, { from, emailVerified });
   }
   /** The one that it has to be, if one has. */
   const wanted = ({ config, providerHint }: Step): string | undefined =>
@@ -141,21 +138,13 @@ export function createBrokering(deps: BrokeringDeps) {
   }
 
   async function found(step: Step, provider: Provider, identity: Awaited<ReturnType<Upstream['arrive']>>) {
-    const { realm, settings, by } = step;
+    const { realm, settings } = step;
     const arrived = arrivedBy(provider, identity, { byEmail: settings.registrationEmailAsUsername });
     const link = await links.find(realm, arrived);
     if (!link) return wrapped(step, await firstSignIns.begin(step, provider, arrived));
-    if (provider.syncMode === 'always')
-      await transact(
-        realm,
-        (tx) =>
-          apply(tx, by, realm, link.user.id, providedBy(provider, identity.claims), {
-            from: provider.alias,
-            emailVerified: arrived.emailVerified,
-          }),
-        { bookkeeping: true },
-      );
-    const atEnd = { stage: sealed(realm, { link: link.id, session: arrived.session }) };
+    const { session, alias, emailVerified, provided } = arrived;
+    const said = provider.syncMode === 'always' ? { alias, emailVerified, provided } : undefined;
+    const atEnd = { stage: sealed(realm, { link: link.id, session, said }) };
     const first = link.isNew ? firstOf(provider) : {};
     return { do: 'passed', user: link.user, identityId: link.id, atEnd, ...first } as const;
   }
@@ -230,20 +219,23 @@ export function createBrokering(deps: BrokeringDeps) {
     /** Only what is typed can be guessed. */
     guesses: (_: Step, form: Form): boolean => form.answer === undefined && form.provider === undefined,
 
+    foresee: (tx: Tx, end: Whose): Promise<void> => follow(tx, end, endedOf(end)),
+
     /** @throws where what it rests on is there no more (`isWithdrawn`) */
-    async atEnd(tx: Parameters<Links['make']>[0], { realm, by, user, sessionId, kept }: SignInEnd): Promise<void> {
-      const ended = Ended.parse(opened(realm, kept));
+    async atEnd(tx: Tx, end: SignInEnd): Promise<void> {
+      const { realm, by, user, sessionId } = end;
+      const ended = endedOf(end);
       if ('link' in ended) {
         links.used(tx.atLast, realm, ended.link);
         noteSession(tx.atLast, realm, { sessionId, linkId: ended.link, session: ended.session });
+        await follow(tx, end, ended);
         return;
       }
       const arrived: Arrived = ended.connect;
       const linkId = await links.make(tx, by, realm, user, arrived, { used: true });
       if (linkId === undefined) throw new Withdrawn();
       noteSession(tx.atLast, realm, { sessionId, linkId, session: arrived.session });
-      const { alias: from, emailVerified } = arrived;
-      await apply(tx, by, realm, user.id, arrived.provided, { from, emailVerified });
+      await follow(tx, end, ended);
       await notify(tx, { realm, by, userId: user.id, what: 'identity-linked' });
     },
   };

@@ -36,6 +36,8 @@ const NewPerson = z.object({
   lastName: z.string().nullable(),
   attributes: Lists,
 });
+/** What counts of it at each sign-in. */
+const Said = Arrived.pick({ alias: true, emailVerified: true, provided: true });
 /** Whose account it seems to be. */
 const Owner = z.object({ id: z.string(), username: z.string() });
 
@@ -80,9 +82,9 @@ export const Stage = z.discriminatedUnion('is', [
 ]);
 export type Stage = z.infer<typeof Stage>;
 
-/** What is written when the sign-in ends: a link was used, or is made. */
+/** What is written when the sign-in ends: a link was used, or is made; `said`: of the person, where their provider is followed. */
 export const Ended = z.union([
-  z.object({ link: z.string(), session: Session.optional() }),
+  z.object({ link: z.string(), session: Session.optional(), said: Said.optional() }),
   z.object({ connect: Arrived }),
 ]);
 export type Ended = z.infer<typeof Ended>;

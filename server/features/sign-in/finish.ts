@@ -87,9 +87,9 @@ export function createFinish(deps: FinishDeps) {
       ipAddress: request.ip,
       userAgent: request.headers['user-agent'] ?? null,
     });
-    // Whether a session goes on is known only when it is read again.
+    // Whether a session goes on is known only when it is read again, and who the person is when that is written.
     const next =
-      state.before === undefined
+      state.before === undefined && state.atEnd === undefined
         ? await continuation?.prepare(purpose.request, request, realm, planned.session)
         : undefined;
     const mustBeTold =

@@ -168,7 +168,8 @@ export function createRun(deps: RunDeps) {
     if (known && !found?.enabled) return { do: 'refused', because: 'disabled' };
     const setUp = state.is === 'known' ? state.setUp : undefined;
     const person = found && setUp ? { ...found, actions: [...found.actions, setUp] } : found;
-    const here = { request, realm, clientId: state.purpose.clientId, userId: known?.user.id };
+    const atEnd = state.is === 'known' ? state.atEnd : undefined;
+    const here = { request, realm, clientId: state.purpose.clientId, user: known?.user, atEnd };
     if (state.is === 'unknown' && state.chosen === REGISTER && register.isOpen(settings)) {
       const { tree } = await flows.treeFor(realm, state.purpose.flow);
       const passkey = settings.registrationPasskeyEnabled
