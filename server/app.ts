@@ -201,11 +201,10 @@ export async function buildApp({
     transact,
     credentials,
     signIns,
-    risk: people.risk,
+    ...{ risk: people.risk, newDevices: people.newDevices, factors: people.factors },
     settings,
     attempts,
-    factors: people.factors,
-    now,
+    ...{ baseUrl, now },
   });
   const nonces = createDpopNonces({ keyring: given.masterKey, now });
   const dpop = createDpop({ sql, nonces, baseUrl, now });

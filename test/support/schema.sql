@@ -824,6 +824,7 @@ create table known_device (
   first_seen_at timestamp with time zone not null,
   last_seen_at timestamp with time zone not null,
   user_agent text,
+  program boolean not null default false,
   primary key (realm_id, user_id, device_hash),
   constraint known_device_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );

@@ -12,7 +12,9 @@ import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { type Factor, type Factors, merged } from '../../domain/factors.ts';
 import { ADMIN_MAX_MS, type Principal } from '../../domain/principal.ts';
 import { isWithdrawn, type Proven } from '../../domain/proof.ts';
+import { siteOf } from '../../domain/site.ts';
 import type { Credentials } from '../credentials/service.ts';
+import type { NewDevices } from '../new-device/service.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { SsoSession } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
@@ -39,14 +41,16 @@ export interface AdminSignInDeps {
   credentials: AdminCredentials;
   signIns: Pick<SignIns, 'proveAtOnce'>;
   risk: Pick<RiskService, 'failed' | 'visited'>;
+  newDevices: Pick<NewDevices, 'tell' | 'tells'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   attempts: Attempts;
   factors: Pick<Factors, 'amrOf'>;
+  baseUrl: string;
   now: () => Date;
 }
 
 export function createAdminSignIn(deps: AdminSignInDeps) {
-  const { sql, transact, credentials, signIns, risk, settings, attempts, now } = deps;
+  const { sql, transact, credentials, signIns, risk, newDevices, settings, attempts, baseUrl, now } = deps;
   interface Admitted {
     username: string;
     proven: Proven;
@@ -91,26 +95,45 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     return id !== undefined;
   }
 
-  /** `policy`: of a sign-in that nobody has told the risk policy of. @returns the session's cookie; undefined: what was proven holds no more */
+  /** In its transaction: what is kept of a sign-in without a page, and the person told where it is unlike those before. */
+  async function visited(
+    tx: Tx,
+    request: FastifyRequest,
+    realm: string,
+    policy: RealmSettingsDto,
+    { userId, sessionId, begunAt, tells }: { userId: string; sessionId: string; begunAt: Date; tells: boolean },
+  ): Promise<void> {
+    const isNew = await risk.visited(tx, request, realm, policy, userId, { remembers: tells });
+    if (policy.lockoutEnabled) credentials.forgetFailures(tx.atLast, realm, userId);
+    if (!isNew) return;
+    const { origin } = siteOf(request, policy, baseUrl);
+    const userAgent = request.headers['user-agent'];
+    await newDevices.tell(tx, realm, { by: byOf(request), userId, sessionId, begunAt, userAgent, origin });
+  }
+
+  /** `pageless`: the policy of a sign-in that no page of the realm has seen. @returns the session's cookie; undefined: what was proven holds no more */
   async function begin(
     realm: string,
     { username, proven, factors }: Admitted,
-    by: By,
-    { previous, policy }: { previous?: string | undefined; policy?: RealmSettingsDto },
+    request: FastifyRequest,
+    { previous, pageless }: { previous?: string | undefined; pageless?: RealmSettingsDto },
   ): Promise<string | undefined> {
+    const by = byOf(request);
     const secret = newSecret();
     const at = now();
     const subject = { type: 'user', id: proven.userId, name: username } as const;
+    const tells = pageless !== undefined && (await newDevices.tells(realm, pageless));
     return orWithdrawn(() =>
       transact(realm, async (tx) => {
-        const { sql: on, atLast, record } = tx;
+        const { sql: on, record } = tx;
         const old = previous === undefined ? undefined : parseCookie(previous);
         if (old) await end(tx, old, by);
         await store.deleteExpiredSessions(on, at, new Date(at.getTime() - ADMIN_IDLE_MS));
         const expiresAt = new Date(at.getTime() + ADMIN_MAX_MS);
-        await store.insertSession(on, realm, { tokenHash: sha256(secret), proven, factors, at, expiresAt });
-        if (policy) risk.visited(atLast, realm, policy, proven.userId, by.ipAddress);
-        if (policy?.lockoutEnabled) credentials.forgetFailures(atLast, realm, proven.userId);
+        const row = { tokenHash: sha256(secret), proven, factors, at, expiresAt };
+        const sessionId = await store.insertSession(on, realm, row);
+        const { userId } = proven;
+        if (pageless) await visited(tx, request, realm, pageless, { userId, sessionId, begunAt: at, tells });
         const data = { methods: deps.factors.amrOf(factors) };
         record({ type: 'ADMIN_LOGIN_SUCCESS', realm, by: { ...by, actor: subject }, subject, data });
         return `${realm}.${secret}`;
@@ -181,7 +204,8 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
       const from = takeTurn(policy ? realm : '', request);
       const verdict = await judge(request, realm, policy, login);
       if (verdict.ok) attempts.giveBack(from);
-      const cookie = verdict.ok && policy ? await begin(realm, verdict, by, { previous, policy }) : undefined;
+      const cookie =
+        verdict.ok && policy ? await begin(realm, verdict, request, { previous, pageless: policy }) : undefined;
       if (cookie !== undefined) return { cookie };
       if (verdict.ok) attempts.fail(from);
       const refusal: Refusal = verdict.ok ? { reason: 'withdrawn', userId: verdict.proven.userId } : verdict;
@@ -200,7 +224,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
       const may = await administers(realm, userId);
       const proven = { userId, credentials: [], sessionId: id };
       const admitted = { username, proven, factors };
-      const cookie = may ? await begin(realm, admitted, by, {}) : undefined;
+      const cookie = may ? await begin(realm, admitted, request, {}) : undefined;
       if (cookie !== undefined) return cookie;
       await refused(by, realm, policy, { reason: may ? 'withdrawn' : 'no-admin-role', userId, name: username });
       return undefined;

@@ -108,11 +108,13 @@ export async function insertSession(
   sql: Sql,
   realm: string,
   session: { tokenHash: Buffer; proven: Proven; factors: readonly Factor[]; at: Date; expiresAt: Date },
-): Promise<void> {
+): Promise<string> {
   const { tokenHash, proven, factors, at, expiresAt } = session;
-  await sql`
+  const [row] = await sql<{ id: string }>`
     insert into admin_session (realm_id, token_hash, user_id, factors, started_at, last_seen_at, expires_at)
-    values (${realm}, ${tokenHash}, ${provenUser(realm, proven)}, ${JSON.stringify(factors)}, ${at}, ${at}, ${expiresAt})`;
+    values (${realm}, ${tokenHash}, ${provenUser(realm, proven)}, ${JSON.stringify(factors)}, ${at}, ${at}, ${expiresAt})
+    returning id`;
+  return row?.id ?? '';
 }
 
 /** Under another name, since it is worth more now. False where it has ended meanwhile. */

@@ -29,7 +29,7 @@ const loginEvents: PersonalData = {
       select 'SESSION', started_at, ip_address, user_agent, null, 'success' from session
       where realm_id = ${realm} and user_id = ${userId}
       union all
-      select 'KNOWN_BROWSER', last_seen_at, null, user_agent, null, 'success' from known_device
+      select case when program then 'KNOWN_PROGRAM' else 'KNOWN_BROWSER' end, last_seen_at, null, user_agent, null, 'success' from known_device
       where realm_id = ${realm} and user_id = ${userId}
       order by occurred_at desc`;
     return {

@@ -28,7 +28,11 @@ const HISTORY = 50;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const HISTORY_DAYS = 90;
 const DEVICE_DAYS = 365;
+/** Whose account was made since has just come: their first device is no news to them. */
+const NEW_ACCOUNT_MS = 60 * 60 * 1000;
 const USER_AGENT_MAX = 500;
+const userAgentOf = ({ headers }: FastifyRequest): string | null =>
+  headers['user-agent']?.replaceAll('\0', '').slice(0, USER_AGENT_MAX) ?? null;
 
 export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
   const cookie = realmCookie(baseUrl, 'SVC_DEVICE');
@@ -55,11 +59,24 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
     const device = deviceOf(request, realm);
     return device !== null && ((await store.devices(sql, realm, userId, device))?.known ?? false);
   };
-  /** A person's first device is no news to them. */
-  async function looked(request: FastifyRequest, realm: string, userId: string) {
-    const { some = false, known = false } = (await store.devices(sql, realm, userId, deviceOf(request, realm))) ?? {};
-    return { deviceKnown: known, deviceNew: some && !known };
+  const madeBefore = (): Date => new Date(now().getTime() - NEW_ACCOUNT_MS);
+  /** `some`: they have browsers that are known. Where they are asked first, who never agreed has none, however often they came. */
+  async function looked(
+    request: FastifyRequest,
+    realm: string,
+    { deviceRemembering }: Pick<RealmSettingsDto, 'deviceRemembering'>,
+    userId: string,
+  ) {
+    const found = await store.devices(sql, realm, userId, deviceOf(request, realm));
+    if (!found) return { some: false, deviceKnown: false, deviceNew: false };
+    const { some, known, programs, madeAt } = found;
+    const cameBefore = some || (deviceRemembering !== 'ask' && (programs || madeAt < madeBefore()));
+    return { some, deviceKnown: known, deviceNew: cameBefore && !known };
   }
+  const forget = (run: Tx['atLast'], realm: string, userId: string, at: Date): void => {
+    const ago = (days: number) => new Date(at.getTime() - days * DAY_MS);
+    store.forget(run, realm, userId, { history: ago(HISTORY_DAYS), devices: ago(DEVICE_DAYS) });
+  };
 
   return {
     knowsDevice,
@@ -76,7 +93,9 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       userId: string,
       { device, signals, byPage }: { device: boolean; signals: readonly RiskReason[]; byPage: boolean },
     ): Promise<{ risk?: Risk; deviceKnown?: boolean; deviceNew?: boolean }> {
-      if (!policy.riskPolicyEnabled) return device ? looked(request, realm, userId) : {};
+      if (!policy.riskPolicyEnabled && !device) return {};
+      const { some, deviceKnown, deviceNew } = await looked(request, realm, policy, userId);
+      if (!policy.riskPolicyEnabled) return { deviceKnown, deviceNew };
       const rows = await store.history(sql, realm, userId, HISTORY);
       const past = rows.map(
         ({ at, success, network, country, latitude, longitude }): PastSignIn => ({
@@ -87,7 +106,6 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
           place: latitude === null || longitude === null ? undefined : { latitude, longitude },
         }),
       );
-      const { deviceKnown, deviceNew } = await looked(request, realm, userId);
       const at = now();
       const network = networkOf(request.ip);
       const since = new Date(at.getTime() - FAILURES_MS);
@@ -97,7 +115,7 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
         ...locate(request),
         othersFailed: network === undefined ? 0 : await store.othersFailed(sql, realm, { userId, network, since }),
         signals: byPage && looksAutomated(request) ? [...signals, 'automation' as const] : signals,
-        deviceKnown: deviceKnown || deviceNew ? deviceKnown : undefined,
+        deviceKnown: some ? deviceKnown : undefined,
       };
       return { risk: judge(findings(attempt, past, policy.riskWeights), policy), deviceKnown, deviceNew };
     },
@@ -128,9 +146,25 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       if (policy.riskPolicyEnabled) store.remember(run, realm, userId ?? newId(), row(ipAddress, false));
     },
 
-    /** A success without a page, which knows no devices: it makes the network known. */
-    visited(run: Tx['atLast'], realm: string, policy: RealmSettingsDto, userId: string, ipAddress: string | null) {
-      if (policy.riskPolicyEnabled) store.remember(run, realm, userId, row(ipAddress, true));
+    /**
+     * A success without a page, which knows no devices: it makes the network known, and with `remembers` the program, by its network and
+     * by what it says of itself. @returns whether that is new to the person
+     */
+    async visited(
+      { sql: on, atLast }: Pick<Tx, 'sql' | 'atLast'>,
+      request: FastifyRequest,
+      realm: string,
+      policy: RealmSettingsDto,
+      userId: string,
+      { remembers }: { remembers: boolean },
+    ): Promise<boolean> {
+      if (policy.riskPolicyEnabled) store.remember(atLast, realm, userId, row(request.ip, true));
+      if (!remembers) return false;
+      const at = now();
+      forget(atLast, realm, userId, at);
+      const userAgent = userAgentOf(request);
+      const hash = sha256(JSON.stringify([networkOf(request.ip), userAgent]));
+      return store.rememberProgram(on, realm, userId, { hash, userAgent, at, made: madeBefore() });
     },
 
     /** A success makes the network known, and the device where it was looked at. @returns the device's cookie, to be set after commit */
@@ -152,15 +186,13 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
     ): string | undefined {
       if (!policy.riskPolicyEnabled && deviceKnown === undefined) return undefined;
       const at = now();
-      const ago = (days: number) => new Date(at.getTime() - days * DAY_MS);
-      store.forget(run, realm, userId, { history: ago(HISTORY_DAYS), devices: ago(DEVICE_DAYS) });
+      forget(run, realm, userId, at);
       if (policy.riskPolicyEnabled) store.remember(run, realm, userId, row(request.ip, true, locate(request)));
       if (deviceKnown === undefined) return undefined;
       if (!deviceKnown && policy.deviceRemembering === 'ask' && !isTheirs) return undefined;
       // Anybody may have put a cookie there: only one that is this person's already goes on.
       const device = (deviceKnown && request.cookies[cookie.nameIn(realm)]) || newSecret();
-      const userAgent = request.headers['user-agent']?.slice(0, USER_AGENT_MAX) ?? null;
-      store.rememberDevice(run, realm, userId, { hash: sha256(device), userAgent, at });
+      store.rememberDevice(run, realm, userId, { hash: sha256(device), userAgent: userAgentOf(request), at });
       return device;
     },
 

@@ -32,14 +32,20 @@ export const othersFailed = async (
   )[0]?.people ?? 0;
 
 export const isKnownDevice = async (sql: Sql, realm: string, deviceHash: Buffer): Promise<boolean> =>
-  (await sql`select from known_device where realm_id = ${realm} and device_hash = ${deviceHash} limit 1`).length > 0;
+  (
+    await sql`
+      select from known_device where realm_id = ${realm} and device_hash = ${deviceHash} and not program limit 1`
+  ).length > 0;
 
-/** Whether the person has devices at all, and whether this is one. */
+/** Whether the person has browsers at all, and whether this is one; whether they have signed in by a program; since when there are they. */
 export const devices = async (sql: Sql, realm: string, userId: string, deviceHash: Buffer | null) =>
   (
-    await sql<{ some: boolean; known: boolean }>`
-      select count(*) > 0 as some, coalesce(bool_or(device_hash = ${deviceHash}), false) as known
-      from known_device where realm_id = ${realm} and user_id = ${userId}`
+    await sql<{ some: boolean; known: boolean; programs: boolean; madeAt: Date }>`
+      select coalesce(bool_or(not d.program), false) as some,
+        coalesce(bool_or(not d.program and d.device_hash = ${deviceHash}), false) as known,
+        coalesce(bool_or(d.program), false) as programs, u.created_at as "madeAt"
+      from realm_user u left join known_device d on d.realm_id = u.realm_id and d.user_id = u.id
+      where u.realm_id = ${realm} and u.id = ${userId} group by u.created_at`
   )[0];
 
 export const remember = (
@@ -73,6 +79,25 @@ export const rememberDevice = (
   on conflict (realm_id, user_id, device_hash)
     do update set last_seen_at = excluded.last_seen_at, user_agent = excluded.user_agent`;
 
+/** @param made before when an account isn't new. @returns whether it is new to the person, and they aren't */
+export const rememberProgram = async (
+  sql: Sql,
+  realm: string,
+  userId: string,
+  { hash, userAgent, at, made }: { hash: Buffer; userAgent: string | null; at: Date; made: Date },
+): Promise<boolean> =>
+  (
+    await sql<{ is_new: boolean }>`
+      with noted as (
+        insert into known_device (realm_id, user_id, device_hash, user_agent, first_seen_at, last_seen_at, program)
+        values (${realm}, ${userId}, ${hash}, ${userAgent}, ${at}, ${at}, true)
+        on conflict (realm_id, user_id, device_hash) do update set last_seen_at = excluded.last_seen_at
+        returning xmax = 0 as fresh
+      ) select fresh and (u.created_at < ${made} or exists (
+          select from known_device d where d.realm_id = u.realm_id and d.user_id = u.id)) as is_new
+        from noted, realm_user u where u.realm_id = ${realm} and u.id = ${userId}`
+  )[0]?.is_new ?? false;
+
 export interface Browser {
   /** Of the cookie's digest: it opens nothing. */
   id: string;
@@ -84,14 +109,15 @@ export const browsersOf = (sql: Sql, realm: string, userId: string, limit: numbe
   select encode(device_hash, 'hex') as id, user_agent as "userAgent",
     floor(extract(epoch from first_seen_at) * 1000)::bigint as "firstSeenAt",
     floor(extract(epoch from last_seen_at) * 1000)::bigint as "lastSeenAt"
-  from known_device where realm_id = ${realm} and user_id = ${userId}
+  from known_device where realm_id = ${realm} and user_id = ${userId} and not program
   order by last_seen_at desc, device_hash limit ${limit}`;
 
 export const forgetBrowser = async (sql: Sql, realm: string, userId: string, id: string): Promise<boolean> =>
   (
     await sql`
       delete from known_device
-      where realm_id = ${realm} and user_id = ${userId} and device_hash = decode(${id}, 'hex') returning 1 as gone`
+      where realm_id = ${realm} and user_id = ${userId} and device_hash = decode(${id}, 'hex') and not program
+      returning 1 as gone`
   ).length > 0;
 
 /** Those that somebody has signed in with first since then. */

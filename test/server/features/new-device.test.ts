@@ -44,6 +44,13 @@ const notices = async () =>
   ((await call(listMessages, { params: { realm }, query: {} })).body ?? []).filter(
     ({ templateKey }) => templateKey === 'new-device-email',
   );
+/** In steps in which the administrator’s session of these tests stays in use. */
+async function anHourLater(): Promise<void> {
+  for (let times = 0; times < 3; times += 1) {
+    later(25 * 60_000);
+    await notices();
+  }
+}
 const sessions = async () => (await call(listSessions, { params: { realm } })).body ?? [];
 const events = async (type: 'SIGN_IN_REPORTED' | 'SESSION_ENDED') =>
   (await call(listEvents, { params: { realm }, query: { type } })).body ?? [];
@@ -65,7 +72,7 @@ async function stranger(): Promise<{ who: Person; link: string }> {
   return { who, link: linkIn(await notice()) };
 }
 
-test('a sign-in on a second device is told by mail, with the device, the address and the time; the first one is not', async () => {
+test('a sign-in on a second device is told by mail, with the device, the address and the time; a new account’s first one is not', async () => {
   const home = browser();
   await signIn(home);
   expect(await notices()).toEqual([]);
@@ -79,6 +86,25 @@ test('a sign-in on a second device is told by mail, with the device, the address
   });
   await signIn(home);
   expect(await notices()).toHaveLength(1);
+});
+
+test('the first browser is told of where the account has been there longer, and not on one of just now', async () => {
+  await signIn(browser());
+  expect(await notices()).toEqual([]);
+  const body = { username: 'bea', password: PASSWORD, email: `bea@${realm}.example`, emailVerified: true };
+  await call(createUser, { params: { realm }, body });
+  await anHourLater();
+  const who = browser({ 'user-agent': CHROME });
+  await who.fill(await who.open(`/realms/${realm}/login`), { username: 'bea', password: PASSWORD });
+  expect(await site.mailTo(body.email, 'on a device that we have not seen before')).toContain('Chrome on Linux');
+  expect(await notices()).toHaveLength(1);
+});
+
+test('who never agreed that a browser is remembered has none that could be new', async () => {
+  await call(putSettings, { params: { realm }, body: { deviceRemembering: 'ask' } });
+  await anHourLater();
+  for (let times = 0; times < 2; times += 1) expect((await signIn(browser())).url).toContain('/account');
+  expect(await notices()).toEqual([]);
 });
 
 test('nothing is told, and no device remembered, where the realm does not want it, nor to an address that nobody has confirmed', async () => {
