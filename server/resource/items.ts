@@ -2,6 +2,7 @@
 // What becomes of them is features/transfer's. Specification 2.10.
 import type { z } from 'zod';
 import type { FieldError } from '../contract/problem.ts';
+import { type Fragment, fragment } from '../db/sql.ts';
 import { fieldErrors } from '../http/problems.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -53,6 +54,9 @@ export const declared = (fields: Record<string, unknown>): Fields =>
 /** A client role's key: `clientId/role`; / and % of the clientId are escaped, so that no two have one key. */
 export const clientRoleKey = (clientId: string, role: string): string =>
   `${clientId.replaceAll('%', '%25').replaceAll('/', '%2F')}/${role}`;
+/** The same in SQL: what stands before the role's name. @param clientId SQL of it; of null it is null */
+export const clientRolePrefix = (clientId: Fragment): Fragment =>
+  fragment`replace(replace(${clientId}, '%', '%25'), '/', '%2F') || '/'`;
 export const splitClientRoleKey = (key: string): { clientId: string; role: string } => {
   const at = key.indexOf('/');
   return { clientId: key.slice(0, at).replaceAll('%2F', '/').replaceAll('%25', '%'), role: key.slice(at + 1) };

@@ -4,7 +4,7 @@
 import { changedMeanwhile } from '../db/error-code.ts';
 import { jsonText } from '../db/json.ts';
 import { Fragment, fragment, type Sql } from '../db/sql.ts';
-import { splitClientRoleKey } from './items.ts';
+import { clientRolePrefix, splitClientRoleKey } from './items.ts';
 import type { Existing, Fields, Saved, StoredSecret } from './part.ts';
 
 export type ColumnType = 'text' | 'text[]' | 'boolean' | 'int' | 'jsonb' | 'uuid' | 'timestamptz';
@@ -98,7 +98,6 @@ export function createTable(
   const secretColumns = Object.values(secrets).flatMap((secret) => Object.entries(secret.columns));
   const ownKey =
     keys.length === 1 ? `t.${keys[0]?.name}` : `concat_ws('/', ${keys.map((k) => `t.${k.name}`).join(', ')})`;
-  const keyText = under ? `${escapedKeyOf(under)} || '/' || ${ownKey}` : ownKey;
   const ids = Object.entries({
     ...options.ids,
     ...(under && {
@@ -107,10 +106,9 @@ export function createTable(
   });
 
   const table = raw(`${options.name} t`);
-  const key = raw(keyText);
+  const key = under ? fragment`${clientRolePrefix(parentKey(under))} || ${raw(ownKey)}` : raw(ownKey);
   const head = [
-    't.id',
-    `${keyText} as key`,
+    ' as key',
     ...(options.createdAt ? ['t.created_at as "createdAt"'] : []),
     ...columns.map(({ field, name }) => `t.${name} as ${quoted(field)}`),
     ...secretColumns.map(([name]) => `t.${name} as ${quoted(`secret ${name}`)}`),
@@ -118,10 +116,11 @@ export function createTable(
   const withOthers = (others: [string, Fragment][]) =>
     new Fragment(
       [
+        't.id, ',
         others.length > 0 ? `${head}, ` : head,
         ...others.map(([field], i) => ` as ${quoted(field)}${i + 1 < others.length ? ', ' : ''}`),
       ],
-      others.map(([, of]) => of),
+      [key, ...others.map(([, of]) => of)],
     );
   const others = [
     ...Object.entries(elsewhere).map(([name, of]): [string, Fragment] => [name, of instanceof Fragment ? of : of.sql]),
@@ -332,9 +331,9 @@ export function createTable(
 }
 export type Table = ReturnType<typeof createTable>;
 
-/** The key of the object that `t` belongs to, as it stands before its own. */
-const escapedKeyOf = ({ table, key, column }: Lookup & { column: string }): string =>
-  `replace(replace((select u.${key} from ${table} u where u.realm_id = t.realm_id and u.id = t.${column}), '%', '%25'), '/', '%2F')`;
+/** The key of the object that `t` belongs to. */
+const parentKey = ({ table, key, column }: Lookup & { column: string }): Fragment =>
+  raw(`(select u.${key} from ${table} u where u.realm_id = t.realm_id and u.id = t.${column})`);
 
 /** The parts of a natural key; only the last may hold a `/`. */
 export function splitKey(key: string, parts: number): string[] {

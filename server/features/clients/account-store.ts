@@ -1,5 +1,6 @@
 // SQL of what service accounts hold, many at once, given as one JSON array: the realm's roles, clients' and admin roles.
-import type { Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
+import { clientRolePrefix } from '../../resource/items.ts';
 
 /** `client_roles`: keys as clientRoleKey makes them. */
 export interface AccountRow {
@@ -15,7 +16,7 @@ export const readAccounts = (sql: Sql, realm: string, only: readonly string[] | 
     select c.id, c.client_id,
       array(select r.name from client_role cr join role r on r.realm_id = cr.realm_id and r.id = cr.role_id
         where cr.realm_id = c.realm_id and cr.client = c.id and r.client is null) as roles,
-      array(select replace(replace(rc.client_id, '%', '%25'), '/', '%2F') || '/' || r.name
+      array(select ${clientRolePrefix(fragment`rc.client_id`)} || r.name
         from client_role cr join role r on r.realm_id = cr.realm_id and r.id = cr.role_id
         join client rc on rc.realm_id = r.realm_id and rc.id = r.client
         where cr.realm_id = c.realm_id and cr.client = c.id) as client_roles,

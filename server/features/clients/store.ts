@@ -2,6 +2,7 @@
 // Their own rows are written by resource.ts, what their service accounts hold by account-store.ts.
 import { jsonText } from '../../db/json.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
+import { clientRolePrefix } from '../../resource/items.ts';
 import type { Saved } from '../../resource/part.ts';
 
 /** The clients' scopes are these and no other. */
@@ -77,7 +78,7 @@ export const dependents = (sql: Sql, realm: string, removed: readonly string[]) 
   select 'claim', name, value, 'value' from claim
   where realm_id = ${realm} and source = 'clientRoles' and value = any(${removed}::text[])
   union all
-  select 'protocolMapper', replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/' || m.name, m.value, 'value'
+  select 'protocolMapper', ${clientRolePrefix(fragment`c.client_id`)} || m.name, m.value, 'value'
   from protocol_mapper m join client c on c.realm_id = m.realm_id and c.id = m.client
   where m.realm_id = ${realm} and m.source = 'clientRoles' and m.value = any(${removed}::text[])
     and c.client_id <> all(${removed}::text[])
@@ -85,5 +86,5 @@ export const dependents = (sql: Sql, realm: string, removed: readonly string[]) 
   select o.kind, o.key, c.client_id, null from managed_object o
   join unnest(${removed}::text[]) as c (client_id) on o.kind in ('serviceAccountRoles', 'authorizationService')
       and o.key = c.client_id
-    or o.kind in ('clientRole', 'protocolMapper') and starts_with(o.key, replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/')
+    or o.kind in ('clientRole', 'protocolMapper') and starts_with(o.key, ${clientRolePrefix(fragment`c.client_id`)})
   where o.realm_id = ${realm}`;

@@ -1,9 +1,9 @@
 // What else loses something as a plan's objects go, though no document says so: groups and roles that gave a removed role, clients
 // that had a removed scope, what was part of a removed client. It is recorded with the plan, so that undoing gives it back.
 // Whom that touches is consequences.ts's. Decisions "Import, export, plan" (History).
-import type { Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
 import { differences } from '../../resource/change.ts';
-import { splitClientRoleKey } from '../../resource/items.ts';
+import { clientRolePrefix, splitClientRoleKey } from '../../resource/items.ts';
 import type { Existing, PlannedChange, RealmPart } from '../../resource/part.ts';
 import { nameOf } from '../../resource/references.ts';
 import { MOST_RECORDED, type RecordedChange, recordedChange } from './applied-plan.ts';
@@ -30,7 +30,7 @@ async function tiedTo(sql: Sql, realm: string, changes: readonly PlannedChange[]
   if ([roles, clients, scopes, claims, adminRoles, clientRoles].every(({ length }) => length === 0)) return [];
   return sql<Tied>`
     with gone_client as (
-      select id, client_id, replace(replace(client_id, '%', '%25'), '/', '%2F') || '/' as prefix from client
+      select id, client_id, ${clientRolePrefix(fragment`client_id`)} as prefix from client
       where realm_id = ${realm} and client_id = any(${clients}::text[])
     ), gone_role as (
       select id from role where realm_id = ${realm} and client is null and name = any(${roles}::text[])
@@ -47,7 +47,7 @@ async function tiedTo(sql: Sql, realm: string, changes: readonly PlannedChange[]
         join user_group g on g.realm_id = ${realm} and g.id = gr.group_id
       union
       select case when c.id is null then 'role' else 'clientRole' end,
-        coalesce(replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/', '') || r.name from gone_role o
+        coalesce(${clientRolePrefix(fragment`c.client_id`)}, '') || r.name from gone_role o
         join role_composite rc on rc.realm_id = ${realm} and rc.child_id = o.id
         join role r on r.realm_id = ${realm} and r.id = rc.role_id
         left join client c on c.realm_id = ${realm} and c.id = r.client

@@ -4,6 +4,7 @@ import { fragment, type Sql } from '../../db/sql.ts';
 import { staging } from '../../db/staging.ts';
 import { giveDefaults } from '../../domain/new-users.ts';
 import type { ProfileData } from '../../domain/user-profile.ts';
+import { clientRolePrefix } from '../../resource/items.ts';
 import type { Declares } from './document-user.ts';
 import {
   clientRoleName,
@@ -228,7 +229,7 @@ export const unknownNames = (sql: Sql, realm: string, importId: string, { made, 
         select from identity_provider p where p.realm_id = ${realm} and p.alias = named.name)
       else name = any(${gone.clientRoles}::text[]) or name <> all(${made.clientRoles}::text[]) and not exists (
         select from role r join client c on c.realm_id = r.realm_id and c.id = r.client where r.realm_id = ${realm}
-          and replace(replace(c.client_id, '%', '%25'), '/', '%2F') || '/' || r.name = named.name) end
+          and ${clientRolePrefix(fragment`c.client_id`)} || r.name = named.name) end
     group by field, name order by 1 limit ${SOME}`;
 
 /** Whoever is changed or deleted and holds admin roles. */

@@ -1,6 +1,7 @@
 // SQL of what a bulk import ties to users: roles, groups, and by what they sign in. Their own rows are import-store.ts's.
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
 import { staging } from '../../db/staging.ts';
+import { clientRolePrefix } from '../../resource/items.ts';
 import type { Declares } from './document-user.ts';
 
 export interface Tying {
@@ -14,9 +15,9 @@ export interface Tying {
 /** Of `ur`; null where it is a client's. */
 export const roleName = fragment`select case when r.client is null then r.name end from role r
   where r.realm_id = ur.realm_id and r.id = ur.role_id`;
+const clientOfRole = fragment`(select c.client_id from client c where c.realm_id = r.realm_id and c.id = r.client)`;
 /** Of `ur`, as clientRoleKey has it; null where it is the realm's. */
-export const clientRoleName = fragment`select replace(replace((
-    select c.client_id from client c where c.realm_id = r.realm_id and c.id = r.client), '%', '%25'), '/', '%2F') || '/' || r.name
+export const clientRoleName = fragment`select ${clientRolePrefix(clientOfRole)} || r.name
   from role r where r.realm_id = ur.realm_id and r.id = ur.role_id`;
 /** Of `m`. */
 export const groupPath = fragment`select g.path from user_group g where g.realm_id = m.realm_id and g.id = m.group_id`;
