@@ -1,5 +1,6 @@
 // What scopes put into tokens: pure, from a person or a service account. Decisions "Claim", "Client scope"; OIDC Core §5.
 import { type Claim, type ClaimPlace, forgesRoles, reservedClaims } from '../contract/claims.ts';
+import { PHONE_CONFIRMED, PHONE_NUMBER } from '../contract/phone.ts';
 import type { Person, Roles } from './person.ts';
 
 /** A claim as the token path needs it; `name` is the claim's in the token. */
@@ -185,7 +186,7 @@ function property(person: Person, name: string | null): unknown {
   }
 }
 
-const OWN: ReadonlySet<string> = new Set(['phone_number', 'phone_number_verified']);
+const OWN: ReadonlySet<string> = new Set([PHONE_NUMBER, PHONE_CONFIRMED]);
 
 /** Of the person, and where they have none, of the groups that they are in; or of all of these together. */
 function attribute(claim: ClaimView, { attributes, inherited }: Person): unknown {

@@ -1,5 +1,6 @@
 // The fields by which people fill in their profile, made from what the realm declares of it, and what comes back in a form.
 // Whether that fits is domain/user-profile.ts's.
+import { PHONE_CONFIRMED, withoutOldConfirmation } from '../contract/phone.ts';
 import type { ProfileAttribute, UserProfile } from '../contract/user-profile.ts';
 import { errorId, type Html, html } from './html.ts';
 import { plainText, text } from './texts.ts';
@@ -62,9 +63,8 @@ export const shownAttributes = ({ attributes }: UserProfile): { name: string; la
     .filter(({ name, view }) => !own.includes(name) && view.includes('user'))
     .map(({ name, displayName }) => ({ name, label: displayName ?? name }));
 /** Whether a number is confirmed is nobody's to say of themselves, whatever the realm declares. */
-const CONFIRMED = 'phone_number_verified';
 const isTheirs = ({ name, view, edit }: ProfileAttribute) =>
-  name !== CONFIRMED && view.includes('user') && edit.includes('user');
+  name !== PHONE_CONFIRMED && view.includes('user') && edit.includes('user');
 
 /** Values by the inputs' fields. */
 export function valuesOf(
@@ -110,18 +110,13 @@ export function withValues<T extends { firstName: string | null; lastName: strin
   const attributes = said
     .filter(({ path }) => path.startsWith('attributes.'))
     .map(({ path, field }) => [path.slice('attributes.'.length), values[field] ?? []] as const);
-  const newNumber = attributes.some(
-    ([name, values]) => name === 'phone_number' && values[0] !== person.attributes.phone_number?.[0],
-  );
-  const kept = Object.entries(person.attributes).filter(
-    ([name]) => !attributes.some(([one]) => one === name) && !(newNumber && name === CONFIRMED),
-  );
+  const kept = Object.entries(person.attributes).filter(([name]) => !attributes.some(([one]) => one === name));
   const filled = attributes.filter(([, list]) => list.length > 0);
   return {
     ...person,
     firstName: nameOf('firstName'),
     lastName: nameOf('lastName'),
-    attributes: Object.fromEntries([...kept, ...filled]),
+    attributes: withoutOldConfirmation(person.attributes, Object.fromEntries([...kept, ...filled]), {}),
   };
 }
 

@@ -3,6 +3,7 @@
 // Does not own: reading directories (features/user-federation), who asks for it.
 // Implements: decisions "User federation", "Single sign-on and freshness".
 import type { By } from '../../contract/events.ts';
+import { withoutOldConfirmation } from '../../contract/phone.ts';
 import type { UserProfile } from '../../contract/user-profile.ts';
 import { isTaken } from '../../db/error-code.ts';
 import { fragment } from '../../db/sql.ts';
@@ -11,7 +12,6 @@ import { byDirectory, Superseded } from '../../domain/directories.ts';
 import { endAccess } from '../../domain/end-access.ts';
 import { giveDefaults } from '../../domain/new-users.ts';
 import { userParty } from '../../domain/party.ts';
-import { withoutOldConfirmation } from '../../domain/phone.ts';
 import { hasNoRules, type ProfileData, profileFaults, readProfile } from '../../domain/user-profile.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import type { Credentials } from '../credentials/service.ts';

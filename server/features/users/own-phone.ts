@@ -1,6 +1,7 @@
 // The phone number of a person as they themselves set it: whether the realm's profile lets it, and that it is confirmed, so that codes
 // go there. How they prove that it is theirs is the caller's.
 import type { By } from '../../contract/events.ts';
+import { PHONE_CONFIRMED, PHONE_NUMBER, withoutConfirmation } from '../../contract/phone.ts';
 import { constraintOf } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
@@ -10,8 +11,6 @@ import { profileFaults, readProfile } from '../../domain/user-profile.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import * as store from './store.ts';
 
-const NUMBER = 'phone_number';
-const CONFIRMED = 'phone_number_verified';
 /** ITU-T E.164. */
 const FORM = /^\+[1-9]\d{6,14}$/;
 
@@ -34,7 +33,7 @@ export function createOwnPhones({ sql }: { sql: Sql }) {
   };
   const withNumber = <T extends { attributes: Record<string, string[]> }>(before: T, number: string) => ({
     ...before,
-    attributes: { ...before.attributes, [NUMBER]: [number] },
+    attributes: { ...before.attributes, [PHONE_NUMBER]: [number] },
   });
 
   return {
@@ -42,10 +41,10 @@ export function createOwnPhones({ sql }: { sql: Sql }) {
 
     async of(realm: string, userId: string): Promise<OwnPhone> {
       const [row, profile] = await Promise.all([rowOf(sql, realm, userId), readProfile(sql, realm)]);
-      const declared = profile.attributes.find(({ name }) => name === NUMBER);
+      const declared = profile.attributes.find(({ name }) => name === PHONE_NUMBER);
       return {
-        number: row?.attributes[NUMBER]?.[0] ?? null,
-        verified: row?.attributes[CONFIRMED]?.[0] === 'true' && row.attributes[NUMBER]?.[0] !== undefined,
+        number: row?.attributes[PHONE_NUMBER]?.[0] ?? null,
+        verified: row?.attributes[PHONE_CONFIRMED]?.[0] === 'true' && row.attributes[PHONE_NUMBER]?.[0] !== undefined,
         mayChange: declared ? declared.edit.includes('user') : profile.unmanagedAttributes === 'enabled',
       };
     },
@@ -56,7 +55,7 @@ export function createOwnPhones({ sql }: { sql: Sql }) {
       const [before, profile] = await Promise.all([rowOf(sql, realm, userId), readProfile(sql, realm)]);
       if (!before) return undefined;
       const faults = profileFaults(profile, { by: 'user', before, after: withNumber(before, number) });
-      return faults.find(({ path }) => path === `attributes.${NUMBER}`)?.message;
+      return faults.find(({ path }) => path === `attributes.${PHONE_NUMBER}`)?.message;
     },
 
     /** It is theirs, and proven so. @returns the number before that was confirmed. @throws what `isTaken` knows */
@@ -70,7 +69,7 @@ export function createOwnPhones({ sql }: { sql: Sql }) {
       const before = await rowOf(tx.sql, realm, userId);
       if (!before) throw new NumberTaken();
       const after = withNumber(before, number);
-      after.attributes[CONFIRMED] = ['true'];
+      after.attributes[PHONE_CONFIRMED] = ['true'];
       if ((await store.subjectTaken(tx.sql, realm, { id: userId, attributes: after.attributes })) !== undefined)
         throw new NumberTaken();
       await store.updateOwn(tx.sql, realm, userId, after);
@@ -78,16 +77,15 @@ export function createOwnPhones({ sql }: { sql: Sql }) {
       const fields = [...changedFields(before, after), ...(done ? ['requiredActions'] : [])];
       const subject = userParty(userId, before.username);
       if (fields.length > 0) tx.record({ type: 'USER_UPDATED', realm, by, subject, data: { fields } });
-      return before.attributes[CONFIRMED]?.[0] === 'true' ? (before.attributes[NUMBER]?.[0] ?? null) : null;
+      return before.attributes[PHONE_CONFIRMED]?.[0] === 'true' ? (before.attributes[PHONE_NUMBER]?.[0] ?? null) : null;
     },
 
     /** No codes go there any more; the number stays what it is in the profile. @returns whether it was confirmed */
     async forget(tx: Tx, by: By, realm: string, userId: string): Promise<boolean> {
       await store.lock(tx.sql, realm, userId);
       const before = await rowOf(tx.sql, realm, userId);
-      if (!before || before.attributes[CONFIRMED] === undefined) return false;
-      const { [CONFIRMED]: _, ...attributes } = before.attributes;
-      const after = { ...before, attributes };
+      if (!before || before.attributes[PHONE_CONFIRMED] === undefined) return false;
+      const after = { ...before, attributes: withoutConfirmation(before.attributes) };
       await store.updateOwn(tx.sql, realm, userId, after);
       const subject = userParty(userId, before.username);
       tx.record({ type: 'USER_UPDATED', realm, by, subject, data: { fields: changedFields(before, after) } });

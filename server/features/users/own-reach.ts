@@ -1,6 +1,7 @@
 // Where a person is reached, once they said that somebody else has signed in as them: what was set in their name since then is not
 // taken as confirmed, so that no code and no link for a new password goes there. What administrators have set stays.
 import type { By } from '../../contract/events.ts';
+import { withoutConfirmation } from '../../contract/phone.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { userParty } from '../../domain/party.ts';
@@ -28,11 +29,10 @@ export async function unconfirmSince(
   const before = await store.find(tx.sql, realm, id);
   if (!before) return;
   const changed = await changedSince(tx.sql, realm, id, since);
-  const { phone_number_verified: _, ...others } = before.attributes;
   const after = {
     ...before,
     email_verified: before.email_verified && !changed.includes('email'),
-    attributes: changed.includes('attributes') ? others : before.attributes,
+    attributes: changed.includes('attributes') ? withoutConfirmation(before.attributes) : before.attributes,
   };
   const fields = changedFields(before, after).map((field) => (field === 'email_verified' ? 'emailVerified' : field));
   if (fields.length === 0) return;

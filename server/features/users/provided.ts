@@ -1,11 +1,11 @@
 // What somebody else says of a person (an identity provider by which they sign in), written as far as the realm's user profile and its
 // names let it: what doesn't fit is left as it is.
 import type { By } from '../../contract/events.ts';
+import { withoutOldConfirmation } from '../../contract/phone.ts';
 import { Email, Username } from '../../contract/users.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { userParty } from '../../domain/party.ts';
-import { withoutOldConfirmation } from '../../domain/phone.ts';
 import { profileFaults, readProfile } from '../../domain/user-profile.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import * as store from './store.ts';

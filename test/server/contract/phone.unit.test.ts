@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutOldConfirmation } from '../../../server/domain/phone.ts';
+import { withoutOldConfirmation } from '../../../server/contract/phone.ts';
 
 const [OLD, NEW, YES] = [['+4917'], ['+4918'], ['true']];
 const confirmed = { phone_number: OLD, phone_number_verified: YES };

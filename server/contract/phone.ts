@@ -1,0 +1,20 @@
+// Owns: what a person's attributes say of their phone number (OpenID Connect Core §5.1), and that it counts as confirmed only as long
+// as it is the number that they confirmed: codes go there.
+// Does not own: confirming one (features/users/own-phone.ts).
+export const PHONE_NUMBER = 'phone_number';
+export const PHONE_CONFIRMED = 'phone_number_verified';
+type Attributes = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * @param attributes as they are to be
+ * @param says what speaks of the confirmation itself; whatever else brings another number takes it away
+ */
+export function withoutOldConfirmation<T extends Attributes>(was: Attributes, attributes: T, says: Attributes): T {
+  const isSame = was[PHONE_NUMBER]?.[0] === attributes[PHONE_NUMBER]?.[0];
+  return isSame || Object.hasOwn(says, PHONE_CONFIRMED) ? attributes : withoutConfirmation(attributes);
+}
+
+export function withoutConfirmation<T extends Attributes>(attributes: T): T {
+  const { [PHONE_CONFIRMED]: _, ...others } = attributes;
+  return others as unknown as T;
+}
