@@ -1,5 +1,6 @@
 // Requests to a realm's SCIM server, as provisioning clients send them.
 import { createScimToken, type ScimPermission } from '../../server/contract/scim-tokens.ts';
+import type { Answer, Received } from './receiver.ts';
 import type { TestServer } from './server.ts';
 
 export interface ScimAnswer {
@@ -43,3 +44,19 @@ export const scimWith =
     const text = await answer.text();
     return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
   };
+
+/** What came in, sent on to the SCIM server as by a proxy. @returns its answer; 502 where it doesn't answer */
+export async function passOn(
+  server: Pick<TestServer, 'baseUrl'>,
+  { method, url, headers, raw }: Received,
+): Promise<Answer> {
+  const answer = await fetch(`${server.baseUrl}${url}`, {
+    method,
+    headers: {
+      authorization: String(headers.authorization),
+      ...(raw.length > 0 && { 'content-type': 'application/scim+json' }),
+    },
+    ...(raw.length > 0 && { body: raw }),
+  }).catch(() => undefined);
+  return answer ? { status: answer.status, body: await answer.text() } : { status: 502 };
+}

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { createRole } from '../../../server/contract/roles.ts';
 import { createScimTarget, getScimTarget } from '../../../server/contract/scim-targets.ts';
-import { type Answer, type Received, type Receiver, startReceiver } from '../../support/receiver.ts';
-import { type Scim, scimToken, scimWith } from '../../support/scim.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { passOn, type Scim, scimToken, scimWith } from '../../support/scim.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -18,23 +18,10 @@ const FROM = 'staff';
 const TO = 'wiki';
 const soon = { timeout: 60_000 };
 
-/** What comes in goes to the other realm's SCIM server, as by a proxy. */
-const onwards = async ({ method, url, headers, raw }: Received): Promise<Answer> => {
-  const answer = await fetch(`${server.baseUrl}${url}`, {
-    method,
-    headers: {
-      authorization: String(headers.authorization),
-      ...(raw.length > 0 && { 'content-type': 'application/scim+json' }),
-    },
-    ...(raw.length > 0 && { body: raw }),
-  }).catch(() => undefined);
-  return answer ? { status: answer.status, body: await answer.text() } : { status: 502 };
-};
-
 beforeAll(async () => {
   receiver = await startReceiver();
   server = await startTestServer({ env: { SVC_OUTBOUND_CA_FILE: receiver.caFile } });
-  receiver.answer = onwards;
+  receiver.answer = (request) => passOn(server, request);
   for (const realm of [FROM, TO]) {
     await server.admin.call(createRealm, { body: { realm } });
     await server.admin.call(createRole, { params: { realm }, body: { name: 'editor' } });

@@ -15,7 +15,7 @@ import { createScimToken } from '../../../server/contract/scim-tokens.ts';
 import { createUser, deleteUser, listUsers, putUser } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
 import { type Answer, type Received, type Receiver, startReceiver } from '../../support/receiver.ts';
-import { scimWith } from '../../support/scim.ts';
+import { passOn, scimWith } from '../../support/scim.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const FROM = { realm: 'staff' };
@@ -25,19 +25,7 @@ let receiver: Receiver;
 let token: string;
 let targetId: string;
 
-/** What comes in goes to the other realm's SCIM server, as by a proxy. */
-const onwards = async ({ method, url, headers, raw }: Received): Promise<Answer> => {
-  const answer = await fetch(`${server.baseUrl}${url}`, {
-    method,
-    headers: {
-      authorization: String(headers.authorization),
-      ...(raw.length > 0 && { 'content-type': 'application/scim+json' }),
-    },
-    ...(raw.length > 0 && { body: raw }),
-  }).catch(() => undefined);
-  if (!answer) return { status: 502 };
-  return { status: answer.status, body: await answer.text() };
-};
+const onwards = (request: Received) => passOn(server, request);
 const requests = (method: string, path: RegExp) =>
   receiver.received.filter((one) => one.method === method && path.test(one.url));
 
