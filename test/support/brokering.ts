@@ -1,13 +1,38 @@
-// Owns: a realm with an identity provider, and the way of a person over it, by hand: to the provider, back, and on.
+// Owns: a server beside an identity provider, a realm that has it, and the way of a person over it, by hand: to the provider, back, and on.
 // Does not own: the provider (upstream.ts), the person (person.ts).
 
 import type { z } from 'zod';
 import { createIdentityProvider, type IdentityProviderInput } from '../../server/contract/identity-providers.ts';
+import { startMailingServer } from './mail.ts';
 import { createPerson, type Person, type Shown } from './person.ts';
 import type { TestServer } from './server.ts';
-import type { Upstream } from './upstream.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
 
 type Input = z.input<typeof IdentityProviderInput>;
+
+/** An identity provider and a server that trusts its certificate. @param now the server's clock */
+export async function startBrokered({ now }: { now?: () => Date } = {}) {
+  const upstream = await startUpstream();
+  const mailing = await startMailingServer({ caFiles: [upstream.caFile], ...(now && { now }) });
+  let begun = 0;
+  return {
+    upstream,
+    mailing,
+    server: mailing.server,
+    /** The name of a realm for the next test, which finds nothing of the last one's mails and of what the provider said. */
+    another(prefix: string): string {
+      mailing.mails.length = 0;
+      upstream.reset();
+      begun += 1;
+      return `${prefix}${begun}`;
+    },
+    async stop(): Promise<void> {
+      await mailing.stop();
+      await upstream.stop();
+    },
+  };
+}
+export type Brokered = Awaited<ReturnType<typeof startBrokered>>;
 
 export const makeProvider = async (server: TestServer, realm: string, body: Input): Promise<string> =>
   (await server.admin.call(createIdentityProvider, { params: { realm }, body })).body?.id ?? '';

@@ -13,34 +13,27 @@ import {
   PASSWORD,
   redeem,
 } from '../../support/applications.ts';
-import { comeBy, makeProvider, oidcOf } from '../../support/brokering.ts';
+import { type Brokered, comeBy, makeProvider, oidcOf, startBrokered } from '../../support/brokering.ts';
 import { makeClient } from '../../support/clients.ts';
-import { type MailingServer, startMailingServer } from '../../support/mail.ts';
+import type { MailingServer } from '../../support/mail.ts';
 import { createPerson, type Person } from '../../support/person.ts';
 import type { TestServer } from '../../support/server.ts';
-import { SUBJECT, startUpstream, type Upstream } from '../../support/upstream.ts';
+import { SUBJECT, type Upstream } from '../../support/upstream.ts';
 
+let brokered: Brokered;
 let mailing: MailingServer;
 let server: TestServer;
 let upstream: Upstream;
 let realm = '';
-let made = 0;
 let ahead = 0;
 beforeAll(async () => {
-  upstream = await startUpstream();
-  mailing = await startMailingServer({ caFiles: [upstream.caFile], now: () => new Date(Date.now() + ahead) });
-  server = mailing.server;
+  brokered = await startBrokered({ now: () => new Date(Date.now() + ahead) });
+  ({ mailing, server, upstream } = brokered);
 });
-afterAll(async () => {
-  await mailing?.stop();
-  await upstream?.stop();
-});
+afterAll(() => brokered?.stop());
 beforeEach(async () => {
-  made += 1;
   ahead = 0;
-  realm = `own${made}`;
-  mailing.mails.length = 0;
-  upstream.reset();
+  realm = brokered.another('own');
   upstream.claims = { email: 'elsewhere@corp.example', email_verified: true };
   await makePeopledRealm(server, realm, []);
   await makeProvider(server, realm, oidcOf(upstream));

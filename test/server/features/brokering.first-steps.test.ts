@@ -11,32 +11,25 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { exportRealm, importRealm } from '../../../server/contract/transfer.ts';
 import { createUser, listUsers } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
-import { comeBy, makeProvider, oidcOf } from '../../support/brokering.ts';
-import { codeIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
+import { type Brokered, comeBy, makeProvider, oidcOf, startBrokered } from '../../support/brokering.ts';
+import { codeIn, type MailingServer } from '../../support/mail.ts';
 import { createPerson } from '../../support/person.ts';
 import type { TestServer } from '../../support/server.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { Upstream } from '../../support/upstream.ts';
 
+let brokered: Brokered;
 let mailing: MailingServer;
 let server: TestServer;
 let upstream: Upstream;
 let realm = '';
-let made = 0;
 beforeAll(async () => {
-  upstream = await startUpstream();
-  mailing = await startMailingServer({ caFiles: [upstream.caFile] });
-  server = mailing.server;
+  brokered = await startBrokered();
+  ({ mailing, server, upstream } = brokered);
 });
-afterAll(async () => {
-  await mailing?.stop();
-  await upstream?.stop();
-});
+afterAll(() => brokered?.stop());
 const ADDRESS = 'ada@corp.example';
 beforeEach(async () => {
-  made += 1;
-  realm = `steps${made}`;
-  mailing.mails.length = 0;
-  upstream.reset();
+  realm = brokered.another('steps');
   upstream.claims = {
     email: ADDRESS,
     email_verified: true,

@@ -12,35 +12,28 @@ import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, getUser, listUsers } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
-import { comeBy, makeProvider, oidcOf, wayIn } from '../../support/brokering.ts';
+import { type Brokered, comeBy, makeProvider, oidcOf, startBrokered, wayIn } from '../../support/brokering.ts';
 import { makeClient } from '../../support/clients.ts';
-import { codeIn, linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
+import { codeIn, linkIn, type MailingServer } from '../../support/mail.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
 import type { TestServer } from '../../support/server.ts';
-import { SUBJECT, startUpstream, type Upstream } from '../../support/upstream.ts';
+import { SUBJECT, type Upstream } from '../../support/upstream.ts';
 
+let brokered: Brokered;
 let mailing: MailingServer;
 let server: TestServer;
 let upstream: Upstream;
 let realm = '';
-let made = 0;
 /** The server's clock stands still, so that a code stays one that was sent just now. */
 let stoppedAt: number | undefined;
 beforeAll(async () => {
-  upstream = await startUpstream();
-  mailing = await startMailingServer({ caFiles: [upstream.caFile], now: () => new Date(stoppedAt ?? Date.now()) });
-  server = mailing.server;
+  brokered = await startBrokered({ now: () => new Date(stoppedAt ?? Date.now()) });
+  ({ mailing, server, upstream } = brokered);
 });
-afterAll(async () => {
-  await mailing?.stop();
-  await upstream?.stop();
-});
+afterAll(() => brokered?.stop());
 beforeEach(async () => {
-  made += 1;
   stoppedAt = undefined;
-  realm = `first${made}`;
-  mailing.mails.length = 0;
-  upstream.reset();
+  realm = brokered.another('first');
   upstream.claims = { email: 'ada@corp.example', preferred_username: 'ada', given_name: 'Ada', family_name: 'Low' };
   await makePeopledRealm(server, realm, []);
   await makeProvider(server, realm, oidcOf(upstream));
@@ -387,7 +380,7 @@ test.each([{ id: {} }, { id: [] }, { id: true }, { id: 2 ** 53 }, { sub: { id: 1
 test.each(['client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const)(
   'one realm is the provider of another, which proves itself by %s',
   async (tokenEndpointAuthMethod) => {
-    const partner = `partner${made}`;
+    const partner = `partner${realm}`;
     await makePeopledRealm(server, partner, []);
     const body = { username: 'grace', email: 'grace@partner.example', emailVerified: true, password: PASSWORD };
     await server.admin.call(createUser, { params: { realm: partner }, body });

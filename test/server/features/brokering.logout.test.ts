@@ -2,28 +2,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createUser } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
-import { comeBy, makeProvider, oidcOf, wayIn } from '../../support/brokering.ts';
+import { type Brokered, comeBy, makeProvider, oidcOf, startBrokered, wayIn } from '../../support/brokering.ts';
 import { makeClient, SECRET } from '../../support/clients.ts';
 import { createPerson, type Person } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { SUBJECT, startUpstream, type Upstream } from '../../support/upstream.ts';
+import { SUBJECT, type Upstream } from '../../support/upstream.ts';
 
+let brokered: Brokered;
 let server: TestServer;
 let upstream: Upstream;
 let realm = '';
-let made = 0;
 beforeAll(async () => {
-  upstream = await startUpstream();
-  server = await startTestServer({ env: { SVC_OUTBOUND_CA_FILE: upstream.caFile } });
+  brokered = await startBrokered();
+  ({ server, upstream } = brokered);
 });
-afterAll(async () => {
-  await server?.stop();
-  await upstream?.stop();
-});
+afterAll(() => brokered?.stop());
 beforeEach(async () => {
-  made += 1;
-  realm = `leave${made}`;
-  upstream.reset();
+  realm = brokered.another('leave');
   await makePeopledRealm(server, realm, []);
 });
 const isIn = async (person: Person, at = realm) =>

@@ -7,26 +7,21 @@ import { createRealm } from '../../../server/contract/realms.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, getUser, listUsers } from '../../../server/contract/users.ts';
-import { comeBy, makeProvider, oidcOf } from '../../support/brokering.ts';
-import { startTestServer, type TestServer } from '../../support/server.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import { type Brokered, comeBy, makeProvider, oidcOf, startBrokered } from '../../support/brokering.ts';
+import type { TestServer } from '../../support/server.ts';
+import type { Upstream } from '../../support/upstream.ts';
 
+let brokered: Brokered;
 let server: TestServer;
 let upstream: Upstream;
 let realm = '';
-let made = 0;
 beforeAll(async () => {
-  upstream = await startUpstream();
-  server = await startTestServer({ env: { SVC_OUTBOUND_CA_FILE: upstream.caFile } });
+  brokered = await startBrokered();
+  ({ server, upstream } = brokered);
 });
-afterAll(async () => {
-  await server?.stop();
-  await upstream?.stop();
-});
+afterAll(() => brokered?.stop());
 beforeEach(async () => {
-  made += 1;
-  realm = `mappers${made}`;
-  upstream.reset();
+  realm = brokered.another('mappers');
   upstream.claims = { email: 'ada@corp.example', email_verified: true, staff_id: 'E1', mail2: 'ada@second.example' };
   await server.admin.call(createRealm, { body: { realm } });
   const body = { registrationEmailAsUsername: false, registrationVerifyEmail: false };

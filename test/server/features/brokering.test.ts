@@ -11,28 +11,23 @@ import { listUserSessions } from '../../../server/contract/user-access.ts';
 import { createUser, listUsers, putUser, setPassword } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
 import { authorizePath, makePeopledRealm, newVerifier, PASSWORD, redeem } from '../../support/applications.ts';
-import { comeBy, makeProvider, oidcOf, sentTo, wayIn } from '../../support/brokering.ts';
+import { type Brokered, comeBy, makeProvider, oidcOf, sentTo, startBrokered, wayIn } from '../../support/brokering.ts';
 import { claimsIn } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
-import { startTestServer, type TestServer } from '../../support/server.ts';
-import { SUBJECT, startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { TestServer } from '../../support/server.ts';
+import { SUBJECT, type Upstream } from '../../support/upstream.ts';
 
+let brokered: Brokered;
 let server: TestServer;
 let upstream: Upstream;
 let realm = '';
-let made = 0;
 beforeAll(async () => {
-  upstream = await startUpstream();
-  server = await startTestServer({ env: { SVC_OUTBOUND_CA_FILE: upstream.caFile } });
+  brokered = await startBrokered();
+  ({ server, upstream } = brokered);
 });
-afterAll(async () => {
-  await server?.stop();
-  await upstream?.stop();
-});
+afterAll(() => brokered?.stop());
 beforeEach(async () => {
-  made += 1;
-  realm = `broker${made}`;
-  upstream.reset();
+  realm = brokered.another('broker');
   upstream.claims = { email: 'ada@corp.example', email_verified: true, given_name: 'Ada', family_name: 'Low' };
   await makePeopledRealm(server, realm, []);
   await makeProvider(server, realm, oidcOf(upstream));

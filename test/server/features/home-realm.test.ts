@@ -4,28 +4,23 @@ import { putIdentityProvider } from '../../../server/contract/identity-providers
 import { createOrganization, putOrganization } from '../../../server/contract/organizations.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
-import { makeProvider, oidcOf } from '../../support/brokering.ts';
+import { type Brokered, makeProvider, oidcOf, startBrokered } from '../../support/brokering.ts';
 import { createPerson } from '../../support/person.ts';
-import { startTestServer, type TestServer } from '../../support/server.ts';
-import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import type { TestServer } from '../../support/server.ts';
+import type { Upstream } from '../../support/upstream.ts';
 
+let brokered: Brokered;
 let server: TestServer;
 let upstream: Upstream;
 let realm = '';
 let organization = '';
-let made = 0;
 beforeAll(async () => {
-  upstream = await startUpstream();
-  server = await startTestServer({ env: { SVC_OUTBOUND_CA_FILE: upstream.caFile } });
+  brokered = await startBrokered();
+  ({ server, upstream } = brokered);
 });
-afterAll(async () => {
-  await server?.stop();
-  await upstream?.stop();
-});
+afterAll(() => brokered?.stop());
 beforeEach(async () => {
-  made += 1;
-  realm = `home${made}`;
-  upstream.reset();
+  realm = brokered.another('home');
   upstream.claims = { email: 'ada@corp.example', email_verified: true };
   await makePeopledRealm(server, realm, ['alice']);
   const email = 'ada@corp.example';
