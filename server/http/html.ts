@@ -26,6 +26,3 @@ function render(value: HtmlValue): string {
 /** `html\`<p>${name}</p>\``: escapes strings and numbers; `false`, `null` and `undefined` are nothing. */
 export const html = (strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html =>
   new Html(strings.reduce((out, string, i) => out + render(values[i - 1]) + string));
-
-/** The id of a field's complaint, which the field's `aria-describedby` names. */
-export const errorId = (field: string): string => `${field}-error`;

@@ -1,6 +1,7 @@
 // The two fields of a new password, with what the realm asks of one. Whether it may be taken is features/credentials'.
 import { type PasswordRules, passwordClasses } from '../contract/password-rules.ts';
-import { errorId, type Html, html } from './html.ts';
+import { invalidState } from './field-errors.ts';
+import { type Html, html } from './html.ts';
 import { type PlainKey, plainText, text } from './texts.ts';
 
 export const PASSWORD_MAX = 512;
@@ -28,7 +29,7 @@ export function passwordFields(
   rules: PasswordRules,
   { wrong, focus = true }: { wrong?: string | undefined; focus?: boolean } = {},
 ): Html {
-  const bad = (field: string) => wrong === field && html` aria-invalid="true" aria-describedby="${errorId(field)}"`;
+  const bad = (field: string) => wrong === field && invalidState(field);
   const first = wrong === 'repeated' ? 'repeated' : 'password';
   const focused = (field: string) => focus && field === first && html` autofocus`;
   return html`<div class="field">

@@ -2,7 +2,8 @@
 // Whether that fits is domain/user-profile.ts's.
 import { PHONE_CONFIRMED, withoutOldConfirmation } from '../contract/phone.ts';
 import type { ProfileAttribute, UserProfile } from '../contract/user-profile.ts';
-import { errorId, type Html, html } from './html.ts';
+import { invalidState } from './field-errors.ts';
+import { type Html, html } from './html.ts';
 import { plainText, text } from './texts.ts';
 
 const MOST = 255;
@@ -141,7 +142,7 @@ function fieldOf(
 ): Html {
   const { path, field, label, required, multivalued, options, type } = input;
   const is = path === wrong;
-  const state = html`${is && html` aria-invalid="true" aria-describedby="${errorId(path)}"`}${path === (wrong ?? focus) && html` autofocus`}`;
+  const state = html`${is && invalidState(path)}${path === (wrong ?? focus) && html` autofocus`}`;
   const optional =
     !required && path.startsWith('attributes.') && html` <span class="soft">${text('otp.optional')}</span>`;
   const labelled = (control: Html) =>

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
-import { errorId, type Html, html } from '../../http/html.ts';
+import { errorNote, invalidState } from '../../http/field-errors.ts';
+import { type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { text } from '../../http/texts.ts';
 import type { Gdpr } from '../gdpr/service.ts';
@@ -52,8 +53,8 @@ export function eraseRoute(app: FastifyInstance, visit: Visit, deps: EraseDeps):
 }
 
 const confirmPage = (realm: string, session: LiveSession, wrong: boolean): Html => {
-  const bad = wrong && html` aria-invalid="true" aria-describedby="${errorId('username')}"`;
-  return html`${wrong && html`<div class="error" role="alert" id="${errorId('username')}"><p>${text('account.eraseWrong')}</p></div>`}
+  const bad = wrong && invalidState('username');
+  return html`${wrong && errorNote('username', text('account.eraseWrong'))}
 <p>${text('account.eraseLead')}</p>
 <form method="post" action="/realms/${realm}/account/erase"><input type="hidden" name="csrf" value="${csrfOf(session)}">
 <div class="field"><label for="username">${text('account.eraseName', { username: session.username })}</label>

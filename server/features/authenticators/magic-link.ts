@@ -5,7 +5,8 @@ import type { Seal } from '../../crypto/seal.ts';
 import { newSecret, sameSecret } from '../../crypto/tokens.ts';
 import type { Transact } from '../../db/transact.ts';
 import { linkDigest, linkTo } from '../../domain/links.ts';
-import { errorId, html } from '../../http/html.ts';
+import { invalidState } from '../../http/field-errors.ts';
+import { html } from '../../http/html.ts';
 import { text } from '../../http/texts.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { Send } from '../messaging/send.ts';
@@ -93,7 +94,7 @@ export function createMagicLink({ credentials, transact, send, seal, now }: Magi
 }
 
 function namePage({ user, loginHint }: Step, complaint: Complaint | undefined): StepPage {
-  const bad = complaint && html` aria-invalid="true" aria-describedby="${errorId('username')}"`;
+  const bad = complaint && invalidState('username');
   return {
     title: user ? text('link.confirm') : text('link.title'),
     submit: text('link.submit'),

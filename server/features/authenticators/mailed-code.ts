@@ -7,7 +7,8 @@ import { newSecret, sameSecret } from '../../crypto/tokens.ts';
 import type { Tx } from '../../db/transact.ts';
 import { createAttempts, inRealm } from '../../domain/attempts.ts';
 import { linkDigest, linkTo } from '../../domain/links.ts';
-import { errorId, html } from '../../http/html.ts';
+import { codeField } from '../../http/code-field.ts';
+import { html } from '../../http/html.ts';
 import { text } from '../../http/texts.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { Send } from '../messaging/send.ts';
@@ -142,11 +143,7 @@ export const mailedCodeFields = (
   { wrong, other }: { wrong: boolean; other?: string | undefined },
 ): Pick<StepPage, 'body' | 'below'> => ({
   body: html`<p class="lead">${text('verify.lead', { email, minutes: LIFETIME_SECONDS / 60 })}</p>
-<div class="field">
-<label for="code">${text('otp.code')}</label>
-<input class="code" type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12"
- autofocus${wrong && html` aria-invalid="true" aria-describedby="${errorId('code')}"`}>
-</div>`,
+${codeField({ wrong, required: false })}`,
   below: html`<button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button>
 ${other !== undefined && html`<button class="link" name="other" value="1">${other}</button>`}`,
 });

@@ -5,7 +5,8 @@ import { z } from 'zod';
 import type { Seal } from '../../crypto/seal.ts';
 import { sameSecret } from '../../crypto/tokens.ts';
 import type { Transact } from '../../db/transact.ts';
-import { errorId, html } from '../../http/html.ts';
+import { codeField } from '../../http/code-field.ts';
+import { html } from '../../http/html.ts';
 import { text } from '../../http/texts.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { Send } from '../messaging/send.ts';
@@ -125,10 +126,6 @@ const codePage = (sent: Kind['sent'], complaint: Complaint | undefined): StepPag
   title: text('otp.title'),
   submit: text('otp.submit'),
   body: html`<p class="lead">${text(sent, { minutes: LIFETIME_SECONDS / 60 })}</p>
-<div class="field">
-<label for="code">${text('otp.code')}</label>
-<input class="code" type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12"
- autofocus${complaint && html` aria-invalid="true" aria-describedby="${errorId('code')}"`}>
-</div>`,
+${codeField({ wrong: complaint !== undefined, required: false })}`,
   below: html`<button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button>`,
 });

@@ -4,7 +4,8 @@ import { newOtpSecret, otpAddress } from '../../crypto/otp.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
-import { errorId, type Html, html } from '../../http/html.ts';
+import { codeField } from '../../http/code-field.ts';
+import { html } from '../../http/html.ts';
 import { qrPicture } from '../../http/qr-picture.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
@@ -79,17 +80,11 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
   };
 }
 
-const codeInput = (complaint: Complaint | undefined): Html => html`<div class="field">
-<label for="code">${text('otp.code')}</label>
-<input class="code" type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12"
- required autofocus${complaint && html` aria-invalid="true" aria-describedby="${errorId('code')}"`}>
-</div>`;
-
 const codePage = (user: KnownUser, complaint: Complaint | undefined): StepPage => ({
   title: text('otp.title'),
   submit: text('otp.submit'),
   body: html`<p class="lead">${text('otp.lead', { username: user.username })}</p>
-${codeInput(complaint)}`,
+${codeField({ wrong: complaint !== undefined, required: true })}`,
 });
 
 function enrolmentPage(step: Step, user: KnownUser, secret: string, complaint: Complaint | undefined): StepPage {
@@ -107,7 +102,7 @@ ${qrPicture(address, text('otp.picture'))}
 <code class="secret" aria-describedby="secret-hint">${secret.match(/.{1,4}/g)?.join(' ')}</code></li>
 <li>${text('otp.enter')}</li>
 </ol>
-${codeInput(complaint)}
+${codeField({ wrong: complaint !== undefined, required: true })}
 <div class="field">
 <label for="label">${text('otp.label')} <span class="soft">${text('otp.optional')}</span></label>
 <input type="text" id="label" name="label" value="${complaint?.values?.label}" maxlength="100" autocomplete="off">

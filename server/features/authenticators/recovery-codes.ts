@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
-import { errorId, html } from '../../http/html.ts';
+import { invalidState } from '../../http/field-errors.ts';
+import { html } from '../../http/html.ts';
 import { text } from '../../http/texts.ts';
 import type { RecoveryCodes } from '../credentials/recovery-codes.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
@@ -83,7 +84,7 @@ const codePage = (complaint: Complaint | undefined): StepPage => ({
 <div class="field">
 <label for="code">${text('recovery.code')}</label>
 <input class="code" type="text" id="code" name="code" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="40"
- required autofocus${complaint && html` aria-invalid="true" aria-describedby="${errorId('code')}"`}>
+ required autofocus${complaint && invalidState('code')}>
 </div>`,
 });
 
@@ -122,7 +123,7 @@ function enrolmentPage(codes: readonly string[], realmName: string, complaint: C
 <ul class="codes" id="codes" data-text="${file}">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>
 <p>${button('copy', text('recovery.copy'), text('recovery.copied'))} ${button('download', text('recovery.download'), text('recovery.downloaded'))} ${button('print', text('recovery.print'), text('recovery.printed'))}</p>
 <div class="check">
-<input type="checkbox" id="saved" name="saved" value="on" required${complaint && html` aria-invalid="true" aria-describedby="${errorId('saved')}"`}>
+<input type="checkbox" id="saved" name="saved" value="on" required${complaint && invalidState('saved')}>
 <label for="saved">${text('recovery.kept')}</label>
 </div>`,
   };

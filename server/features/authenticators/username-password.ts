@@ -1,7 +1,8 @@
 // The authenticator username-password: finds out who it is, and checks what they know.
 import { z } from 'zod';
 import { providerPath } from '../../domain/links.ts';
-import { errorId, type Html, html } from '../../http/html.ts';
+import { invalidState } from '../../http/field-errors.ts';
+import { type Html, html } from '../../http/html.ts';
 import { text } from '../../http/texts.ts';
 import type { Homes } from '../brokering/homes.ts';
 import type { Credentials } from '../credentials/service.ts';
@@ -70,8 +71,7 @@ export const createUsernamePassword = ({ credentials, homes, breached }: Usernam
 function page({ settings, loginHint, kept }: Step, complaint: Complaint | undefined): StepPage {
   const values: Form = complaint?.values ?? {};
   const username = values.username ?? kept.username ?? loginHint;
-  const bad = (field: string) =>
-    complaint?.field === field ? html` aria-invalid="true" aria-describedby="${errorId(field)}"` : undefined;
+  const bad = (field: string) => (complaint?.field === field ? invalidState(field) : undefined);
   const focus = (field: string) =>
     (complaint ? complaint.field === field : field === (username === '' ? 'username' : 'password')) && html` autofocus`;
   return {
@@ -101,7 +101,7 @@ const nameField = (username: string, state: Html): Html => html`<div class="fiel
 
 /** Who is at home elsewhere goes on there. */
 function namePage({ loginHint }: Step, complaint: Complaint | undefined): StepPage {
-  const bad = complaint?.field === 'username' && html` aria-invalid="true" aria-describedby="${errorId('username')}"`;
+  const bad = complaint?.field === 'username' && invalidState('username');
   return {
     title: text('password.title'),
     submit: text('password.next'),

@@ -1,7 +1,8 @@
 // The pages of signing in by another identity provider. Links lead there, not forms: a page's policy holds for where a form leads.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto, Settings } from '../../contract/settings.ts';
-import { errorId, type Html, html } from '../../http/html.ts';
+import { invalidState } from '../../http/field-errors.ts';
+import { type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { type ProfileInput, profileFields, usernameField, valuesIn, valuesOf } from '../../http/profile-fields.ts';
 import { text } from '../../http/texts.ts';
@@ -14,8 +15,7 @@ const PASSWORD_MAX = 512;
 
 type Complaint = { field: string; values?: Record<string, string> | undefined } | undefined;
 
-const state = (complaint: Complaint, field: string): Html | false =>
-  complaint?.field === field && html` aria-invalid="true" aria-describedby="${errorId(field)}"`;
+const state = (complaint: Complaint, field: string): Html | false => complaint?.field === field && invalidState(field);
 
 export const goOnPage = (title: string, path: string): StepPage => ({
   title: text('provider.title', { provider: title }),

@@ -7,7 +7,8 @@ import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { principalOf } from '../../domain/principal.ts';
 import { isFromElsewhere, siteOf } from '../../domain/site.ts';
 import { bind } from '../../http/bind.ts';
-import { errorId, html } from '../../http/html.ts';
+import { errorNote } from '../../http/field-errors.ts';
+import { html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { text } from '../../http/texts.ts';
 import type { Access } from '../admin-access/service.ts';
@@ -98,7 +99,7 @@ function sendSetUp(
   const kept = Object.entries(keep).map(
     ([name, value]) => html`<input type="hidden" name="${KEPT}${name}" value="${value}">`,
   );
-  const inside = html`${complaint && html`<div class="error" role="alert" id="${errorId(complaint.field)}"><p>${complaint.message}</p></div>`}
+  const inside = html`${complaint && errorNote(complaint.field, complaint.message)}
 <p class="lead">${text('enrolmentLink.for', { username })}</p>
 <form method="post" action="/realms/${realm}/login/enrol" novalidate>
 <input type="hidden" name="token" value="${token}">

@@ -1,7 +1,8 @@
 // The pages of an invitation: sign in and join, or make an account; done; over.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { errorId, type Html, html } from '../../http/html.ts';
+import { errorNote, invalidState } from '../../http/field-errors.ts';
+import { type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { passwordFields } from '../../http/password-fields.ts';
 import { passwordScript } from '../../http/password-script.ts';
@@ -62,10 +63,9 @@ export function sendChoice(
   const { realm, settings } = place;
   const { email } = invited;
   const values = wrong?.values ?? {};
-  const state = (field: string): Html | false =>
-    wrong?.field === field && html` aria-invalid="true" aria-describedby="${errorId(field)}" autofocus`;
+  const state = (field: string): Html | false => wrong?.field === field && html`${invalidState(field)} autofocus`;
   const title = titleOf(place, invited);
-  const body = html`${wrong && html`<div class="error" role="alert" id="${errorId(wrong.field)}"><p>${wrong.message}</p></div>`}
+  const body = html`${wrong && errorNote(wrong.field, wrong.message)}
 <p class="lead">${text('invitation.have', { email })}</p>
 ${form(place, 'sign-in', html`<button>${text('recover.goOn')}</button>`)}
 <p class="lead">${text('invitation.new', { email })}</p>

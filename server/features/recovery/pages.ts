@@ -1,7 +1,8 @@
 // The pages of a forgotten password: who is it, look into your mail, choose a new one, done.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { errorId, type Html, html } from '../../http/html.ts';
+import { errorNote, invalidState } from '../../http/field-errors.ts';
+import { type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { passwordFields } from '../../http/password-fields.ts';
 import { passwordScript } from '../../http/password-script.ts';
@@ -20,8 +21,6 @@ export interface RecoveryPage {
 const NAME_MAX = 255;
 const hidden = (name: string, value: string | undefined): Html | false =>
   value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`;
-const error = (field: string, message: string): Html =>
-  html`<div class="error" role="alert" id="${errorId(field)}"><p>${message}</p></div>`;
 
 export function sendForgot(
   reply: FastifyReply,
@@ -29,9 +28,9 @@ export function sendForgot(
   { name = '', missing = false }: { name?: string; missing?: boolean } = {},
 ): FastifyReply {
   const title = text('recover.title');
-  const bad = missing && html` aria-invalid="true" aria-describedby="${errorId('username')}"`;
+  const bad = missing && invalidState('username');
   const body = html`<p class="lead">${text('recover.lead')}</p>
-${missing && error('username', text('link.nameMissing'))}
+${missing && errorNote('username', text('link.nameMissing'))}
 <form method="post" action="/realms/${realm}/login/forgot" novalidate>
 ${hidden('asked', asked)}
 <div class="field">
@@ -64,7 +63,7 @@ export function sendChoose(
 ): FastifyReply {
   const title = text('newPassword.title');
   const body = html`<p class="lead">${text('recover.choose', { username })}</p>
-${complaint && error(complaint.field, complaint.message)}
+${complaint && errorNote(complaint.field, complaint.message)}
 <form method="post" action="/realms/${realm}/login/reset" novalidate>
 ${hidden('token', token)}
 <input class="hidden" type="text" name="username" value="${username}" autocomplete="username" tabindex="-1" aria-hidden="true" readonly>

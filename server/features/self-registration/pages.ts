@@ -1,7 +1,8 @@
 // The inside of the pages on which people make an account, and the panel where nobody can.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto, Settings } from '../../contract/settings.ts';
-import { errorId, type Html, html } from '../../http/html.ts';
+import { invalidState } from '../../http/field-errors.ts';
+import { type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { passwordFields } from '../../http/password-fields.ts';
 import { passwordScript } from '../../http/password-script.ts';
@@ -32,7 +33,7 @@ export function formPage({ settings, inputs, complaint, work, captcha, takesPass
   const wrong = complaint?.field;
   const first = settings.registrationEmailAsUsername ? 'email' : 'username';
   const state = (field: string): Html =>
-    html`${wrong === field && html` aria-invalid="true" aria-describedby="${errorId(field)}"`}${(wrong ?? first) === field && html` autofocus`}`;
+    html`${wrong === field && invalidState(field)}${(wrong ?? first) === field && html` autofocus`}`;
   const { registrationEmailAsUsername: byEmail } = settings;
   return {
     title: text('register.title'),

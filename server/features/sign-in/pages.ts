@@ -4,7 +4,8 @@ import type { FastifyReply } from 'fastify';
 import { BY_PROVIDER } from '../../contract/flows.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { aboutClient, picturesOf } from '../../http/about-client.ts';
-import { errorId, type Html, html } from '../../http/html.ts';
+import { errorNote } from '../../http/field-errors.ts';
+import { type Html, html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
 import { type PlainKey, plainText, said, text } from '../../http/texts.ts';
 import { waitingScript } from '../../http/waiting-script.ts';
@@ -75,7 +76,7 @@ export function sendStep(
   const about = user ? undefined : purpose.about;
   const body = html`${!user && lead(purpose.clientName, settings)}
 ${aboutClient(about)}
-${complaint && html`<div class="error" role="alert" id="${errorId(complaint.field)}"><p>${complaint.message}</p></div>`}
+${complaint && errorNote(complaint.field, complaint.message)}
 ${form(
   of,
   html`<input type="hidden" name="step" value="${idOf(nextStep)}">

@@ -2,7 +2,8 @@
 // account, or has no address, says first which; that it is somebody else's is told to them alone.
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
-import { errorId, html } from '../../http/html.ts';
+import { invalidState } from '../../http/field-errors.ts';
+import { html } from '../../http/html.ts';
 import { said, text } from '../../http/texts.ts';
 import type { Complaint, RequiredStep, Step, StepPage } from '../authenticators/authenticator.ts';
 import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
@@ -107,7 +108,7 @@ const addressPage = (email: string | null, complaint: Complaint | undefined): St
 <div class="field">
 <label for="email">${text('account.email')}</label>
 <input type="email" id="email" name="email" value="${complaint?.values?.email ?? email}" maxlength="${EMAIL_MAX}" autocomplete="email"
- required autofocus${complaint && html` aria-invalid="true" aria-describedby="${errorId('email')}"`}>
+ required autofocus${complaint && invalidState('email')}>
 </div>`,
 });
 

@@ -2,7 +2,9 @@
 // or has none, says which.
 import type { Transact } from '../../db/transact.ts';
 import { mustHold } from '../../domain/proof.ts';
-import { errorId, html } from '../../http/html.ts';
+import { codeField } from '../../http/code-field.ts';
+import { invalidState } from '../../http/field-errors.ts';
+import { html } from '../../http/html.ts';
 import { said, text } from '../../http/texts.ts';
 import type { Complaint, RequiredStep, Step, StepPage } from '../authenticators/authenticator.ts';
 import type { MailedCodes } from '../authenticators/mailed-code.ts';
@@ -90,7 +92,7 @@ const numberPage = (number: string | null, mayChange: boolean, complaint: Compla
 <label for="phone">${text('phone.number')}</label>
 <input type="tel" id="phone" name="phone" value="${complaint?.values?.phone ?? number}" maxlength="40" autocomplete="tel" required${
     mayChange ? html` autofocus` : html` readonly`
-  }${complaint && html` aria-invalid="true" aria-describedby="${errorId('phone')}"`}>
+  }${complaint && invalidState('phone')}>
 </div>`,
 });
 
@@ -98,11 +100,7 @@ const codePage = (number: string, complaint: Complaint | undefined): StepPage =>
   title: text('otp.title'),
   submit: text('otp.submit'),
   body: html`<p class="lead">${text('phone.sent', { number })}</p>
-<div class="field">
-<label for="code">${text('otp.code')}</label>
-<input class="code" type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12"
- autofocus${complaint && html` aria-invalid="true" aria-describedby="${errorId('code')}"`}>
-</div>`,
+${codeField({ wrong: complaint !== undefined, required: false })}`,
   below: html`<button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button>
 <button class="link" name="other" value="1">${text('phone.other')}</button>`,
 });

@@ -1,0 +1,11 @@
+// The field for a code of digits that somebody was sent, or reads on their device.
+import { invalidState } from './field-errors.ts';
+import { type Html, html } from './html.ts';
+import { text } from './texts.ts';
+
+/** @param required false where the page has buttons that go without a code */
+export const codeField = ({ wrong, required }: { wrong: boolean; required: boolean }): Html => html`<div class="field">
+<label for="code">${text('otp.code')}</label>
+<input class="code" type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12"
+${required && html` required`} autofocus${wrong && invalidState('code')}>
+</div>`;

@@ -1,0 +1,10 @@
+// How a page says what is wrong with a field: in a note, and at the field itself, for whoever hears the page.
+import { type Html, html } from './html.ts';
+
+const idOf = (field: string): string => `${field}-error`;
+
+export const errorNote = (field: string, message: string): Html =>
+  html`<div class="error" role="alert" id="${idOf(field)}"><p>${message}</p></div>`;
+
+/** Attributes of the field that the note is about. */
+export const invalidState = (field: string): Html => html` aria-invalid="true" aria-describedby="${idOf(field)}"`;
