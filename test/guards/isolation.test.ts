@@ -13,8 +13,9 @@ import { listSessions } from '../../server/contract/sessions.ts';
 import { createUser } from '../../server/contract/users.ts';
 import { createWorkloadIdentity } from '../../server/contract/workload-identity.ts';
 import { contractRoutes } from '../support/contract-routes.ts';
-import { type AdminSession, adminSessionOf, ask, everythingOf, type Ids, oneOfEach } from '../support/one-of-each.ts';
+import { adminSessionOf, ask, everythingOf, type Ids, oneOfEach } from '../support/one-of-each.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import type { AdminSession } from '../support/signed-in.ts';
 
 const MINE = 'mine';
 const OTHER = 'other';

@@ -13,8 +13,9 @@ import { createUser } from '../../server/contract/users.ts';
 import { newId } from '../../server/crypto/ids.ts';
 import { sqlOver } from '../../server/db/sql.ts';
 import { contractRoutes } from '../support/contract-routes.ts';
-import { type AdminSession, adminSessionOf, ask, type Ids, oneOfEach } from '../support/one-of-each.ts';
+import { adminSessionOf, ask, type Ids, oneOfEach } from '../support/one-of-each.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import type { AdminSession } from '../support/signed-in.ts';
 
 const HERE = 'here';
 const EMPTY = 'empty';

@@ -28,6 +28,7 @@ import { newId } from '../../server/crypto/ids.ts';
 import { sqlOver } from '../../server/db/sql.ts';
 import { contractRoutes } from './contract-routes.ts';
 import { ADMIN_PASSWORD, type TestServer } from './server.ts';
+import { type AdminSession, adminSession } from './signed-in.ts';
 
 /** Parameters of a path, by the path's first word after the realm. */
 export type Ids = Record<string, Record<string, string>>;
@@ -154,22 +155,12 @@ async function makeTheOthers(admin: Client, realm: string, ids: Ids): Promise<vo
   }
 }
 
-/** Who asks: a session's cookies and its token against other sites. A GET refreshes the token; this pair stays one. */
-export interface AdminSession {
-  cookie: string;
-  'x-xsrf-token': string;
-}
-
+/** Who asks. A GET refreshes the token; this pair stays one. */
 export async function adminSessionOf(
   server: TestServer,
   { password = ADMIN_PASSWORD, ...who }: { username: string; realm?: string; password?: string },
 ): Promise<AdminSession> {
-  const payload = { ...who, password };
-  const { cookies } = await server.app.http.inject({ method: 'POST', url: '/admin/login', payload });
-  return {
-    cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
-    'x-xsrf-token': cookies.find(({ name }) => name === 'XSRF-TOKEN')?.value ?? '',
-  };
+  return (await adminSession(server.baseUrl, { ...who, password })).headers();
 }
 
 /** Asks a route in a realm about what `ids` name. */

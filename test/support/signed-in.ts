@@ -3,8 +3,17 @@
 // Implements: tests at the level of use.
 import { type Client, createClient } from '../../server/contract/client.ts';
 
-/** A contract client over real HTTP that keeps cookies and answers CSRF as a browser's script would. */
-export async function signedIn(baseUrl: string, credentials: object): Promise<Client> {
+/** What a request says of the session that it belongs to. */
+export interface AdminSession {
+  cookie: string;
+  'x-xsrf-token': string;
+}
+
+/** Signs in over real HTTP. `fetch` keeps cookies and answers CSRF as a browser's script would; `headers` are for other requests. */
+export async function adminSession(
+  baseUrl: string,
+  credentials: object,
+): Promise<{ fetch: typeof fetch; headers(): AdminSession }> {
   const jar = new Map<string, string>();
   const keep = (response: Response) => {
     for (const cookie of response.headers.getSetCookie()) {
@@ -13,6 +22,10 @@ export async function signedIn(baseUrl: string, credentials: object): Promise<Cl
     }
     return response;
   };
+  const headersOf = (): AdminSession => ({
+    cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; '),
+    'x-xsrf-token': jar.get('XSRF-TOKEN') ?? '',
+  });
   const login = keep(
     await fetch(`${baseUrl}/admin/login`, {
       method: 'POST',
@@ -21,15 +34,26 @@ export async function signedIn(baseUrl: string, credentials: object): Promise<Cl
     }),
   );
   if (login.status !== 204) throw new Error(`admin login: ${login.status} ${await login.text()}`);
+  return {
+    headers: headersOf,
+    fetch: async (input, init) => {
+      const headers = new Headers(init?.headers);
+      for (const [name, value] of Object.entries(headersOf())) headers.set(name, value);
+      return keep(await fetch(input, { ...init, headers }));
+    },
+  };
+}
+
+/** A contract client that is signed in so. */
+export async function signedIn(baseUrl: string, credentials: object): Promise<Client> {
+  const session = await adminSession(baseUrl, credentials);
   return createClient({
     baseUrl,
     authorize: async () => '',
-    fetch: async (input, init) => {
+    fetch: (input, init) => {
       const headers = new Headers(init?.headers);
       headers.delete('authorization');
-      headers.set('cookie', [...jar].map(([name, value]) => `${name}=${value}`).join('; '));
-      headers.set('x-xsrf-token', jar.get('XSRF-TOKEN') ?? '');
-      return keep(await fetch(input, { ...init, headers }));
+      return session.fetch(input, { ...init, headers });
     },
   });
 }

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { FieldError } from '../../server/contract/problem.ts';
 import { Plan } from '../../server/contract/transfer.ts';
 import { ADMIN_PASSWORD, type TestServer } from './server.ts';
+import { adminSession } from './signed-in.ts';
 
 export type Query = Partial<Record<'dryRun' | 'manager' | 'prune' | 'force', string>>;
 
@@ -35,28 +36,9 @@ export async function importer(
   server: TestServer,
   credentials: object = { username: 'admin', password: ADMIN_PASSWORD },
 ): Promise<Importer> {
-  const jar = new Map<string, string>();
-  const keep = (response: Response) => {
-    for (const cookie of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
-      jar.set(name, value);
-    }
-    return response;
-  };
   const json = { 'content-type': 'application/json' };
-  const body = JSON.stringify(credentials);
-  const login = keep(await fetch(`${server.baseUrl}/admin/login`, { method: 'POST', headers: json, body }));
-  if (login.status !== 204) throw new Error(`admin login: ${login.status}`);
-
-  const signed = () => ({
-    cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; '),
-    'x-xsrf-token': jar.get('XSRF-TOKEN') ?? '',
-  });
-  const call = async (path: string, init: RequestInit = {}) => {
-    const headers = new Headers(init.headers);
-    for (const [name, value] of Object.entries(signed())) headers.set(name, value);
-    return keep(await fetch(server.baseUrl + path, { ...init, headers }));
-  };
+  const session = await adminSession(server.baseUrl, credentials);
+  const call = (path: string, init?: RequestInit) => session.fetch(server.baseUrl + path, init);
   const send = (realm: string, document: object | string, query: Query = {}, headers: Record<string, string> = {}) => {
     return call(`/admin/realms/${realm}/import?${new URLSearchParams(query)}`, {
       method: 'POST',
@@ -66,7 +48,7 @@ export async function importer(
   };
   return {
     fetch: call,
-    raw: (path) => ({ url: server.baseUrl + path, headers: { ...json, ...signed() } }),
+    raw: (path) => ({ url: server.baseUrl + path, headers: { ...json, ...session.headers() } }),
     async apply(realm, document, query, headers) {
       const response = await send(realm, document, query, headers);
       const text = await response.text();

@@ -7,7 +7,8 @@ import { createRealm } from '../../../server/contract/realms.ts';
 import * as api from '../../../server/contract/saml-clients.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { metadataOf, SAML_CERTIFICATE, samlKeyPair, signedXml } from '../../support/saml.ts';
-import { startTestServer, type TestServer } from '../../support/server.ts';
+import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
+import { adminSession } from '../../support/signed-in.ts';
 
 const params = { realm: 'acme' };
 const pair = samlKeyPair();
@@ -198,17 +199,11 @@ describe('metadata', () => {
       ...at('https://rich.example.com'),
       body: { name: 'Ours', idpInitiated: true, singleLogoutServices: [] },
     });
-    const session = await fetch(`${server.baseUrl}/admin/login`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ username: 'admin', password: 'correct-horse-battery-staple' }),
-    });
-    const cookies = session.headers.getSetCookie().map((cookie) => cookie.split(';')[0] ?? '');
-    const csrf = cookies.find((cookie) => cookie.startsWith('XSRF-TOKEN='))?.slice(11) ?? '';
+    const session = await adminSession(server.baseUrl, { username: 'admin', password: ADMIN_PASSWORD });
     const send = (type: string, body: string | Buffer) =>
-      fetch(`${server.baseUrl}/admin/realms/acme/saml-clients/import`, {
+      session.fetch(`${server.baseUrl}/admin/realms/acme/saml-clients/import`, {
         method: 'POST',
-        headers: { cookie: cookies.join('; '), 'x-xsrf-token': csrf, 'content-type': type },
+        headers: { 'content-type': type },
         body,
       });
     for (const type of ['application/samlmetadata+xml', 'application/xml; charset=utf-8', 'text/xml']) {

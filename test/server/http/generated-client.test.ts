@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
+import { adminSession } from '../../support/signed-in.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const bin = (name: string) => path.join(root, 'node_modules/.bin', name);
@@ -22,17 +23,6 @@ afterAll(async () => {
   await server.stop();
 });
 
-async function signIn(): Promise<{ cookie: string; 'x-xsrf-token': string }> {
-  const answer = await fetch(`${server.baseUrl}/admin/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username: 'admin', password: ADMIN_PASSWORD }),
-  });
-  const cookies = answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0] ?? '');
-  const csrf = cookies.find((cookie) => cookie.startsWith('XSRF-TOKEN='))?.split('=')[1] ?? '';
-  return { cookie: cookies.join('; '), 'x-xsrf-token': csrf };
-}
-
 test('a generated client compiles, and releases a manager whose name has slashes', async () => {
   const [document, file] = [path.join(folder, 'openapi.json'), path.join(folder, 'client.ts')];
   writeFileSync(document, await (await fetch(`${server.baseUrl}/v3/api-docs`)).text());
@@ -41,7 +31,8 @@ test('a generated client compiles, and releases a manager whose name has slashes
   execFileSync(bin('tsc'), [...options, '--ignoreConfig', file]);
 
   const client = await import(file);
-  Object.assign(client.defaults, { baseUrl: server.baseUrl, headers: await signIn() });
+  const session = await adminSession(server.baseUrl, { username: 'admin', password: ADMIN_PASSWORD });
+  Object.assign(client.defaults, { baseUrl: server.baseUrl, headers: session.headers() });
   const manager = 'k8s:prod/identity/Realm/acme';
   const roles = [{ name: 'editor' }];
   expect(await client.importRealm('acme', { roles }, { manager })).toMatchObject({ status: 200 });
