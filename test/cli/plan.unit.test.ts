@@ -4,26 +4,11 @@
 import { expect, test } from 'vitest';
 import { doneText, inSync, type Planned, planText, sumText } from '../../cli/plan.ts';
 import type { Change, Plan } from '../../server/contract/transfer.ts';
+import { planOf } from '../support/plan.ts';
 
 const planned = (plan: Partial<Plan>, more: Partial<Planned> = {}): Planned => ({
   realm: 'acme',
-  plan: {
-    manager: 'realmctl',
-    revision: 3,
-    changes: [],
-    ownership: [],
-    kept: [],
-    keptSecrets: [],
-    warnings: [],
-    consequences: [],
-    undeclared: [],
-    undeclaredUsers: { count: 0, usernames: [] },
-    deletions: [],
-    conflicts: [],
-    inSync: false,
-    summary: { create: 0, update: 0, delete: 0, text: '' },
-    ...plan,
-  },
+  plan: planOf({ manager: 'realmctl', revision: 3, ...plan }),
   notCompared: [],
   ...more,
 });

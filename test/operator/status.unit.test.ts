@@ -7,6 +7,7 @@ import { nextOf, type Outcome, outcomeOf, Stalled, Waiting, wordsOf } from '../.
 import { changeLines, oneLine, planWords } from '../../operator/runtime/plan-words.ts';
 import { ServerProblem } from '../../server/contract/client.ts';
 import type { Change, Plan } from '../../server/contract/transfer.ts';
+import { planOf } from '../support/plan.ts';
 
 const early = '2026-01-01T00:00:00Z';
 const later = '2026-01-01T00:10:00Z';
@@ -129,22 +130,8 @@ test.each([
   expect(specPath(kind, path)).toBe(place);
 });
 
-const plan = (changes: Change[]): Plan => ({
-  manager: 'm',
-  revision: 1,
-  changes,
-  ownership: [],
-  kept: [],
-  keptSecrets: [],
-  warnings: [],
-  consequences: [],
-  undeclared: [],
-  undeclaredUsers: { count: 0, usernames: [] },
-  deletions: [],
-  conflicts: [],
-  inSync: false,
-  summary: { create: 0, update: changes.length, delete: 0, text: 'in the server’s words' },
-});
+const plan = (changes: Change[]): Plan =>
+  planOf({ changes, summary: { create: 0, update: changes.length, delete: 0, text: 'in the server’s words' } });
 const update = (n: number): Change => ({
   action: 'update',
   kind: 'client',

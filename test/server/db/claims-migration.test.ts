@@ -1,30 +1,16 @@
 // What client scopes defined by themselves becomes claims, and each scope gives what it gave.
-import fs from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../../server/crypto/ids.ts';
-import { migrate } from '../../../server/db/migrate.ts';
 import { connected } from '../../support/cluster.ts';
-import { createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
+import { databaseBefore, type OlderDatabase } from '../../support/migrations.ts';
 
-const migrations = path.resolve(import.meta.dirname, '../../../server/db/migrations');
-let database: TestDatabase;
-let folder: string;
+let database: OlderDatabase;
 beforeAll(async () => {
-  database = await createEmptyDatabase();
-  folder = await fs.mkdtemp(path.join(os.tmpdir(), 'migrations-'));
+  database = await databaseBefore('claims');
 });
-afterAll(async () => {
-  await database.drop();
-  await fs.rm(folder, { recursive: true });
-});
+afterAll(() => database?.drop());
 
 test('one definition in two scopes becomes one claim, another of the same claim gets a name of its own', async () => {
-  const files = (await fs.readdir(migrations)).sort();
-  const at = files.findIndex((name) => name.endsWith('_claims.sql'));
-  for (const name of files.slice(0, at)) await fs.copyFile(path.join(migrations, name), path.join(folder, name));
-  await migrate(database.url, { folder, log: () => {} });
   const tier = { name: 'tier', source: 'attribute', value: 'level', accessToken: true };
   const scopes: Record<string, object[]> = {
     a: [tier, { name: 'phone_number_verified', source: 'attribute', userinfo: false }],
@@ -54,8 +40,7 @@ test('one definition in two scopes becomes one claim, another of the same claim 
           JSON.stringify(claims),
         ]);
   });
-  for (const name of files.slice(at)) await fs.copyFile(path.join(migrations, name), path.join(folder, name));
-  await migrate(database.url, { folder, log: () => {} });
+  await database.migrateOn();
   const { rows } = await connected(database.url, (client) =>
     client.query(`select s.name as scope, k.name, k.claim, k.source, k.attribute, k.value, k.json_type, k.places
       from client_scope s join client_scope_claim l on l.realm_id = s.realm_id and l.scope_id = s.id

@@ -1,29 +1,15 @@
 // Realms that shared an issuer, or had one that is refused today, don't stand in the way of the migration.
-import fs from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../../server/db/migrate.ts';
 import { connected } from '../../support/cluster.ts';
-import { createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
+import { databaseBefore, type OlderDatabase } from '../../support/migrations.ts';
 
-const migrations = path.resolve(import.meta.dirname, '../../../server/db/migrations');
-let database: TestDatabase;
-let folder: string;
+let database: OlderDatabase;
 beforeAll(async () => {
-  database = await createEmptyDatabase();
-  folder = await fs.mkdtemp(path.join(os.tmpdir(), 'migrations-'));
+  database = await databaseBefore('own_issuer');
 });
-afterAll(async () => {
-  await database.drop();
-  await fs.rm(folder, { recursive: true });
-});
+afterAll(() => database?.drop());
 
 test('of realms that shared an issuer the oldest has it, and each keeps what it was set to', async () => {
-  const files = (await fs.readdir(migrations)).sort();
-  const at = files.findIndex((name) => name.endsWith('_own_issuer.sql'));
-  for (const name of files.slice(0, at)) await fs.copyFile(path.join(migrations, name), path.join(folder, name));
-  await migrate(database.url, { folder, log: () => {} });
   const shared = 'https://login.example';
   const realms: [string, string | null, number][] = [
     ['late', shared, 3],
@@ -41,8 +27,7 @@ test('of realms that shared an issuer the oldest has it, and each keeps what it 
         new Date(Date.UTC(2026, 0, day)),
       ]);
   });
-  for (const name of files.slice(at)) await fs.copyFile(path.join(migrations, name), path.join(folder, name));
-  await migrate(database.url, { folder, log: () => {} });
+  await database.migrateOn();
   const { rows } = await connected(database.url, (client) =>
     client.query("select realm_id, settings->>'issuer' as issuer, own_issuer from realm order by created_at"),
   );
