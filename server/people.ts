@@ -188,7 +188,7 @@ export function createPeople(deps: PeopleDeps) {
   const sessions = createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId });
   const offline = createOfflineSessions({ sql, transact, now });
   const upstreamLogout = identities.logoutWith(sessions);
-  const browsers = createBrowsers({ sql, transact });
+  const browsers = createBrowsers({ sql, transact, notify });
   const agents = createOwnAgents({ sql, transact, now });
   const risk = createRisk({ sql, baseUrl, locate: createLocator(deps.locationHeaders), now, newId });
   const choosePassword = createChoosePassword({ credentials });

@@ -225,6 +225,7 @@ export const forgetOwnBrowser = route({
   path: `${at}/browsers/:id`,
   operationId: 'forgetOwnBrowser',
   summary: 'Forget a browser of yours; the next sign-in with it is one on a new device',
+  fresh: true,
   params: z.strictObject({ realm: RealmName, id: z.string().regex(/^[0-9a-f]{64}$/, 'must be an id of the list') }),
   status: 204,
   problems: ['not-found'],

@@ -58,6 +58,7 @@ export const eventTypes = {
   TERMS_ACCEPTED: runtime,
   CONSENT_GRANTED: runtime,
   CONSENT_REVOKED: runtime,
+  DATA_EXPORTED: runtime,
   SESSION_ENDED: runtime,
   BACKCHANNEL_LOGOUT_FAILED: runtime,
   IMPERSONATION_STARTED: runtime,

@@ -79,6 +79,7 @@ export const exportUserData = route({
   operationId: 'exportUserData',
   tag,
   summary: 'Export what the realm holds of a person',
+  description: 'It is audited (`DATA_EXPORTED`), and the person sees it in their activity.',
   permission: 'users:read',
   params: OfUser,
   response: GdprExport,
@@ -117,8 +118,10 @@ export const exportOwnData = route({
   operationId: 'exportOwnData',
   tag,
   summary: 'Download what the realm holds of you',
+  description: 'It is told in your activity and by mail.',
   permission: null,
   principal: 'person',
+  fresh: true,
   params: Own,
   response: GdprExport,
 });

@@ -76,6 +76,13 @@ export function accountChangeRoutes(app: FastifyInstance, visit: Visit, deps: Ac
     return prove(request, reply, realm, session, change);
   });
 
+  app.post(`${path}/export`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, session } = await visit(request);
+    if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
+    if (!isFresh(session)) return prove(request, reply, realm, session);
+    return reply.redirect(`/realms/${realm}/account/gdpr/export`, 303);
+  });
+
   post('consents/:clientId/withdraw', 'withdrawn', async (request, realm, session) => {
     const { clientId } = Params.parse(request.params);
     const of = { userId: session.userId, clientId };

@@ -93,7 +93,7 @@ ${applicationsSection(
   { titles, scopes: view.scopes, mayChange: !acting, post, time },
 )}
 ${agentsSection(view.agents, view.consents, { titles, scopes: view.scopes, now, mayChange: !acting, post, time })}
-${dataSection(realm, { mayChange: !acting, post, time })}
+${dataSection({ mayChange: !acting, post, time })}
 ${activitySection(view.activity, { titles, post, time })}
 <div class="actions">${post('sign-out', html`<button>${text('account.signOut')}</button>`)}</div>`;
   const banner = acting && bannerOf(profile.username, acting, now);

@@ -172,6 +172,19 @@ const activities = new Map<string, PlainKey>([
   ['CONSENT_GRANTED', 'activity.allowed'],
   ['CONSENT_REVOKED', 'activity.withdrawn'],
   ['IMPERSONATION_STARTED', 'activity.acted'],
+  ['BROWSER_FORGOTTEN', 'activity.browserForgotten'],
+  ['IDENTITY_LINKED', 'activity.linked'],
+  ['IDENTITY_UNLINKED', 'activity.unlinked'],
+  ['DEVICE_ENROLMENT_OFFERED', 'activity.deviceOffered'],
+  ['DEVICE_ENROLMENT_USED', 'activity.deviceUsed'],
+  ['ENROLMENT_LINK_CREATED', 'activity.linkMade'],
+  ['ENROLMENT_LINK_USED', 'activity.linkUsed'],
+  ['PUSH_DENIED', 'activity.pushDenied'],
+  ['DEVICE_APPROVED', 'activity.deviceApproved'],
+  ['TRANSACTION_SIGNED', 'activity.signed'],
+  ['TRANSACTION_DENIED', 'activity.notSigned'],
+  ['INVITATION_ACCEPTED', 'activity.joined'],
+  ['DATA_EXPORTED', 'activity.exported'],
 ]);
 const activityOf = (type: string): string => {
   const key = activities.get(type);
@@ -197,10 +210,10 @@ ${rows.map(({ type, at, ipAddress, clientId, byOther }) => {
 </ul></details>`;
 }
 
-export const dataSection = (
-  realm: string,
-  { post, mayChange }: SectionParts & { mayChange: boolean },
-): Html => html`<h2>${text('account.data')}</h2>
+/** For the person alone. */
+export const dataSection = ({ post, mayChange }: SectionParts & { mayChange: boolean }): Html | false =>
+  mayChange &&
+  html`<h2>${text('account.data')}</h2>
 <p class="soft">${text('account.dataLead')}</p>
-<div class="actions"><a class="button quiet" href="/realms/${realm}/account/gdpr/export" download>${text('account.download')}</a>
-${mayChange && post('erase', html`<button class="quiet">${text('account.erase')}</button>`)}</div>`;
+<div class="actions">${post('export', html`<button class="quiet">${text('account.download')}</button>`)}
+${post('erase', html`<button class="quiet">${text('account.erase')}</button>`)}</div>`;

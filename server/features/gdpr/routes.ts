@@ -6,7 +6,7 @@ import { bind } from '../../http/bind.ts';
 import type { Gdpr } from './service.ts';
 
 export function gdprAdminRoutes(app: FastifyInstance, gdpr: Gdpr): void {
-  bind(app, api.exportUserData, ({ params }) => gdpr.export(params.realm, params.userId));
+  bind(app, api.exportUserData, ({ params, by }) => gdpr.export(by, params.realm, params.userId));
   bind(app, api.listUserConsents, ({ params }) => gdpr.consents(params.realm, params.userId));
   bind(app, api.eraseUser, async ({ params, by, expect, request }) => {
     await gdpr.erase({ principal: principalOf(request), by, expect }, params.realm, params.userId);
@@ -15,10 +15,10 @@ export function gdprAdminRoutes(app: FastifyInstance, gdpr: Gdpr): void {
 }
 
 export function gdprAccountRoutes(app: FastifyInstance, gdpr: Gdpr): void {
-  bind(app, api.exportOwnData, async ({ params, request, reply }) => {
+  bind(app, api.exportOwnData, async ({ params, by, request, reply }) => {
     const { userId } = holderOf(request);
     void reply.header('content-disposition', `attachment; filename="${params.realm}-${userId}.json"`);
-    return gdpr.export(params.realm, userId);
+    return gdpr.export(by, params.realm, userId);
   });
   bind(app, api.listOwnConsents, ({ params, request }) => gdpr.consents(params.realm, holderOf(request).userId));
   bind(app, api.revokeOwnConsent, async ({ params, by, request }) => {

@@ -59,8 +59,9 @@ export function createGdpr({ sql, transact, seal, access, personalData, notify, 
   }
 
   return {
-    async export(realm: string, userId: string): Promise<GdprExport> {
-      await load(sql, realm, userId);
+    /** It is audited; who does it themselves is told by mail, as it may have been somebody else. */
+    async export(by: By, realm: string, userId: string): Promise<GdprExport> {
+      const { username } = await load(sql, realm, userId);
       const parts = await Promise.all(personalData.map((data) => data.export?.(sql, realm, userId)));
       const none = { attributes: {}, roles: [], realmMemberships: [], organizations: [], credentials: [] };
       const empty = { ...none, federatedLinks: [], consents: [], loginEvents: [] };
@@ -69,6 +70,10 @@ export function createGdpr({ sql, transact, seal, access, personalData, notify, 
       const { profile, ...rest } = Object.assign({}, empty, ...parts, { federatedLinks }) as Partial<GdprExport> &
         typeof empty;
       if (!profile) throw new Problem('not-found', 'There is no such user');
+      await transact(realm, async (tx) => {
+        tx.record({ type: 'DATA_EXPORTED', realm, by, subject: { type: 'user', id: userId, name: username } });
+        if (by.actor?.id === userId) await notify(tx, { realm, by, userId, what: 'data-exported' });
+      });
       return { ...head, profile, ...rest };
     },
 

@@ -23,6 +23,8 @@ export type Change =
   | 'identity-linked'
   | 'identity-unlinked'
   | 'sessions-ended'
+  | 'browser-forgotten'
+  | 'data-exported'
   | 'account-deleted';
 
 export interface MessageWords {

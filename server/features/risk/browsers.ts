@@ -9,6 +9,7 @@ import { deviceName } from '../../http/device-name.ts';
 import { html } from '../../http/html.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import type { AccountSection } from '../account/section.ts';
+import type { Notify } from '../messaging/notify.ts';
 import * as store from './store.ts';
 
 const SHOWN = 100;
@@ -24,7 +25,7 @@ export interface Person {
   username: string;
 }
 
-export const createBrowsers = ({ sql, transact }: { sql: Sql; transact: Transact }) => ({
+export const createBrowsers = ({ sql, transact, notify }: { sql: Sql; transact: Transact; notify: Notify }) => ({
   list: (realm: string, userId: string): Promise<store.Browser[]> => store.browsersOf(sql, realm, userId, SHOWN),
 
   /** Those that somebody has signed in with first since then, in the transaction of what is told of it. */
@@ -36,6 +37,7 @@ export const createBrowsers = ({ sql, transact }: { sql: Sql; transact: Transact
     transact(realm, async (tx) => {
       if (!(await store.forgetBrowser(tx.sql, realm, userId, id))) return false;
       tx.record({ type: 'BROWSER_FORGOTTEN', realm, by, subject: userParty(userId, username), data: { browser: id } });
+      await notify(tx, { realm, by, userId, what: 'browser-forgotten' });
       return true;
     }),
 });
@@ -59,10 +61,12 @@ ${mayChange && post(`browsers/${id}/forget`, html`<button class="quiet">${text('
 )}
 </ul>`;
   },
-  mount(app: FastifyInstance, visit) {
+  mount(app: FastifyInstance, visit, { prove, isFresh }) {
     app.post('/realms/:realm/account/browsers/:id/forget', { schema: { hide: true } }, async (request, reply) => {
       const { realm, session } = await visit(request);
       if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
+      // Who found it open could make their own next sign-in look like the first.
+      if (!isFresh(session)) return prove(request, reply, realm, session);
       const { userId: id, username } = session;
       const by = { actor: userParty(id, username), ipAddress: request.ip };
       await browsers.forget(by, realm, { id, username }, Params.parse(request.params).id);

@@ -68,6 +68,13 @@ test('what an administrator removes and sets is told to the person, too', async 
   await site.mailTo(address(), 'your password was changed');
 });
 
+test('a known browser that is forgotten is told', async () => {
+  const { who, page } = await signedIn();
+  const [, id = ''] = /\/browsers\/([0-9a-f]{64})\/forget/.exec(page.text) ?? [];
+  await press(who, page, `browsers/${id}/forget`);
+  await site.mailTo(address(), 'a browser that was known to be yours was forgotten');
+});
+
 test('whose account was just made is told nothing', async () => {
   expect((await call(listMessages, { params: { realm } })).body).toEqual([]);
 });

@@ -3,6 +3,7 @@
 // Implements: specification 4.6, 4.11.
 import { expect, test } from 'vitest';
 import { activateAgent, createAgent, getAgent } from '../../../server/contract/agents.ts';
+import { listEvents } from '../../../server/contract/events.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, getUser, putUser } from '../../../server/contract/users.ts';
@@ -218,13 +219,31 @@ test('all other sessions end at once, and what happened is told in words', async
   expect(after.text).toContain('The account was made');
 });
 
-test('one’s data is a download, and no form without its token changes anything', async () => {
+test('one’s data is a download after a proof of a moment ago, and is told in the account and by mail', async () => {
   const { who, page } = await signedIn();
-  const [, path = ''] = /href="([^"]*gdpr\/export)"/.exec(page.text) ?? [];
-  const file = await who.once(path);
-  expect(file.headers.get('content-disposition')).toContain('attachment');
-  expect(await file.json()).toMatchObject({ profile: { username: 'ada' } });
-  for (const action of ['change', 'sessions/end-others', 'consents/spa/withdraw', `agents/${userId}/stop`])
+  const path = `/realms/${realm}/account/gdpr/export`;
+  later(301_000);
+  expect((await who.once(path)).status).toBe(401);
+  const proof = await press(who, page, 'export');
+  expect(proof.heading).toBe('Sign in');
+  const exports = async () => (await call(listEvents, { params: { realm }, query: { type: 'DATA_EXPORTED' } })).body;
+  expect(await exports()).toEqual([]);
+  const back = await who.fill(proof, { password: PASSWORD });
+  const download = await press(who, back, 'export');
+  expect([download.status, download.url.endsWith('/account/gdpr/export')]).toEqual([200, true]);
+  expect(JSON.parse(download.text)).toMatchObject({ profile: { username: 'ada' } });
+  expect((await who.once(path)).headers.get('content-disposition')).toContain('attachment');
+  expect(await exports()).toMatchObject([
+    { actor: { name: 'ada' } },
+    { actor: { name: 'ada' }, subject: { id: userId } },
+  ]);
+  await site.mailTo(address(), 'your data was downloaded');
+  expect((await who.open(`/realms/${realm}/account`)).text).toContain('The data of the account was downloaded');
+});
+
+test('no form without its token changes anything', async () => {
+  const { who } = await signedIn();
+  for (const action of ['change', 'export', 'sessions/end-others', 'consents/spa/withdraw', `agents/${userId}/stop`])
     expect((await who.post(`/realms/${realm}/account/${action}`, { action: 'UPDATE_PASSWORD' })).status, action).toBe(
       403,
     );

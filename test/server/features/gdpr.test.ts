@@ -180,6 +180,9 @@ describe('an administrator', () => {
     const userId = await make('carol');
     const { body } = await server.admin.call(exportUserData, { params: { realm: REALM, userId } });
     expect(body?.profile.username).toBe('carol');
+    const query = { type: 'DATA_EXPORTED', userId } as const;
+    const { body: told } = await server.admin.call(listEvents, { params: { realm: REALM }, query });
+    expect(told).toMatchObject([{ subject: { id: userId, name: 'carol' }, actor: { type: 'user' } }]);
     expect((await server.admin.call(listUserConsents, { params: { realm: REALM, userId } })).body).toEqual([]);
     const nobody = { realm: REALM, userId: '00000000-0000-4000-8000-000000000000' };
     const routes: Route[] = [exportUserData, listUserConsents, eraseUser];

@@ -14,7 +14,8 @@ const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like 
 const BOX = 'This is my own device';
 let server: TestServer;
 let realm = '';
-freshRealms('browsers', startTestServer, async (started, fresh) => {
+const start = (options: { now: () => Date }) => startTestServer({ ...options, jobs: false });
+const { later } = freshRealms('browsers', start, async (started, fresh) => {
   server = started;
   realm = fresh;
   await makePeopledRealm(server, realm, []);
@@ -110,6 +111,21 @@ test('the account page forgets a browser by its button, and a second click is ha
   expect(await known(mine)).toHaveLength(1);
   expect((await mine.post(action, form)).text).toContain('The browser has been forgotten');
   expect((await mine.post(action, form)).status).toBe(200);
+  expect(await known(mine)).toEqual([]);
+});
+
+test('a browser is forgotten by who has signed in a moment ago, by the API and on the page', async () => {
+  const mine = browser();
+  await signIn(mine, { device: 'on' });
+  const page = await mine.open(`/realms/${realm}/account`);
+  const [{ id } = { id: '' }] = await known(mine);
+  later(301_000);
+  expect(await forget(mine, id)).toBe(401);
+  const [, action = ''] = /action="([^"]*\/browsers\/[^"]*)"/.exec(page.text) ?? [];
+  const proof = await mine.post(action, { csrf: page.fields.csrf ?? '' });
+  expect([proof.heading, await known(mine)]).toMatchObject(['Sign in', [{ id }]]);
+  const back = await mine.fill(proof, { password: PASSWORD });
+  expect((await mine.post(action, { csrf: back.fields.csrf ?? '' })).text).toContain('A known browser was forgotten');
   expect(await known(mine)).toEqual([]);
 });
 

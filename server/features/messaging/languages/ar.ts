@@ -139,6 +139,8 @@ export const words: MessageWords = {
     'identity-linked': 'رُبط حساب لدى مزود هوية آخر، ويمكنك تسجيل الدخول به من الآن',
     'identity-unlinked': 'أُلغي ربط حساب لدى مزود هوية آخر',
     'sessions-ended': 'أُنهيت جلساتك الأخرى',
+    'browser-forgotten': 'تم نسيان متصفح معروف بأنه لك، وسيُعدّ تسجيل الدخول التالي به تسجيلًا على جهاز جديد',
+    'data-exported': 'نُزّلت بياناتك',
     'account-deleted': 'حُذف حسابك',
   },
 };

@@ -144,6 +144,9 @@ Bis dahin wird nichts geteilt.
       'ein Konto bei einem anderen Anbieter wurde verbunden, mit dem Sie sich von nun an anmelden können',
     'identity-unlinked': 'ein Konto bei einem anderen Anbieter wurde getrennt',
     'sessions-ended': 'Ihre anderen Sitzungen wurden beendet',
+    'browser-forgotten':
+      'ein als Ihrer bekannter Browser wurde vergessen; die nächste Anmeldung damit gilt als eine auf einem neuen Gerät',
+    'data-exported': 'Ihre Daten wurden heruntergeladen',
     'account-deleted': 'Ihr Konto wurde gelöscht',
   },
 };

@@ -137,6 +137,9 @@ Until you do, nothing is shared.
     'identity-linked': 'an account at another identity provider was connected, by which you can sign in from now on',
     'identity-unlinked': 'an account at another identity provider was disconnected',
     'sessions-ended': 'your other sessions were ended',
+    'browser-forgotten':
+      'a browser that was known to be yours was forgotten; the next sign-in with it counts as one on a new device',
+    'data-exported': 'your data was downloaded',
     'account-deleted': 'your account was deleted',
   },
 };

@@ -141,6 +141,9 @@ Hasta entonces no se comparte nada.
       'se ha conectado una cuenta de otro proveedor de identidad, con la que puede iniciar sesión desde ahora',
     'identity-unlinked': 'se ha desconectado una cuenta de otro proveedor de identidad',
     'sessions-ended': 'se han cerrado sus otras sesiones',
+    'browser-forgotten':
+      'se ha olvidado un navegador conocido como suyo; el próximo inicio de sesión con él contará como uno en un dispositivo nuevo',
+    'data-exported': 'se han descargado sus datos',
     'account-deleted': 'se ha eliminado su cuenta',
   },
 };

@@ -144,6 +144,9 @@ D’ici là, rien n’est partagé.
       'un compte chez un autre fournisseur d’identité a été associé, avec lequel vous pouvez désormais vous connecter',
     'identity-unlinked': 'un compte chez un autre fournisseur d’identité a été dissocié',
     'sessions-ended': 'vos autres sessions ont été fermées',
+    'browser-forgotten':
+      'un navigateur connu comme le vôtre a été oublié ; la prochaine connexion avec lui comptera comme celle d’un nouvel appareil',
+    'data-exported': 'vos données ont été téléchargées',
     'account-deleted': 'votre compte a été supprimé',
   },
 };

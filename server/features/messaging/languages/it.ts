@@ -141,6 +141,9 @@ Fino ad allora non viene condiviso nulla.
       'è stato collegato un account di un altro fornitore di identità, con cui d’ora in poi può accedere',
     'identity-unlinked': 'è stato scollegato un account di un altro fornitore di identità',
     'sessions-ended': 'le Sue altre sessioni sono state chiuse',
+    'browser-forgotten':
+      'un browser noto come Suo è stato dimenticato; il prossimo accesso con esso conterà come uno da un nuovo dispositivo',
+    'data-exported': 'i Suoi dati sono stati scaricati',
     'account-deleted': 'il Suo account è stato eliminato',
   },
 };

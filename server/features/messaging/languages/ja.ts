@@ -138,6 +138,9 @@ export const words: MessageWords = {
     'identity-linked': '別の ID プロバイダーのアカウントが接続され、今後そのアカウントでサインインできます',
     'identity-unlinked': '別の ID プロバイダーのアカウントの接続が解除されました',
     'sessions-ended': 'ほかのセッションが終了しました',
+    'browser-forgotten':
+      'あなたのものとして知られていたブラウザーの記憶が消されました。次にそのブラウザーでサインインすると、新しいデバイスでのサインインとして扱われます',
+    'data-exported': 'あなたのデータがダウンロードされました',
     'account-deleted': 'アカウントが削除されました',
   },
 };

@@ -140,6 +140,9 @@ Tot dan wordt er niets gedeeld.
     'identity-linked': 'een account bij een andere identiteitsprovider is gekoppeld, waarmee u voortaan kunt inloggen',
     'identity-unlinked': 'een account bij een andere identiteitsprovider is ontkoppeld',
     'sessions-ended': 'uw andere sessies zijn beëindigd',
+    'browser-forgotten':
+      'een browser die als de uwe bekend was, is vergeten; de volgende keer inloggen ermee geldt als inloggen op een nieuw apparaat',
+    'data-exported': 'uw gegevens zijn gedownload',
     'account-deleted': 'uw account is verwijderd',
   },
 };

@@ -140,6 +140,9 @@ Do tego czasu nic nie jest udostępniane.
     'identity-linked': 'połączono konto u innego dostawcy tożsamości, którym można się odtąd logować',
     'identity-unlinked': 'odłączono konto u innego dostawcy tożsamości',
     'sessions-ended': 'zakończono pozostałe sesje',
+    'browser-forgotten':
+      'zapomniano znaną przeglądarkę; następne logowanie z niej będzie liczone jako logowanie na nowym urządzeniu',
+    'data-exported': 'pobrano dane konta',
     'account-deleted': 'usunięto konto',
   },
 };

@@ -141,6 +141,9 @@ Até lá, nada é compartilhado.
       'foi conectada uma conta de outro provedor de identidade, com a qual você pode entrar de agora em diante',
     'identity-unlinked': 'foi desconectada uma conta de outro provedor de identidade',
     'sessions-ended': 'as suas outras sessões foram encerradas',
+    'browser-forgotten':
+      'um navegador conhecido como seu foi esquecido; a próxima entrada com ele contará como uma em um dispositivo novo',
+    'data-exported': 'os seus dados foram baixados',
     'account-deleted': 'a sua conta foi excluída',
   },
 };

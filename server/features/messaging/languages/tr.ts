@@ -140,6 +140,9 @@ O zamana kadar hiçbir şey paylaşılmaz.
     'identity-linked': 'başka bir kimlik sağlayıcısındaki bir hesap bağlandı; bundan sonra onunla oturum açabilirsiniz',
     'identity-unlinked': 'başka bir kimlik sağlayıcısındaki bir hesabın bağlantısı kaldırıldı',
     'sessions-ended': 'diğer oturumlarınız kapatıldı',
+    'browser-forgotten':
+      'sizin olduğu bilinen bir tarayıcı unutuldu; onunla bir sonraki oturum açma yeni bir cihazda sayılır',
+    'data-exported': 'verileriniz indirildi',
     'account-deleted': 'hesabınız silindi',
   },
 };

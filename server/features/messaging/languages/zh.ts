@@ -139,6 +139,8 @@ export const words: MessageWords = {
     'identity-linked': '已关联另一身份提供方的帐户，今后您可以用它登录',
     'identity-unlinked': '已取消关联另一身份提供方的帐户',
     'sessions-ended': '您的其他会话已结束',
+    'browser-forgotten': '一个已知属于您的浏览器已被忘记；下次用它登录将视为在新设备上登录',
+    'data-exported': '您的数据已被下载',
     'account-deleted': '您的帐户已被删除',
   },
 };
