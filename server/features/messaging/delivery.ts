@@ -79,6 +79,18 @@ export function messageJob({
     return sent;
   }
 
+  /** In how many seconds it is tried again; undefined: no more, or not while it is of use. */
+  function nextTry(
+    { again, afterSeconds = 0 }: Extract<Sent, { ok: false }>,
+    attempt: number,
+    expiresAt: Date,
+  ): number | undefined {
+    const delay = again ? retryDelaysSeconds[attempt - 1] : undefined;
+    if (delay === undefined) return undefined;
+    const seconds = Math.max(delay * (1 - JITTER + 2 * JITTER * random()), afterSeconds);
+    return now().getTime() + seconds * 1000 < expiresAt.getTime() ? seconds : undefined;
+  }
+
   return job({
     name: MESSAGE_JOB,
     schema: MessageJob,
@@ -103,11 +115,8 @@ export function messageJob({
         await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'sent' });
         return;
       }
-      const delay = sent.again ? retryDelaysSeconds[attempt - 1] : undefined;
-      const own = (delay ?? 0) * (1 - JITTER + 2 * JITTER * random());
-      const startAfterSeconds = Math.max(own, (!sent.ok && sent.afterSeconds) || 0);
-      const intime = now().getTime() + startAfterSeconds * 1000 < row.expires_at.getTime();
-      if (delay === undefined || !intime) {
+      const startAfterSeconds = nextTry(sent, attempt, row.expires_at);
+      if (startAfterSeconds === undefined) {
         await giveUp(realm, row, { ...settled, status: 'dead' });
         return;
       }

@@ -15,7 +15,7 @@ import type { SettingsService } from '../settings/service.ts';
 import type { Limiter } from './limits.ts';
 import { addressDigest, personDigest } from './named.ts';
 import { devicesOf } from './push-tokens.ts';
-import { render } from './render.ts';
+import { type Rendered, render } from './render.ts';
 import * as store from './store.ts';
 import type { Texts } from './texts.ts';
 import { type MessageWords, spanIn, wordsIn } from './words.ts';
@@ -64,6 +64,11 @@ interface Recipient {
   driver?: DriverName;
   pushTokenId?: string;
 }
+interface Words {
+  rendered: Rendered;
+  /** What of it no gateway may repeat. */
+  secrets: string[];
+}
 const HOUR = 3_600;
 
 export interface SendDeps {
@@ -95,64 +100,83 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
     }));
   }
 
-  /** Where nobody sends for the channel, it does nothing. */
-  return async function send(tx: Tx, request: Request): Promise<void> {
-    const { realm, by, userId, templateKey, names = [], values, data: forApp, goodForSeconds = HOUR } = request;
-    const { channel } = messages[templateKey];
-    const policy = await settings.of(realm);
-    if (!policy || (await store.enabledProviders(tx.sql, realm, channel)).length === 0) return;
-    const recipients = await recipientsOf(tx.sql, channel, request);
-    const person = await store.person(tx.sql, realm, userId ?? NOBODY);
+  /** What it says, in the person's language. */
+  async function wordsOf(
+    sql: Sql,
+    { realm, templateKey, values, goodForSeconds = HOUR }: Request,
+    person: store.PersonRow | undefined,
+  ): Promise<Words> {
     const wanted = [person?.attributes.locale?.[0], spokenHere()].filter((tag) => tag !== undefined);
-    const text = await texts.of(tx.sql, realm, templateKey, wanted);
-    const [counted = newId()] = userId !== null && channel === 'PUSH' ? [userId] : recipients.map(({ to }) => to);
-    const { ipAddress } = by;
-    const beyond = await limits.take(tx.sql, realm, policy, {
-      channel,
-      recipient: counted,
-      ipAddress,
-      notice: NOTICES.has(templateKey),
-    });
+    const text = await texts.of(sql, realm, templateKey, wanted);
     const said = Object.entries(values).map(([name, value]): [string, string] => [
       name,
       typeof value === 'string' ? value : value(wordsIn(text.locale)),
     ]);
     const ttl = spanIn(text.locale, goodForSeconds);
-    const rendered = render(text, new Map([['realm', text.realmName], ['ttl', ttl], ...ofPerson(person), ...said]));
-    const secrets = said.flatMap(([name, value]) => (['code', 'link'].includes(name) ? [value] : []));
-    const at = now();
+    return {
+      rendered: render(text, new Map([['realm', text.realmName], ['ttl', ttl], ...ofPerson(person), ...said])),
+      secrets: said.flatMap(([name, value]) => (['code', 'link'].includes(name) ? [value] : [])),
+    };
+  }
+
+  /** @param recipient undefined: the worker throws it away */
+  function rowFor(
+    { realm, userId, templateKey, names = [], data, outlives, goodForSeconds = HOUR }: Request,
+    recipient: Recipient | undefined,
+    { rendered, secrets }: Words,
+    at: Date,
+  ): store.NewMessage {
+    const id = newId();
+    const { channel } = messages[templateKey];
+    const { to = '', shown = '', ...device } = recipient ?? {};
+    const content: Content = { to, ...rendered, ...device, secrets, ...(data && { data }) };
+    const sealed = seal.seal(JSON.stringify(content), contentContext(realm, id));
     const named = [
-      ...names.map((id) => personDigest(seal, id)),
-      ...(channel === 'EMAIL' ? recipients.map(({ to }) => addressDigest(seal, realm, to)) : []),
+      ...names.map((name) => personDigest(seal, name)),
+      ...(channel === 'EMAIL' ? [addressDigest(seal, realm, to)] : []),
     ];
-    const to: (Recipient | undefined)[] = recipients.length === 0 || beyond !== undefined ? [undefined] : recipients;
-    const rows = to.map((recipient) => {
-      const id = newId();
-      const { to = '', shown = '', ...device } = recipient ?? {};
-      const content: Content = { to, ...rendered, ...device, secrets, ...(forApp && { data: forApp }) };
-      const sealed = seal.seal(JSON.stringify(content), contentContext(realm, id));
-      const expiresAt = new Date(at.getTime() + goodForSeconds * 1000);
-      return {
-        id,
-        channel,
-        templateKey,
-        userId: recipient && !request.outlives ? userId : null,
-        recipient: shown,
-        content: recipient ? sealed : null,
-        // What tells of the erasure itself goes out all the same.
-        named: recipient && !request.outlives ? named : [],
-        expiresAt,
-      };
+    // What tells of the erasure itself goes out all the same.
+    const goesWithThem = recipient !== undefined && !outlives;
+    return {
+      id,
+      channel,
+      templateKey,
+      userId: goesWithThem ? userId : null,
+      recipient: shown,
+      content: recipient ? sealed : null,
+      named: goesWithThem ? named : [],
+      expiresAt: new Date(at.getTime() + goodForSeconds * 1000),
+    };
+  }
+
+  /** Where nobody sends for the channel, it does nothing. */
+  return async function send(tx: Tx, request: Request): Promise<void> {
+    const { realm, by, userId, templateKey } = request;
+    const { channel } = messages[templateKey];
+    const policy = await settings.of(realm);
+    if (!policy || (await store.enabledProviders(tx.sql, realm, channel)).length === 0) return;
+    const recipients = await recipientsOf(tx.sql, channel, request);
+    const person = await store.person(tx.sql, realm, userId ?? NOBODY);
+    const words = await wordsOf(tx.sql, request, person);
+    const [counted = newId()] = userId !== null && channel === 'PUSH' ? [userId] : recipients.map(({ to }) => to);
+    const beyond = await limits.take(tx.sql, realm, policy, {
+      channel,
+      recipient: counted,
+      ipAddress: by.ipAddress,
+      notice: NOTICES.has(templateKey),
     });
+    const goesOut = beyond === undefined && recipients.length > 0;
+    const at = now();
+    const rows = (goesOut ? recipients : [undefined]).map((recipient) => rowFor(request, recipient, words, at));
     await store.insertMessages(tx.sql, realm, rows, at);
+    const ids = rows.map(({ id }) => id);
     await enqueue(
       tx.sql,
-      rows.map(({ id }) => ({ realm, id, channel })),
+      ids.map((id) => ({ realm, id, channel })),
     );
-    const data = { channel, templateKey };
     const subject = userId === null ? null : ({ type: 'user', id: userId, name: person?.username ?? null } as const);
-    if (beyond === undefined && recipients.length > 0)
-      tx.record({ type: 'MESSAGE_QUEUED', realm, by, subject, data: { ...data, messages: rows.map(({ id }) => id) } });
+    const data = { channel, templateKey };
+    if (goesOut) tx.record({ type: 'MESSAGE_QUEUED', realm, by, subject, data: { ...data, messages: ids } });
     else
       tx.record({
         type: 'MESSAGE_SUPPRESSED',
@@ -168,7 +192,7 @@ export type Send = ReturnType<typeof createSend>;
 
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-function ofPerson(person: Awaited<ReturnType<typeof store.person>>): [string, string][] {
+function ofPerson(person: store.PersonRow | undefined): [string, string][] {
   if (!person) return [];
   const { username, email, first_name: firstName, last_name: lastName, attributes } = person;
   const own = Object.entries({ username, email, firstName, lastName });

@@ -48,7 +48,7 @@ export interface MessageRow {
   last_attempt_at: Date | null;
   expires_at: Date;
 }
-interface NewMessage {
+export interface NewMessage {
   id: string;
   channel: Channel;
   templateKey: TemplateKey;
@@ -159,7 +159,7 @@ export async function count(
   return { used, ofRealm: used.get('') ?? 0 };
 }
 
-interface PersonRow {
+export interface PersonRow {
   username: string;
   email: string | null;
   first_name: string | null;
