@@ -1,17 +1,12 @@
 // Owns: the authorization endpoint: check the request, decide what it needs next, do that; at the end a code.
-// Does not own: the checks (checks.ts), the decision (decide.ts), signing in (features/sign-in), an answer's form (answer.ts).
+// Does not own: the checks (checks.ts), the decision (decide.ts), codes (codes.ts), signing in (features/sign-in), an answer's form (answer.ts).
 // Implements: specification 4.11; RFC 6749 §4.1, OIDC Core §3.1.2, RFC 7636, RFC 8707; decisions "Protocol paths".
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { By, DomainEvent } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import { newToken, sha256 } from '../../crypto/tokens.ts';
 import { refersToNothing } from '../../db/error-code.ts';
-import { createGroupCommit } from '../../db/group-commit.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Factors } from '../../domain/factors.ts';
-import { insertCode, insertCodes, insertFirstCode, type NewCode } from '../../domain/grants.ts';
-import { actorOf, personOf } from '../../domain/session.ts';
 import type { Subjects } from '../../domain/subjects.ts';
 import type { Refusals } from '../../events/refusals.ts';
 import { withHost } from '../../http/about-client.ts';
@@ -28,16 +23,14 @@ import type { SignIns } from '../sign-in/service.ts';
 import { createAdmission } from './admission.ts';
 import { errorParameters, sendAnswer } from './answer.ts';
 import { type AuthorizationRequest, type Target, targetOf, withoutOffline } from './checks.ts';
+import { createCodes } from './codes.ts';
 import { countsFrom, decide } from './decide.ts';
 import { createExpected } from './expected.ts';
-import { type Approval, grantDataOf } from './grant-data.ts';
 import type { Pushed } from './pushed.ts';
 import type { RequestObjects } from './request-objects.ts';
 import { asItCame, type RequestUris } from './request-uris.ts';
 import type { Clients, Documents, Given, Requests } from './requests.ts';
-import { dropPushed, holdPushed, takePushed } from './store.ts';
 
-const CODE_MS = 60_000;
 const MOST_CLIENT_ID = 255;
 const MOST_REDIRECT_URI = 500;
 
@@ -70,14 +63,6 @@ export interface AuthorizationDeps {
   now: () => Date;
 }
 
-/** A code that is to be kept. */
-interface KeptCode {
-  row: NewCode & { realm: string };
-  /** The digest of the pushed request that it answers. */
-  pushed: Buffer | undefined;
-  issued: DomainEvent;
-}
-
 /** One request on its way. */
 interface RequestContext {
   request: FastifyRequest;
@@ -101,91 +86,18 @@ interface RequestProgress {
 }
 
 export function createAuthorization(deps: AuthorizationDeps) {
-  const { transact, clients, settings, sessions, signIns, factors, consents, subjects, now } = deps;
+  const { clients, settings, sessions, signIns, consents, subjects, now } = deps;
   const { refusals, requests, pushed, requestObjects, requestUris, documents } = deps;
 
   const expectedUser = createExpected(deps);
   const admit = createAdmission(deps);
+  const codes = createCodes(deps);
 
   async function contextOf(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<RequestContext> {
     const brand = await settings.of(realm);
     if (!brand) throw new OAuthError('not_found', 'There is no such realm');
     const session = await sessions.current(request, realm);
     return { request, reply, realm, brand, issuer: await settings.issuer(realm), session };
-  }
-
-  /** A code for the session, as it is kept and told of. */
-  function newCode(request: FastifyRequest, realm: string, asked: AuthorizationRequest, approval: Approval) {
-    const { client, resources } = asked;
-    const { session } = approval;
-    const person = personOf(session);
-    const by: By = { actor: actorOf(session), ipAddress: request.ip };
-    const code = newToken('svc_ac_');
-    const scopes = asked.scopes.map((s) => s.name);
-    const row: NewCode = {
-      hash: sha256(code),
-      client: client.id,
-      sessionId: session.id,
-      userId: session.userId,
-      data: grantDataOf(factors, asked, approval),
-      expiresAt: new Date(now().getTime() + CODE_MS),
-    };
-    const data = { scopes, resources, sessionId: session.id };
-    const issued: DomainEvent = {
-      type: 'CODE_ISSUED',
-      realm,
-      by,
-      clientId: client.clientId,
-      subject: person,
-      data,
-    };
-    return { code, row, by, issued };
-  }
-
-  /** Codes by sessions that were there before share a commit; what is passed over learns the reason by itself. */
-  const keepTogether = createGroupCommit<KeptCode, true>({
-    transact,
-    async work(tx, codes) {
-      const held = await holdPushed(
-        tx.sql,
-        codes.map(({ row: { realm }, pushed: hash }) => ({ realm, hash })),
-      );
-      const first = new Set(new Map(codes.map((code, n) => [code.pushed?.toString('hex') ?? n, code])).values());
-      const chosen = codes.filter((code, n) => held[n] && first.has(code));
-      const kept =
-        chosen.length === 0
-          ? []
-          : await insertCodes(
-              tx.sql,
-              chosen.map(({ row }) => row),
-            );
-      const done = new Set(chosen.filter((_, n) => kept[n]));
-      for (const { row, pushed: hash, issued } of done) {
-        if (hash) dropPushed(tx.atLast, row.realm, hash);
-        tx.record(issued);
-      }
-      return codes.map((code) => (done.has(code) ? true : undefined));
-    },
-  });
-
-  async function giveCode(
-    { realm, request }: RequestContext,
-    asked: AuthorizationRequest,
-    { agreed, ...approval }: Approval & { agreed: boolean },
-  ) {
-    const { session } = approval;
-    const { code, row, by, issued } = newCode(request, realm, asked, approval);
-    if (!agreed && (await keepTogether({ row: { ...row, realm }, pushed: asked.pushed, issued }))) return code;
-    await transact(realm, async (tx) => {
-      if (!(await insertCode(tx.sql, realm, row)))
-        throw new OAuthError('login_required', 'The session has ended meanwhile');
-      if (asked.pushed && !(await takePushed(tx.sql, realm, asked.pushed)))
-        throw new OAuthError('invalid_request', 'The pushed request was used before');
-      if (agreed)
-        await consents.grant(tx, by, realm, { userId: session.userId, client: asked.client, agreed: asked.toAgree });
-      tx.record(issued);
-    });
-    return code;
   }
 
   /** What it asks for, by its request object where it has one; a sign-in keeps the parameters as they came. */
@@ -247,7 +159,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
         register: asked.prompt.has('create'),
       });
     }
-    const sub = await admit({ realm, ipAddress: request.ip }, asked.client, session);
+    const at = { realm, ipAddress: request.ip };
+    const sub = await admit(at, asked.client, session);
     if (step.do === 'consent') {
       const { client, text, redirectUri } = asked;
       return consents.ask(reply, request, {
@@ -263,7 +176,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
         ...{ since, onward: [redirectUri], again: requestPath(realm, asItCame(text)) },
       });
     }
-    const code = await giveCode(context, asked, { session, since, sub, agreed });
+    const code = await codes.give(at, asked, { session, since, sub, agreed });
     return sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } });
   }
 
@@ -294,13 +207,10 @@ export function createAuthorization(deps: AuthorizationDeps) {
         if (!subject) return undefined;
         const issuer = await settings.issuer(realm);
         // The session is new: all of it was proven for this request.
-        const { code, row, issued } = newCode(request, realm, asked, { session, since: 0, sub: subject.sub });
+        const approval = { session, since: 0, sub: subject.sub };
+        const { code, write } = codes.first({ realm, ipAddress: request.ip }, asked, approval);
         return {
-          write({ atLast, record }) {
-            insertFirstCode(atLast, realm, row);
-            if (asked.pushed) dropPushed(atLast, realm, asked.pushed);
-            record(issued);
-          },
+          write,
           send: (reply) => sendAnswer(reply, { realm, brand, issuer, target: asked, parameters: { code } }),
         };
       } catch (thrown) {
