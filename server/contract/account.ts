@@ -2,7 +2,7 @@
 // identities, applications, agents, what happened, the end of it. Specification 4.11; decisions "Single sign-on and freshness".
 import { z } from 'zod';
 import { IdentityLink } from './identity-links.ts';
-import { Attributes, EpochMs, Id, RealmName, text } from './names.ts';
+import { Attributes, EpochMs, Id, Page, RealmName, text } from './names.ts';
 import { route } from './route.ts';
 import { Session } from './sessions.ts';
 
@@ -316,8 +316,18 @@ export const reviewOwnAgent = route({
 export const OwnActivity = z
   .object({
     type: z.string().describe('The event’s type'),
+    field: z
+      .enum(['email'])
+      .nullable()
+      .describe('Of `USER_UPDATED`: the address was changed or confirmed; null: something else'),
     occurredAt: EpochMs,
-    ipAddress: z.string().nullable(),
+    count: z
+      .int()
+      .describe(
+        'More than one: so many failed sign-ins (`LOGIN_FAILURE`) of one day in a row, of which this is the last',
+      ),
+    firstOccurredAt: EpochMs.describe('Of the first of them'),
+    ipAddress: z.string().nullable().describe('Null too where they came from several'),
     clientId: z.string().nullable(),
     byOther: z.boolean().describe('Somebody else did it: an administrator, the server'),
   })
@@ -327,7 +337,9 @@ export const listOwnActivity = route({
   method: 'GET',
   path: `${at}/activity`,
   operationId: 'listOwnActivity',
-  summary: 'What happened to your account last: 20 events, the newest first',
+  summary: 'What happened to your account, the newest first',
+  description: 'Failed sign-ins of one day, between which nothing else happened, are one row.',
+  query: Page.extend({ limit: z.coerce.number().int().min(1).max(100).default(20).describe('At most this many rows') }),
   response: z.array(OwnActivity),
 });
 

@@ -14,6 +14,7 @@ import { endAccess } from '../../domain/end-access.ts';
 import { holderOf } from '../../domain/principal.ts';
 import { type Site, siteOf } from '../../domain/site.ts';
 import { bind } from '../../http/bind.ts';
+import { cursorId, page } from '../../http/paging.ts';
 import type { OwnAgents } from '../agents/own.ts';
 import type { Gdpr } from '../gdpr/service.ts';
 import type { Notify } from '../messaging/notify.ts';
@@ -191,9 +192,15 @@ export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDep
       await agents.move(by, realm, { id, owner: holderOf(request).userId }, move);
       return undefined;
     });
-  bind(app, api.listOwnActivity, async ({ params: { realm }, request }) => {
-    const rows = await store.activityOf(sql, realm, holderOf(request).userId, toldActivities);
-    return rows.map(({ at: occurredAt, ...row }) => ({ ...row, occurredAt }));
+  bind(app, api.listOwnActivity, async ({ params: { realm }, query: { limit, cursor }, request, reply }) => {
+    const wanted = { types: toldActivities, before: cursorId(cursor), limit: limit + 1 };
+    const rows = await store.activityOf(sql, realm, holderOf(request).userId, wanted);
+    const shown = page({ request, reply }, rows, limit, ({ oldest }) => [oldest]);
+    return shown.map(({ at: occurredAt, firstAt: firstOccurredAt, oldest: _, ...row }) => ({
+      ...row,
+      occurredAt,
+      firstOccurredAt,
+    }));
   });
 
   bind(app, api.eraseOwnAccount, async ({ params: { realm }, query, request }) => {

@@ -11,6 +11,7 @@ import { deviceName } from '../../http/device-name.ts';
 import { type Html, html, sendPage } from '../../http/pages.ts';
 import { text, textHtml } from '../../http/texts.ts';
 import {
+  type ActivityView,
   activitySection,
   agentsSection,
   applicationsSection,
@@ -22,7 +23,7 @@ import {
   type SectionParts,
 } from './sections.ts';
 import { type MethodsView, methodsSection } from './sign-in-methods.ts';
-import type { ActivityRow, Profile } from './store.ts';
+import type { Profile } from './store.ts';
 
 export interface AccountView {
   realm: string;
@@ -48,7 +49,7 @@ export interface AccountView {
   /** What client scopes mean, by their names. */
   scopes: ReadonlyMap<string, string | null>;
   agents: readonly OwnAgent[];
-  activity: readonly ActivityRow[];
+  activity: ActivityView;
   /** What other features bring. */
   sections: readonly ((parts: SectionParts & { mayChange: boolean }) => Promise<Html | false>)[];
 }
@@ -94,7 +95,7 @@ ${applicationsSection(
 )}
 ${agentsSection(view.agents, view.consents, { titles, scopes: view.scopes, now, mayChange: !acting, post, time })}
 ${dataSection({ mayChange: !acting, post, time })}
-${activitySection(view.activity, { titles, post, time })}
+${activitySection(view.activity, { realm, titles, post, time })}
 <div class="actions">${post('sign-out', html`<button>${text('account.signOut')}</button>`)}</div>`;
   const banner = acting && bannerOf(profile.username, acting, now);
   const page = { realm, brand: settings, title: name || profile.username, body, wide: true, banner };

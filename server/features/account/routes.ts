@@ -76,6 +76,15 @@ const words = {
   notConnected: 'identities.notConnected',
 } as const;
 const SHOWN = 100;
+const ACTIVITIES = 20;
+const Query = z.object({
+  said: z
+    .enum(Object.keys(words) as (keyof typeof words)[])
+    .optional()
+    .catch(undefined),
+  /** Before which event; empty: from the newest. */
+  activity: z.uuid().or(z.literal('')).optional().catch(undefined),
+});
 // What is no id is nobody's session.
 const Params = z.object({ realm: z.string(), id: z.uuid().optional().catch(undefined) });
 const Form = z.looseObject({ csrf: z.string().max(200) });
@@ -119,6 +128,8 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     if (!session || !profile) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
     const mine = (await sessions.list(realm, { userId: session.userId, limit: SHOWN })).slice(0, SHOWN);
     const { userId } = session;
+    const { said, activity } = Query.parse(request.query);
+    const before = activity === '' ? undefined : activity;
     const [{ shown, inputs }, person, address, applications, agreed, offline, agents, happened, mails, own] =
       await Promise.all([
         deps.profiles.fields(realm),
@@ -128,7 +139,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
         deps.gdpr.consents(realm, userId),
         deps.offline.list(realm, userId, { limit: SHOWN }),
         deps.agents.list(realm, userId),
-        store.activityOf(sql, realm, userId, toldActivities),
+        store.activityOf(sql, realm, userId, { types: toldActivities, before, limit: ACTIVITIES + 1 }),
         deps.sends(realm, 'EMAIL'),
         credentials.list(realm, userId),
       ]);
@@ -151,14 +162,6 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
         ? [{ action: 'UPDATE_PASSWORD' as const, words: text('account.changePassword') }]
         : []),
     ];
-    const { said } = z
-      .object({
-        said: z
-          .enum(Object.keys(words) as (keyof typeof words)[])
-          .optional()
-          .catch(undefined),
-      })
-      .parse(request.query);
     return sendAccount(reply, {
       realm,
       settings: policy,
@@ -177,7 +180,11 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       consents: agreed,
       offline,
       agents,
-      activity: happened,
+      activity: {
+        rows: happened.slice(0, ACTIVITIES),
+        isOlder: activity !== undefined,
+        next: happened.length > ACTIVITIES ? happened[ACTIVITIES - 1]?.oldest : undefined,
+      },
       sections: deps.sections.map(
         ({ show }) =>
           (parts) =>

@@ -186,28 +186,45 @@ const activities = new Map<string, PlainKey>([
   ['INVITATION_ACCEPTED', 'activity.joined'],
   ['DATA_EXPORTED', 'activity.exported'],
 ]);
-const activityOf = (type: string): string => {
+const activityOf = ({ type, field, count }: ActivityRow): string => {
+  if (count > 1) return text('activity.failedTimes', { count });
+  if (field === 'email') return text('activity.email');
   const key = activities.get(type);
   return key === undefined ? type : plainText(key);
 };
 export const toldActivities: readonly string[] = [...activities.keys()];
 
+export interface ActivityView {
+  rows: readonly ActivityRow[];
+  /** Not the newest ones. */
+  isOlder: boolean;
+  /** Where still older ones are. */
+  next: string | undefined;
+}
+
 export function activitySection(
-  rows: readonly ActivityRow[],
-  { time, titles }: SectionParts & { titles: ReadonlyMap<string, string> },
+  { rows, isOlder, next }: ActivityView,
+  { time, titles, realm }: SectionParts & { titles: ReadonlyMap<string, string>; realm: string },
 ): Html | false {
-  if (rows.length === 0) return false;
-  return html`<details><summary>${text('account.activity')}</summary>
+  if (rows.length === 0 && !isOlder) return false;
+  const page = `/realms/${realm}/account`;
+  return html`<details id="activity"${isOlder && html` open`}><summary>${text('account.activity')}</summary>
 <ul class="rows">
-${rows.map(({ type, at, ipAddress, clientId, byOther }) => {
+${rows.map((one) => {
+  const { at, ipAddress, clientId, byOther } = one;
   const about = [
     clientId === null ? null : (titles.get(clientId) ?? clientId),
     ipAddress,
     byOther && text('activity.byOther'),
   ];
-  return html`<li><div><strong>${activityOf(type)}</strong><div class="soft">${time(at)}${about.filter((one) => one).map((one) => html`, ${one || ''}`)}</div></div></li>`;
+  return html`<li><div><strong>${activityOf(one)}</strong><div class="soft">${time(at)}${about.filter((one) => one).map((one) => html`, ${one || ''}`)}</div></div></li>`;
 })}
-</ul></details>`;
+</ul>
+${
+  (isOlder || next !== undefined) &&
+  html`<div class="actions">${isOlder && html`<a class="button quiet" href="${page}?activity=#activity">${text('activity.newest')}</a>`}
+${next !== undefined && html`<a class="button quiet" href="${page}?activity=${next}#activity">${text('activity.older')}</a>`}</div>`
+}</details>`;
 }
 
 /** For the person alone. */

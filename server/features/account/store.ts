@@ -56,17 +56,53 @@ export const profile = async (sql: Sql, realm: string, userId: string) =>
 export interface ActivityRow {
   type: string;
   at: number;
+  /** Of failed sign-ins, of which nothing else is told in between: the first; else as `at`. */
+  firstAt: number;
+  count: number;
+  /** Null too where they came from several. */
   ipAddress: string | null;
   clientId: string | null;
   /** Somebody else did it: an administrator, the server. */
   byOther: boolean;
+  /** Of USER_UPDATED: what it says beyond that. */
+  field: 'email' | null;
+  /** The event after which older ones begin. */
+  oldest: string;
 }
-/** What happened to the person last. @param types those that are told */
-export const activityOf = (sql: Sql, realm: string, userId: string, types: readonly string[]) => sql<ActivityRow>`
-  select type, floor(extract(epoch from occurred_at) * 1000)::bigint as at, ip_address as "ipAddress", client_id as "clientId",
-    actor is not null and actor ->> 'id' is distinct from ${userId} as "byOther"
-  from event where realm_id = ${realm} and subject ->> 'id' = ${userId} and subject ->> 'type' = 'user' and type = any(${types}::text[])
-  order by id desc limit 20`;
+/**
+ * What happened to a person, the newest first. Failed sign-ins in a row are one row for each day: however many, they hide nothing.
+ * @param types those that are told; `before`: an event's id; `limit`: one more says that there are more
+ */
+export const activityOf = (
+  sql: Sql,
+  realm: string,
+  userId: string,
+  { types, before, limit }: { types: readonly string[]; before: string | undefined; limit: number },
+) => sql<ActivityRow>`
+  with mine as (
+    select id, type, occurred_at, ip_address, client_id, data, actor is not null and actor ->> 'id' is distinct from ${userId} as by_other
+    from event where realm_id = ${realm} and subject ->> 'id' = ${userId} and subject ->> 'type' = 'user'
+      and type = any(${types}::text[]) and (${before ?? null}::uuid is null or id < ${before ?? null}::uuid)
+  ), others as (
+    select * from mine where type <> 'LOGIN_FAILURE' order by id desc limit ${limit}
+  ), failures as (
+    select *, (select count(*) from others o where o.id > m.id) as place from mine m
+    where type = 'LOGIN_FAILURE'
+      and ((select count(*) from others) < ${limit} or id > (select id from others order by id limit 1))
+  ), shown as (
+    select id, id as oldest, type, occurred_at, occurred_at as first_at, 1 as times, ip_address, client_id, by_other, data
+    from others
+    union all
+    select (array_agg(id order by id desc))[1], (array_agg(id order by id))[1], 'LOGIN_FAILURE', max(occurred_at), min(occurred_at),
+      count(*)::int, case when min(ip_address) = max(ip_address) then min(ip_address) end,
+      case when min(client_id) = max(client_id) then min(client_id) end, bool_and(by_other), '{}'
+    from failures group by place, date_trunc('day', occurred_at at time zone 'UTC')
+  )
+  select type, floor(extract(epoch from occurred_at) * 1000)::bigint as at,
+    floor(extract(epoch from first_at) * 1000)::bigint as "firstAt", times as count, ip_address as "ipAddress",
+    client_id as "clientId", by_other as "byOther", oldest,
+    case when type = 'USER_UPDATED' and data -> 'fields' ?| array['email', 'emailVerified'] then 'email' end as field
+  from shown order by id desc limit ${limit}`;
 
 const MOST_APPLICATIONS = 500;
 
