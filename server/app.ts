@@ -35,6 +35,7 @@ import { refreshMessageTemplates, seedMessageTemplates } from './features/messag
 import { components } from './features/monitoring/components.ts';
 import { actuatorRoutes, countRequests } from './features/monitoring/routes.ts';
 import { createMonitoring } from './features/monitoring/service.ts';
+import { keepChanges } from './features/new-device/store.ts';
 import type { ResolveTxt } from './features/organizations/service.ts';
 import { createRealms } from './features/realms/service.ts';
 import { samlMetadataRefresh } from './features/saml-clients/refresh.ts';
@@ -299,6 +300,7 @@ export async function buildApp({
       sql,
       transact,
       seal,
+      keep: keepChanges,
       now,
       eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS,
       forwarding: audit.forwarding,

@@ -1,7 +1,7 @@
 // The audit log's rows once they are there: what is forgotten of them, and with their realm. Writing them is the outbox's,
 // how long they are kept the janitor's.
 import type { Seal } from '../crypto/seal.ts';
-import { fragment, type Sql } from '../db/sql.ts';
+import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import type { Transact } from '../db/transact.ts';
 import { type Amendment, amend, holdChain, kept, lastSaid } from './amendments.ts';
 import { digest, ofBlock } from './chain.ts';
@@ -70,10 +70,11 @@ const MOST_FORGOTTEN = 20_000;
 
 /**
  * Deletes old events a block at a time: of what is left of one, nobody could say whether it was changed. What is not sealed yet stays.
+ * @param keep a query (`name as (…)`) in the same statement that keeps elsewhere what is needed of rows `gone`
  * @returns how many; `more` wherever a block was deleted: the next call may find more, or says that there are none
  */
 export const forgetBlocks = (
-  { transact, seal }: { transact: Transact; seal: Seal },
+  { transact, seal, keep }: { transact: Transact; seal: Seal; keep?: Fragment | undefined },
   { at, until, forwarding }: { at: Date; until: Date; forwarding: boolean },
 ): Promise<{ deleted: number; more: boolean }> =>
   transact(
@@ -87,8 +88,8 @@ export const forgetBlocks = (
         ), b as (
           select * from old where before < ${MOST_FORGOTTEN}
         ), gone as (
-          delete from event e using b where ${ofBlock} returning 1
-        ) select b.realm_id as realm, b.number as block, null as digest, (select count(*)::int from gone) as deleted from b`;
+          delete from event e using b where ${ofBlock} returning e.realm_id, e.type, e.occurred_at, e.actor, e.subject, e.data
+        )${keep ? fragment`, ${keep}` : fragment``} select b.realm_id as realm, b.number as block, null as digest, (select count(*)::int from gone) as deleted from b`;
       const [first] = blocks;
       if (!first) return { deleted: 0, more: false };
       await holdChain(sql);

@@ -156,7 +156,7 @@ export interface Retention {
 
 /** Deletes audit events that are old enough; gives their number. */
 export async function sweepEvents(
-  deps: { transact: Transact; seal: Seal },
+  deps: { transact: Transact; seal: Seal; keep?: Fragment | undefined },
   now: Date,
   { eventRetentionDays, forwarding = false }: Retention,
 ): Promise<number> {
@@ -171,7 +171,7 @@ export async function sweepEvents(
   return total;
 }
 
-export const janitor = ({ sql, now, transact, seal, ...options }: JanitorDeps & Retention): Job =>
+export const janitor = ({ sql, now, transact, seal, keep, ...options }: JanitorDeps & Retention): Job =>
   job({
     name: 'janitor',
     schema: z.object({}),
@@ -181,12 +181,14 @@ export const janitor = ({ sql, now, transact, seal, ...options }: JanitorDeps & 
     everySeconds: 600,
     async run() {
       await sweep(sql, now(), options);
-      await sweepEvents({ transact, seal }, now(), options);
+      await sweepEvents({ transact, seal, keep }, now(), options);
     },
   });
 interface JanitorDeps {
   sql: Sql;
   transact: Transact;
   seal: Seal;
+  /** Keeps elsewhere what is needed of audit events that go ({@link forgetBlocks}). */
+  keep: Fragment;
   now(): Date;
 }

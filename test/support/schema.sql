@@ -1517,6 +1517,7 @@ create table sign_in_report (
   expires_at timestamp with time zone not null,
   email text,
   begun_at timestamp with time zone,
+  changed_fields text[] not null default '{}'::text[],
   primary key (realm_id, link_hash),
   constraint sign_in_report_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
   constraint sign_in_report_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE

@@ -46,7 +46,8 @@ export type Distrust = (
   by: By,
   realm: string,
   user: { id: string; username: string },
-  at: { since: Date },
+  /** `changed`: fields of theirs that they changed since, and the audit log says so no more. */
+  at: { since: Date; changed: readonly string[] },
 ) => Promise<unknown>;
 
 const digestOf = (secret: string): Buffer => sha256(`sign-in-report:${secret}`);
@@ -107,11 +108,11 @@ export function createNewDevices({ sql, transact, recovery, distrust, send, send
         if (!found) return undefined;
         const person = userParty(found.id, found.username);
         const by: By = { actor: person, ipAddress };
-        const since = await store.removeAll(tx.sql, realm, found.id, id, { now: now() });
-        if (!since) return undefined;
+        const first = await store.removeAll(tx.sql, realm, found.id, id, { now: now() });
+        if (!first) return undefined;
         const { sessionId } = found;
         tx.record({ type: 'SIGN_IN_REPORTED', realm, by, subject: person, data: { sessionId } });
-        for (const takeBack of distrust) await takeBack(tx, by, realm, found, { since });
+        for (const takeBack of distrust) await takeBack(tx, by, realm, found, first);
         await endAccess(tx, realm, { people: [found.id], cause: 'reported', by, at: now() });
         const reset = found.theirAddress ? await recovery.lead(tx, realm, found.id) : undefined;
         return { hasPassword: found.hasPassword, ...(reset !== undefined && { reset }) };

@@ -1,5 +1,6 @@
 // SQL of the links by which people say that a sign-in wasn't theirs.
 import { fragment, type Sql } from '../../db/sql.ts';
+import { isOwnChange } from '../../domain/own-changes.ts';
 
 export interface Report {
   id: Buffer;
@@ -43,9 +44,24 @@ export const find = async (
       ${lock ? fragment`for update of u` : fragment``}`
   )[0];
 
+/** Links that were made before that was kept say no more than when they end. */
+const begunAt = fragment`coalesce(begun_at, expires_at - interval '7 days')`;
+
+/** Where rows `gone` leave the audit log: what a report would ask of them stays with its link, however short the log is kept. */
+export const keepChanges = fragment`kept as (
+  update sign_in_report r set changed_fields = array(select distinct unnest(r.changed_fields || found.fields) order by 1)
+  from (
+    select l.realm_id, l.link_hash, array_agg(field #>> '{}') as fields
+    from gone e join sign_in_report l on l.realm_id = e.realm_id and l.user_id::text = e.subject ->> 'id'
+        and e.occurred_at >= ${begunAt}
+      cross join lateral jsonb_path_query(e.data, '$.fields[*]') field
+    where ${isOwnChange} group by l.realm_id, l.link_hash
+  ) found where r.realm_id = found.realm_id and r.link_hash = found.link_hash)`;
+
 /**
  * All that the person was told of and has not reported yet: whoever signed in today may be who signed in on Monday, too.
- * @returns when the first of those sign-ins began; undefined: this one was reported meanwhile
+ * @returns when the first of those sign-ins began, and what changed since that the audit log has forgotten; undefined: this one was
+ * reported meanwhile
  */
 export async function removeAll(
   sql: Sql,
@@ -53,13 +69,15 @@ export async function removeAll(
   userId: string,
   id: Buffer,
   { now }: { now: Date },
-): Promise<Date | undefined> {
-  const [row] = await sql<{ since: Date | null; mine: boolean | null }>`
+): Promise<{ since: Date; changed: string[] } | undefined> {
+  const [row] = await sql<{ since: Date | null; mine: boolean | null; changed: string[] }>`
     with gone as (
-      delete from sign_in_report where realm_id = ${realm} and user_id = ${userId} returning link_hash, begun_at, expires_at
-    ) select min(coalesce(begun_at, expires_at - interval '7 days')) as since, bool_or(link_hash = ${id}) as mine
+      delete from sign_in_report where realm_id = ${realm} and user_id = ${userId}
+      returning link_hash, begun_at, expires_at, changed_fields
+    ) select min(${begunAt}) as since, bool_or(link_hash = ${id}) as mine,
+        array(select distinct unnest(changed_fields) from gone where expires_at > ${now}) as changed
       from gone where expires_at > ${now}`;
-  return row?.mine ? (row.since ?? undefined) : undefined;
+  return row?.mine && row.since ? { since: row.since, changed: row.changed } : undefined;
 }
 
 /** Where the person hears of it; undefined: nowhere. */

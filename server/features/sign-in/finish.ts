@@ -169,13 +169,13 @@ export function createFinish(deps: FinishDeps) {
   async function beginOrGoOn(tx: Tx, plan: Plan): Promise<Ended> {
     const { realm, held } = plan;
     const established = await establish(tx, plan);
+    // At the address that they had until now: a provider may say another one by this very sign-in.
+    if (plan.mustBeTold) await tellOf(tx, plan, established);
     await writeAtEnd(tx, plan, established.session.id);
     if (held.stored) await storage.keepOver(tx, realm, held, endOf(plan, established.session));
-    const ended = conclude(tx, plan, established);
-    if (plan.mustBeTold) await tellOf(tx, plan, ended);
-    return ended;
+    return conclude(tx, plan, established);
   }
-  const tellOf = (tx: Tx, { request, realm, policy, held, state, by }: Plan, { session }: Ended) =>
+  const tellOf = (tx: Tx, { request, realm, policy, held, state, by }: Plan, { session }: Established) =>
     newDevices.tell(tx, realm, {
       by,
       userId: state.user.id,

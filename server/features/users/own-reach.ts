@@ -4,31 +4,31 @@ import type { By } from '../../contract/events.ts';
 import { withoutConfirmation } from '../../contract/phone.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import { isOwnChange } from '../../domain/own-changes.ts';
 import { userParty } from '../../domain/party.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import * as store from './store.ts';
 
-/** The fields that somebody changed of themselves, or a sign-in by a provider did: nobody acts there yet. */
+/** The fields that somebody changed of themselves, or a sign-in by a provider did. */
 const changedSince = async (sql: Sql, realm: string, userId: string, since: Date): Promise<string[]> =>
   (
     await sql<{ field: string }>`
       select distinct jsonb_array_elements_text(e.data -> 'fields') as field from event e
-      where e.realm_id = ${realm} and e.subject ->> 'type' = 'user' and e.subject ->> 'id' = ${userId}
-        and e.type = 'USER_UPDATED' and e.occurred_at >= ${since}
-        and (e.actor ->> 'id' = ${userId} or e.actor ->> 'type' is null or e.data ? 'identityProvider')`
+      where e.realm_id = ${realm} and e.subject ->> 'id' = ${userId} and e.occurred_at >= ${since} and ${isOwnChange}`
   ).map(({ field }) => field);
 
+/** @param changed what the audit log has forgotten of it */
 export async function unconfirmSince(
   tx: Tx,
   by: By,
   realm: string,
   { id, username }: { id: string; username: string },
-  { since }: { since: Date },
+  { since, changed: forgotten }: { since: Date; changed: readonly string[] },
 ): Promise<void> {
   await store.lock(tx.sql, realm, id);
   const before = await store.find(tx.sql, realm, id);
   if (!before) return;
-  const changed = await changedSince(tx.sql, realm, id, since);
+  const changed = [...forgotten, ...(await changedSince(tx.sql, realm, id, since))];
   const after = {
     ...before,
     email_verified: before.email_verified && !changed.includes('email'),
