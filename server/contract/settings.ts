@@ -80,6 +80,13 @@ export const settingsShape = {
     .describe(
       'Whoever makes an account may set up a passkey instead of choosing a password, where the flow that signs them in takes it alone',
     ),
+  proofOfWorkBits: z
+    .int()
+    .min(16)
+    .max(24)
+    .describe(
+      'What `captchaProvider: pow` costs, one more twice as much: with 20 a phone works one to three seconds, with 24 half a minute',
+    ),
   browserFlow: name(255).describe('Alias of the flow that signs people in'),
   defaultLocale: z
     .string()
@@ -242,6 +249,7 @@ export const freshSettings = (realm: string): Settings => ({
   registrationEmailAsUsername: true,
   registrationVerifyEmail: true,
   registrationPasskeyEnabled: false,
+  proofOfWorkBits: 20,
   browserFlow: 'browser',
   defaultLocale: 'en',
   supportedLocales: ['en'],

@@ -47,6 +47,30 @@ test('rules are ticked as they are met, and the strength is said in words', asyn
   await context.close();
 });
 
+test('who sends the form before the proof of work is done is told to wait, and it goes on by itself', async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  // The script has itself called by a message after each while: they wait until they are let go.
+  const content = `const { postMessage } = MessagePort.prototype;
+const waiting = [];
+MessagePort.prototype.postMessage = function (...sent) { waiting.push(() => postMessage.apply(this, sent)); };
+globalThis.letGo = () => {
+  MessagePort.prototype.postMessage = postMessage;
+  for (const send of waiting) send();
+};`;
+  await page.addInitScript({ content });
+  await page.goto(`${server.baseUrl}/realms/strict/register`);
+  await page.getByLabel('E-mail').fill('ada@strict.example');
+  await page.getByLabel('New password', { exact: true }).fill('seven 7 blue-grey kettles');
+  await page.getByLabel('New password again').fill('seven 7 blue-grey kettles');
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await expect.poll(() => page.locator('[data-working]').textContent()).toContain('your browser is still at work');
+  expect(new URL(page.url()).pathname).toBe('/realms/strict/register');
+  await page.evaluate('letGo()');
+  await page.waitForURL(/\/account$/);
+  await context.close();
+});
+
 test('without JavaScript the rules stand there, and no meter', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();

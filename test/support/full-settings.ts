@@ -18,6 +18,7 @@ export const fullSettings = {
   passwordMinLength: 16,
   breachedPasswordCheck: true,
   captchaProvider: 'pow',
+  proofOfWorkBits: 16,
   maxConcurrentSessions: 3,
   riskPolicyEnabled: true,
   riskMediumThreshold: 30,

@@ -57,7 +57,8 @@ ${passwordFields(settings, { wrong, focus: wrong === 'password' || wrong === 're
 ${termsBox(settings, values, state('terms'))}
 ${
   work !== undefined &&
-  html`<input type="hidden" name="work" value="" data-work="${work}"><noscript><p class="error">${text('register.needsScript')}</p></noscript>`
+  html`<input type="hidden" name="work" value="" data-work="${work}" data-bits="${settings.proofOfWorkBits}">
+<p class="hint" role="status" data-working="${text('register.working')}"></p><noscript><p class="error">${text('register.needsScript')}</p></noscript>`
 }
 ${
   captcha &&

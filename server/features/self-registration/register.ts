@@ -147,7 +147,8 @@ export function createRegister(deps: RegisterDeps): PageStep {
       if (kept.code !== undefined) return confirm(step, form);
       if (attempts.take(inRealm(realm, by.ipAddress ?? '')) !== undefined)
         return again('form', text('register.tooMany'));
-      if (settings.captchaProvider === 'pow' && !isWorkDone(challengeOf(step), form.work ?? ''))
+      const { captchaProvider, proofOfWorkBits } = settings;
+      if (captchaProvider === 'pow' && !isWorkDone(challengeOf(step), form.work ?? '', proofOfWorkBits))
         return again('form', text('register.noWork'));
       if (captchas.asks(settings) && !(await captchas.passes(realm, settings, form)))
         return again('form', text('register.noCaptcha'));

@@ -250,6 +250,7 @@ export const account = {
   'register.taken':
     'Ein Konto mit diesen Namen kann nicht angelegt werden. Wenn Sie schon eines haben, melden Sie sich damit an.',
   'register.tooMany': 'Zu viele Versuche aus Ihrem Netz. Warten Sie eine Minute und versuchen Sie es dann wieder.',
+  'register.working': 'Einen Moment: Ihr Browser rechnet noch. Es geht von selbst weiter.',
   'register.noWork': 'Ihr Browser war mit seiner Rechnung noch nicht fertig. Versuchen Sie es noch einmal.',
   'register.noCaptcha': 'Es ließ sich nicht bestätigen, dass Sie ein Mensch sind. Versuchen Sie es noch einmal.',
   'register.needsScript':

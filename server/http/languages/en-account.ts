@@ -241,6 +241,7 @@ export const account = {
   'register.usernameTaken': 'This username is taken. Choose another one.',
   'register.taken': 'An account with these names can’t be made. If you have one, sign in with it.',
   'register.tooMany': 'Too many tries from your network. Wait a minute, then try again.',
+  'register.working': 'One moment: your browser is still at work. It goes on by itself.',
   'register.noWork': 'Your browser had not finished its work yet. Try again.',
   'register.noCaptcha': 'It could not be confirmed that you are human. Try again.',
   'register.needsScript': 'Creating an account here needs JavaScript. Switch it on and load the page again.',

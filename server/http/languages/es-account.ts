@@ -244,6 +244,7 @@ export const account = {
   'register.usernameTaken': 'Este nombre de usuario está ocupado. Elija otro.',
   'register.taken': 'No se puede crear una cuenta con estos nombres. Si ya tiene una, inicie sesión con ella.',
   'register.tooMany': 'Demasiados intentos desde su red. Espere un minuto e inténtelo de nuevo.',
+  'register.working': 'Un momento: su navegador aún está calculando. Después continúa por sí solo.',
   'register.noWork': 'Su navegador aún no había terminado su cálculo. Inténtelo de nuevo.',
   'register.noCaptcha': 'No se pudo confirmar que usted es una persona. Inténtelo de nuevo.',
   'register.needsScript': 'Crear una cuenta aquí necesita JavaScript. Actívelo y vuelva a cargar la página.',

@@ -248,6 +248,7 @@ export const account = {
   'register.usernameTaken': 'Ce nom d’utilisateur est pris. Choisissez-en un autre.',
   'register.taken': 'Un compte avec ces noms ne peut pas être créé. Si vous en avez un, connectez-vous avec lui.',
   'register.tooMany': 'Trop d’essais depuis votre réseau. Attendez une minute, puis réessayez.',
+  'register.working': 'Un instant : votre navigateur calcule encore. La suite vient d’elle-même.',
   'register.noWork': 'Votre navigateur n’avait pas encore terminé son calcul. Réessayez.',
   'register.noCaptcha': 'Il n’a pas pu être confirmé que vous êtes un humain. Réessayez.',
   'register.needsScript': 'Créer un compte ici nécessite JavaScript. Activez-le et rechargez la page.',

@@ -243,6 +243,7 @@ export const account = {
   'register.usernameTaken': 'Questo nome utente è già in uso. Ne scelga un altro.',
   'register.taken': 'Non si può creare un account con questi nomi. Se ne ha uno, acceda con quello.',
   'register.tooMany': 'Troppi tentativi dalla Sua rete. Attenda un minuto, poi riprovi.',
+  'register.working': 'Un momento: il Suo browser sta ancora calcolando. Poi prosegue da solo.',
   'register.noWork': 'Il Suo browser non aveva ancora finito il suo calcolo. Riprovi.',
   'register.noCaptcha': 'Non è stato possibile confermare che Lei è una persona. Riprovi.',
   'register.needsScript': 'Creare un account qui richiede JavaScript. Lo attivi e ricarichi la pagina.',

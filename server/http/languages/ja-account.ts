@@ -244,6 +244,7 @@ export const account = {
   'register.usernameTaken': 'このユーザー名は使われています。別の名前を選んでください。',
   'register.taken': 'この名前ではアカウントを作成できません。すでにお持ちの場合は、それでサインインしてください。',
   'register.tooMany': 'お使いのネットワークからの試行が多すぎます。1 分待ってからもう一度お試しください。',
+  'register.working': '少々お待ちください。ブラウザーが計算しています。自動的に先へ進みます。',
   'register.noWork': 'ブラウザーの計算がまだ終わっていませんでした。もう一度お試しください。',
   'register.noCaptcha': '人間であることを確認できませんでした。もう一度お試しください。',
   'register.needsScript':

@@ -244,6 +244,7 @@ export const account = {
   'register.usernameTaken': 'Deze gebruikersnaam is bezet. Kies een andere.',
   'register.taken': 'Met deze namen kan geen account worden aangemaakt. Hebt u er een, log daar dan mee in.',
   'register.tooMany': 'Te veel pogingen vanuit uw netwerk. Wacht een minuut en probeer het dan opnieuw.',
+  'register.working': 'Een ogenblik: uw browser is nog aan het rekenen. Het gaat vanzelf verder.',
   'register.noWork': 'Uw browser was nog niet klaar met rekenen. Probeer het opnieuw.',
   'register.noCaptcha': 'Er kon niet worden bevestigd dat u een mens bent. Probeer het opnieuw.',
   'register.needsScript': 'Een account aanmaken vergt hier JavaScript. Zet het aan en laad de pagina opnieuw.',

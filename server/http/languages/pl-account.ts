@@ -241,6 +241,7 @@ export const account = {
   'register.usernameTaken': 'Ta nazwa użytkownika jest zajęta. Proszę wybrać inną.',
   'register.taken': 'Nie można utworzyć konta z tymi nazwami. Jeśli konto już istnieje, proszę się na nie zalogować.',
   'register.tooMany': 'Zbyt wiele prób z Państwa sieci. Proszę zaczekać minutę i spróbować ponownie.',
+  'register.working': 'Chwileczkę: przeglądarka jeszcze liczy. Dalej przejdzie sama.',
   'register.noWork': 'Przeglądarka nie skończyła jeszcze obliczeń. Proszę spróbować ponownie.',
   'register.noCaptcha': 'Nie udało się potwierdzić, że jest Pan/Pani człowiekiem. Proszę spróbować ponownie.',
   'register.needsScript': 'Utworzenie konta wymaga tu JavaScriptu. Proszę go włączyć i wczytać stronę ponownie.',

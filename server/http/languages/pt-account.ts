@@ -241,6 +241,7 @@ export const account = {
   'register.usernameTaken': 'Este nome de usuário já existe. Escolha outro.',
   'register.taken': 'Não é possível criar uma conta com estes nomes. Se você tem uma, entre com ela.',
   'register.tooMany': 'Tentativas demais a partir da sua rede. Espere um minuto e tente de novo.',
+  'register.working': 'Um momento: seu navegador ainda está calculando. Depois continua sozinho.',
   'register.noWork': 'O seu navegador ainda não tinha terminado o cálculo. Tente de novo.',
   'register.noCaptcha': 'Não foi possível confirmar que é uma pessoa. Tente de novo.',
   'register.needsScript': 'Criar uma conta aqui precisa de JavaScript. Ative-o e recarregue a página.',

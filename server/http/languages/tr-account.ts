@@ -244,6 +244,7 @@ export const account = {
   'register.usernameTaken': 'Bu kullanıcı adı alınmış. Başka bir tane seçin.',
   'register.taken': 'Bu adlarla hesap oluşturulamıyor. Hesabınız varsa onunla oturum açın.',
   'register.tooMany': 'Ağınızdan çok fazla deneme yapıldı. Bir dakika bekleyip yeniden deneyin.',
+  'register.working': 'Bir dakika: tarayıcınız hâlâ hesaplıyor. Kendiliğinden devam eder.',
   'register.noWork': 'Tarayıcınız hesaplamasını henüz bitirmemişti. Yeniden deneyin.',
   'register.noCaptcha': 'İnsan olduğunuz doğrulanamadı. Yeniden deneyin.',
   'register.needsScript': 'Burada hesap oluşturmak JavaScript gerektirir. Etkinleştirip sayfayı yeniden yükleyin.',

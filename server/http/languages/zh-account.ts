@@ -234,6 +234,7 @@ export const account = {
   'register.usernameTaken': '此用户名已被占用。请选择其他用户名。',
   'register.taken': '无法使用这些名称创建帐户。如果您已有帐户，请用它登录。',
   'register.tooMany': '您的网络尝试次数过多。请等一分钟后重试。',
+  'register.working': '请稍候：您的浏览器仍在计算。完成后会自动继续。',
   'register.noWork': '您的浏览器尚未完成计算。请重试。',
   'register.noCaptcha': '无法确认您是真人。请重试。',
   'register.needsScript': '在这里创建帐户需要 JavaScript。请启用它并重新加载页面。',

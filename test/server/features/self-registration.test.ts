@@ -275,12 +275,17 @@ test('who has an account after all goes back to the sign-in that they came from'
 });
 
 const challengeOn = ({ text }: Shown) => /data-work="([^"]+)"/.exec(text)?.[1] ?? '';
-const worked = (challenge: string) => {
-  for (let answer = 0; ; answer += 1) if (sha256(`${challenge}.${answer}`).readUInt16BE(0) === 0) return String(answer);
+/** A number that gives so many zeros, and not so many more. */
+const worked = (challenge: string, bits = 16, below = 256) => {
+  for (let answer = 0; ; answer += 1) {
+    const zeros = Math.clz32(sha256(`${challenge}.${answer}`).readUInt32BE(0));
+    if (zeros >= bits && zeros < below) return String(answer);
+  }
 };
+const easyWork = { captchaProvider: 'pow', proofOfWorkBits: 16 } as const;
 
 test('a proof of work makes one account, however often its form is sent with the cookies of before', async () => {
-  await set({ captchaProvider: 'pow' });
+  await set(easyWork);
   const who = person();
   const page = await who.open(`/realms/${realm}/register`);
   const work = worked(challengeOn(page));
@@ -295,7 +300,7 @@ test('a proof of work makes one account, however often its form is sent with the
 });
 
 test('a proof of work is done for each form, and does for one', async () => {
-  await set({ captchaProvider: 'pow', registrationEmailAsUsername: false });
+  await set({ ...easyWork, registrationEmailAsUsername: false });
   const who = person();
   const page = await who.open(`/realms/${realm}/register`);
   const fields = { username: 'ada', email: address(), ...both };
@@ -309,6 +314,18 @@ test('a proof of work is done for each form, and does for one', async () => {
   const theirs = await other.open(`/realms/${realm}/register`);
   expect((await other.fill(theirs, { ...fields, work })).text).toContain('had not finished its work');
   expect((await who.fill(failed, { ...fields, work: worked(challengeOn(failed)) })).url).toContain('/account');
+});
+
+test('a realm says how much work it is: what did for less does no more, from its next form on', async () => {
+  for (const proofOfWorkBits of [15, 25]) await expect(set({ proofOfWorkBits })).rejects.toMatchObject({ status: 400 });
+  await set({ ...easyWork, proofOfWorkBits: 17 });
+  const who = person();
+  const page = await who.open(`/realms/${realm}/register`);
+  expect(page.text).toContain('data-bits="17"');
+  const little = await who.fill(page, { email: address(), ...both, work: worked(challengeOn(page), 16, 17) });
+  expect(little.text).toContain('had not finished its work');
+  const work = worked(challengeOn(little), 17);
+  expect((await who.fill(little, { email: address(), ...both, work })).url).toContain('/account');
 });
 
 test('another site’s form, one from no page, and one too many make no account', async () => {

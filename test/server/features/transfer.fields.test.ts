@@ -54,6 +54,7 @@ const cases: Case[] = [
       passwordMinLength: 20,
       breachedPasswordCheck: false,
       captchaProvider: 'none',
+      proofOfWorkBits: 17,
       maxConcurrentSessions: 0,
       riskPolicyEnabled: false,
       riskMediumThreshold: 31,
