@@ -1,10 +1,10 @@
-// Owns: checking and setting what people sign in with: passwords, one-time codes; counting failures and locking.
-// Does not own: which of them a sign-in asks for (features/sign-in), hashing (crypto/passwords.ts), what a page says.
+// Owns: what people sign in with: setting, listing and removing it, and checking one-time codes.
+// Does not own: checking passwords (check-password.ts), counting guesses (lockouts.ts), which of them a sign-in asks for
+// (features/sign-in), hashing (crypto/passwords.ts), what a page says.
 // Implements: specification 2.3 (lockout), 8; decisions "Admin authentication" (same lockout), "User" (credentials).
 import type { By } from '../../contract/events.ts';
 import { passwordFaults } from '../../contract/password-rules.ts';
 import { freshSettings, type RealmSettingsDto } from '../../contract/settings.ts';
-import type { Lockout } from '../../contract/user-access.ts';
 import type { Credential } from '../../contract/users.ts';
 import { newOtpSecret, OTP_DEFAULTS, openOtp, otpCounter, sealOtp } from '../../crypto/otp.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
@@ -18,8 +18,10 @@ import type { OwnSession } from '../../domain/principal.ts';
 import { fulfilAction } from '../../domain/required-actions.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import type { Notify } from '../messaging/notify.ts';
+import { createPasswordCheck } from './check-password.ts';
+import { createLockouts } from './lockouts.ts';
 import { createNobody } from './nobody.ts';
-import type { ElsewhereAttempt, PasswordSource } from './sources.ts';
+import type { PasswordSource } from './sources.ts';
 import * as store from './store.ts';
 import { credentialView } from './view.ts';
 
@@ -50,133 +52,11 @@ export interface NewPassword extends KnownUser {
   temporary: boolean;
   actionsSet?: boolean;
 }
-/** Why a password was not accepted: for the audit log, never for whoever typed it. */
-export type PasswordRefusal = 'unknown' | 'wrong' | 'locked' | 'disabled' | 'away' | 'reported';
-export type PasswordVerdict =
-  | {
-      ok: true;
-      user: KnownUser;
-      credentialId: string;
-      standing: PersonStanding;
-      /** Whoever keeps the password couldn't be asked: it was the last that they took. */
-      away: boolean;
-    }
-  | { ok: false; reason: PasswordRefusal; user: KnownUser | undefined };
 export type OtpVerdict = { ok: true; credentialId: string } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
 
-export interface PasswordAttempt {
-  realm: string;
-  username: string;
-  password: string;
-  by: By;
-}
-
-/** A realm that locks nobody still doesn't let six digits be guessed. */
-const OTP_LIMIT = { most: 10, seconds: 900 };
-
 export function createCredentials(deps: CredentialDeps) {
-  const { sql, realmSql, batchedReads, transact, settings, passwords, breached, elsewhere, seal, notify, now, newId } =
-    deps;
-  const nobody = createNobody({ sql, seal, passwords, now });
-  interface Limit {
-    most: number;
-    seconds: number;
-  }
-  const lockoutOf = (policy: RealmSettingsDto | undefined): Limit | undefined =>
-    policy?.lockoutEnabled ? { most: policy.maxLoginFailures, seconds: policy.lockoutDurationSeconds } : undefined;
-
-  const count = (realm: string, userId: string, { most, seconds }: Limit): Promise<number> =>
-    store.countAttempt(realmSql(realm), realm, userId, {
-      most,
-      now: now(),
-      until: new Date(now().getTime() + seconds * 1000),
-    });
-
-  const tellLocked = (realm: string, by: By, user: KnownUser, limit: Limit): Promise<void> =>
-    transact(realm, async ({ record }) =>
-      record({
-        type: 'USER_LOCKED',
-        realm,
-        by,
-        subject: userParty(user.id, user.username),
-        data: { failures: limit.most, seconds: limit.seconds },
-      }),
-    );
-
-  /** The same lock for somebody by a name that only their source knows. All goes on beside the look, so that it takes as long for anybody. */
-  const guessAt =
-    ({ realm, by }: PasswordAttempt, limit: Limit | undefined): ElsewhereAttempt['guessAt'] =>
-    async (userId, look) => {
-      if (!limit) return look(true);
-      const until = (await store.lockout(sql, realm, userId ?? null))?.locked_until ?? null;
-      const [looked, counted] = await Promise.allSettled([
-        look(until === null || until <= now()),
-        userId === undefined ? 0 : count(realm, userId, limit),
-      ]);
-      if (counted.status === 'rejected') throw counted.reason;
-      const wrong = looked.status === 'fulfilled' && !looked.value;
-      if (userId !== undefined && !wrong) await store.giveBackAttempt(realmSql(realm), realm, userId, limit.most);
-      if (userId !== undefined && wrong && counted.value === limit.most) {
-        const user = await store.findById(sql, realm, userId);
-        if (user) await tellLocked(realm, by, { id: user.id, username: user.username }, limit);
-      }
-      if (looked.status === 'rejected') throw looked.reason;
-      return looked.value && counted.value <= limit.most;
-    };
-
-  async function rehash(realm: string, row: store.PasswordRow, plain: string): Promise<void> {
-    if (row.credential_id === null || row.phc === null) return;
-    await store.rehash(realmSql(realm), realm, row.credential_id, row.phc, await passwords.hash(plain));
-  }
-
-  /**
-   * Checks a password. The refusal's reason is for the audit log: whoever asks is told the same words for each. Whoever it is,
-   * one hash is computed; counting goes on beside it, so that no answer is quicker than another.
-   */
-  async function checkPassword(attempt: PasswordAttempt): Promise<PasswordVerdict> {
-    const { realm, username, password: plain, by } = attempt;
-    const row = await store.findForPassword(batchedReads, realm, username);
-    const limit = lockoutOf(await settings.of(realm));
-    const instead = await nobody.phcFor(realm, username);
-    const [{ ok: matches, rehash: old }, attempts] = await Promise.all([
-      passwords.verify(row?.phc ?? instead, plain),
-      row && limit ? count(realm, row.id, limit) : 0,
-    ]);
-    const user = row && { id: row.id, username: row.username };
-    const refuse = (reason: PasswordRefusal): PasswordVerdict => ({ ok: false, reason, user });
-    const locked = limit !== undefined && attempts > limit.most;
-    const theirs = matches && row !== undefined && row.phc !== null;
-    const local = theirs && !row.reported;
-    const other =
-      local && !locked
-        ? undefined
-        : await elsewhere.check({
-            realm,
-            username,
-            password: plain,
-            user,
-            tried: !locked && !row?.phc,
-            settled: row !== undefined && row.credential_id !== null && !row.reported,
-            guessAt: guessAt(attempt, limit),
-          });
-    if (locked) return refuse('locked');
-    const proven = typeof other === 'object' ? await store.findById(sql, realm, other.userId) : local ? row : undefined;
-    if (!proven || proven.credential_id === null || proven.reported) {
-      // Nobody looked at what was typed, so it was no guess.
-      if (other === 'away' && limit && row && !row.phc)
-        await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
-      else if (row && user && limit && attempts === limit.most) await tellLocked(realm, by, user, limit);
-      if (theirs || proven?.reported) return refuse('reported');
-      return refuse(other === 'away' || other === 'wrong-or-away' ? 'away' : row ? 'wrong' : 'unknown');
-    }
-    const them = { id: proven.id, username: proven.username };
-    if (!proven.enabled) return { ok: false, reason: 'disabled', user: them };
-    if (local && old) await rehash(realm, proven, plain);
-    // What comes after it must not become guessable by entering the password again and again.
-    if (limit && row) await store.giveBackAttempt(realmSql(realm), realm, row.id, limit.most);
-    const away = typeof other === 'object' && other.away === true;
-    return { ok: true, user: them, credentialId: proven.credential_id, standing: standingOf(proven), away };
-  }
+  const { sql, realmSql, batchedReads, settings, passwords, breached, elsewhere, seal, notify, now, newId } = deps;
+  const lockouts = createLockouts(deps);
 
   /** Whether the code is one of this person's, and had not been used. */
   async function matchOtp(realm: string, userId: string, code: string): Promise<OtpVerdict> {
@@ -190,23 +70,8 @@ export function createCredentials(deps: CredentialDeps) {
     return { ok: false, reason: used ? 'used' : 'wrong' };
   }
 
-  /** A guess of a code: so many and no more are looked at, whichever kind of code it is. */
-  async function guess<T extends { ok: boolean }>(
-    realm: string,
-    user: KnownUser,
-    by: By,
-    look: () => Promise<T>,
-  ): Promise<T | { ok: false; reason: 'locked' }> {
-    const limit = lockoutOf(await settings.of(realm)) ?? OTP_LIMIT;
-    const attempts = await count(realm, user.id, limit);
-    if (attempts > limit.most) return { ok: false, reason: 'locked' };
-    const verdict = await look();
-    if (verdict.ok) await store.forgetFailures(realmSql(realm), realm, [user.id]);
-    else if (attempts === limit.most) await tellLocked(realm, by, user, limit);
-    return verdict;
-  }
   const tryOtp = (realm: string, user: KnownUser, code: string, by: By): Promise<OtpVerdict> =>
-    guess(realm, user, by, () => matchOtp(realm, user.id, code));
+    lockouts.guess(realm, user, by, () => matchOtp(realm, user.id, code));
 
   /** Whether it is one of a person's last passwords: as many hashes as that are computed. */
   async function wasTheirs(realm: string, userId: string, plain: string, most: number): Promise<boolean> {
@@ -236,10 +101,10 @@ export function createCredentials(deps: CredentialDeps) {
   }
 
   return {
-    checkPassword,
+    checkPassword: createPasswordCheck({ ...deps, lockouts, nobody: createNobody(deps) }),
 
     tryOtp,
-    guess,
+    guess: lockouts.guess,
 
     /** Whom a name is of; undefined: nobody who may sign in. */
     async named(realm: string, name: string): Promise<{ user: KnownUser; standing: PersonStanding } | undefined> {
@@ -247,25 +112,11 @@ export function createCredentials(deps: CredentialDeps) {
       return row?.enabled ? { user: { id: row.id, username: row.username }, standing: standingOf(row) } : undefined;
     },
 
-    async lockout(realm: string, userId: string): Promise<Lockout> {
-      const row = await store.lockout(sql, realm, userId);
-      const until = row?.locked_until ?? null;
-      const locked = until !== null && until > now();
-      return {
-        locked,
-        failures: row && (until === null || locked) ? row.failures : 0,
-        lastFailureAt: row?.last_failure_at.getTime() ?? null,
-        lockedUntil: locked ? until.getTime() : null,
-      };
-    },
+    lockout: lockouts.of,
     /** Forgets the failures of somebody who has proven all that was asked of them. */
     forgetFailures: (atLast: Tx['atLast'], realm: string, userId: string): void =>
       store.forgetAtLast(atLast, realm, userId),
-    /** Forgets the failures, and with them the lock. */
-    async unlock(tx: Tx, by: By, realm: string, { id, username }: KnownUser): Promise<void> {
-      if (!(await store.unlock(tx.sql, realm, id))) return;
-      tx.record({ type: 'USER_UNLOCKED', realm, by, subject: userParty(id, username) });
-    },
+    unlock: lockouts.unlock,
 
     /** Undefined: no such person. */
     async standing(realm: string, userId: string, on: Sql = sql): Promise<PersonStanding | undefined> {
