@@ -2,6 +2,7 @@
 // Does not own: a browser's (passkeys.ts).
 // Implements: tests of passkeys over HTTP alone.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { decode, type Shown } from './person.ts';
 
 interface Creation {
   rp: { id: string };
@@ -77,4 +78,20 @@ export function createSoftPasskey(origin: string) {
       return { ...common, response };
     },
   };
+}
+
+/**
+ * What the page's script sends.
+ * @param handle as the server names the person to their authenticator
+ */
+export function answerByPasskey(
+  key: ReturnType<typeof createSoftPasskey>,
+  { text }: Shown,
+  handle: string,
+): Record<string, string> {
+  const [tag = ''] = /<input[^>]*data-passkey=[^>]*>/.exec(text) ?? [];
+  const read = (name: string) => decode(new RegExp(`${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
+  const step = read('data-step');
+  const passkey = JSON.stringify(key.get(JSON.parse(read('data-passkey')), handle));
+  return { passkey, ...(step !== '' && { step }) };
 }

@@ -6,23 +6,23 @@ import { type AuthenticatorEntry, rowsOf } from './tree.ts';
 
 const BUILT_IN_FLOW = 'browser';
 
+/** All that the account page offers to set up; the first is what somebody without any sets up where a realm requires one. */
+const anyOfTheirs: ExecutionInput[] = ['otp', 'webauthn', 'push', 'recovery-codes'].map((authenticatorId) => ({
+  authenticatorId,
+  requirement: 'ALTERNATIVE',
+}));
+
 const browser: ExecutionInput[] = [
   { authenticatorId: 'username-password', requirement: 'REQUIRED' },
   {
     name: 'Second factor',
     requirement: 'CONDITIONAL',
-    executions: [
-      { authenticatorId: 'mfa-enabled', requirement: 'REQUIRED' },
-      { authenticatorId: 'otp', requirement: 'REQUIRED' },
-    ],
+    executions: [{ authenticatorId: 'mfa-enabled', requirement: 'REQUIRED' }, ...anyOfTheirs],
   },
   {
     name: 'Step-up at risk',
     requirement: 'CONDITIONAL',
-    executions: [
-      { authenticatorId: 'risk', requirement: 'REQUIRED' },
-      { authenticatorId: 'otp', requirement: 'REQUIRED' },
-    ],
+    executions: [{ authenticatorId: 'risk', requirement: 'REQUIRED' }, ...anyOfTheirs],
   },
 ];
 

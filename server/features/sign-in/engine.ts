@@ -16,6 +16,8 @@ export interface Facts {
   enrols?: boolean;
   /** A condition behind which nobody may set up a new factor: whoever it suspects must prove an old one. */
   forbidsEnrolment?: boolean;
+  /** It helps whoever has lost what they held; it isn't set up on the way. */
+  standsIn?: boolean;
 }
 
 export interface Progress {
@@ -26,6 +28,8 @@ export interface Progress {
   otherwise?: ReadonlySet<string>;
   /** Authenticators that this person has set up. */
   enrolled: ReadonlySet<string>;
+  /** Those of them that are second factors which the person holds, and what stands in for them; empty: they have none. */
+  held?: ReadonlySet<string>;
   /** Conditions that were looked at, by execution. */
   conditions: ReadonlyMap<string, boolean>;
   /** Executions that can't be passed any more in this sign-in. */
@@ -65,17 +69,18 @@ function levelOf(proven: ReadonlySet<string>, registry: ReadonlyMap<string, Fact
 }
 
 export function next(tree: readonly TreeNode[], progress: Progress, registry: ReadonlyMap<string, Facts>): Verdict {
-  const walk: Walk = { progress, registry };
+  const walk: Walk = { tree, progress, registry };
   const inner = siblings(walk, tree, progress.noEnrolment ?? false);
   if (inner.do !== 'done') return inner;
   const level = levelOf(progress.proven, registry);
   // A tree of nothing but conditions that don't hold proves nothing about anybody.
   if (!progress.userKnown || level === 0) return { do: 'failed', because: 'nothing-to-do' };
   if (level >= progress.requiredLevel) return { do: 'passed', level };
-  return stepUp(walk, tree, level);
+  return stepUp(walk, level);
 }
 
-interface Walk {
+export interface Walk {
+  tree: readonly TreeNode[];
   progress: Progress;
   registry: ReadonlyMap<string, Facts>;
 }
@@ -127,7 +132,9 @@ function method(walk: Walk, node: TreeNode, authenticatorId: string, noEnrolment
   if (!progress.userKnown && !first) return { do: 'failed', because: 'nothing-to-do' };
   const enrol = progress.userKnown && !holds && enrols(walk, authenticatorId);
   const cannot = progress.userKnown && !holds && !enrol && !first;
-  if (cannot || (enrol && noEnrolment)) return { do: 'failed', because: 'no-second-factor' };
+  const proof = enrol ? proofFirst(walk) : undefined;
+  if (proof) return proof;
+  if (cannot || (enrol && noEnrolment && !hasProof(walk))) return { do: 'failed', because: 'no-second-factor' };
   return { do: 'ask', executionId: node.executionId, authenticatorId, enrol, others: [] };
 }
 
@@ -136,7 +143,7 @@ function oneOf(walk: Walk, nodes: readonly TreeNode[], noEnrolment: boolean): In
   const verdicts = nodes.map((node) => one(walk, node, noEnrolment));
   // A container whose methods are all done is done; one in which nothing ever happens proves nothing.
   if (nodes.some((node, i) => verdicts[i]?.do === 'done' && proves(walk, node))) return DONE;
-  const asks = verdicts.filter((v) => v.do === 'ask');
+  const asks = verdicts.flatMap((v) => (v.do === 'ask' ? [v, ...v.others.map((other) => ({ ...v, ...other }))] : []));
   const ready = asks.filter((v) => !v.enrol);
   // Setting something up is offered only where nothing else can be done.
   const offered = ready.length > 0 ? ready : asks.slice(0, 1);
@@ -144,8 +151,38 @@ function oneOf(walk: Walk, nodes: readonly TreeNode[], noEnrolment: boolean): In
   if (check) return check;
   const picked = offered.find((v) => v.executionId === walk.progress.chosen) ?? offered[0];
   if (!picked) return verdicts.find((v) => v.do === 'failed') ?? { do: 'failed', because: 'nothing-to-do' };
-  const others = offered.filter((v) => v !== picked);
-  return { ...picked, others: others.map(({ executionId, authenticatorId }) => ({ executionId, authenticatorId })) };
+  return { ...picked, others: othersOf(offered, picked) };
+}
+
+/** Each once: two alternatives may come to the same step. */
+const othersOf = (offered: readonly Ask['others'][number][], picked: { executionId: string }): Ask['others'] =>
+  offered
+    .filter(
+      ({ executionId }, i) =>
+        executionId !== picked.executionId && offered.findIndex((o) => o.executionId === executionId) === i,
+    )
+    .map(({ executionId, authenticatorId }) => ({ executionId, authenticatorId }));
+
+const hasProof = ({ progress }: Walk): boolean => [...(progress.held ?? [])].some((id) => progress.proven.has(id));
+
+/**
+ * What has to be proven before anything new is set up: one of the second factors that the person holds. Else whoever knows the
+ * password alone would add a second factor of their own beside them. Undefined: nothing.
+ */
+export function proofFirst(walk: Walk): Ask | undefined {
+  if (hasProof(walk)) return undefined;
+  const { progress, registry } = walk;
+  const standsIn = (id: string) => registry.get(id)?.standsIn ?? false;
+  const methods = liveMethods(walk.tree);
+  const offered = [...(progress.held ?? [])]
+    .sort((a, b) => Number(standsIn(a)) - Number(standsIn(b)))
+    .flatMap((id) => {
+      const inTree = methods.find(({ authenticatorId }) => authenticatorId === id);
+      if (inTree) return [inTree];
+      return standsIn(id) || enrols(walk, id) ? [{ executionId: `${STEP_UP}-${id}`, authenticatorId: id }] : [];
+    });
+  const picked = offered.find(({ executionId }) => executionId === progress.chosen) ?? offered[0];
+  return picked && { do: 'ask', ...picked, enrol: false, others: othersOf(offered, picked) };
 }
 
 const isProven = ({ progress }: Walk, { executionId }: TreeNode, authenticatorId: string) =>
@@ -163,8 +200,8 @@ function proves(walk: Walk, node: TreeNode): boolean {
 }
 
 /** A higher level was asked for: by a method of the tree if it has one, else by any there is. */
-function stepUp(walk: Walk, tree: readonly TreeNode[], level: number): Verdict {
-  const { progress, registry } = walk;
+function stepUp(walk: Walk, level: number): Verdict {
+  const { tree, progress, registry } = walk;
   const strong = (id: string | null): id is string => {
     const facts = id === null ? undefined : registry.get(id);
     return facts?.category === 'METHOD' && facts.levelOfAssurance >= progress.requiredLevel;
@@ -187,8 +224,11 @@ function stepUp(walk: Walk, tree: readonly TreeNode[], level: number): Verdict {
     // No method reaches that level: the application decides whether a lower one is enough.
     return progress.noEnrolment ? { do: 'failed', because: 'no-second-factor' } : { do: 'passed', level };
   }
-  if (enrolled.length === 0 && progress.noEnrolment) return { do: 'failed', because: 'no-second-factor' };
-  return { do: 'ask', ...picked, enrol: enrolled.length === 0, others: offered.filter((c) => c !== picked) };
+  if (enrolled.length > 0) return { do: 'ask', ...picked, enrol: false, others: othersOf(offered, picked) };
+  const proof = proofFirst(walk);
+  if (proof) return proof;
+  if (progress.noEnrolment && !hasProof(walk)) return { do: 'failed', because: 'no-second-factor' };
+  return { do: 'ask', ...picked, enrol: true, others: [] };
 }
 
 function liveMethods(nodes: readonly TreeNode[]): { executionId: string; authenticatorId: string }[] {

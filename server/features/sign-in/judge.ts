@@ -10,7 +10,7 @@ import type { PersonStanding } from '../../domain/standing.ts';
 import type { AuthenticatorRecord, Circumstances, Method } from '../authenticators/authenticator.ts';
 import type { TreeNode } from '../flows/tree.ts';
 import type { Risk } from '../risk/score.ts';
-import { type Ask, type Facts, next, type Progress } from './engine.ts';
+import { type Ask, type Facts, next, type Progress, proofFirst } from './engine.ts';
 import type { Because } from './state.ts';
 
 /** What is asked of people. */
@@ -71,9 +71,9 @@ export function createJudge({
   const records = new Map(registry.map((entry) => [entry.id, entry]));
   const methods = registry.filter((entry) => entry.category === 'METHOD');
 
-  function byTree({ tree, settings, requiredLevel }: Demand, judged: Judged): NextStep {
+  /** What the tree is walked with. */
+  function laidOut({ tree, settings, requiredLevel }: Demand, judged: Judged) {
     const { person, risk } = judged;
-    const types = person?.types ?? [];
     const nodes = new Map(flat(tree).map((node) => [node.executionId, node]));
     // What a flow names itself stands for nothing else in it, switched off or not.
     const standIns = methods.filter(
@@ -94,40 +94,46 @@ export function createJudge({
           .map(({ executionId }) => executionId),
       ),
       enrolled: new Set(methods.filter((m) => person && isAvailable(m, person)).map(({ id }) => id)),
+      held: new Set(
+        person && factors.haveSecond(person.types) ? methods.filter((m) => holds(m, person)).map(({ id }) => id) : [],
+      ),
       conditions,
       failed: new Set(),
       chosen: judged.chosen,
       requiredLevel: Math.max(requiredLevel, settings.requireMfa || suspicious ? SECOND_FACTOR : 0),
       noEnrolment: suspicious,
     };
+    const configOf = ({ executionId }: { executionId: string }): Config => nodes.get(executionId)?.config ?? {};
+    const shown = ({ others, ...first }: Ask): NextStep => {
+      const inFlow = [first, ...others].map((one) => ({ ...one, config: configOf(one) }));
+      const beside = judged.known ? [] : standIns.filter((m) => inFlow.some((o) => o.authenticatorId === m.standsFor));
+      const all: Offered[] = [
+        ...inFlow,
+        ...beside.map(({ id }) => ({ executionId: id, authenticatorId: id, config: {} })),
+      ];
+      const picked = all.find((one) => isChosen(one, judged.chosen)) ?? { ...first, config: configOf(first) };
+      const { executionId, authenticatorId, config } = picked;
+      const enrol = executionId === first.executionId && first.enrol;
+      const rest = all.filter((one) => one.executionId !== executionId);
+      return { do: 'ask', executionId, authenticatorId, enrol, config, others: rest.map(offered) };
+    };
+    return { tree, progress, conditions, configOf, shown };
+  }
+  type LaidOut = ReturnType<typeof laidOut>;
+
+  function byTree({ tree, progress, conditions, configOf, shown }: LaidOut, { person, risk, circumstances }: Judged) {
     const seen = {
-      ...judged.circumstances,
-      secondFactor: factors.haveSecond(types),
+      ...circumstances,
+      secondFactor: factors.haveSecond(person?.types ?? []),
       riskAction: risk?.action,
       riskBand: risk?.band,
       requiredLevel: progress.requiredLevel,
     };
-    const configOf = ({ executionId }: { executionId: string }): Config => nodes.get(executionId)?.config ?? {};
     for (;;) {
       const verdict = next(tree, progress, facts);
-      if (verdict.do === 'ask') {
-        const { others, ...first } = verdict;
-        const inFlow = [first, ...others].map((one) => ({ ...one, config: configOf(one) }));
-        const beside = judged.known
-          ? []
-          : standIns.filter((m) => inFlow.some((o) => o.authenticatorId === m.standsFor));
-        const all: Offered[] = [
-          ...inFlow,
-          ...beside.map(({ id }) => ({ executionId: id, authenticatorId: id, config: {} })),
-        ];
-        const picked = all.find((one) => isChosen(one, judged.chosen)) ?? { ...first, config: configOf(first) };
-        const { executionId, authenticatorId, config } = picked;
-        const enrol = executionId === first.executionId && first.enrol;
-        const rest = all.filter((one) => one.executionId !== executionId);
-        return { do: 'ask', executionId, authenticatorId, enrol, config, others: rest.map(offered) };
-      }
-      if (verdict.do === 'passed') return { do: 'finish', level: verdict.level };
-      if (verdict.do === 'failed') return { do: 'refused', because: verdict.because };
+      if (verdict.do === 'ask') return shown(verdict);
+      if (verdict.do === 'passed') return { do: 'finish', level: verdict.level } as const;
+      if (verdict.do === 'failed') return { do: 'refused', because: verdict.because } as const;
       const condition = records.get(verdict.authenticatorId);
       const config = configOf(verdict);
       // An authenticator that this server doesn't have (any more) never lets anybody by: the step behind it is asked.
@@ -152,8 +158,12 @@ export function createJudge({
   }
 
   return function judge(demand: Demand, judged: Judged): NextStep {
-    const nextStep = byTree(demand, judged);
-    return (nextStep.do === 'finish' && judged.person && required(judged.person, demand.settings)) || nextStep;
+    const set = laidOut(demand, judged);
+    const nextStep: NextStep = byTree(set, judged);
+    const action = nextStep.do === 'finish' && judged.person && required(judged.person, demand.settings);
+    if (!action) return nextStep;
+    const proof = action.do === 'ask' ? proofFirst({ ...set, registry: facts }) : undefined;
+    return proof ? set.shown(proof) : action;
   };
 }
 export type Judge = ReturnType<typeof createJudge>;
@@ -170,6 +180,10 @@ const isAvailable = (
   { availableTo, credential }: Method,
   person: Omit<PersonStanding, 'enabled' | 'locale'>,
 ): boolean => availableTo?.(person) ?? person.types.includes(credential?.type ?? '');
+
+/** A second factor that somebody holds, or what stands in for one: more than an address that reaches them. */
+const holds = (method: Method, person: Omit<PersonStanding, 'enabled' | 'locale'>): boolean =>
+  method.levelOfAssurance >= SECOND_FACTOR && isAvailable(method, { ...person, reach: { EMAIL: null, SMS: null } });
 
 const flat = (nodes: readonly TreeNode[]): TreeNode[] => nodes.flatMap((node) => [node, ...flat(node.children)]);
 

@@ -11,6 +11,7 @@ const facts = (id: string, level: number, more: Partial<Facts> = {}): [string, F
 const registry = new Map([
   facts('password', 1, { identifies: true }),
   facts('otp', 2),
+  facts('codes', 2, { enrols: false, standsIn: true }),
   facts('passkey', 3, { identifies: true, enrols: true }),
   facts('has-otp', 0),
   facts('risk', 0, { forbidsEnrolment: true }),
@@ -392,6 +393,52 @@ test('where nothing may be set up, nothing is set up', () => {
       });
       const verdict = next(nodes, so, registry);
       if (verdict.do === 'ask') expect(verdict.enrol).toBe(false);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('whoever holds a second factor proves one before another is set up, whatever the flow asks for', () => {
+  const flow = tree([
+    ['password', 'REQUIRED'],
+    [
+      'mfa',
+      'CONDITIONAL',
+      [
+        ['has-otp', 'REQUIRED'],
+        ['otp', 'REQUIRED'],
+      ],
+    ],
+  ]);
+  const conditions = looking(flow, true);
+  const so = (more: Parameters<typeof progress>[0]) => say(next(flow, progress({ conditions, ...more }), registry));
+  const passkey = { enrolled: ['passkey'], held: new Set(['passkey']) };
+  expect(so({ proven: ['password'], ...passkey })).toBe('ask passkey');
+  expect(so({ proven: ['password'], ...passkey, noEnrolment: true })).toBe('ask passkey');
+  expect(so({ proven: ['password', 'passkey'], ...passkey })).toBe('set up otp');
+  expect(so({ proven: ['password'], enrolled: [], held: new Set<string>() })).toBe('set up otp');
+  const higher = {
+    proven: ['password'],
+    enrolled: ['otp', 'codes'],
+    held: new Set(['codes', 'otp']),
+    requiredLevel: 3,
+  };
+  const alone = tree([['password', 'REQUIRED']]);
+  expect(say(next(alone, progress(higher), registry))).toBe('ask otp or codes');
+  expect(say(next(alone, progress({ ...higher, proven: ['password', 'codes'] }), registry))).toBe('set up passkey');
+});
+
+test('nothing is set up beside a second factor that was not proven', () => {
+  fc.assert(
+    fc.property(sketch, someProven, fc.boolean(), fc.nat(4), fc.boolean(), (s, proven, holds, requiredLevel, risky) => {
+      const nodes = tree(s);
+      const held = new Set(['otp', 'passkey'].filter((id) => !proven.includes(id)));
+      fc.pre(held.size === 2);
+      for (const id of held) {
+        const more = { enrolled: [id], held: new Set([id]), noEnrolment: risky, requiredLevel };
+        const verdict = next(nodes, progress({ proven, conditions: looking(nodes, holds), ...more }), registry);
+        if (verdict.do === 'ask') expect(verdict.enrol && proven.length > 0).toBe(false);
+      }
     }),
     { numRuns: 1000 },
   );

@@ -11,9 +11,9 @@ import { createAccountCaller } from '../../support/account-api.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
-import { createPerson, decode, type Shown } from '../../support/person.ts';
+import { createPerson, type Shown } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { createSoftPasskey } from '../../support/soft-passkey.ts';
+import { answerByPasskey, createSoftPasskey } from '../../support/soft-passkey.ts';
 
 let server: TestServer;
 let realm = '';
@@ -54,14 +54,7 @@ async function setUpPasskey() {
   handle = publicKey.user.id;
   expect((await me('POST', 'credentials/webauthn', { ticket, response: key.create(publicKey) })).status).toBe(201);
 }
-/** What the page's script sends. */
-function answerTo({ text }: Shown): Record<string, string> {
-  const [tag = ''] = /<input[^>]*data-passkey=[^>]*>/.exec(text) ?? [];
-  const read = (name: string) => decode(new RegExp(`${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
-  const step = read('data-step');
-  const passkey = JSON.stringify(key.get(JSON.parse(read('data-passkey')), handle));
-  return { passkey, ...(step !== '' && { step }) };
-}
+const answerTo = (page: Shown) => answerByPasskey(key, page, handle);
 const login = () => `/realms/${realm}/login?for=account`;
 
 test('in the flow of the examples a passkey is enough, and so is a password with the code of an app', async () => {
