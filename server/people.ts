@@ -12,7 +12,6 @@ import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { type Attempts, createAttempts } from './domain/attempts.ts';
 import { createFactors } from './domain/factors.ts';
-import { removeLinksSince } from './domain/identity-links.ts';
 import { ERASURES_A_MINUTE } from './features/account/erase.ts';
 import { createForgetPhone, createPhoneSection } from './features/account/phone.ts';
 import { accountRoutes } from './features/account/routes.ts';
@@ -28,7 +27,6 @@ import { createDeviceKeys } from './features/credentials/devices.ts';
 import { createChoosePassword } from './features/credentials/new-password.ts';
 import { createPasskeys } from './features/credentials/passkeys.ts';
 import { createRecoveryCodes } from './features/credentials/recovery-codes.ts';
-import { createReportedCredentials } from './features/credentials/reported.ts';
 import { createCredentials } from './features/credentials/service.ts';
 import type { PasswordSource } from './features/credentials/sources.ts';
 import { appPageRoutes } from './features/devices/app-page.ts';
@@ -79,10 +77,10 @@ import { createOwnAccounts } from './features/users/own-account.ts';
 import { createOwnEmails } from './features/users/own-email.ts';
 import { createOwnPhones, plainNumber } from './features/users/own-phone.ts';
 import { createOwnProfiles } from './features/users/own-profile.ts';
-import { unconfirmSince } from './features/users/own-reach.ts';
 import type { Outbound } from './http/outbound.ts';
 import { mountPageAssets, pageErrors } from './http/pages.ts';
 import { languageRoute, speaksTo } from './http/spoken.ts';
+import { createDistrust } from './reported.ts';
 
 /** Sign-ins of one address that need a row before anybody has proven anything; what fits into a cookie needs none. */
 const UNPROVEN_A_MINUTE = 60;
@@ -205,10 +203,9 @@ export function createPeople(deps: PeopleDeps) {
     send,
     now,
   });
-  const reported = createReportedCredentials({ notify, newId });
   const newDevices = createNewDevices({
     ...{ sql, transact, recovery, send, sends, now },
-    distrust: [unconfirmSince, reported.distrust, browsers.forgetSince, removeLinksSince],
+    distrust: createDistrust({ browsers, notify, newId }),
   });
   const setUps = {
     CONFIGURE_PASSKEY: (within: Transact) => createWebauthn({ passkeys, transact: within }),

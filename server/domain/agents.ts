@@ -28,6 +28,8 @@ export type SuspensionCause =
   | 'owner-disabled'
   | 'owner-deleted'
   | 'review-overdue'
+  /** Somebody else has signed in as the owner, says the owner. */
+  | 'reported'
   | 'expired';
 
 /** @param which of the active agents, as a condition on the row `t` */
@@ -49,3 +51,17 @@ export async function suspendAgents(
       data: { reason: cause },
     });
 }
+
+/** Those of a person that somebody made, let act or confirmed since then. */
+export const suspendAgentsSince = (
+  tx: Tx,
+  by: By,
+  realm: string,
+  { id }: { id: string },
+  { since }: { since: Date },
+): Promise<void> =>
+  suspendAgents(tx, realm, {
+    which: fragment`t.user_id = ${id} and (t.created_at >= ${since} or t.reviewed_at >= ${since})`,
+    cause: 'reported',
+    by,
+  });

@@ -63,5 +63,21 @@ export async function removeSamlConsent(
   return row;
 }
 
+/** Of both protocols. */
+export const removeConsentsSince = (sql: Sql, realm: string, userId: string, since: Date) =>
+  sql<Agreement & { clientId: string }>`
+    with gone as (
+      delete from consent o using client c
+      where o.realm_id = ${realm} and o.user_id = ${userId} and o.updated_at >= ${since}
+        and c.realm_id = o.realm_id and c.id = o.client
+      returning c.client_id, o.scopes, o.resources, o.claims
+    ), of_saml as (
+      delete from saml_consent o using saml_client c
+      where o.realm_id = ${realm} and o.user_id = ${userId} and o.updated_at >= ${since}
+        and c.realm_id = o.realm_id and c.id = o.client
+      returning c.entity_id, o.claims
+    ) select client_id as "clientId", scopes, resources, claims from gone
+      union all select entity_id, '{}', '{}', claims from of_saml`;
+
 export const remove = (sql: Sql, realm: string, userId: string) =>
   sql`delete from realm_user where realm_id = ${realm} and id = ${userId}`;

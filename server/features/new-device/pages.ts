@@ -18,6 +18,7 @@ export function sendNotMe(
   const body = html`<p class="lead">${text('notMe.lead', { username })}</p>
 ${hasPassword && html`<p>${text('notMe.password')}</p>`}
 <p>${text('notMe.removes')}</p>
+<p>${text('notMe.withdraws')}</p>
 <form method="post" action="/realms/${realm}/login/not-me">
 <input type="hidden" name="token" value="${token}">
 <button class="full">${text('notMe.submit')}</button>

@@ -184,6 +184,8 @@ export const account = {
   'notMe.password': 'Das Passwort des Kontos gilt danach nicht mehr, bis es ein neues gibt.',
   'notMe.removes':
     'Was seither für die Anmeldung eingerichtet wurde, etwa Passkeys, Apps und Geräte, wird ebenfalls entfernt.',
+  'notMe.withdraws':
+    'Was Anwendungen seither erlaubt wurde, wird zurückgenommen, und Ihre Agenten, die seither angelegt oder bestätigt wurden, werden angehalten.',
   'notMe.passwordOff':
     'Das Passwort Ihres Kontos gilt nicht mehr. Ein neues erhalten Sie von denen, die diesen Dienst betreiben.',
   'notMe.submit': 'Das war ich nicht, alle abmelden',

@@ -179,6 +179,8 @@ export const account = {
   'notMe.lead': 'Somebody signed in to the account {username} on a new device. If it was not you, sign everybody out.',
   'notMe.password': 'The password of the account then signs nobody in any more until there is a new one.',
   'notMe.removes': 'What was set up for signing in since then, such as passkeys, apps and devices, goes, too.',
+  'notMe.withdraws':
+    'What applications were allowed since then is taken back, and agents of yours that were made or confirmed since then are stopped.',
   'notMe.passwordOff':
     'The password of your account signs nobody in any more. Whoever runs this service gives you a new one.',
   'notMe.submit': 'It wasn’t me, sign everybody out',

@@ -183,6 +183,8 @@ export const account = {
   'notMe.password': 'La contraseña de la cuenta deja entonces de servir hasta que haya una nueva.',
   'notMe.removes':
     'También se elimina lo que se haya configurado desde entonces para iniciar sesión, como llaves de acceso, aplicaciones y dispositivos.',
+  'notMe.withdraws':
+    'Se retira lo que se haya permitido a las aplicaciones desde entonces, y se detienen sus agentes creados o confirmados desde entonces.',
   'notMe.passwordOff': 'La contraseña de su cuenta ya no sirve. Quienes gestionan este servicio le darán una nueva.',
   'notMe.submit': 'No fui yo, cerrar la sesión de todos',
   'notMe.wasMe': 'Si fue usted, cierre esta página. No se ha hecho nada.',

@@ -186,6 +186,8 @@ export const account = {
     'Le mot de passe du compte ne permet alors plus de se connecter tant qu’il n’y en a pas de nouveau.',
   'notMe.removes':
     'Ce qui a été configuré depuis pour se connecter, comme des clés d’accès, des applications et des appareils, est aussi supprimé.',
+  'notMe.withdraws':
+    'Ce qui a été autorisé depuis aux applications est retiré, et vos agents créés ou confirmés depuis sont arrêtés.',
   'notMe.passwordOff':
     'Le mot de passe de votre compte ne permet plus de se connecter. Les responsables de ce service vous en donneront un nouveau.',
   'notMe.submit': 'Ce n’était pas moi, déconnecter tout le monde',

@@ -182,6 +182,8 @@ export const account = {
   'notMe.password': 'La password dell’account poi non vale più finché non ce n’è una nuova.',
   'notMe.removes':
     'Viene rimosso anche ciò che da allora è stato configurato per accedere, come passkey, app e dispositivi.',
+  'notMe.withdraws':
+    'Viene revocato ciò che da allora è stato consentito alle applicazioni, e i Suoi agenti creati o confermati da allora vengono fermati.',
   'notMe.passwordOff': 'La password del Suo account non vale più. Chi gestisce questo servizio gliene darà una nuova.',
   'notMe.submit': 'Non sono stato io, disconnetti tutti',
   'notMe.wasMe': 'Se è stato Lei, chiuda questa pagina. Non è successo nulla.',

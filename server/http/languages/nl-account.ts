@@ -182,6 +182,8 @@ export const account = {
   'notMe.password': 'Het wachtwoord van het account geldt daarna niet meer tot er een nieuw is.',
   'notMe.removes':
     'Wat sindsdien is ingesteld om in te loggen, zoals passkeys, apps en apparaten, wordt ook verwijderd.',
+  'notMe.withdraws':
+    'Wat toepassingen sindsdien is toegestaan, wordt ingetrokken, en uw agents die sindsdien zijn gemaakt of bevestigd, worden gestopt.',
   'notMe.passwordOff': 'Het wachtwoord van uw account geldt niet meer. Wie deze dienst beheert, geeft u een nieuw.',
   'notMe.submit': 'Dat was ik niet, iedereen uitloggen',
   'notMe.wasMe': 'Was u het wel, sluit dan deze pagina. Er is niets gebeurd.',

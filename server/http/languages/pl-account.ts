@@ -180,6 +180,8 @@ export const account = {
   'notMe.password': 'Hasło do konta przestaje wtedy działać, dopóki nie będzie nowego.',
   'notMe.removes':
     'Usunięte zostanie też to, co od tamtej pory skonfigurowano do logowania, np. klucze dostępu, aplikacje i urządzenia.',
+  'notMe.withdraws':
+    'To, na co od tamtej pory zezwolono aplikacjom, zostanie cofnięte, a Twoi agenci utworzeni lub potwierdzeni od tamtej pory zostaną zatrzymani.',
   'notMe.passwordOff': 'Hasło do Twojego konta już nie działa. Nowe otrzymasz od osób prowadzących tę usługę.',
   'notMe.submit': 'To nie ja, wyloguj wszystkich',
   'notMe.wasMe': 'Jeśli to Ty, zamknij tę stronę. Nic się nie stało.',

@@ -180,6 +180,8 @@ export const account = {
   'notMe.password': 'A senha da conta deixa então de valer até que haja uma nova.',
   'notMe.removes':
     'O que foi configurado desde então para entrar, como chaves de acesso, aplicativos e dispositivos, também é removido.',
+  'notMe.withdraws':
+    'O que foi permitido a aplicativos desde então é revogado, e seus agentes criados ou confirmados desde então são parados.',
   'notMe.passwordOff': 'A senha da sua conta não vale mais. Quem administra este serviço lhe dará uma nova.',
   'notMe.submit': 'Não fui eu, desconectar todos',
   'notMe.wasMe': 'Se foi você, feche esta página. Nada aconteceu.',

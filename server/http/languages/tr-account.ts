@@ -183,6 +183,8 @@ export const account = {
   'notMe.password': 'Bundan sonra hesabın parolası, yenisi belirlenene kadar geçersizdir.',
   'notMe.removes':
     'O zamandan beri oturum açmak için ayarlanan geçiş anahtarları, uygulamalar ve cihazlar da kaldırılır.',
+  'notMe.withdraws':
+    'O zamandan beri uygulamalara verilen izinler geri alınır, o zamandan beri oluşturulan veya onaylanan aracılarınız durdurulur.',
   'notMe.passwordOff': 'Hesabınızın parolası artık geçersiz. Bu hizmeti yürütenler size yenisini verir.',
   'notMe.submit': 'Ben değildim, herkesin oturumunu kapat',
   'notMe.wasMe': 'Sizdiyseniz bu sayfayı kapatın. Hiçbir şey yapılmadı.',

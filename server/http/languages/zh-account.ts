@@ -175,6 +175,7 @@ export const account = {
   'notMe.lead': '有人在新设备上登录了账户 {username}。如果不是您本人，请让所有人退出登录。',
   'notMe.password': '此后该账户的密码将失效，直到设置了新密码。',
   'notMe.removes': '此后为登录而设置的内容（例如通行密钥、应用和设备）也会被移除。',
+  'notMe.withdraws': '此后授予应用的许可会被撤回，此后创建或确认的您的代理会被停止。',
   'notMe.passwordOff': '您的账户密码已失效。请向本服务的运营者获取新密码。',
   'notMe.submit': '不是我，让所有人退出登录',
   'notMe.wasMe': '如果是您本人，请关闭此页面。没有进行任何操作。',

@@ -1,0 +1,18 @@
+// The composition root of what is taken back once a person says that somebody else has signed in as them, in this order.
+// It decides nothing. Decisions "New devices".
+import { suspendAgentsSince } from './domain/agents.ts';
+import { removeLinksSince } from './domain/identity-links.ts';
+import { createReportedCredentials, type ReportedDeps } from './features/credentials/reported.ts';
+import { withdrawConsentsSince } from './features/gdpr/reported.ts';
+import type { Distrust } from './features/new-device/service.ts';
+import type { Browsers } from './features/risk/browsers.ts';
+import { unconfirmSince } from './features/users/own-reach.ts';
+
+export const createDistrust = ({ browsers, ...deps }: ReportedDeps & { browsers: Browsers }): readonly Distrust[] => [
+  unconfirmSince,
+  createReportedCredentials(deps).distrust,
+  browsers.forgetSince,
+  removeLinksSince,
+  withdrawConsentsSince,
+  suspendAgentsSince,
+];
