@@ -1,5 +1,6 @@
-// UUIDv7 (RFC 9562 §5.7): sorts by time, so that keys append and cursors follow time.
+// UUIDv7 (RFC 9562 §5.7): sorts by time, so that keys append and cursors follow time. And UUIDv8 where one thing has one id alone.
 import { randomBytes } from './random.ts';
+import { sha256 } from './tokens.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** As PostgreSQL can look it up, of whatever version. */
@@ -24,6 +25,18 @@ export function newId(): string {
   randomBytes(8).copy(bytes, 8);
   bytes.writeUIntBE(at, 0, 6);
   bytes.writeUInt16BE(0x7000 | sequence, 6);
+  return written(bytes);
+}
+
+/** The UUIDv8 (RFC 9562 §5.8) of a name: always the same one. */
+export function idNamed(name: string): string {
+  const bytes = sha256(name).subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  return written(bytes);
+}
+
+/** With the variant of RFC 9562. */
+function written(bytes: Buffer): string {
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = bytes.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

@@ -31,6 +31,15 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
+/** Another process of the same server on its database, without jobs; its caller stops it. */
+export async function startReplica({ config, databaseUrl, pool }: TestServer): Promise<{ app: App; baseUrl: string }> {
+  const log = pino({ level: config.SVC_LOG_LEVEL });
+  const options = { strict: true, now: () => new Date(), newId, passwordCost: CHEAP_PASSWORDS };
+  const app = await buildApp({ config, pool, databaseUrl, masterKey: [MASTER_KEY], log, ...options });
+  await app.start();
+  return { app, baseUrl: await app.http.listen({ host: '127.0.0.1', port: 0 }) };
+}
+
 /** @param env more environment, as an operator would set it; `now` a clock of the test's own */
 export async function startTestServer({
   env = {},

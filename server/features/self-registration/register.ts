@@ -4,6 +4,7 @@
 // mail to them, and to nobody else: the pages are the same.
 import { z } from 'zod';
 import type { By } from '../../contract/events.ts';
+import { idNamed } from '../../crypto/ids.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
@@ -169,7 +170,9 @@ export function createRegister(deps: RegisterDeps): PageStep {
       if (!chosen.ok) return again(chosen.field, chosen.message, keep);
       const { phc } = chosen;
       const terms = termsOf(settings);
-      const pending = Pending.parse({ id: deps.newId(), person, phc, ...(terms && { terms }), emailVerified: false });
+      // One work makes one account, whichever replicas its form is sent to at once: their ids are equal.
+      const id = captchaProvider === 'pow' ? idNamed(`${contextOf(step)} ${challengeOf(step)}`) : deps.newId();
+      const pending = Pending.parse({ id, person, phc, ...(terms && { terms }), emailVerified: false });
       if (settings.registrationVerifyEmail && (await sends(realm, 'EMAIL'))) {
         const sent = await mail(step, pending);
         return { do: 'kept', keep: sent, ...(sent.address !== undefined && { address: sent.address }) };

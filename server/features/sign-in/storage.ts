@@ -9,7 +9,7 @@ import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
 import { inRealm } from '../../domain/attempts.ts';
 import { type Beginning, type Carried, createSignInCookie, LIFETIME_SECONDS } from './cookie.ts';
-import type { Over, SignInState } from './state.ts';
+import { type Over, REGISTER, type SignInState } from './state.ts';
 import * as store from './store.ts';
 
 /** A sign-in that a request holds. */
@@ -63,14 +63,14 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
     /** The one of the browser's sign-ins whose token it is. */
     find: (request: FastifyRequest, realm: string, isIts: (token: string) => boolean): Carried | undefined =>
       cookie.all(request, realm).find(({ token }) => isIts(token)),
-    /** The one of the browser's sign-ins that is to lead to `continueAt`, and has not come to its end. */
+    /** The one of the browser's sign-ins that is to lead to `continueAt`, by no new account, and has not come to its end. */
     async inProgress(request: FastifyRequest, realm: string, continueAt: string): Promise<Carried | undefined> {
       const all = cookie.all(request, realm);
       const ids = all.flatMap(({ id, begun }) => (begun ? [] : [id]));
       const rows = ids.length > 0 ? await store.inProgress(realmSql(realm), realm, ids, continueAt, now()) : [];
-      return all.find(({ id, begun }) =>
-        begun ? begun.state.purpose.continueAt === continueAt : rows.some((row) => row.equals(id)),
-      );
+      const isIts = (state: SignInState) =>
+        state.purpose.continueAt === continueAt && (state.is !== 'unknown' || state.chosen !== REGISTER);
+      return all.find(({ id, begun }) => (begun ? isIts(begun.state) : rows.some((row) => row.equals(id))));
     },
     /**
      * Where the cookie itself says how it began, the database isn't asked whether more has happened: that shows when something is to

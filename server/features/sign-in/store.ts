@@ -5,7 +5,7 @@ import { codeOf } from '../../db/error-code.ts';
 import { jsonText } from '../../db/json.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
-import { SignInState } from './state.ts';
+import { REGISTER, SignInState } from './state.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -50,11 +50,12 @@ export async function read(
   return row && state && { state, expiresAt: row.expires_at };
 }
 
-/** Those of them that are to lead to `continueAt`, and have not come to their end. */
+/** Those of them that are to lead to `continueAt`, by no new account, and have not come to their end. */
 export const inProgress = async (sql: Sql, realm: string, ids: readonly Buffer[], continueAt: string, now: Date) =>
   (
     await sql<{ id: Buffer }>`select id from sign_in where realm_id = ${realm} and id = any(${ids}::bytea[])
-      and state #>> '{purpose,continueAt}' = ${continueAt} and state ->> 'is' <> 'done' and expires_at > ${now}`
+      and state #>> '{purpose,continueAt}' = ${continueAt} and state ->> 'is' <> 'done' and state ->> 'chosen' is distinct from ${REGISTER}
+      and expires_at > ${now}`
   ).map(({ id }) => id);
 
 export const atAddress = async (sql: Sql, realm: string, address: string, now: Date): Promise<Buffer | undefined> =>

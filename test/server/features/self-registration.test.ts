@@ -11,7 +11,7 @@ import { sha256 } from '../../../server/crypto/tokens.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { codeIn, linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
 import { createPerson, type Shown } from '../../support/person.ts';
-import { startTestServer } from '../../support/server.ts';
+import { startReplica, startTestServer } from '../../support/server.ts';
 
 const both = { password: PASSWORD, repeated: PASSWORD };
 let site: MailingServer;
@@ -265,6 +265,18 @@ test('it goes on to the application, from the sign-in page and by prompt=create'
   );
 });
 
+test('a way to sign in from elsewhere leads to no form for an account that lies open', async () => {
+  const who = person();
+  await call(createUser, { params: { realm }, body: { username: 'bob', password: PASSWORD } });
+  for (const form of [`/realms/${realm}/register`, (await register({ email: 'nowhere' }, who)).after.url]) {
+    expect((await who.open(form)).heading).toBe('Create an account');
+    const page = await who.open(`/realms/${realm}/login?for=account`);
+    expect(page.heading).toBe('Sign in');
+  }
+  const page = await who.open(`/realms/${realm}/login?for=account`);
+  expect((await who.fill(page, { username: 'bob', password: PASSWORD })).url).toContain('/account');
+});
+
 test('who has an account after all goes back to the sign-in that they came from', async () => {
   await call(createUser, { params: { realm }, body: { username: 'bob', password: PASSWORD } });
   const who = person();
@@ -297,6 +309,23 @@ test('a proof of work makes one account, however often its form is sent with the
     expect(after.url).not.toContain('/account');
   }
   expect((await people()).map(({ email }) => email)).toEqual([address()]);
+});
+
+test('a proof of work makes one account where two replicas get its form at once', async () => {
+  await set(easyWork);
+  const { app, baseUrl } = await startReplica(site.server);
+  try {
+    const who = person();
+    const other = createPerson(baseUrl);
+    const page = await who.open(`/realms/${realm}/register`);
+    const work = worked(challengeOn(page));
+    for (const [name, value] of who.jar) other.jar.set(name, value);
+    const sent = [who, other].map((one, i) => one.fill(page, { email: address(`ada${i}`), ...both, work }));
+    const urls = (await Promise.all(sent)).map(({ url }) => url.includes('/account'));
+    expect([urls.filter(Boolean).length, (await people()).length]).toEqual([1, 1]);
+  } finally {
+    await app.stop();
+  }
 });
 
 test('a proof of work is done for each form, and does for one', async () => {
