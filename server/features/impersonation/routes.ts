@@ -5,6 +5,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { impersonateUser } from '../../contract/user-access.ts';
 import { principalOf } from '../../domain/principal.ts';
+import { isFromElsewhere, siteOf } from '../../domain/site.ts';
 import { bind } from '../../http/bind.ts';
 import { html } from '../../http/html.ts';
 import { sendPage } from '../../http/pages.ts';
@@ -28,7 +29,6 @@ export interface ImpersonationPageDeps extends ArrivalDeps {
 }
 
 export function impersonationPages(pages: FastifyInstance, deps: ImpersonationPageDeps): void {
-  const { origin } = new URL(deps.baseUrl);
   const at = arrivalPath(':realm');
 
   async function brandOf(params: unknown) {
@@ -48,8 +48,7 @@ export function impersonationPages(pages: FastifyInstance, deps: ImpersonationPa
   });
   pages.post(at, { schema: { hide: true } }, async (request, reply): Promise<FastifyReply> => {
     const { realm, brand } = await brandOf(request.params);
-    const from = request.headers.origin;
-    if (from !== undefined && from !== origin) throw new Problem('csrf-mismatch', text('impersonation.elsewhere'));
+    if (isFromElsewhere(request, siteOf(request, brand, deps.baseUrl))) throw new Problem('csrf-mismatch', text('impersonation.elsewhere'));
     const arrived = await arrive(deps, request, realm, Token.parse(request.body ?? {}).token);
     if (!arrived) {
       const body = html`<div class="error" role="alert"><p>${text('impersonation.late')}</p></div>`;
