@@ -11,9 +11,9 @@ import { startUpstream, type Upstream } from './upstream.ts';
 type Input = z.input<typeof IdentityProviderInput>;
 
 /** An identity provider and a server that trusts its certificate. @param now the server's clock */
-export async function startBrokered({ now }: { now?: () => Date } = {}) {
+export async function startBrokered({ now, env = {} }: { now?: () => Date; env?: Record<string, string> } = {}) {
   const upstream = await startUpstream();
-  const mailing = await startMailingServer({ caFiles: [upstream.caFile], ...(now && { now }) });
+  const mailing = await startMailingServer({ env, caFiles: [upstream.caFile], ...(now && { now }) });
   let begun = 0;
   return {
     upstream,

@@ -87,6 +87,8 @@ export interface StepPage {
   address?: string;
   /** It shows a secret or asks for a new one: the realm's own CSS stays away. */
   plain?: boolean;
+  /** Somebody unknown has gone some way already: beside it there is no account to be made, only the way back to the beginning. */
+  underWay?: boolean;
 }
 
 /** What went wrong with the last try, in words for the person. */

@@ -112,5 +112,6 @@ const waitingPage = (): StepPage => ({
   title: text('link.waiting'),
   submit: text('link.sendNew'),
   refreshSeconds: LOOK_AGAIN_SECONDS,
+  underWay: true,
   body: html`<p class="lead">${text('link.waitingLead', { minutes: LIFETIME_SECONDS / 60 })}</p>`,
 });

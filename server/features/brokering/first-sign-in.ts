@@ -299,6 +299,21 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     return { do: 'theirs', user: owner, arrived };
   }
 
+  async function pageOf(step: Step, stage: Later, complaint: StepComplaint | undefined): Promise<StepPage> {
+    const { realm, settings } = step;
+    const title = await titleOf(realm, stage.arrived);
+    if (stage.is === 'mail') return codePage(codeFields, { email: stage.person.email, complaint });
+    if (stage.is === 'review') {
+      const inputs = await accounts.inputs(realm);
+      return reviewPage({ title, settings, inputs, person: stage.person, complaint });
+    }
+    const { arrived, owner, code, password } = stage;
+    if (code) return codePage(codeFields, { email: shown(code.email ?? '', arrived), complaint });
+    const mail = stage.mail && (await reachOf(realm, owner.id)) !== undefined;
+    const them = arrived.name ?? arrived.subject;
+    return linkPage({ title, them, email: arrived.email, password, mail, complaint });
+  }
+
   return {
     begin(step: Step, provider: Provider, arrived: Arrived): Promise<Outcome> {
       const { username, email, firstName, lastName, provided } = arrived;
@@ -318,18 +333,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     },
 
     async page(step: Step, stage: Later, complaint: StepComplaint | undefined): Promise<StepPage> {
-      const { realm, settings } = step;
-      const title = await titleOf(realm, stage.arrived);
-      if (stage.is === 'mail') return codePage(codeFields, { email: stage.person.email, complaint });
-      if (stage.is === 'review') {
-        const inputs = await accounts.inputs(realm);
-        return reviewPage({ title, settings, inputs, person: stage.person, complaint });
-      }
-      const { arrived, owner, code, password } = stage;
-      if (code) return codePage(codeFields, { email: shown(code.email ?? '', arrived), complaint });
-      const mail = stage.mail && (await reachOf(realm, owner.id)) !== undefined;
-      const them = arrived.name ?? arrived.subject;
-      return linkPage({ title, them, email: arrived.email, password, mail, complaint });
+      return { ...(await pageOf(step, stage, complaint)), underWay: true };
     },
   };
 }

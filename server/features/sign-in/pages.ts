@@ -87,7 +87,7 @@ ${page.below && html`<p class="choices">${page.below}</p>`}`,
 )}
 ${waysSection([...beside.values()].flatMap((one) => ('ways' in one ? one.ways : [])))}
 ${
-  (choices.length > 0 || registers || links.length > 0 || user || fromAccount) &&
+  (choices.length > 0 || registers || page.underWay || links.length > 0 || user || fromAccount) &&
   html`<div class="more">
 ${choices.map(({ executionId, authenticatorId, offer }) =>
   form(
@@ -97,6 +97,7 @@ ${choices.map(({ executionId, authenticatorId, offer }) =>
   ),
 )}
 ${registers && restart(of, text('register.signIn'))}
+${!user && page.underWay && restart(of, text('signIn.startAgain'))}
 ${!registers && links.map(({ words, path }) => html`<a href="${path}">${words}</a>`)}
 ${
   fromAccount
@@ -142,7 +143,8 @@ export function sendLink(
   { token, linked }: { token: string; linked: Linked | undefined },
 ): FastifyReply {
   if (!linked) {
-    const body = html`<p role="alert">${text('link.uselessLead')}</p>`;
+    const body = html`<p role="alert">${text('link.uselessLead')}</p>
+<div class="actions"><a class="button full" href="/realms/${realm}/login">${text('recover.goOn')}</a></div>`;
     return sendPage(reply, { realm, brand: settings, title: text('link.useless'), body }, { status: 400 });
   }
   const isAddress = provesAddress.includes(linked.step);

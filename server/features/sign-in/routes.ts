@@ -72,7 +72,7 @@ export function signInRoutes(
   }
   async function linksFrom(request: FastifyRequest, realm: string, view: View, asked: string | undefined) {
     const { nextStep, settings: policy, state } = view;
-    if (state.is !== 'unknown' || nextStep.do !== 'ask') return [];
+    if (state.is !== 'unknown' || nextStep.do !== 'ask' || view.page?.underWay) return [];
     const here = links.filter(({ beside }) => beside === undefined || beside === nextStep.authenticatorId);
     const open = await Promise.all(here.map((way) => way.offered(realm, policy)));
     return here

@@ -27,7 +27,8 @@ let realm = '';
 /** The server's clock stands still, so that a code stays one that was sent just now. */
 let stoppedAt: number | undefined;
 beforeAll(async () => {
-  brokered = await startBrokered({ now: () => new Date(stoppedAt ?? Date.now()) });
+  const env = { USER_REGISTRATION_ENABLED: 'true' };
+  brokered = await startBrokered({ env, now: () => new Date(stoppedAt ?? Date.now()) });
   ({ mailing, server, upstream } = brokered);
 });
 afterAll(() => brokered?.stop());
@@ -283,6 +284,18 @@ describe('somebody new', () => {
       attributes: { department: ['R&D'] },
       emailVerified: false,
     });
+  });
+
+  test('is offered no other account to make, only the way back to the beginning', async () => {
+    await set({ registrationEnabled: true });
+    const other = `/realms/${realm}/register`;
+    expect((await createPerson(server.baseUrl).open(`/realms/${realm}/login?for=account`)).text).toContain(other);
+    upstream.claims = { email: '', preferred_username: 'ada' };
+    const { person, page } = await comeBy(server, realm, upstream);
+    expect(page.heading).toBe('Complete your account');
+    expect(page.text).not.toContain(other);
+    expect(page.text).toContain('value="restart"');
+    expect((await person.fill(page, { do: 'restart' })).heading).toBe('Sign in');
   });
 
   test('gets no account by an address that they typed themselves, before it is confirmed', async () => {
