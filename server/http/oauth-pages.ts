@@ -38,7 +38,7 @@ export const oauthPageErrors =
     const body = html`<p role="alert">${toldOf(error)}</p>
 ${wayBack(error, request)}
 <details><summary>${text('error.forDevelopers')}</summary>
-<p><code>${error.error}</code>${error.description !== undefined && html`: ${sentence(error.description)}`}</p></details>`;
+<p lang="en" dir="ltr"><code>${error.error}</code>${error.description !== undefined && html`: ${sentence(error.description)}`}</p></details>`;
     const title = error.status >= 500 ? text('error.failed') : text('error.refused');
     return sendPage(reply, { realm, brand, title, body }, { status: error.status === 403 ? 400 : error.status });
   };

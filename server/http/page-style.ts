@@ -34,7 +34,7 @@ body {
 .application { margin: 0 0 1rem; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; font-size: .9rem; }
 .application img { max-width: 100%; max-height: 3rem; }
 .brand .logo { display: block; max-width: 100%; max-height: 3.5rem; }
-h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; text-wrap: balance; }
+h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; }
 h2 { margin: 2rem 0 .75rem; font-size: 1.125rem; line-height: 1.3; }
 p { margin: 0 0 1rem; }
 .lead { color: var(--soft); margin: 0 0 1.5rem; white-space: pre-line; }
@@ -45,10 +45,12 @@ form { margin: 0; }
 .field { margin-bottom: 1.125rem; }
 label { display: block; margin-bottom: .3125rem; font-weight: 560; font-size: .9375rem; }
 .hint { margin: .3125rem 0 0; color: var(--soft); font-size: .875rem; }
+.hint:empty { margin: 0; }
 .hint + .secret { margin-top: .5rem; }
-.hint + button { margin-top: 1.125rem; }
+.hint:not(:empty) + button { margin-top: 1.125rem; }
+form + .hint { margin-top: 1rem; }
 .hint + p { margin: .5rem 0 1.125rem; }
-:is(p, .hint, ul.rows) a:not(.button) { display: inline-block; padding: .125rem 0; }
+:is(p, .hint, ul.rows) a:not(.button) { padding: .1875rem 0; }
 input:is([type=text], [type=password], [type=email], [type=tel], [type=date], [type=url]), select, textarea {
   width: 100%; min-height: 2.875rem; padding: .5rem .8125rem; font: inherit; color: var(--text); background: var(--field);
   border: 1px solid var(--line); border-radius: 9px;
@@ -59,12 +61,13 @@ textarea { resize: vertical; line-height: 1.5; }
 fieldset { margin-inline: 0; padding: 0; border: 0; }
 legend { padding: 0; margin-bottom: .4375rem; font-weight: 560; font-size: .9375rem; }
 fieldset .check { margin-bottom: .5rem; }
+fieldset + button { margin-top: .5rem; }
 .choices { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: .75rem 0 0; }
 .more > a { padding: .25rem 0; font-weight: 500; }
-.check { display: flex; gap: .625rem; align-items: center; margin-bottom: 1.25rem; }
-.check label { margin: 0; font-weight: 400; }
+.check { display: flex; gap: .625rem; align-items: start; margin-bottom: 1.25rem; }
+.check label, label.check { margin: 0; font-weight: 400; }
 .check .hint { display: block; margin: 0; }
-.check input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--primary); flex: none; }
+.check input { width: 1.25rem; height: 1.25rem; margin: .125rem 0 0; accent-color: var(--primary); flex: none; }
 button, .button {
   display: inline-block; min-height: 2.875rem; padding: .5625rem 1.25rem; font: inherit; font-weight: 600; text-align: center;
   text-decoration: none; color: var(--on-primary); background: var(--primary); border: 1px solid var(--mark); border-radius: 9px;
@@ -74,19 +77,23 @@ button.quiet { white-space: nowrap; }
 button:hover, .button:hover { filter: brightness(.93); }
 form > button, .full { width: 100%; }
 button.quiet, .button.quiet { color: var(--text); background: transparent; border-color: var(--line); min-height: 2.5rem; padding: .375rem .9375rem; }
+button.danger { color: var(--card); background: var(--bad); border-color: var(--bad); }
+button.quiet.danger { color: var(--bad); background: transparent; border-color: var(--line); }
 button.link { min-height: 0; padding: .25rem 0; width: auto; background: none; border: 0; color: var(--link); font-weight: 500; text-decoration: underline; text-underline-offset: .2em; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .error { margin: 0 0 1.25rem; padding: .75rem .9375rem; color: var(--bad); background: var(--bad-back); border-radius: 9px; border-inline-start: 4px solid var(--bad); }
-.error p:last-child { margin: 0; }
+:is(.error, .note) p:last-child { margin: 0; }
 .note { margin: 0 0 1.25rem; padding: .75rem .9375rem; background: var(--note-back); border-radius: 9px; }
 .more { margin: 1.25rem 0 0; padding-top: 1rem; border-top: 1px solid var(--hair); display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; font-size: .9375rem; }
 .ways { display: grid; gap: .625rem; margin-top: 1.25rem; }
 .qr { width: 12.5rem; max-width: 100%; margin: .875rem auto 1rem; padding: .75rem; background: #fff; border: 1px solid var(--hair); border-radius: 10px; }
 .qr svg { display: block; width: 100%; height: auto; }
 .codes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 12.75rem), 1fr)); gap: .375rem 1rem; margin: 0 0 1rem; padding: .625rem .8125rem; list-style: none; background: var(--note-back); border-radius: 9px; }
+.codes + p { display: flex; flex-wrap: wrap; gap: .5rem; }
 .codes code { font: 1rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: nowrap; }
 .number { margin: .5rem 0 1rem; font-size: 3rem; line-height: 1.2; text-align: center; letter-spacing: .1em; font-variant-numeric: tabular-nums; }
 .secret { display: block; padding: .625rem .8125rem; background: var(--note-back); border-radius: 9px; font: 1rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; word-spacing: .25em; user-select: all; text-align: center; }
+.command { text-align: start; word-spacing: 0; }
 ol.steps { margin: 0 0 1.25rem; padding-inline-start: 1.25rem; }
 ol.steps > li { margin-bottom: .75rem; }
 dl { margin: 0; display: grid; grid-template-columns: max-content 1fr; gap: .375rem 1.25rem; }
@@ -105,8 +112,10 @@ ul.rows strong { color: var(--text); font-weight: 600; }
 .soft { color: var(--soft); font-size: .9375rem; }
 .badge { display: inline-block; margin-inline-start: .5rem; padding: .0625rem .5rem; font-size: .8125rem; font-weight: 600; border-radius: 99px; background: var(--note-back); border: 1px solid var(--hair); }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.75rem; }
+.card:not(.wide) > .actions > *, .card:not(.wide) > form > .actions > * { flex: 1 1 auto; }
 .actions .quiet { min-height: 2.875rem; padding: .5625rem 1.25rem; }
 ul.rows .actions { margin-top: .75rem; }
+ul.rows details { margin-top: .25rem; }
 time { white-space: nowrap; }
 details { margin-top: 1.75rem; color: var(--soft); font-size: .9375rem; }
 summary { padding: .5rem 0; cursor: pointer; }
@@ -119,9 +128,11 @@ details p { margin: .25rem 0 0; }
 .strength { display: flex; gap: .5rem; align-items: center; margin: .375rem 0 0; }
 .strength[hidden] { display: none; }
 .strength meter { flex: 1; }
-strong, bdi, code, dd { unicode-bidi: isolate; }
-:dir(rtl) :is(input:is(.code, [type=email], [type=tel], [type=url]), .secret, .codes) { direction: ltr; }
-:dir(rtl) input:is([type=email], [type=tel], [type=url]) { text-align: right; }
+strong, bdi, code { unicode-bidi: isolate; }
+dd { unicode-bidi: plaintext; }
+:dir(rtl) dd { text-align: right; }
+:dir(rtl) :is(input:is(.code, [type=email], [type=tel], [type=url], [autocomplete=tel]), .secret, .codes) { direction: ltr; }
+:dir(rtl) input:is([type=email], [type=tel], [type=url], [autocomplete=tel]) { text-align: right; }
 :lang(ar) :is(h1, .brand .name, .number) { letter-spacing: 0; }
 .hidden.hidden { position: absolute; width: 1px; height: 1px; min-height: 0; padding: 0; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 30rem) {

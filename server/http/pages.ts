@@ -227,8 +227,12 @@ export function sendProblemPage(
 ): FastifyReply {
   const title = problem.code === 'csrf-mismatch' ? text('error.outdated') : said(problems[problem.code].title);
   const { next, ...page } = look;
+  const account =
+    page.realm !== undefined &&
+    html`
+<div class="actions"><a class="button quiet" href="/realms/${page.realm}/account">${text('error.goToAccount')}</a></div>`;
   const body = html`<p role="alert">${sentence(problem.detail === undefined ? text('error.nothingMore') : said(problem.detail))}</p>
-${next ?? html`<p>${text('error.goBack')}</p>`}`;
+${next ?? html`<p>${text('error.goBack')}</p>${account}`}`;
   if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds));
   return sendPage(reply, { ...page, title, body }, { status: problem.status });
 }

@@ -112,7 +112,7 @@ test('with the keyboard alone: sign in, see the account, sign out', async () => 
     ...add,
     'Download your data',
     'Delete my account',
-    'What happened lately',
+    'Recent activity',
     'Sign out',
   ]) {
     await page.keyboard.press('Tab');

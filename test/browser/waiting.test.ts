@@ -88,7 +88,7 @@ test('a page that waits for a mail’s link goes on where it was asked for, when
   await open('login');
   await page.locator('#username').fill('alice');
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+  await page.getByRole('heading', { name: 'Check your e-mail' }).waitFor();
   const link = linkIn(await site.mailTo(address(), '/login/link'));
   const beside = await context.newPage();
   await beside.goto(new URL(link, site.server.baseUrl).href);

@@ -60,6 +60,6 @@ const confirmPage = (realm: string, session: LiveSession, wrong: boolean): Html 
 <div class="field"><label for="username">${text('account.eraseName', { username: session.username })}</label>
 <input type="text" id="username" name="username" autocomplete="off" autocapitalize="none" autocorrect="off" spellcheck="false"
  maxlength="255" required autofocus${bad}></div>
-<div class="actions"><button>${text('account.erase')}</button>
+<div class="actions"><button class="danger">${text('account.erase')}</button>
 <a class="button quiet" href="/realms/${realm}/account">${text('signIn.toAccount')}</a></div></form>`;
 };

@@ -80,9 +80,9 @@ ${sessions.map((session) => {
   const here = session.id === currentId;
   return html`<li>
 <div><strong>${device}</strong>${here && html`<span class="badge">${text('account.thisDevice')}</span>`}
-<div class="soft">${textHtml('account.signedIn', { address: session.ipAddress ?? text('account.addressUnknown'), when: time(session.startedAt) })}</div>
+<div class="soft">${textHtml('account.signedIn', { address: html`<bdi>${session.ipAddress ?? text('account.addressUnknown')}</bdi>`, when: time(session.startedAt) })}</div>
 <div class="soft">${textHtml('account.lastSeen', { when: time(session.lastSeenAt) })}</div>
-${session.clients.length > 0 && html`<div class="soft">${session.clients.map((id) => titles.get(id) ?? id).join(', ')}</div>`}</div>
+${session.clients.length > 0 && html`<div class="soft">${session.clients.map((id) => titles.get(id) ?? id).join(' · ')}</div>`}</div>
 ${!here && !acting && post(`sessions/${session.id}/end`, html`<button class="quiet">${text('account.end')}<span class="hidden">${text('account.endSession', { device, address: session.ipAddress ?? text('account.addressUnknown') })}</span></button>`)}
 </li>`;
 })}

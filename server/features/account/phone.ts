@@ -49,7 +49,7 @@ export const createPhoneSection = ({ phones, forgetPhone, sends, transact }: Pho
     return html`<h2>${text('said.smsCode')}</h2>
 ${
   verified
-    ? html`<ul class="rows"><li><div><strong>${number}</strong></div>${mayChange && post('phone/remove', remove)}</li></ul>`
+    ? html`<ul class="rows"><li><div><strong><bdi>${number}</bdi></strong></div>${mayChange && post('phone/remove', remove)}</li></ul>`
     : html`<p class="soft">${text('phone.none')}</p>`
 }
 ${mayChange && reaches && (isTheirs || !verified) && html`<div class="actions">${post('change', change)}</div>`}`;

@@ -16,7 +16,8 @@ export interface SectionParts {
   time(at: number): Html;
 }
 
-const row = (term: string, value: string | null): Html | false => !!value && html`<dt>${term}</dt><dd>${value}</dd>`;
+const row = (term: string, value: string | null): Html | false =>
+  !!value && html`<dt>${term}</dt><dd>${value}</dd>`;
 
 export interface ProfileView {
   profile: Profile;
@@ -129,7 +130,10 @@ export function agentsSection(
 ): Html | false {
   const { now, mayChange, post } = parts;
   const button = (id: string, name: string, action: string, words: string) =>
-    post(`agents/${id}/${action}`, html`<button class="quiet">${words}<span class="hidden"> ${name}</span></button>`);
+    post(
+      `agents/${id}/${action}`,
+      html`<button class="quiet${action === 'end' && ' danger'}">${words}<span class="hidden"> ${name}</span></button>`,
+    );
   const buttons = ({ id, name, status, reviewDueAt }: OwnAgent): Html => html`<div class="actions">
 ${isDue(reviewDueAt, now) && button(id, name, 'confirm', text('account.confirmAgent'))}
 ${status === 'active' && button(id, name, 'stop', text('account.stopAgent'))}
@@ -217,7 +221,7 @@ ${rows.map((one) => {
     ipAddress,
     byOther && text('activity.byOther'),
   ];
-  return html`<li><div><strong>${activityOf(one)}</strong><div class="soft">${time(at)}${about.filter((one) => one).map((one) => html`, ${one || ''}`)}</div></div></li>`;
+  return html`<li><div><strong>${activityOf(one)}</strong><div class="soft">${time(at)}${about.filter((one) => one).map((one) => html` · <bdi>${one || ''}</bdi>`)}</div></div></li>`;
 })}
 </ul>
 ${
@@ -233,4 +237,4 @@ export const dataSection = ({ post, mayChange }: SectionParts & { mayChange: boo
   html`<h2>${text('account.data')}</h2>
 <p class="soft">${text('account.dataLead')}</p>
 <div class="actions">${post('export', html`<button class="quiet">${text('account.download')}</button>`)}
-${post('erase', html`<button class="quiet">${text('account.erase')}</button>`)}</div>`;
+${post('erase', html`<button class="quiet danger">${text('account.erase')}</button>`)}</div>`;

@@ -41,7 +41,7 @@ function signedIn(csrf: string, principal: Principal, baseUrl: string): Html {
 <p>${textHtml('admin.who', { name: html`<strong>${principal.name}</strong>`, realm: html`<strong>${principal.realm}</strong>` })}</p>
 <ul>${over}</ul>
 <p>${textHtml('admin.next', { link: html`<a href="/swagger-ui.html">${text('admin.tryApi')}</a>` })}</p>
-<p><code class="secret">realmctl login ${baseUrl}${home}</code></p>
+<p><code class="secret command">realmctl login ${baseUrl}${home}</code></p>
 ${signOut(csrf)}`;
 }
 

@@ -20,11 +20,11 @@ export const codePage = ({
 }): Html => html`<p class="lead">${textHtml('device.lead', { username: html`<strong>${username}</strong>` })}</p>
 <form method="post" action="/realms/${realm}/device">
 ${complaint !== undefined && html`<p class="error" role="alert" id="complaint">${complaint}</p>`}
-<label for="user_code">${text('device.code')}</label>
+<div class="field"><label for="user_code">${text('device.code')}</label>
 <input class="code" type="text" id="user_code" name="user_code" value="${given}" required autofocus autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="20"${complaint !== undefined && html` aria-invalid="true" aria-describedby="complaint"`}>
+<p class="hint">${text('device.compare')}</p></div>
 <input type="hidden" name="proof" value="${proof}">
-<p class="soft">${text('device.compare')}</p>
-<div class="actions"><button>${text('device.goOn')}</button></div>
+<button>${text('device.goOn')}</button>
 </form>`;
 
 export function confirmPage({

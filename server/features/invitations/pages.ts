@@ -93,6 +93,7 @@ export function sendDone(
 }
 
 export function sendOver(reply: FastifyReply, { realm, settings }: Omit<InvitationPage, 'token'>): FastifyReply {
-  const body = html`<p role="alert">${text('invitation.over')}</p>`;
+  const body = html`<p role="alert">${text('invitation.over')}</p>
+<div class="actions"><a class="button full" href="/realms/${realm}/login?for=account">${text('recover.goOn')}</a></div>`;
   return sendPage(reply, { realm, brand: settings, title: text('link.useless'), body }, { status: 400 });
 }

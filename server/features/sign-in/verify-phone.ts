@@ -5,7 +5,7 @@ import { mustHold } from '../../domain/proof.ts';
 import { codeField } from '../../http/code-field.ts';
 import { invalidState } from '../../http/field-errors.ts';
 import { html } from '../../http/html.ts';
-import { said, text } from '../../http/texts.ts';
+import { said, text, textHtml } from '../../http/texts.ts';
 import type { Complaint, RequiredStep, Step, StepPage } from '../authenticators/authenticator.ts';
 import type { MailedCodes } from '../authenticators/mailed-code.ts';
 import type { Credentials } from '../credentials/service.ts';
@@ -99,7 +99,7 @@ const numberPage = (number: string | null, mayChange: boolean, complaint: Compla
 const codePage = (number: string, complaint: Complaint | undefined): StepPage => ({
   title: text('otp.title'),
   submit: text('otp.submit'),
-  body: html`<p class="lead">${text('phone.sent', { number })}</p>
+  body: html`<p class="lead">${textHtml('phone.sent', { number: html`<bdi>${number}</bdi>` })}</p>
 ${codeField({ wrong: complaint !== undefined, required: false })}`,
   below: html`<button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button>
 <button class="link" name="other" value="1">${text('phone.other')}</button>`,

@@ -91,8 +91,8 @@ export const texts: Catalogue = {
   'logout.goOn': 'متابعة',
   'logout.signInAgain': 'تسجيل الدخول من جديد',
 
-  'messageCode.byEmail': 'أُرسل رمز إلى عنوان بريدك الإلكتروني. يصلح لمدة {minutes} دقيقة.',
-  'messageCode.bySms': 'أُرسل رمز إلى هاتفك. يصلح لمدة {minutes} دقيقة.',
+  'messageCode.byEmail': 'أُرسل رمز إلى عنوان بريدك الإلكتروني. يصلح لمدة {minutes} دقائق.',
+  'messageCode.bySms': 'أُرسل رمز إلى هاتفك. يصلح لمدة {minutes} دقائق.',
   'messageCode.digits': 'أدخل أرقام الرمز وعددها {digits}.',
   'messageCode.wrong': 'هذا الرمز غير صحيح.',
   'messageCode.over': 'لم يعد هذا الرمز صالحًا. اطلب إرسال رمز جديد.',
@@ -108,7 +108,7 @@ export const texts: Catalogue = {
   'newPassword.tooLong': 'استخدم {most} حرفًا على الأكثر.',
   'newPassword.faults': 'كلمة المرور الجديدة {faults}.',
   'newPassword.and': ' و',
-  'newPassword.least': '{least} حرفًا على الأقل',
+  'newPassword.least': 'الحد الأدنى لعدد الأحرف: {least}',
   'newPassword.lower': 'حرف لاتيني صغير',
   'newPassword.upper': 'حرف لاتيني كبير',
   'newPassword.digit': 'رقم',
@@ -254,7 +254,7 @@ export const texts: Catalogue = {
   'recover.elsewhere': 'أُرسل هذا النموذج من موقع آخر. افتح الصفحة هنا وحاول مجددًا.',
   'recover.tooMany': 'طُلبت روابط كثيرة جدًا من شبكتك. حاول بعد قليل.',
 
-  'signIn.tooManyFailures': 'محاولات فاشلة كثيرة جدًا من شبكتك. انتظر {wait} ثانية ثم حاول مجددًا.',
+  'signIn.tooManyFailures': 'محاولات فاشلة كثيرة جدًا من شبكتك. حاول مجددًا بعد عدد الثواني التالي: {wait}.',
 
   'signIn.useInstead': 'استخدم بدلًا من ذلك: {method}',
   'signIn.notYou': 'لست {username}؟ ابدأ من جديد',
@@ -282,7 +282,7 @@ export const texts: Catalogue = {
   'signIn.cookies': 'إذا تكرر ذلك كل مرة، فاسمح بملفات تعريف الارتباط لهذا الموقع.',
 
   'verify.title': 'أكّد عنوان بريدك الإلكتروني',
-  'verify.lead': 'رمز ورابط في طريقهما إلى {email}. أدخل الرمز، أو افتح الرابط في هذا المتصفح، خلال {minutes} دقيقة.',
+  'verify.lead': 'رمز ورابط في طريقهما إلى {email}. أدخل الرمز، أو افتح الرابط في هذا المتصفح، خلال {minutes} دقائق.',
   'verify.linkLead': 'طلبت تأكيد عنوان بريدك الإلكتروني بهذا الرابط.',
   'verify.confirm': 'تأكيد ومتابعة',
   'verify.which': 'عنوان بريدك الإلكتروني',

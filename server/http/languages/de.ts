@@ -74,7 +74,7 @@ export const texts: Catalogue = {
   'link.confirmLead': 'Ein Link zum Fortfahren geht an Ihre E-Mail-Adresse.',
   'link.nameMissing': 'Geben Sie Ihren Benutzernamen oder Ihre E-Mail-Adresse ein.',
   'link.sentJustNow': 'Gerade wurde ein Link gesendet. Warten Sie einen Moment.',
-  'link.waiting': 'Sehen Sie in Ihre Mail',
+  'link.waiting': 'Sehen Sie in Ihr Postfach',
   'link.sendNew': 'Neuen Link senden',
   'link.waitingLead':
     'Wenn es ein Konto mit bestätigter E-Mail-Adresse gibt, ist ein Link dorthin unterwegs. Öffnen Sie ihn innerhalb von {minutes} Minuten in diesem Browser.',
@@ -199,13 +199,13 @@ export const texts: Catalogue = {
   'passkey.notSetUp': 'Der Passkey konnte nicht eingerichtet werden. Versuchen Sie es noch einmal.',
   'passkey.noneSetUp': 'Es wurde kein Passkey eingerichtet. Versuchen Sie es noch einmal.',
 
-  'recovery.title': 'Wiederherstellungscode benutzen',
+  'recovery.title': 'Wiederherstellungs\u00adcode benutzen',
   'recovery.submit': 'Weiter',
   'recovery.lead': 'Geben Sie einen der Codes ein, die Sie aufbewahrt haben. Jeder gilt einmal.',
   'recovery.code': 'Wiederherstellungscode',
   'recovery.missing': 'Geben Sie einen Ihrer Wiederherstellungscodes ein.',
   'recovery.wrong': 'Das ist keiner Ihrer Codes, oder er wurde schon benutzt.',
-  'recovery.keep': 'Bewahren Sie Ihre Wiederherstellungscodes auf',
+  'recovery.keep': 'Bewahren Sie Ihre Wiederherstellungs\u00adcodes auf',
   'recovery.keepLead':
     'Wenn Sie Ihren zweiten Faktor verlieren, meldet Sie jeder dieser Codes einmal an. Sie werden nur dieses eine Mal gezeigt: Bewahren Sie sie auf, wo andere sie nicht sehen. Frühere Codes gelten nicht mehr.',
   'recovery.file': 'Wiederherstellungscodes für {realm}. Jeder gilt einmal.',

@@ -6,7 +6,7 @@ export const texts = {
 
   'authorize.oneMoment': 'One moment',
   'authorize.sentBack': 'You are being sent back to the application.',
-  'authorize.goOn': 'Go on',
+  'authorize.goOn': 'Continue',
   'authorize.requestOver': 'This request was used already, or took too long.',
 
   'saml.signingOut': 'You are being signed out of the applications that you have used.',
@@ -31,9 +31,9 @@ export const texts = {
   'device.title': 'Connect a device',
   'device.lead': 'You are signed in as {username}. Enter the code that your device shows.',
   'device.code': 'Code',
-  'device.compare': 'Go on only if a device of your own shows this very code.',
-  'device.goOn': 'Go on',
-  'device.wrong': 'There is no device that waits with this code. Look again, or have it show a new one.',
+  'device.compare': 'Continue only if a device of your own shows this very code.',
+  'device.goOn': 'Continue',
+  'device.wrong': 'No device is waiting with this code. Check it, or have the device show a new one.',
   'device.confirm': 'Connect this device?',
   'device.asks': '{application} on another device asks for access to your account {username}.',
   'device.from': 'Asked from the address',
@@ -41,10 +41,10 @@ export const texts = {
   'device.warning':
     'Allow it only if you have just started this yourself, on a device that you have in front of you. Whoever sent you a code or a link would get into your account.',
   'device.allowed': 'The device is connected',
-  'device.goOnThere': 'Go on at your device. You can close this page.',
+  'device.goOnThere': 'Continue on your device. You can close this page.',
   'device.denied': 'Nothing was allowed',
   'device.nothingAllowed': 'The device has no access to your account. You can close this page.',
-  'device.acting': 'Who acts for somebody can connect no devices to their account.',
+  'device.acting': 'While you act for somebody, you can’t connect devices to their account.',
   'device.tooOld': 'The page was open for too long, so nothing was allowed. Start again at your device.',
 
   'error.outdated': 'This page was out of date',
@@ -72,11 +72,11 @@ export const texts = {
   'link.confirmLead': 'A link to go on with is sent to your e-mail address.',
   'link.nameMissing': 'Enter your username or e-mail address.',
   'link.sentJustNow': 'A link was sent just now. Wait a moment.',
-  'link.waiting': 'Look into your mail',
+  'link.waiting': 'Check your e-mail',
   'link.sendNew': 'Send a new link',
   'link.waitingLead':
     'If there is an account with a confirmed e-mail address, a link is on its way to it. Open it in this browser within {minutes} minutes.',
-  'link.over': 'This link is good no more. Have a new one sent.',
+  'link.over': 'This link no longer works. Have a new one sent.',
   'link.lead': 'You asked to sign in by this link.',
   'link.useless': 'This link does not work here',
   'link.uselessLead':
@@ -90,14 +90,14 @@ export const texts = {
   'logout.done': 'You are signed out',
   'logout.close': 'You can close this page.',
   'logout.goTo': 'Go to {application}',
-  'logout.goOn': 'Go on',
+  'logout.goOn': 'Continue',
   'logout.signInAgain': 'Sign in again',
 
   'messageCode.byEmail': 'A code was sent to your e-mail address. It is good for {minutes} minutes.',
   'messageCode.bySms': 'A code was sent to your phone. It is good for {minutes} minutes.',
   'messageCode.digits': 'Enter the {digits} digits of the code.',
   'messageCode.wrong': 'That code is not right.',
-  'messageCode.over': 'That code is good no more. Have a new one sent.',
+  'messageCode.over': 'That code no longer works. Have a new one sent.',
   'messageCode.sentJustNow': 'A code was sent just now. Wait a moment.',
   'messageCode.sendNew': 'Send a new code',
 
@@ -158,7 +158,7 @@ export const texts = {
   'push.sendNew': 'Ask again',
   'push.stillWaiting': 'It is not approved yet. Look on your device.',
   'push.sentJustNow': 'Your device was asked just now. Wait half a minute before it is asked again.',
-  'push.over': 'Nobody has approved in time. Ask again.',
+  'push.over': 'It was not approved in time. Ask again.',
   'push.tooMany':
     'Your device was asked too often in the last minutes, or a sign-in was reported there. Try again in ten minutes.',
   'push.locked': 'That did not work. Try again later.',
@@ -173,7 +173,7 @@ export const texts = {
   'deviceKey.confirm': 'Is this your device?',
   'deviceKey.confirmLead': 'From now on {device} can approve that you sign in.',
   'deviceKey.add': 'Yes, set it up',
-  'deviceKey.over': 'The code is good no more. Take a new one.',
+  'deviceKey.over': 'This code has expired. Have a new one shown.',
   'deviceKey.forApp': 'Open this with your app',
   'deviceKey.forAppLead':
     'This is for the app in which you approve your sign-ins. Scan the code with that app, or open it on the device that has it.',
@@ -183,7 +183,7 @@ export const texts = {
   'qr.waiting': 'This page goes on by itself when you have confirmed.',
   'qr.check': 'I have confirmed',
   'qr.new': 'Show a new code',
-  'qr.over': 'The code is good no more. Take a new one.',
+  'qr.over': 'This code has expired. Have a new one shown.',
   'qr.notYet': 'It is not confirmed yet. Look on your device.',
   'qr.another': 'It was confirmed by somebody else’s device.',
   'passkey.setUp': 'Set up a passkey',
@@ -198,10 +198,10 @@ export const texts = {
   'recovery.lead': 'Enter one of the codes that you kept. Each works once.',
   'recovery.code': 'Recovery code',
   'recovery.missing': 'Enter one of your recovery codes.',
-  'recovery.wrong': 'That is none of your codes, or it was used already.',
+  'recovery.wrong': 'That is not one of your codes, or it was used already.',
   'recovery.keep': 'Keep your recovery codes',
   'recovery.keepLead':
-    'If you lose your second factor, each of these codes signs you in once. They are shown this once: keep them where others can’t see them. Codes that you had before work no more.',
+    'If you lose your second factor, each of these codes signs you in once. They are shown this once: keep them where others can’t see them. Codes that you had before no longer work.',
   'recovery.file': 'Recovery codes for {realm}. Each works once.',
   'recovery.kept': 'I have kept the codes',
   'recovery.keepFirst': 'Keep the codes first, then say so here.',
@@ -241,7 +241,7 @@ export const texts = {
   'recover.back': 'Back to sign in',
   'recover.sent':
     'If there is an account with a confirmed e-mail address, a link is on its way to it. It works once, and for {minutes} minutes.',
-  'recover.sentHint': 'Nothing there? Look into the folder for spam, or ask for another link.',
+  'recover.sentHint': 'Nothing there? Look in your spam folder, or ask for another link.',
   'recover.choose': 'For the account {username}. It is signed out everywhere else.',
   'recover.save': 'Save the new password',
   'recover.over': 'It was used already, is too old, or your password or address has changed since.',
@@ -255,7 +255,7 @@ export const texts = {
 
   'signIn.tooManyFailures': 'Too many failed tries from your network. Wait {wait} seconds, then try again.',
 
-  'signIn.useInstead': 'Use {method} instead',
+  'signIn.useInstead': 'Another way: {method}',
   'signIn.notYou': 'Not {username}? Start again',
   'signIn.toAccount': 'Cancel and go back to your account',
   'signIn.error': 'Error: {title}',
@@ -271,7 +271,7 @@ export const texts = {
     'This sign-in needs a second factor, and none is set up for your account. Sign in from a device that you have used before, or ask your administrator.',
   'signIn.exhaustedWhy': 'No other way to sign in is left. Start again, or ask your administrator.',
   'signIn.nothingToDo': 'Signing in is not possible here',
-  'signIn.nothingToDoWhy': 'The way people sign in here is not set up completely. Your administrator can mend this.',
+  'signIn.nothingToDoWhy': 'The way people sign in here is not set up completely. Your administrator can fix this.',
   'signIn.withdrawnWhy': 'What you signed in with has changed meanwhile. Start again with what is right now.',
   'signIn.denied': 'Sign-in stopped',
   'signIn.deniedWhy':

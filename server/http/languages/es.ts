@@ -77,7 +77,7 @@ export const texts: Catalogue = {
   'link.waiting': 'Mire su correo',
   'link.sendNew': 'Enviar otro enlace',
   'link.waitingLead':
-    'Si existe una cuenta con una dirección de correo confirmada, se le ha enviado un enlace. Ábralo en este navegador antes de {minutes} minutos.',
+    'Si existe una cuenta con una dirección de correo confirmada, se le ha enviado un enlace. Ábralo en este navegador en un plazo de {minutes} minutos.',
   'link.over': 'Este enlace ya no sirve. Haga que se le envíe otro.',
   'link.lead': 'Pidió iniciar sesión con este enlace.',
   'link.useless': 'Este enlace no funciona aquí',
@@ -294,7 +294,7 @@ export const texts: Catalogue = {
 
   'verify.title': 'Confirme su dirección de correo',
   'verify.lead':
-    'Se han enviado un código y un enlace a {email}. Introduzca el código, o abra el enlace en este navegador, antes de {minutes} minutos.',
+    'Se han enviado un código y un enlace a {email}. Introduzca el código, o abra el enlace en este navegador, en un plazo de {minutes} minutos.',
   'verify.linkLead': 'Pidió confirmar su dirección de correo con este enlace.',
   'verify.confirm': 'Confirmar y continuar',
   'verify.which': 'Su dirección de correo',

@@ -116,7 +116,7 @@ export const account = {
   'admin.signedIn': 'Ingelogd',
   'admin.who': 'U bent {name} van de realm {realm}, met beheerrollen voor',
   'admin.everyRealm': 'elke realm',
-  'admin.permissions': '{realm}: {count} rechten',
+  'admin.permissions': '{realm} (rechten: {count})',
   'admin.tryApi': 'De beheer-API proberen',
   'admin.next': '{link} in deze sessie, of log in vanuit een terminal:',
   'admin.signOut': 'Uitloggen',

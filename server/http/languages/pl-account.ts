@@ -115,7 +115,7 @@ export const account = {
   'admin.signedIn': 'Zalogowano',
   'admin.who': 'Zalogowano jako {name} z realmu {realm}, z rolami administracyjnymi dla',
   'admin.everyRealm': 'każdego realmu',
-  'admin.permissions': '{realm}: uprawnienia: {count}',
+  'admin.permissions': '{realm} (uprawnienia: {count})',
   'admin.tryApi': 'Wypróbuj API administracyjne',
   'admin.next': '{link} w tej sesji albo zaloguj się z terminala:',
   'admin.signOut': 'Wyloguj',

@@ -196,7 +196,7 @@ describe('the device', () => {
     expect(await asked()).toEqual([400, 'authorization_pending']);
     later(600);
     expect(await asked()).toEqual([400, 'expired_token']);
-    expect((await type(somebody(), code)).text).toContain('There is no device that waits');
+    expect((await type(somebody(), code)).text).toContain('No device is waiting with this code');
   });
 
   test('uses its code once; a second time ends what the first gave', async () => {
@@ -214,7 +214,7 @@ describe('the device', () => {
       { authorization: basic('tv') },
     );
     expect(refreshed.body.error).toBe('invalid_grant');
-    expect((await type(person, code)).text).toContain('There is no device that waits');
+    expect((await type(person, code)).text).toContain('No device is waiting with this code');
   });
 
   test('of two questions at once gets tokens by one', async () => {

@@ -115,14 +115,14 @@ test('a code is good for five tries and ten minutes; then another one is sent', 
   let shown = page;
   for (let tries = 0; tries < 5; tries += 1) shown = await ada.fill(shown, { code: wrongOf(code) });
   shown = await ada.fill(shown, { code });
-  expect(shown.text).toContain('That code is good no more');
+  expect(shown.text).toContain('That code no longer works');
   expect((await ada.fill(shown, { resend: '1', code: '' })).text).toContain('A code was sent just now');
   clock = new Date(clock.getTime() + 31_000);
   shown = await ada.fill(shown, { resend: '1', code: '' });
   await mails(2);
   const [second = ''] = /\b\d{6}\b/.exec(textOf(1)) ?? [];
   clock = new Date(clock.getTime() + 601_000);
-  expect((await ada.fill(shown, { code: second })).text).toContain('That code is good no more');
+  expect((await ada.fill(shown, { code: second })).text).toContain('That code no longer works');
 });
 
 test('guesses are counted over all sign-ins of a person, until not even the right code does', async () => {
@@ -254,7 +254,7 @@ test('a link signs in the browser that asked, once, and only by its button', asy
   await flow(byLink);
   const ada = createPerson(server.baseUrl);
   const waiting = await ada.fill(await open(ada), { username: 'ada' });
-  expect(waiting.heading).toBe('Look into your mail');
+  expect(waiting.heading).toBe('Check your e-mail');
   expect(waiting.text).toContain('<noscript><meta http-equiv="refresh" content="5"></noscript>');
   await mails(1);
   const link = linkIn(0);
@@ -319,7 +319,7 @@ test('an old link does nothing', async () => {
   const page = await ada.open(linkIn(0));
   clock = new Date(clock.getTime() + 901_000);
   const late = await ada.post(`/realms/${realm}/login`, page.fields);
-  expect(late.text).toContain('This link is good no more');
+  expect(late.text).toContain('This link no longer works');
 });
 
 test('recovery codes are shown once, work once each, and are made anew before they run out', async () => {
@@ -370,8 +370,8 @@ test('recovery codes are shown once, work once each, and are made anew before th
   }
   const last = await withoutApp();
   const [first = '', ninth = ''] = [codes[0], codes[8]];
-  expect((await last.person.fill(last.chosen, { code: first })).text).toContain('none of your codes');
-  expect((await last.person.fill(last.chosen, { code: ninth })).text).toContain('none of your codes');
+  expect((await last.person.fill(last.chosen, { code: first })).text).toContain('not one of your codes');
+  expect((await last.person.fill(last.chosen, { code: ninth })).text).toContain('not one of your codes');
   const held = (await server.admin.call(listCredentials, { params: { realm, userId } })).body;
   expect(held?.find(({ type }) => type === 'recovery-codes')).toMatchObject({ codesLeft: 10 });
   const { body: used } = await server.admin.call(listEvents, {

@@ -144,7 +144,7 @@ test('nobody is asked again within half a minute, and what nobody approved in tw
     409,
   );
   const over = await look(person);
-  expect(over.text).toContain('Nobody has approved in time');
+  expect(over.text).toContain('It was not approved in time');
   const fresh = await person.fill(over, {});
   expect(numberOn(fresh)).not.toBe('');
   const [second] = (await device.waiting()).body;

@@ -73,7 +73,7 @@ test('a code that is old, changed, of another realm or of nobody is confirmed by
   later(301_000);
   expect((await device.confirm(address)).status).toBe(404);
   const over = await look(person);
-  expect(over.text).toContain('The code is good no more');
+  expect(over.text).toContain('This code has expired');
   const fresh = await person.fill(over, {});
   expect(addressOn(fresh)).not.toBe(address);
   expect((await device.confirm(addressOn(fresh))).status).toBe(204);

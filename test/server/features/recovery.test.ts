@@ -172,7 +172,7 @@ test('who goes by a passkey alone is given no password by whoever reads their ma
     realm,
     userId,
   ]);
-  expect((await ask('ada')).heading).toBe('Look into your mail');
+  expect((await ask('ada')).heading).toBe('Check your e-mail');
   const { body } = await call(listEvents, { params: { realm }, query: { type: 'MESSAGE_SUPPRESSED' } });
   expect(body).toHaveLength(1);
 });
@@ -182,7 +182,7 @@ test('the sign-in page leads there and back to the application', async () => {
   const page = await who.open(authorizePath(realm, 'spa', newVerifier()));
   const [, path = ''] = /href="([^"]*\/login\/forgot[^"]*)"/.exec(page.text) ?? [];
   const sent = await who.fill(await who.open(path.replaceAll('&amp;', '&')), { username: 'ada' });
-  expect(sent.heading).toBe('Look into your mail');
+  expect(sent.heading).toBe('Check your e-mail');
   // The mail is read in another browser: that one comes to the application, too.
   const other = person();
   const link = linkIn(await site.mailTo(address(), 'opening this link'));

@@ -71,7 +71,7 @@ test('a code is good for five tries, and a new one is sent after half a minute',
   for (let tries = 0; tries < 5; tries += 1)
     shown = await ada.fill(shown, { code: code === '000000' ? '000001' : '000000' });
   shown = await ada.fill(shown, { code });
-  expect(shown.text).toContain('That code is good no more');
+  expect(shown.text).toContain('That code no longer works');
   expect((await ada.fill(shown, { resend: '1', code: '' })).text).toContain('A code was sent just now');
   later(31_000);
   site.mails.length = 0;
