@@ -8,7 +8,8 @@ import { realmCookie } from '../../server/http/realm-cookie.ts';
 import { makePeopledRealm } from '../support/applications.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { type MailingServer, startMailingServer } from '../support/mail.ts';
-import { createWalk, makeWalkedRealm, stopNames } from '../support/page-walk.ts';
+import { createWalk, stopNames } from '../support/page-walk.ts';
+import { makeWalkedRealm } from '../support/page-walk-realm.ts';
 
 const LANGUAGE_COOKIE = 'SVC_LANGUAGE';
 const WIDTH = 320;

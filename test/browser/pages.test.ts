@@ -1,21 +1,21 @@
 // Owns: what holds of every page that people see: WCAG 2.2 AA by axe in both schemes, the keyboard alone, a phone of 320 pixels, text
 // of twice its size, right to left, without JavaScript, 30 kB.
 // Does not own: what pages say and do (test/server, the other files here), the way to them (test/support/page-walk.ts).
-// PAGES_FOLDER=… writes a picture of each, on a phone and a desktop, light and dark.
-import { mkdir } from 'node:fs/promises';
+// PAGES_FOLDER=… writes pictures of them instead of checking them (test/support/page-pictures.ts).
 import { createServer, type Server } from 'node:http';
-import path from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser } from '../support/chromium.ts';
 import { type MailingServer, startMailingServer } from '../support/mail.ts';
-import { createWalk, type Look, makeWalkedRealm, stopNames } from '../support/page-walk.ts';
+import { createPictures } from '../support/page-pictures.ts';
+import { createWalk, type Look, stopNames } from '../support/page-walk.ts';
+import { makeWalkedRealm } from '../support/page-walk-realm.ts';
 
 const PAGE_BYTES = 30_000;
 const phone = { width: 320, height: 640 };
 const desktop = { width: 1280, height: 900 };
-const folder = process.env.PAGES_FOLDER;
+const pictures = process.env.PAGES_FOLDER ? createPictures(process.env.PAGES_FOLDER) : undefined;
 
 let site: MailingServer;
 let browser: Browser;
@@ -32,6 +32,7 @@ beforeAll(async () => {
   await makeWalkedRealm(site, { realm: 'walk-bare', locale: 'en', callback });
 });
 afterAll(async () => {
+  await pictures?.sheets(browser);
   await browser?.close();
   application?.closeAllConnections();
   application?.close();
@@ -110,17 +111,6 @@ async function bytesOf(page: Page): Promise<number> {
   return bytes;
 }
 
-async function picture(page: Page, locale: string, name: string): Promise<void> {
-  if (!folder) return;
-  await mkdir(folder, { recursive: true });
-  const looks = { phone: ['light', { width: 390, height: 844 }], desktop: ['dark', desktop] } as const;
-  for (const [look, [colorScheme, viewport]] of Object.entries(looks)) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize(viewport);
-    await page.screenshot({ path: path.join(folder, `${name}.${locale}.${look}.png`), fullPage: true });
-  }
-}
-
 /** Pages that another site could show in a frame of its own, to have people click there unknowingly. */
 const framed = (response: Response): string[] => {
   const {
@@ -136,7 +126,7 @@ describe.each(['en', 'de', 'ar'])('in %s', (locale) => {
   const look: Look = async (page, name) => {
     // a page that waits would come again by itself, in the middle of being looked at
     await page.evaluate('stop()');
-    await picture(page, locale, name);
+    if (pictures) return pictures.take(page, locale, name);
     expect(await page.locator('html').getAttribute('dir')).toBe(locale === 'ar' ? 'rtl' : null);
     expect(await bytesOf(page), name).toBeLessThan(PAGE_BYTES);
     await fits(page);
@@ -154,7 +144,7 @@ describe.each(['en', 'de', 'ar'])('in %s', (locale) => {
   });
 });
 
-test('without JavaScript each page is there, and leads on', async () => {
+test.skipIf(pictures)('without JavaScript each page is there, and leads on', async () => {
   const seen: string[] = [];
   const look: Look = async (page, name) => {
     expect(await page.locator('h1').innerText(), name).not.toBe('');

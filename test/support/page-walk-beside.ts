@@ -7,6 +7,7 @@ import { createEnrolmentLink } from '../../server/contract/enrolment-links.ts';
 import { putMessagingProvider } from '../../server/contract/messaging.ts';
 import { importRealm, type RealmDocument } from '../../server/contract/transfer.ts';
 import { UMA_TICKET } from '../../server/contract/uma-grant.ts';
+import { impersonateUser } from '../../server/contract/user-access.ts';
 import { createUser, type UserInput } from '../../server/contract/users.ts';
 import { written } from '../../server/http/languages.ts';
 import { authorizePath, newVerifier } from './applications.ts';
@@ -27,6 +28,8 @@ export const besideNames = [
   'phone',
   'provider',
   'sharing',
+  'changes',
+  'impersonation',
 ] as const;
 type Stop = (typeof besideNames)[number];
 type Document = z.input<typeof RealmDocument>;
@@ -205,10 +208,15 @@ export function createBeside({ site, realm, locale, callback, password, fresh }:
       await site.sendsMail(at);
       await server.admin.call(createUser, { params: { realm: corp }, body: { username: 'nina', password } });
       await person(corp, 'carl');
+      const issuer = `${server.baseUrl}/realms/${corp}`;
+      const identity = { identityProvider: 'corp', issuer, subject: await person(corp, 'dino') };
+      const users = [{ username: 'dino', enabled: false, identities: [identity] }];
+      await server.admin.call(importRealm, { params: { realm: at }, body: { users } });
       await person(at, 'karl', { email: `carl@${realm}.example` });
       for (const [username, name] of [
         ['nina', 'provider-review'],
         ['carl', 'provider-connect'],
+        ['dino', 'provider-disabled'],
       ] as const)
         await fresh(async ({ page, open, signIn, see, submit }) => {
           await open(account(at));
@@ -218,7 +226,7 @@ export function createBeside({ site, realm, locale, callback, password, fresh }:
           await signIn(username);
           await page.waitForURL(new RegExp(`/realms/${at}/login`));
           await see(name);
-          if (username === 'nina') return;
+          if (username !== 'carl') return;
           await submit('button[name=mail]');
           await see('provider-code');
         });
@@ -298,6 +306,58 @@ export function createBeside({ site, realm, locale, callback, password, fresh }:
         await page.waitForURL(/\/account$/);
         await page.locator('li summary').click();
         await see('sharing');
+      });
+    },
+    changes: async () => {
+      const at = await beside('changes', {
+        realm: { passwordRecoveryEnabled: true },
+        userProfile: {
+          attributes: [
+            { name: 'department', displayName: 'Department', validation: { options: ['Lending', 'Restoration'] } },
+            { name: 'phone_number', displayName: 'Phone number' },
+            { name: 'interests', displayName: 'Interests', multivalued: true },
+          ],
+        },
+      });
+      await site.sendsMail(at);
+      await person(at, 'cora', { attributes: { phone_number: ['+49 170 1234567'], department: ['Restoration'] } });
+      await fresh(async ({ page, open, signIn, see, fill, submit }) => {
+        await open(account(at));
+        await signIn('cora');
+        await page.waitForURL(/\/account$/);
+        await see('changes');
+        for (const action of ['UPDATE_PROFILE', 'UPDATE_PASSWORD', 'VERIFY_EMAIL']) {
+          await open(`/realms/${at}/account`);
+          await submit(`form:has([value=${action}]) button`);
+          await see(`change-${action}`);
+        }
+        await fill({ email: `cora@${at}.example` });
+        await submit();
+        await see('change-code');
+        await open(`/realms/${at}/account`);
+        await submit('form[action$="/account/erase"] button');
+        await see('erase');
+        await fill({ username: 'somebody' });
+        await submit();
+        await see('erase-wrong');
+        await fill({ username: 'cora' });
+        await submit();
+        await see('erased');
+      });
+    },
+    impersonation: async () => {
+      const at = await beside('acting');
+      const userId = await person(at, 'iris');
+      const { body } = await server.admin.call(impersonateUser, { params: { realm: at, userId } });
+      await fresh(async ({ page, open, see, submit }) => {
+        await open(body?.url ?? '');
+        await see('impersonation');
+        await submit();
+        await page.waitForURL(/\/account$/);
+        await see('acting');
+        await open(body?.url ?? '');
+        await submit();
+        await see('impersonation-late');
       });
     },
   };

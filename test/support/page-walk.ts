@@ -1,108 +1,22 @@
-// Owns: a realm with every way to sign in, and the way of a person in a browser to each page that it has.
-// Does not own: what must hold of a page (test/browser/pages.test.ts).
+// Owns: the way of a person in a browser to each page that a realm with every way to sign in has.
+// Does not own: the realm (page-walk-realm.ts), what must hold of a page (test/browser/pages.test.ts).
 import type { Browser, BrowserContext, Page, Response } from 'playwright-core';
 import { createInvitation } from '../../server/contract/invitations.ts';
-import { DEVICE_CODE } from '../../server/contract/oauth.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { createUser, type UserInput } from '../../server/contract/users.ts';
 import { written } from '../../server/http/languages.ts';
 import { authorizePath, newVerifier } from './applications.ts';
 import { codeAt } from './authenticator-app.ts';
 import { makeRealm, post } from './clients.ts';
+import { createDevice } from './device.ts';
 import { deviceFor } from './devices.ts';
 import { codeIn, linkIn, type MailingServer } from './mail.ts';
 import { besideNames, createBeside } from './page-walk-beside.ts';
+import { createLate, lateNames } from './page-walk-late.ts';
 import { addAuthenticator } from './passkeys.ts';
 import { ADMIN_PASSWORD } from './server.ts';
 
 const PASSWORD = 'three wet umbrellas 3';
-const after = (authenticatorId: string) => [
-  { authenticatorId: 'username-password', requirement: 'REQUIRED' as const },
-  { authenticatorId, requirement: 'REQUIRED' as const },
-];
-const only = (authenticatorId: string) => [{ authenticatorId, requirement: 'REQUIRED' as const }];
-const flows = {
-  otp: after('otp'),
-  webauthn: after('webauthn'),
-  push: after('push'),
-  'recovery-codes': after('recovery-codes'),
-  'email-otp': after('email-otp'),
-  'magic-link': only('magic-link'),
-  qr: only('qr'),
-  keys: only('webauthn'),
-};
-interface WalkedRealm {
-  realm: string;
-  locale: string;
-  /** Those that it offers. */
-  locales?: string[];
-  callback: string;
-}
-/** @param callback where applications are come back to */
-export async function makeWalkedRealm(
-  site: MailingServer,
-  { realm, locale, locales = ['en', 'de', 'ar'], callback }: WalkedRealm,
-): Promise<void> {
-  const application = { tokenEndpointAuthMethod: 'none' as const, redirectUris: [callback] };
-  await makeRealm(site.server, realm);
-  await site.sendsMail(realm);
-  const user = await site.server.admin.call(createUser, { params: { realm }, body: { username: 'owner' } });
-  if (user.status !== 201) throw new Error('there is no owner');
-  await site.server.admin.call(importRealm, {
-    params: { realm },
-    body: {
-      realm: {
-        displayName: 'Northwind Library',
-        defaultLocale: locale,
-        supportedLocales: locales,
-        passwordRecoveryEnabled: true,
-        rememberMe: true,
-        passwordRequireDigit: true,
-        registrationEnabled: true,
-        registrationPasskeyEnabled: true,
-        termsUrl: 'https://example.com/terms',
-      },
-      flows: Object.entries(flows).map(([alias, executions]) => ({ alias, executions })),
-      clientScopes: [
-        { name: 'loans', description: 'See what you have borrowed' },
-        { name: 'fines', description: null },
-      ],
-      clients: [
-        { ...application, clientId: 'reader', name: 'Reading Room' },
-        ...Object.keys(flows).map((alias) => ({
-          ...application,
-          clientId: alias,
-          name: 'Reading Room',
-          flowOverride: alias,
-        })),
-        {
-          ...application,
-          clientId: 'partner',
-          name: 'Book Partner',
-          consentRequired: true,
-          optionalClientScopes: ['loans', 'fines'],
-        },
-        {
-          ...application,
-          clientId: 'tv',
-          name: 'Living room television',
-          grantTypes: [DEVICE_CODE],
-          redirectUris: [],
-        },
-        { clientId: 'albums', secret: 'a secret of some length', redirectUris: [] },
-      ],
-      authorizationServices: [
-        {
-          clientId: 'albums',
-          settings: { remoteResources: true },
-          scopes: [{ name: 'view' }, { name: 'edit' }],
-          resources: [{ name: 'Holiday', scopes: ['view', 'edit'], owner: 'owner', ownerManaged: true }],
-        },
-      ],
-    },
-  });
-}
-
 /** What is done with each page, by its name. */
 export type Look = (page: Page, name: string) => Promise<void>;
 const ownNames = [
@@ -127,7 +41,7 @@ const ownNames = [
   'administration',
 ] as const;
 type Stop = (typeof ownNames)[number];
-export const stopNames = [...ownNames, ...besideNames] as const;
+export const stopNames = [...ownNames, ...besideNames, ...lateNames] as const;
 export interface WalkOptions {
   browser: Browser;
   site: MailingServer;
@@ -252,10 +166,14 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
         await signIn('petra');
         await see('push');
       });
-      await fresh(async ({ open, signIn, see }) => {
+      await fresh(async ({ page, open, signIn, see }) => {
         await open(asking('push'));
         await signIn('pia');
         await see('device-set-up');
+        const address = await page.locator('main a[href*="/device/enroll#"]').getAttribute('href');
+        await (await createDevice(address ?? '', { name: 'Maximilianes Telefon' })).enrol();
+        await page.reload();
+        await see('device-yours');
       });
     },
     qr: () =>
@@ -445,8 +363,6 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
         await deviceFor(server, realm, userId);
         await page.reload();
         await see('account');
-        await submit('form[action$="/account/erase"] button');
-        await see('erase');
         await open(`/realms/${realm}/oauth2/logout`);
         await see('logout');
         await submit();
@@ -491,6 +407,7 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
         await see('admin-signed-in');
       }),
   };
-  return { ...stops, ...createBeside({ site, realm, locale, callback, password: PASSWORD, fresh }) };
+  const there = { site, realm, locale, callback, password: PASSWORD, fresh };
+  return { ...stops, ...createBeside(there), ...createLate(there) };
 }
 const linkPath = (realm: string): string => `/realms/${realm}/login/link`;

@@ -16,8 +16,7 @@ export interface SectionParts {
   time(at: number): Html;
 }
 
-const row = (term: string, value: string | null): Html | false =>
-  !!value && html`<dt>${term}</dt><dd>${value}</dd>`;
+const row = (term: string, value: string | null): Html | false => !!value && html`<dt>${term}</dt><dd>${value}</dd>`;
 
 export interface ProfileView {
   profile: Profile;

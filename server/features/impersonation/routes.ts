@@ -48,7 +48,8 @@ export function impersonationPages(pages: FastifyInstance, deps: ImpersonationPa
   });
   pages.post(at, { schema: { hide: true } }, async (request, reply): Promise<FastifyReply> => {
     const { realm, brand } = await brandOf(request.params);
-    if (isFromElsewhere(request, siteOf(request, brand, deps.baseUrl))) throw new Problem('csrf-mismatch', text('impersonation.elsewhere'));
+    if (isFromElsewhere(request, siteOf(request, brand, deps.baseUrl)))
+      throw new Problem('csrf-mismatch', text('impersonation.elsewhere'));
     const arrived = await arrive(deps, request, realm, Token.parse(request.body ?? {}).token);
     if (!arrived) {
       const body = html`<div class="error" role="alert"><p>${text('impersonation.late')}</p></div>`;

@@ -94,7 +94,7 @@ test('a person confirms a number on their account page, and signs in with codes 
   expect(await attributes()).toEqual({});
   expect((await ada.fill(sent, { code: wrongOf(right) })).text).toContain('That code is not right');
   const done = await ada.fill(sent, { code: right });
-  expect(done.text).toContain(`<strong>${NUMBER}</strong>`);
+  expect(done.text).toContain(`<strong><bdi>${NUMBER}</bdi></strong>`);
   expect(await attributes()).toEqual({ phone_number: [NUMBER], phone_number_verified: ['true'] });
   await requireSms();
   const later = createPerson(server.baseUrl);
@@ -190,7 +190,7 @@ test('where people may not change it they confirm the one that is there, and no 
   await signIn(ada);
   expect((await api(ada, 'POST', { number: '+491709999999' })).status).toBe(403);
   const sent = await ada.fill(await change(ada), { phone: '+491709999999' });
-  expect((await ada.fill(sent, { code: await code(NUMBER) })).text).toContain(`<strong>${NUMBER}</strong>`);
+  expect((await ada.fill(sent, { code: await code(NUMBER) })).text).toContain(`<strong><bdi>${NUMBER}</bdi></strong>`);
   expect(await attributes()).toEqual({ phone_number: [NUMBER], phone_number_verified: ['true'] });
 });
 
