@@ -155,6 +155,7 @@ export async function buildApp({
     breached: createBreaches({ outbound, url: config.SVC_BREACHED_PASSWORDS_URL, log: warn }),
     locationHeaders: config.SVC_LOCATION_HEADERS,
     elsewhere: federation.source,
+    wrongCode: (realm) => metrics.wrongCode(realm),
     threads: config.SVC_PASSWORD_THREADS,
     passwordCost,
     baseUrl,

@@ -11,6 +11,7 @@ import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { type Attempts, createAttempts } from './domain/attempts.ts';
+import { type CodeGuessDeps, createCodeGuesses } from './domain/code-guesses.ts';
 import { createFactors } from './domain/factors.ts';
 import { ERASURES_A_MINUTE } from './features/account/erase.ts';
 import { createForgetPhone, createPhoneSection } from './features/account/phone.ts';
@@ -124,6 +125,7 @@ export interface PeopleDeps {
   threads: number | undefined;
   /** What a hash costs, where it isn't the usual. */
   passwordCost: Argon2Parameters | undefined;
+  wrongCode: CodeGuessDeps['wrongCode'];
   /** Whether the server lets people make accounts where their realm does. */
   registration: boolean;
   baseUrl: string;
@@ -151,7 +153,9 @@ export function createPeople(deps: PeopleDeps) {
   const languages = createLanguages({ sql, now });
   const passwords = createPasswords({ threads, parameters: passwordCost });
   const rules = { settings, passwords, breached, elsewhere };
-  const credentials = createCredentials({ sql, realmSql, batchedReads, transact, ...rules, seal, notify, now, newId });
+  const codeGuesses = createCodeGuesses({ realmSql, transact, seal, wrongCode: deps.wrongCode, now });
+  const writes = { sql, realmSql, batchedReads, transact, seal, notify, now, newId };
+  const credentials = createCredentials({ ...writes, ...rules, codeGuesses });
   const recoveryCodes = createRecoveryCodes({ transact, notify, now, newId });
   const passkeys = createPasskeys({ sql, realmSql, notify, now, newId });
   const deviceKeys = createDeviceKeys({ notify, now });
@@ -168,7 +172,7 @@ export function createPeople(deps: PeopleDeps) {
     now,
     newId,
   });
-  const codes = createMailedCodes({ send, seal, now });
+  const codes = createMailedCodes({ send, codeGuesses, seal, now });
   const accounts = createOwnAccounts({ sql, transact, setPassword: credentials.setPassword, now, newId });
   const identities = createIdentityBrokering({
     ...{ ...deps, accounts, credentials, codes },
@@ -195,13 +199,8 @@ export function createPeople(deps: PeopleDeps) {
   const phones = createOwnPhones({ sql });
   const forgetPhone = createForgetPhone({ phones, notify, now });
   const recovery = createRecovery({
-    sql,
-    transact,
-    credentials,
-    choosePassword,
+    ...{ sql, transact, credentials, choosePassword, send, now },
     identifies: factors.identifiedBy,
-    send,
-    now,
   });
   const newDevices = createNewDevices({
     ...{ sql, transact, recovery, send, sends, now },
@@ -220,22 +219,11 @@ export function createPeople(deps: PeopleDeps) {
   const isOpen = ({ registrationEnabled }: Pick<RealmSettingsDto, 'registrationEnabled'>): boolean =>
     deps.registration && registrationEnabled;
   const invitations = createInvitations({
-    sql,
-    transact,
-    accounts,
-    choosePassword,
-    send,
-    sends,
-    addMember,
-    now,
-    newId,
+    ...{ sql, transact, accounts, choosePassword, send, sends, addMember, now, newId },
   });
   const register = createRegister({
-    accounts,
-    choosePassword,
-    codes,
+    ...{ accounts, choosePassword, codes, credentials, passkeys },
     codeFields: mailedCodeFields,
-    passkeys,
     passkey: { page: enrolmentPage, passedBy, labelMax: LABEL_MAX },
     newId,
     captchas: createCaptchas({ sql, seal, outbound: deps.outbound, log: deps.log }),

@@ -81,7 +81,7 @@ export const confirmEmailChange = route({
   description: 'Wrong codes count with all other failed tries of the person.',
   fresh: true,
   body: z.strictObject({ ticket: text(4096).min(1), code: text(20).min(1) }),
-  example: { ticket: 'of the answer before', code: '123456' },
+  example: { ticket: 'of the answer before', code: '12345678' },
   status: 204,
 });
 
@@ -122,7 +122,7 @@ export const confirmPhoneChange = route({
   description: 'Wrong codes count with all other failed tries of the person.',
   fresh: true,
   body: z.strictObject({ ticket: text(4096).min(1), code: text(20).min(1) }),
-  example: { ticket: 'of the answer before', code: '123456' },
+  example: { ticket: 'of the answer before', code: '12345678' },
   status: 204,
 });
 export const removeOwnPhone = route({

@@ -48,6 +48,7 @@ export const eventTypes = {
   PASSWORD_CHANGED: runtime,
   USER_LOCKED: runtime,
   USER_UNLOCKED: runtime,
+  CODES_GUESSED: runtime,
   USER_CREATED: runtime,
   USER_UPDATED: runtime,
   USER_DELETED: runtime,

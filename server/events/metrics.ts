@@ -57,6 +57,12 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
     labelNames: ['realm'],
     registers,
   });
+  const wrongCodes = new Counter({
+    name: 'svc_wrong_codes_total',
+    help: 'One-time codes that were wrong: of apps, messages and recovery',
+    labelNames: ['realm'],
+    registers,
+  });
   const deadLetters = new Counter({
     name: 'svc_webhook_dead_letters_total',
     help: 'Webhook deliveries that were given up after their last try',
@@ -101,7 +107,7 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
     const gone = [...known].filter((realm) => !alive.has(realm));
     if (gone.length === 0) return;
     for (const realm of gone) known.delete(realm);
-    for (const counter of [logins, tokens, challenges, deadLetters, writes]) {
+    for (const counter of [logins, tokens, challenges, wrongCodes, deadLetters, writes]) {
       for (const { labels } of (await counter.get()).values) {
         if (labels.realm !== undefined && gone.includes(String(labels.realm))) counter.remove({ ...labels });
       }
@@ -117,6 +123,7 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
       else if (type === 'REALM_DELETED') void forgetDeleted();
     },
     tokenIssued: (realm: string) => inRealm(realm, (label) => tokens.inc({ realm: label })),
+    wrongCode: (realm: string) => inRealm(realm, (label) => wrongCodes.inc({ realm: label })),
     deadLetter: (realm: string) => inRealm(realm, (label) => deadLetters.inc({ realm: label })),
     adminWrite: ({ realm, method, outcome }: { realm: string; method: string; outcome: WriteOutcome }) =>
       inRealm(realm, (label) => writes.inc({ realm: label, method, outcome })),

@@ -80,6 +80,7 @@ const expiries: readonly Expiry[] = [
       ) p where r.settings ->> 'mostAppliedPlans' is not null)`,
   },
   { table: fragment`message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR)}` },
+  { table: fragment`code_guess`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR)}` },
   { table: fragment`realm_message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR)}` },
 ];
 

@@ -70,4 +70,5 @@ export function linkIn(mail: string): string {
   const { pathname, search } = new URL(link);
   return `${pathname}${search}`;
 }
-export const codeIn = (mail: string): string => /\b\d{6}\b/.exec(mail.slice(mail.indexOf('\r\n\r\n')))?.[0] ?? '';
+export const codeIn = (mail: string): string =>
+  /\b(?:\d{8}|\d{6})\b/.exec(mail.slice(mail.indexOf('\r\n\r\n')))?.[0] ?? '';

@@ -327,6 +327,16 @@ create table client_scope_link (
 );
 CREATE INDEX client_scope_link_scope ON client_scope_link USING btree (realm_id, scope_id);
 
+create table code_guess (
+  realm_id text not null,
+  key text not null,
+  hour timestamp with time zone not null,
+  used integer not null,
+  primary key (realm_id, key, hour),
+  constraint code_guess_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX code_guess_age ON code_guess USING btree (hour);
+
 create table consent (
   realm_id text not null,
   user_id uuid not null,
@@ -836,6 +846,8 @@ create table lockout (
   failures integer not null default 0,
   last_failure_at timestamp with time zone not null,
   locked_until timestamp with time zone,
+  codes integer not null default 0,
+  codes_until timestamp with time zone,
   primary key (realm_id, user_id),
   constraint lockout_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );

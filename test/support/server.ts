@@ -50,6 +50,7 @@ export async function startTestServer({
   resolveTxt,
   lines,
   masterKey = [MASTER_KEY],
+  beside,
 }: {
   env?: Record<string, string>;
   now?: () => Date;
@@ -64,8 +65,10 @@ export async function startTestServer({
   /** Gets the lines of the log. */
   lines?: string[];
   masterKey?: readonly Buffer[];
+  /** Another replica of its installation. */
+  beside?: TestServer;
 } = {}): Promise<TestServer> {
-  const database = await createDatabase();
+  const database = beside ? { url: beside.databaseUrl, drop: async () => {} } : await createDatabase();
   const port = await freePort();
   const config = parseConfig({
     SVC_PORT: String(port),

@@ -120,7 +120,7 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
       const kept = EmailTicket.parse(tickets.open(realm, holder, 'email', ticket));
       const email = kept.email ?? '';
       const { email: present, verified } = await emails.of(realm, userId);
-      const proof = codes.check(realm, kept, { code }, emailContext(write, email));
+      const proof = await codes.check(realm, kept, { code }, emailContext(write, email));
       const user = { id: userId, username };
       const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);
       if (proof.do === 'again') throw faultAt('code', proof.message);

@@ -111,7 +111,7 @@ export function createOwnPhoneWrites(deps: OwnPhoneDeps) {
       const { userId, username } = holder;
       const kept = Ticket.parse(tickets.open(realm, holder, 'phone', ticket));
       const number = kept.phone ?? '';
-      const proof = codes.check(realm, kept, { code }, contextOf(write, number));
+      const proof = await codes.check(realm, kept, { code }, contextOf(write, number));
       const user = { id: userId, username };
       const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);
       if (proof.do === 'again') throw faultAt('code', proof.message);

@@ -1,11 +1,12 @@
 // A code and a link that prove an e-mail address, or a code that proves a phone number, for the sign-in that asked for them alone: of a
-// code and a link one is enough. The code is good for five tries; the link works in the browser that asked.
+// code and a link one is enough. The code is good for five tries; the link works in the browser that asked. Whoever asks for one may
+// name any address, so it has more digits than one that follows a first factor (decisions "Guessed codes").
 import { randomInt } from 'node:crypto';
 import type { By } from '../../contract/events.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { newSecret, sameSecret } from '../../crypto/tokens.ts';
 import type { Tx } from '../../db/transact.ts';
-import { createAttempts, inRealm } from '../../domain/attempts.ts';
+import type { CodeGuesses } from '../../domain/code-guesses.ts';
 import { linkDigest, linkTo } from '../../domain/links.ts';
 import { codeField } from '../../http/code-field.ts';
 import { html } from '../../http/html.ts';
@@ -14,15 +15,15 @@ import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { Send } from '../messaging/send.ts';
 import type { Form, Kept, StepPage } from './authenticator.ts';
 
-const DIGITS = 6;
+const DIGITS = 8;
 const LIFETIME_SECONDS = 600;
 const MOST_TRIES = 5;
-/** Of all codes of a realm that went to one address in an hour, whoever asked for them: the link goes on working. */
-const MOST_GUESSES = 20;
 const AGAIN_AFTER_MS = 30_000;
 
 export interface MailedCodeDeps {
   send: Send;
+  /** Beyond its limit the link goes on working. */
+  codeGuesses: Pick<CodeGuesses, 'ofAddress'>;
   seal: Seal;
   now: () => Date;
 }
@@ -48,16 +49,22 @@ export interface Texting {
 }
 export type Proof = { do: 'proven' } | { do: 'again'; message: string; reason: string; keep?: Kept };
 
-export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
+export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDeps) {
   const newCode = (): string => String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
   const digestOf = (context: string, code: string): string => seal.digest(code, context).toString('base64url');
-  const guesses = createAttempts({ limit: MOST_GUESSES, windowMs: 3_600_000, now });
+  /** A code that nobody was sent is nobody's to enter. */
+  const kept = (context: string, code: string, isSent: boolean): Kept => ({
+    code: digestOf(context, isSent ? code : newSecret()),
+    at: String(now().getTime()),
+    tries: '0',
+  });
   return {
     /** @returns what is kept of it; the sign-in is found by its `address` */
     async send(tx: Tx, { realm, origin, by, userId, email, context, owner }: Mailing): Promise<Kept> {
       const code = newCode();
       const secret = newSecret();
       const goodForSeconds = LIFETIME_SECONDS;
+      let isSent = false;
       if (owner) {
         const link = `${origin}/realms/${realm}/login?for=account`;
         const to = owner.email ?? email;
@@ -74,15 +81,10 @@ export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
       } else {
         const values = { code, link: linkTo(origin, realm, secret) };
         const recipient = userId === null ? { userId, stranger: true as const } : { userId };
-        await send(tx, { realm, by, ...recipient, to: email, templateKey: 'verify-email', values, goodForSeconds });
+        const asked = { realm, by, ...recipient, to: email, templateKey: 'verify-email', values } as const;
+        isSent = await send(tx, { ...asked, goodForSeconds });
       }
-      return {
-        email,
-        code: digestOf(context, owner ? newSecret() : code),
-        address: linkDigest(secret),
-        at: String(now().getTime()),
-        tries: '0',
-      };
+      return { email, address: linkDigest(secret), ...kept(context, code, isSent) };
     },
 
     /** @returns what is kept of it */
@@ -90,14 +92,14 @@ export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
       const code = newCode();
       const values = { code };
       const goodForSeconds = LIFETIME_SECONDS;
-      await send(tx, { realm, by, userId, to: number, templateKey: 'otp-sms', values, goodForSeconds });
-      return { phone: number, code: digestOf(context, code), at: String(now().getTime()), tries: '0' };
+      const asked = { realm, by, userId, to: number, templateKey: 'otp-sms', values, goodForSeconds } as const;
+      return { phone: number, ...kept(context, code, await send(tx, asked)) };
     },
 
     mayResend: ({ at = '0' }: Kept): boolean => now().getTime() - Number(at) >= AGAIN_AFTER_MS,
 
     /** What a form proves. `reason` is for the audit log. */
-    check(realm: string, kept: Kept, form: Form, context: string): Proof {
+    async check(realm: string, kept: Kept, form: Form, context: string): Promise<Proof> {
       const again = (message: string, reason = '', keep?: Kept): Proof => ({
         do: 'again',
         message,
@@ -111,22 +113,23 @@ export function createMailedCodes({ send, seal, now }: MailedCodeDeps) {
         return { do: 'proven' };
       }
       const code = (form.code ?? '').replace(/[\s-]/g, '');
-      if (!/^\d{6}$/.test(code)) return again(text('messageCode.digits', { digits: DIGITS }));
+      if (!/^\d{8}$/.test(code)) return again(text('messageCode.digits', { digits: DIGITS }));
       const tries = Number(kept.tries ?? 0) + 1;
-      const to = inRealm(realm, (kept.email ?? kept.phone ?? '').toLowerCase());
-      if (isOver || tries > MOST_TRIES || guesses.blocked(to) !== undefined) return again(text('messageCode.over'));
+      const isOut = isOver || tries > MOST_TRIES;
+      if (isOut || !(await codeGuesses.ofAddress(realm, kept.email ?? kept.phone ?? '')))
+        return again(text('messageCode.over'));
       if (sameSecret(digestOf(context, code), kept.code ?? '')) return { do: 'proven' };
-      guesses.fail(to);
       return again(text('messageCode.wrong'), 'code-wrong', { ...kept, tries: String(tries) });
     },
 
     /**
      * Guesses count with those of every other kind of code; what is kept of this one could come back as often as somebody likes.
+     * @param of `user`: whose account it is about; undefined: nobody's, for which the same is done
      * @returns whether it is proven, and the person has not been guessed at too often
      */
     async countGuess(
       credentials: Pick<Credentials, 'guess'>,
-      { realm, user, by }: { realm: string; user: Pick<KnownUser, 'id' | 'username'>; by: By },
+      { realm, user, by }: { realm: string; user: KnownUser | undefined; by: By },
       proof: Proof,
     ): Promise<boolean> {
       const ok = proof.do === 'proven';

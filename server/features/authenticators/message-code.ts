@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import type { Seal } from '../../crypto/seal.ts';
-import { sameSecret } from '../../crypto/tokens.ts';
+import { newSecret, sameSecret } from '../../crypto/tokens.ts';
 import type { Transact } from '../../db/transact.ts';
 import { codeField } from '../../http/code-field.ts';
 import { html } from '../../http/html.ts';
@@ -73,9 +73,10 @@ function createMessageCode(
     const to = await addressOf(step, user);
     const goodForSeconds = LIFETIME_SECONDS;
     const message = { realm, by, userId: user.id, to, templateKey, values: { code }, goodForSeconds };
-    await transact(realm, (tx) => send(tx, message));
+    const isSent = await transact(realm, (tx) => send(tx, message));
     const at = now().getTime();
-    return { code: digestOf(step, user, code, to), at: String(at), tries: '0' };
+    // A code that nobody was sent is nobody's to enter.
+    return { code: digestOf(step, user, isSent ? code : newSecret(), to), at: String(at), tries: '0' };
   }
 
   return {

@@ -56,6 +56,7 @@ export type Outcome =
 const field = (form: Form, name: string): string => (form[name] ?? '').trim();
 const sameAddress = (a: string, b: string | undefined): boolean => a.toLowerCase() === b?.toLowerCase();
 const NAMES = new Set(['username', 'email']);
+const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export function createFirstSignIns(deps: FirstSignInDeps) {
   const { accounts, credentials, codes, codeFields, links, providers, apply, transact, sends, firstSteps, next } = deps;
@@ -82,10 +83,10 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     return email !== null && (await sends(realm, 'EMAIL')) ? email : undefined;
   }
 
-  /** Whose account a code to the address opens. */
+  /** Whose account a code to the address opens; of nobody's the same is asked. */
   async function openedBy(realm: string, email: string): Promise<Link['owner'] | undefined> {
     const owner = await ownerOf(realm, email);
-    const reach = owner && (await reachOf(realm, owner.id));
+    const reach = await reachOf(realm, owner?.id ?? NOBODY);
     return reach?.toLowerCase() === email.toLowerCase() ? owner : undefined;
   }
 
@@ -249,11 +250,9 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     form: Form,
     opened: Link['owner'] | undefined,
   ): Promise<Outcome | undefined> {
-    const proof = codes.check(step.realm, code, form, contextOf(step, stage.arrived));
+    const proof = await codes.check(step.realm, code, form, contextOf(step, stage.arrived));
     if (proof.do === 'again' && proof.reason === '') return again('code', proof.message);
-    const ok = proof.do === 'proven';
-    const counted = opened ? await credentials.guess(step.realm, opened, step.by, async () => ({ ok })) : { ok };
-    if (counted.ok) return undefined;
+    if (await codes.countGuess(credentials, { realm: step.realm, user: opened, by: step.by }, proof)) return undefined;
     const message = proof.do === 'again' ? proof.message : text('messageCode.wrong');
     const tried = { ...code, tries: String(Number(code.tries ?? 0) + 1) };
     return { do: 'stage', stage: { ...stage, code: tried }, complaint: { field: 'code', message } };

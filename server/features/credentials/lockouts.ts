@@ -1,11 +1,12 @@
 // Guesses at what somebody signs in with: counted before their outcome is known, for all kinds together, and the lock that so many
-// bring. Whether a realm locks anybody is its settings'. Specification 2.3.
+// bring. Whether a realm locks anybody is its settings'; codes have bounds of their own. Specification 2.3; decisions "Guessed codes".
 import type { By } from '../../contract/events.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { Lockout } from '../../contract/user-access.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import type { CodeGuesses } from '../../domain/code-guesses.ts';
 import { userParty } from '../../domain/party.ts';
 import type { KnownUser } from './service.ts';
 import * as store from './store.ts';
@@ -17,16 +18,22 @@ export interface Limit {
 }
 /** A realm that locks nobody still doesn't let six digits be guessed. */
 const OTP_LIMIT: Limit = { most: 10, seconds: 900 };
+/** Codes since the last right one, however short the realm's lock is. */
+const A_DAY: Limit = { most: 30, seconds: 86_400 };
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+const laterOf = (a: Date | null, b: Date | null): Date | null => (a !== null && b !== null && a < b ? b : (a ?? b));
 
 export interface LockoutDeps {
   sql: Sql;
   realmSql: RealmSql;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  codeGuesses: Pick<CodeGuesses, 'wrong'>;
   now: () => Date;
 }
 
-export function createLockouts({ sql, realmSql, transact, settings, now }: LockoutDeps) {
+export function createLockouts({ sql, realmSql, transact, settings, codeGuesses, now }: LockoutDeps) {
   const isAhead = (until: Date | null): boolean => until !== null && until > now();
 
   /** Undefined: the realm locks nobody. */
@@ -37,12 +44,14 @@ export function createLockouts({ sql, realmSql, transact, settings, now }: Locko
       : undefined;
   }
 
+  const after = (seconds: number): Date => new Date(now().getTime() + seconds * 1000);
+
   /** @returns how many guesses there are with this one; above `most`: they were locked already */
   const count = (realm: string, userId: string, { most, seconds }: Limit): Promise<number> =>
     store.countAttempt(realmSql(realm), realm, userId, {
       most,
       now: now(),
-      until: new Date(now().getTime() + seconds * 1000),
+      until: after(seconds),
     });
 
   const tellLocked = (realm: string, by: By, user: KnownUser, limit: Limit): Promise<void> =>
@@ -66,19 +75,31 @@ export function createLockouts({ sql, realmSql, transact, settings, now }: Locko
       await store.giveBackAttempt(realmSql(realm), realm, userId, most);
     },
 
-    /** A guess of a code: so many and no more are looked at, whichever kind of code it is. */
+    /** A guess of a code: so many and no more are looked at, whichever kind it is. Of nobody (undefined) the same is done as of somebody. */
     async guess<T extends { ok: boolean }>(
       realm: string,
-      user: KnownUser,
+      user: KnownUser | undefined,
       by: By,
       look: () => Promise<T>,
     ): Promise<T | { ok: false; reason: 'locked' }> {
       const limit = (await limitOf(realm)) ?? OTP_LIMIT;
-      const guesses = await count(realm, user.id, limit);
-      if (guesses > limit.most) return { ok: false, reason: 'locked' };
+      const { failures, codes, codesUntil } = await store.countCode(realmSql(realm), realm, user?.id ?? NOBODY, {
+        most: limit.most,
+        now: now(),
+        until: after(limit.seconds),
+        dayEnds: after(A_DAY.seconds),
+      });
+      if (failures > limit.most || codes > A_DAY.most) return { ok: false, reason: 'locked' };
       const verdict = await look();
-      if (verdict.ok) await store.forgetFailures(realmSql(realm), realm, [user.id]);
-      else if (guesses === limit.most) await tellLocked(realm, by, user, limit);
+      if (verdict.ok) {
+        await store.forgetFailures(realmSql(realm), realm, user ? [user.id] : []);
+        return verdict;
+      }
+      await codeGuesses.wrong(realm);
+      if (!user) return verdict;
+      const seconds = Math.ceil((codesUntil.getTime() - now().getTime()) / 1000);
+      if (codes === A_DAY.most) await tellLocked(realm, by, user, { most: codes, seconds });
+      else if (failures === limit.most) await tellLocked(realm, by, user, limit);
       return verdict;
     },
 
@@ -88,7 +109,8 @@ export function createLockouts({ sql, realmSql, transact, settings, now }: Locko
 
     async of(realm: string, userId: string): Promise<Lockout> {
       const row = await store.lockout(sql, realm, userId);
-      const until = row?.locked_until ?? null;
+      const codesUntil = row && row.codes >= A_DAY.most && isAhead(row.codes_until) ? row.codes_until : null;
+      const until = laterOf(codesUntil, row?.locked_until ?? null);
       const locked = isAhead(until);
       return {
         locked,

@@ -12,6 +12,7 @@ import type { Seal } from '../../crypto/seal.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import type { CodeGuesses } from '../../domain/code-guesses.ts';
 import { endAccess } from '../../domain/end-access.ts';
 import { userParty } from '../../domain/party.ts';
 import type { OwnSession } from '../../domain/principal.ts';
@@ -34,6 +35,7 @@ export interface CredentialDeps {
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   passwords: Passwords;
   notify: Notify;
+  codeGuesses: Pick<CodeGuesses, 'wrong'>;
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
   /** Asked behind the realm itself. */

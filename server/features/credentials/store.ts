@@ -92,15 +92,49 @@ export async function countAttempt(
   return row?.failures ?? 0;
 }
 
+/**
+ * The same for a code, which counts in its day, too, unless it wasn't looked at. Of nobody there is nothing to count.
+ * @returns how many there are now: of all kinds of failures, and of codes in the day that ends at `codesUntil`
+ */
+export async function countCode(
+  sql: Sql,
+  realm: string,
+  userId: string,
+  { most, now, until, dayEnds }: { most: number; now: Date; until: Date; dayEnds: Date },
+): Promise<{ failures: number; codes: number; codesUntil: Date }> {
+  const [row] = await sql<{ failures: number; codes: number; codesUntil: Date }>`
+    insert into lockout as l (realm_id, user_id, failures, last_failure_at, locked_until, codes, codes_until)
+    select realm_id, id, 1, ${now}, case when ${most}::int <= 1 then ${until}::timestamptz end, 1, ${dayEnds}::timestamptz
+    from realm_user where realm_id = ${realm} and id = ${userId}
+    on conflict (realm_id, user_id) do update set
+      failures = case when l.locked_until <= ${now} then 1 else l.failures + 1 end,
+      last_failure_at = ${now},
+      locked_until = case
+        when l.locked_until > ${now} then l.locked_until
+        when case when l.locked_until <= ${now} then 1 else l.failures + 1 end >= ${most}::int then ${until}
+      end,
+      codes = case when l.codes_until > ${now} then l.codes else 0 end + case when l.locked_until > ${now} then 0 else 1 end,
+      codes_until = case when l.codes_until > ${now} then l.codes_until else ${dayEnds} end
+    returning failures, codes, codes_until as "codesUntil"`;
+  return row ?? { failures: 0, codes: 0, codesUntil: dayEnds };
+}
+
 /** The attempt was good after all, but more has to be proven before the failures are forgotten. */
 export const giveBackAttempt = (sql: Sql, realm: string, userId: string, most: number) => sql`
   update lockout set failures = greatest(failures - 1, 0), locked_until = null
   where realm_id = ${realm} and user_id = ${userId} and failures <= ${most}`;
 
+export interface LockoutRow {
+  failures: number;
+  last_failure_at: Date;
+  locked_until: Date | null;
+  codes: number;
+  codes_until: Date | null;
+}
 export const lockout = async (sql: Sql, realm: string, userId: string | null) =>
   (
-    await sql<{ failures: number; last_failure_at: Date; locked_until: Date | null }>`
-      select failures, last_failure_at, locked_until from lockout where realm_id = ${realm} and user_id = ${userId}`
+    await sql<LockoutRow>`
+      select failures, last_failure_at, locked_until, codes, codes_until from lockout where realm_id = ${realm} and user_id = ${userId}`
   )[0];
 
 /** @returns whether there were any */

@@ -149,12 +149,12 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
     };
   }
 
-  /** Where nobody sends for the channel, it does nothing. */
-  return async function send(tx: Tx, request: Request): Promise<void> {
+  /** Where nobody sends for the channel, it does nothing. @returns whether anybody gets it, which is for no page to say */
+  return async function send(tx: Tx, request: Request): Promise<boolean> {
     const { realm, by, userId, templateKey } = request;
     const { channel } = messages[templateKey];
     const policy = await settings.of(realm);
-    if (!policy || (await store.enabledProviders(tx.sql, realm, channel)).length === 0) return;
+    if (!policy || (await store.enabledProviders(tx.sql, realm, channel)).length === 0) return false;
     const recipients = await recipientsOf(tx.sql, channel, request);
     const person = await store.person(tx.sql, realm, userId ?? NOBODY);
     const words = await wordsOf(tx.sql, request, person);
@@ -186,6 +186,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
         outcome: 'denied',
         data: { ...data, reason: beyond === undefined ? 'no recipient' : `more than the limit of the ${beyond}` },
       });
+    return goesOut;
   };
 }
 export type Send = ReturnType<typeof createSend>;

@@ -17,7 +17,7 @@ import type { enrolmentPage, passedBy } from '../authenticators/webauthn.ts';
 import type { Captchas } from '../captchas/check.ts';
 import type { ChoosePassword } from '../credentials/new-password.ts';
 import type { Passkeys, UsedKey } from '../credentials/passkeys.ts';
-import type { KnownUser } from '../credentials/service.ts';
+import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { NewAccount, NewPerson, OwnAccounts } from '../users/own-account.ts';
 import { codePage, formPage, passkeyPage, passwordPage } from './pages.ts';
 import { isWorkDone } from './proof-of-work.ts';
@@ -26,6 +26,7 @@ export interface RegisterDeps {
   accounts: OwnAccounts;
   choosePassword: ChoosePassword;
   codes: MailedCodes;
+  credentials: Pick<Credentials, 'guess'>;
   codeFields: typeof mailedCodeFields;
   captchas: Captchas;
   passkeys: Pick<Passkeys, 'creation' | 'enrol'>;
@@ -70,7 +71,19 @@ interface Waits {
 const field = (form: Form, name: string): string => (form[name] ?? '').trim();
 
 export function createRegister(deps: RegisterDeps): PageStep {
-  const { accounts, choosePassword, codes, codeFields, captchas, passkeys, transact, seal, sends, attempts } = deps;
+  const {
+    accounts,
+    choosePassword,
+    codes,
+    credentials,
+    codeFields,
+    captchas,
+    passkeys,
+    transact,
+    seal,
+    sends,
+    attempts,
+  } = deps;
   const contextOf = ({ realm, challenge }: Step) => `register:${realm}:${challenge}`;
   /** Another one for each form that was sent, so that no work does for two. */
   const challengeOf = (step: Step): string => `${step.challenge}.${step.kept.sent ?? 0}`;
@@ -227,7 +240,8 @@ export function createRegister(deps: RegisterDeps): PageStep {
       const sent = await mail(step, opened(step));
       return { do: 'kept', keep: sent, ...(sent.address !== undefined && { address: sent.address }) } as const;
     }
-    const proof = codes.check(step.realm, kept, form, contextOf(step));
+    const proof = await codes.check(step.realm, kept, form, contextOf(step));
+    await codes.countGuess(credentials, { realm: step.realm, user: undefined, by: step.by }, proof);
     if (proof.do === 'again') return again(proof.message, proof.keep);
     return (await ready(step, { ...opened(step), emailVerified: true })) ?? again(text('register.taken'));
   }

@@ -79,7 +79,7 @@ export function createVerifyEmail(deps: VerifyEmailDeps): RequiredStep {
         const keep = await sendTo(step, email);
         return { do: 'kept', keep, ...(keep.address !== undefined && { address: keep.address }) };
       }
-      const proof = codes.check(realm, kept, form, contextOf(step, email));
+      const proof = await codes.check(realm, kept, form, contextOf(step, email));
       const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);
       if (proof.do === 'again') {
         const { message, keep } = proof;

@@ -63,7 +63,7 @@ export function createVerifyPhone(deps: VerifyPhoneDeps): RequiredStep {
         if (!codes.mayResend(kept)) return again('code', text('messageCode.sentJustNow'));
         return { do: 'kept', keep: await sendTo(step, number) };
       }
-      const proof = codes.check(realm, kept, form, contextOf(step, number));
+      const proof = await codes.check(realm, kept, form, contextOf(step, number));
       const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);
       if (proof.do === 'again') {
         const { message, keep } = proof;

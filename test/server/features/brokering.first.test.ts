@@ -102,7 +102,7 @@ describe('an address that the provider has not confirmed', () => {
     expect(page.heading).toBe('Confirm your e-mail address');
     expect(await people()).toEqual([]);
     const mail = await mailing.mailTo('ada@corp.example', 'code');
-    const wrong = await person.fill(page, { code: codeIn(mail) === '000000' ? '000001' : '000000' });
+    const wrong = await person.fill(page, { code: codeIn(mail) === '00000000' ? '00000001' : '00000000' });
     expect(wrong.text).toContain('role="alert"');
     expect(isHome(await person.fill(wrong, { code: codeIn(mail) }))).toBe(true);
     expect(await people()).toMatchObject([{ email: 'ada@corp.example', emailVerified: true }]);
@@ -152,7 +152,7 @@ describe('a code to an address that somebody typed', () => {
     const { person, page } = await comeBy(server, realm, upstream);
     return { person, page: await person.fill(page, { email }) };
   };
-  const wrongOf = (code: string): string => (code === '000000' ? '000001' : '000000');
+  const wrongOf = (code: string): string => (code === '00000000' ? '00000001' : '00000000');
   const press = (person: Person, { fields: { csrf = '', step = '' } }: Shown, button: string) =>
     person.post(`/realms/${realm}/login`, { csrf, step, [button]: '1' });
   beforeEach(async () => {

@@ -40,7 +40,7 @@ test('an address is confirmed by the code that was sent there', async () => {
   expect([page.heading, page.text.includes(address())]).toEqual(['Confirm your e-mail address', true]);
   const code = codeIn(await mailed());
   await ada.open(`/realms/${realm}/login`);
-  const wrong = await ada.fill(page, { code: code === '000000' ? '000001' : '000000' });
+  const wrong = await ada.fill(page, { code: code === '00000000' ? '00000001' : '00000000' });
   expect(wrong.text).toContain('That code is not right.');
   expect((await ada.fill(wrong, { code })).url).toContain('/account');
   expect(await stored()).toMatchObject({ emailVerified: true, requiredActions: [] });
@@ -69,7 +69,7 @@ test('a code is good for five tries, and a new one is sent after half a minute',
   const code = codeIn(await mailed());
   let shown = page;
   for (let tries = 0; tries < 5; tries += 1)
-    shown = await ada.fill(shown, { code: code === '000000' ? '000001' : '000000' });
+    shown = await ada.fill(shown, { code: code === '00000000' ? '00000001' : '00000000' });
   shown = await ada.fill(shown, { code });
   expect(shown.text).toContain('That code no longer works');
   expect((await ada.fill(shown, { resend: '1', code: '' })).text).toContain('A code was sent just now');
@@ -105,7 +105,7 @@ test('that an address is somebody else’s is told to them, and to nobody else',
   const neutral = (text: string) => text.replaceAll(/\w+@|value="[^"]*"/g, '');
   expect(neutral(taken.text)).toBe(neutral(free.text));
   expect(taken.heading).toBe('Confirm your e-mail address');
-  await ada.fill(taken, { code: '123456' });
+  await ada.fill(taken, { code: '12345678' });
   expect((await stored())?.email).toBe(null);
 });
 

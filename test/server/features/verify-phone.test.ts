@@ -54,9 +54,9 @@ async function code(to = NUMBER, count = 1): Promise<string> {
   await eventually(async () => expect(receiver.received).toHaveLength(count));
   const said = String(receiver.received[count - 1]?.raw);
   expect(said).toContain(to);
-  return /\b\d{6}\b/.exec(said)?.[0] ?? '';
+  return /\b(?:\d{8}|\d{6})\b/.exec(said)?.[0] ?? '';
 }
-const wrongOf = (right: string) => String((Number(right) + 1) % 1_000_000).padStart(6, '0');
+const wrongOf = (right: string) => String((Number(right) + 1) % 100_000_000).padStart(8, '0');
 async function change(who: Person): Promise<Shown> {
   const { fields } = await who.open(`/realms/${realm}/account`);
   return who.post(`/realms/${realm}/account/change`, { csrf: fields.csrf ?? '', action: 'VERIFY_PHONE' });
