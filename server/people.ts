@@ -16,6 +16,7 @@ import { createFactors } from './domain/factors.ts';
 import { ERASURES_A_MINUTE } from './features/account/erase.ts';
 import { createForgetPhone, createPhoneSection } from './features/account/phone.ts';
 import { accountRoutes } from './features/account/routes.ts';
+import { createWaysLeft } from './features/account/ways-left.ts';
 import type { Access } from './features/admin-access/service.ts';
 import { createOwnAgents } from './features/agents/own.ts';
 import { createMailedCodes, mailedCodeFields } from './features/authenticators/mailed-code.ts';
@@ -161,16 +162,8 @@ export function createPeople(deps: PeopleDeps) {
   const deviceKeys = createDeviceKeys({ notify, now });
   const challenges = createChallenges({ sql, transact, seal, send, credentials, deviceKeys, baseUrl, now, newId });
   const enrolments = createEnrolments({
-    sql,
-    realmSql,
-    transact,
-    seal,
-    settings,
-    pushTokens,
-    deviceKeys,
-    baseUrl,
-    now,
-    newId,
+    ...{ sql, realmSql, transact, seal, settings, pushTokens },
+    ...{ deviceKeys, baseUrl, now, newId },
   });
   const codes = createMailedCodes({ send, codeGuesses, seal, now });
   const accounts = createOwnAccounts({ sql, transact, setPassword: credentials.setPassword, now, newId });
@@ -184,7 +177,8 @@ export function createPeople(deps: PeopleDeps) {
     ...{ transact, send, seal, breached, now, newId },
   });
   const factors = createFactors(registry);
-  const ownIdentities = createOwnIdentities({ links, credentials, factors });
+  const waysLeft = createWaysLeft({ credentials, factors });
+  const ownIdentities = createOwnIdentities({ links, waysLeft });
   const erasures = createAttempts({ limit: ERASURES_A_MINUTE, now });
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
   const sessions = createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId });
@@ -273,7 +267,7 @@ export function createPeople(deps: PeopleDeps) {
     mountProviderTokens: identities.mountTokens,
     /** What people change of their own account. */
     own: {
-      ...{ credentials, passkeys, recoveryCodes, enrolments, links, ownIdentities, factors },
+      ...{ credentials, passkeys, recoveryCodes, enrolments, links, ownIdentities, waysLeft, factors },
       ...{ profiles, emails, codes, choosePassword, erasures, offline, browsers, phones, forgetPhone, agents },
     },
     languages,
@@ -368,7 +362,7 @@ export function createPeople(deps: PeopleDeps) {
       impersonationPages(pages, { transact, sessions, settings, baseUrl });
       accountRoutes(pages, {
         ...{ sql, transact, sessions, factors, credentials, signIns, logout, settings, now },
-        ...{ profiles, emails, gdpr, notify, sends, erasures, offline, agents },
+        ...{ profiles, emails, waysLeft, gdpr, notify, sends, erasures, offline, agents },
         sections: [
           identities.section(connections, ownIdentities),
           createPhoneSection({ phones, forgetPhone, sends, transact }),

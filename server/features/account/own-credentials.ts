@@ -4,7 +4,6 @@ import { faultAt, Problem } from '../../contract/problem.ts';
 import type { Credential } from '../../contract/users.ts';
 import { otpAddress } from '../../crypto/otp.ts';
 import { newSecret } from '../../crypto/tokens.ts';
-import type { Factors } from '../../domain/factors.ts';
 import type { AccountHolder } from '../../domain/principal.ts';
 import type { Site } from '../../domain/site.ts';
 import type { Links } from '../brokering/links.ts';
@@ -15,8 +14,9 @@ import type { Credentials } from '../credentials/service.ts';
 import type { Enrolments } from '../devices/enrolment.ts';
 import type { AsThemselves } from './as-themselves.ts';
 import type { AccountWrite } from './own-details.ts';
-import { isOneOfMore } from './sign-in-methods.ts';
+import { PASSWORD } from './sign-in-methods.ts';
 import type { Tickets } from './tickets.ts';
+import type { WaysLeft } from './ways-left.ts';
 
 export interface OwnCredentialsDeps {
   credentials: Pick<Credentials, 'list' | 'remove' | 'newOtpSecret' | 'enrolOtp'>;
@@ -25,7 +25,7 @@ export interface OwnCredentialsDeps {
   enrolments: Pick<Enrolments, 'offer' | 'urlOf'>;
   links: Pick<Links, 'list'>;
   ownIdentities: OwnIdentities;
-  factors: Pick<Factors, 'identifiedBy'>;
+  waysLeft: WaysLeft;
   settings: { of(realm: string): Promise<{ displayName: string } | undefined> };
   asThemselves: AsThemselves;
   tickets: Tickets;
@@ -43,7 +43,7 @@ export function createOwnCredentials(deps: OwnCredentialsDeps) {
     enrolments,
     links,
     ownIdentities,
-    factors,
+    waysLeft,
     settings,
     asThemselves,
     tickets,
@@ -57,7 +57,7 @@ export function createOwnCredentials(deps: OwnCredentialsDeps) {
       asThemselves.write(realm, holder, async (tx) => {
         const all = await credentials.list(realm, holder.userId, tx.sql);
         if (!all.some((one) => one.id === id && one.type === type)) throw new Problem('not-found');
-        if (!isOneOfMore(factors, all, id)) throw last();
+        if (type === PASSWORD || !(await waysLeft(tx.sql, realm, holder.userId, id))) throw last();
         const keep = asThemselves.keep(holder);
         await credentials.remove(tx, by, realm, userOf(holder), { type, id, ...(keep && { keep }) });
       }),

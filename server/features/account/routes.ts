@@ -34,6 +34,7 @@ import type { AccountSection } from './section.ts';
 import { toldActivities } from './sections.ts';
 import { signInMethodRoutes } from './sign-in-methods.ts';
 import * as store from './store.ts';
+import type { WaysLeft } from './ways-left.ts';
 
 export interface AccountDeps {
   sql: Sql;
@@ -41,6 +42,7 @@ export interface AccountDeps {
   sessions: Sessions;
   factors: Factors;
   credentials: Pick<Credentials, 'list' | 'remove'>;
+  waysLeft: WaysLeft;
   profiles: Pick<OwnProfiles, 'read' | 'fields'>;
   emails: Pick<OwnEmails, 'of'>;
   offline: OfflineSessions;

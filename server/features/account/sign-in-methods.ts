@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
 import type { Credential } from '../../contract/users.ts';
-import type { Transact } from '../../db/transact.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
 import type { Factors } from '../../domain/factors.ts';
 import { userParty } from '../../domain/party.ts';
 import { type Html, html } from '../../http/pages.ts';
@@ -13,20 +13,24 @@ import type { Credentials } from '../credentials/service.ts';
 import type { LiveSession } from '../sessions/service.ts';
 import type { Prove } from './freshness.ts';
 import type { Visit } from './section.ts';
+import type { WaysLeft } from './ways-left.ts';
 
 export interface SignInMethodsDeps {
   transact: Transact;
-  factors: Pick<Factors, 'kinds' | 'identifiedBy'>;
-  credentials: Pick<Credentials, 'list' | 'remove'>;
+  factors: Pick<Factors, 'kinds'>;
+  credentials: Pick<Credentials, 'remove'>;
+  waysLeft: WaysLeft;
   prove: Prove;
   isFresh(session: LiveSession): boolean;
 }
 
+/** It is changed, and not removed. */
+export const PASSWORD = 'password';
 const Params = z.object({ type: z.string(), id: z.uuid() });
 const Wanted = z.object({ action: z.string() });
 
 export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: SignInMethodsDeps): void {
-  const { transact, factors, credentials, prove, isFresh } = deps;
+  const { transact, factors, credentials, waysLeft, prove, isFresh } = deps;
   const path = '/realms/:realm/account/credentials';
 
   app.post(`${path}/set-up`, { schema: { hide: true } }, async (request, reply) => {
@@ -45,21 +49,15 @@ export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: Sig
     const { type, id } = Params.parse(request.params);
     const { userId, username: name } = session;
     const by = { actor: userParty(userId, name), ipAddress: request.ip } as const;
-    const removed = await transact(realm, async (tx) => {
-      const all = await credentials.list(realm, userId, tx.sql);
-      if (!isOneOfMore(factors, all, id)) return false;
-      const user = { id: userId, username: name };
+    const user = { id: userId, username: name };
+    const work = async (tx: Tx): Promise<boolean> => {
+      if (type === PASSWORD || !(await waysLeft(tx.sql, realm, userId, id))) return false;
       return credentials.remove(tx, by, realm, user, { type, id, keep: { sessionId: session.id } });
-    });
+    };
+    // Bookkeeping: a lock counts as a write, and where it is the last way it is the only one.
+    const removed = await transact(realm, work, { bookkeeping: true });
     return reply.redirect(`/realms/${realm}/account?said=${removed ? 'removed' : 'kept'}`, 303);
   });
-}
-
-/** Who they are must stay provable by something that is left; a password is changed, and not removed. */
-export function isOneOfMore(factors: Pick<Factors, 'identifiedBy'>, all: readonly Credential[], id: string): boolean {
-  const own = all.find((one) => one.id === id);
-  if (!own || own.type === 'password') return false;
-  return factors.identifiedBy(all.flatMap((one) => (one.id === id || one.reported ? [] : [one.type])));
 }
 
 export interface MethodsView {
@@ -86,7 +84,7 @@ ${credentials.map(
 <div class="soft">${textHtml('account.methodAdded', { when: time(one.createdAt) })}${more(one)}</div>
 ${one.lastUsedAt !== null && html`<div class="soft">${textHtml('account.methodLastUsed', { when: time(one.lastUsedAt) })}</div>`}</div>
 ${
-  one.type !== 'password' &&
+  one.type !== PASSWORD &&
   post(
     `credentials/${one.type}/${one.id}/remove`,
     html`<button class="quiet">${text('account.removeMethod')}<span class="hidden"> ${nameOf(one.type)} ${one.label}</span></button>`,

@@ -21,6 +21,18 @@ export async function enabledPerson(
   return row;
 }
 
+/** Who changes what somebody signs in with waits for whoever does already. */
+export const lockPerson = (sql: Sql, realm: string, userId: string) =>
+  sql`select from realm_user where realm_id = ${realm} and id = ${userId} for no key update`;
+
+/** Whether a provider that is switched on knows them, but for one. */
+export const hasIdentity = async (sql: Sql, realm: string, userId: string, without: string): Promise<boolean> =>
+  (
+    await sql`
+      select from identity_link l join identity_provider p on p.realm_id = l.realm_id and p.id = l.provider_id
+      where l.realm_id = ${realm} and l.user_id = ${userId} and l.id <> ${without} and p.enabled limit 1`
+  ).length > 0;
+
 /** What people know clients by, as pairs with their clientIds. */
 export async function clientTitles(sql: Sql, realm: string, clientIds: readonly string[]): Promise<[string, string][]> {
   const rows = await sql<{ clientId: string; title: string }>`

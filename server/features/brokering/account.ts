@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { IdentityLink } from '../../contract/identity-links.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
-import type { Transact } from '../../db/transact.ts';
+import type { Transact, Tx } from '../../db/transact.ts';
 import { userParty } from '../../domain/party.ts';
 import { siteOf } from '../../domain/site.ts';
 import { html } from '../../http/html.ts';
@@ -87,9 +87,9 @@ ${others.map(({ alias, title }) =>
         const { userId, username } = session;
         const by = { actor: userParty(userId, username), ipAddress: request.ip } as const;
         const which = { id, keep: { sessionId: session.id } };
-        const done = await transact(realm, (tx) =>
-          ownIdentities.remove(tx, by, realm, { id: userId, username }, which),
-        );
+        const work = (tx: Tx) => ownIdentities.remove(tx, by, realm, { id: userId, username }, which);
+        // Bookkeeping: a lock counts as a write, and where it is the last way it is the only one.
+        const done = await transact(realm, work, { bookkeeping: true });
         return reply.redirect(`/realms/${realm}/account?said=${done === 'removed' ? 'removed' : 'kept'}`, 303);
       });
     },

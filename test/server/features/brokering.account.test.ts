@@ -2,9 +2,10 @@
 // person: kept where it says so, and read by whom it names.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
+import { putFlow } from '../../../server/contract/flows.ts';
 import { listIdentityLinks } from '../../../server/contract/identity-links.ts';
 import { putIdentityProvider } from '../../../server/contract/identity-providers.ts';
-import { createUser, listUsers } from '../../../server/contract/users.ts';
+import { createUser, deleteCredential, listCredentials, listUsers } from '../../../server/contract/users.ts';
 import {
   authorizePath,
   CALLBACK,
@@ -18,6 +19,7 @@ import { makeClient } from '../../support/clients.ts';
 import type { MailingServer } from '../../support/mail.ts';
 import { createPerson, type Person } from '../../support/person.ts';
 import type { TestServer } from '../../support/server.ts';
+import { answerByPasskey, createSoftPasskey } from '../../support/soft-passkey.ts';
 import { SUBJECT, type Upstream } from '../../support/upstream.ts';
 
 let brokered: Brokered;
@@ -44,6 +46,8 @@ const provider = (body: object) => server.admin.call(putIdentityProvider, { para
 const people = async () => (await server.admin.call(listUsers, { params: { realm } })).body ?? [];
 const linksOf = async (userId = '') =>
   (await server.admin.call(listIdentityLinks, { params: { realm, userId } })).body ?? [];
+const credentialsOf = async (userId: string) =>
+  (await server.admin.call(listCredentials, { params: { realm, userId } })).body ?? [];
 const makeBob = async () => {
   const body = { username: 'bob', email: 'bob@here.example', emailVerified: true, password: PASSWORD };
   return (await server.admin.call(createUser, { params: { realm }, body })).body?.id ?? '';
@@ -126,6 +130,51 @@ describe('whoever is signed in', () => {
     await bob.post(`${account()}/sign-out`, { csrf: fields.csrf ?? '' });
     expect((await comeBack(bob, url)).status).toBe(400);
     expect(await linksOf(id)).toEqual([]);
+  });
+
+  test('removes a passkey where a provider is left to sign in by, and none that is switched off', async () => {
+    const id = await makeBob();
+    const bob = await signedIn();
+    await comeBack(bob, await connect(bob));
+    const key = createSoftPasskey(new URL(server.baseUrl).origin);
+    const api = async (method: string, path: string, body: object): Promise<Response> => {
+      const csrf = (await bob.once(`${account()}/profile`)).headers.get('x-xsrf-token') ?? '';
+      const headers = { 'x-xsrf-token': csrf, 'content-type': 'application/json' };
+      return bob.once(`${account()}/${path}`, { method, headers, body: JSON.stringify(body) });
+    };
+    const { ticket, publicKey } = Object(await (await api('POST', 'credentials/webauthn/start', {})).json());
+    const made = await api('POST', 'credentials/webauthn', { ticket, response: key.create(publicKey) });
+    const passkey = Object(await made.json()).id;
+    const password = (await credentialsOf(id)).find(({ type }) => type === 'password')?.id ?? '';
+    const params = { realm, userId: id, type: 'password', id: password };
+    await server.admin.call(deleteCredential, { params });
+    const executions = [{ authenticatorId: 'webauthn', requirement: 'REQUIRED' as const }];
+    await server.admin.call(putFlow, { params: { realm, alias: 'browser' }, body: { executions } });
+
+    const again = createPerson(server.baseUrl);
+    const asked = await again.open(`/realms/${realm}/login?for=account`);
+    const home = await again.fill(asked, answerByPasskey(key, asked, publicKey.user.id));
+    expect(new URL(home.url).pathname).toBe(account());
+    const remove = () =>
+      again.post(`${account()}/credentials/webauthn/${passkey}/remove`, { csrf: home.fields.csrf ?? '' });
+    await provider({ enabled: false });
+    expect((await remove()).text).toContain('It was not removed');
+    await provider({ enabled: true });
+    expect((await remove()).text).toContain('It has been removed');
+    expect([await credentialsOf(id), (await linksOf(id)).length]).toEqual([[], 1]);
+  });
+
+  test('keeps the provider where the only password was reported as stolen', async () => {
+    const id = await makeBob();
+    const bob = await signedIn();
+    const home = await comeBack(bob, await connect(bob));
+    await server.pool.query(
+      `update credential set secret = secret || '{"reported": true}' where realm_id = $1 and user_id = $2`,
+      [realm, id],
+    );
+    const [link] = await linksOf(id);
+    const kept = await bob.post(`${account()}/identities/${link?.id}/remove`, { csrf: home.fields.csrf ?? '' });
+    expect([kept.text.includes('It was not removed'), await linksOf(id)]).toMatchObject([true, [{ id: link?.id }]]);
   });
 
   test.each([
