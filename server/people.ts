@@ -86,6 +86,8 @@ import { createDistrust } from './reported.ts';
 
 /** Sign-ins of one address that need a row before anybody has proven anything; what fits into a cookie needs none. */
 const UNPROVEN_A_MINUTE = 60;
+/** Of pages that wait: as many as an office shows at once, each every three seconds. */
+const LOOKS_A_MINUTE = 1200;
 /** Links for forgotten passwords that one address may ask for. */
 const RECOVERIES_A_MINUTE = 10;
 /** Forms for an account that one address may send. */
@@ -347,6 +349,7 @@ export function createPeople(deps: PeopleDeps) {
         registry,
         continuations,
         links: pageLinks,
+        looks: createAttempts({ limit: LOOKS_A_MINUTE, now }),
         registration: { isOpen, sendClosed },
       });
       upstreamLogout.mount(pages, singleLogout);

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import { adminArrivalPath } from '../../http/own-addresses.ts';
 import { type PlainKey, plainText } from '../../http/texts.ts';
 import type { AuthenticatorRecord, Form } from '../authenticators/authenticator.ts';
@@ -45,6 +46,8 @@ export interface SignInRoutesDeps {
   /** What sign-ins go on to, beside addresses alone. */
   continuations: readonly Continuation[];
   links: readonly PageLink[];
+  /** Bounds how often the pages of one address that wait may ask. */
+  looks: Pick<Attempts, 'take'>;
   /** Where people can make accounts, and what is shown where they can't. */
   registration: {
     isOpen(settings: RealmSettingsDto): boolean;
@@ -62,7 +65,7 @@ function formOf(body: unknown): Form {
 
 export function signInRoutes(
   app: FastifyInstance,
-  { signIns, sessions, settings, registry, continuations, links, registration }: SignInRoutesDeps,
+  { signIns, sessions, settings, registry, continuations, links, looks, registration }: SignInRoutesDeps,
 ): void {
   async function realmSettings(params: unknown) {
     const { realm } = Params.parse(params);
@@ -138,6 +141,10 @@ export function signInRoutes(
 
   app.get(`${path}/waiting`, { schema: { hide: true } }, async (request, reply) => {
     const { realm } = await realmSettings(request.params);
+    const retryAfterSeconds = looks.take(inRealm(realm, request.ip));
+    // The page asks on, and goes on when it is answered again.
+    if (retryAfterSeconds !== undefined)
+      throw new Problem('too-many-requests', 'Too many pages ask from here. Try again shortly.', { retryAfterSeconds });
     // It looks, and nothing goes on by it: the page that is loaded anew does that.
     const view = await signIns.view(reply, request, realm);
     return reply.type('text/plain').send(view?.page?.ready ? '' : (view?.mark ?? ''));
