@@ -1,8 +1,9 @@
 // Owns: each endpoint that the specification names (endpoints.txt) is a route of the server and, unless it is a page for people or
-// the documentation itself, in the OpenAPI document; `/**` is a family, of which there is more than one.
+// the documentation itself, in the OpenAPI document; `/**` is a family, of which there is more than one. And who reads that
+// document finds the code.
 // Does not own: what they answer (conformance.*.test.ts and the features' tests).
 // Implements: specification 4.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -42,6 +43,17 @@ test('each is in the OpenAPI document', () => {
   };
   const missing = endpoints.filter(({ line, method, at }) => !shown.includes(line) && !has(method, at));
   expect(missing.map(({ line }) => line)).toEqual([]);
+});
+
+test('the tag of each is the folder of its feature, but for those that the README names', async () => {
+  const folders = readdirSync(path.join(import.meta.dirname, '../../server/features'));
+  const readme = readFileSync(path.join(import.meta.dirname, '../../README.md'), 'utf8');
+  const named = /To find an endpoint,[\s\S]*?\n\n/.exec(readme)?.[0] ?? '';
+  const { paths = {} } = await server.app.api.document();
+  const tags = new Set(
+    Object.values(paths).flatMap((of) => Object.values(of ?? {}).flatMap((one) => Object(one).tags)),
+  );
+  expect([...tags].filter((tag) => !folders.includes(tag) && !named.includes(`\`${tag}\``))).toEqual([]);
 });
 
 test('each is a route', async () => {

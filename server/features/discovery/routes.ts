@@ -1,4 +1,5 @@
-// GET discovery (both forms) and JWKS. Public, so readable from any origin (no cookie, nothing of anybody's).
+// GET below /.well-known (discovery in both forms, protected resources, UMA) and /oauth2/jwks. Public, so readable from any origin (no
+// cookie, nothing of anybody's).
 // What has passed here once is ready: http/ready.ts answers it from then on, until it changes. Specification 4.11.
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { discoveryRoute, jwksRoute, serverMetadataRoute } from '../../contract/oauth.ts';
