@@ -1,6 +1,6 @@
 // Owns: who holds a second factor proves one of theirs before another is set up, whatever the flow names.
 // Does not own: the engine's cases (engine.unit.test.ts), each factor's own tests.
-// Implements: specification 2.1, 2.2; decisions "Sign-in".
+// Implements: specification 2.1, 2.2; decisions "Second factors that people hold".
 import { expect, test } from 'vitest';
 import { type ExecutionInput, putFlow } from '../../../server/contract/flows.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
