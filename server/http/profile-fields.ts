@@ -4,7 +4,7 @@ import { PHONE_CONFIRMED, withoutOldConfirmation } from '../contract/phone.ts';
 import type { ProfileAttribute, UserProfile } from '../contract/user-profile.ts';
 import { invalidState } from './field-errors.ts';
 import { type Html, html } from './html.ts';
-import { plainText, text } from './texts.ts';
+import { plainText, said, text } from './texts.ts';
 
 const MOST = 255;
 const MOST_OF_MANY = 4000;
@@ -120,6 +120,10 @@ export function withValues<T extends { firstName: string | null; lastName: strin
     attributes: withoutOldConfirmation(person.attributes, Object.fromEntries([...kept, ...filled]), {}),
   };
 }
+
+/** What doesn't fit, with the name of its field, as a person is told it. */
+export const toldFault = ({ label, message }: { label: string; message: string }): string =>
+  text('profile.fault', { label, fault: said(message) });
 
 /** What people call themselves. @param state what else the field says of itself */
 export const usernameField = (value: string | undefined, state: Html | false): Html => html`<div class="field">

@@ -4,8 +4,8 @@
 // addresses does so before an account is made or anybody learns that there is one.
 import type { By } from '../../contract/events.ts';
 import type { Transact } from '../../db/transact.ts';
-import { valuesIn, withValues } from '../../http/profile-fields.ts';
-import { said, text } from '../../http/texts.ts';
+import { toldFault, valuesIn, withValues } from '../../http/profile-fields.ts';
+import { text } from '../../http/texts.ts';
 import type { Form, Kept, Step, StepPage, StepVerdict } from '../authenticators/authenticator.ts';
 import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
@@ -99,9 +99,8 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     const fault = await accounts.fault(realm, person);
     const byEmail = settings.registrationEmailAsUsername;
     if (fault) {
-      const label = fault.label || text(fault.path === 'email' ? 'account.email' : 'account.username');
       const at = fault.path === 'username' && byEmail ? 'email' : fault.path;
-      return { at, message: text('profile.fault', { label, fault: said(fault.message) }) };
+      return { at, message: toldFault(fault) };
     }
     if (!byEmail && (await accounts.usernameTaken(realm, person, arrived.username)))
       return { at: 'username', message: text('register.usernameTaken') };

@@ -96,13 +96,13 @@ export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps)
       sendChoice(reply, place, invited, { inputs, wrong: { field, message, values } });
     const unaccepted = termsFault(policy, form);
     if (unaccepted !== undefined) return again('terms', unaccepted);
-    const username = policy.registrationEmailAsUsername ? '' : (form.username ?? '').trim();
+    const username = policy.registrationEmailAsUsername ? undefined : (form.username ?? '').trim();
     const nobody = { username, firstName: null, lastName: null, attributes: {} };
     const person = withValues(inputs, valuesIn(inputs, form), nobody);
     const terms = termsOf(policy);
     const made = await invitations.register(realm, place.token, { person, password, repeated, terms }, request.ip);
     if (made.do === 'over') return sendOver(reply, place);
-    if (made.do === 'taken') return again('username', text('register.taken'));
+    if (made.do === 'taken') return again('form', text('register.taken'));
     if (made.do === 'fault') return again(made.field, made.message);
     const to = `/realms/${realm}/login?for=account`;
     return sendDone(reply, place, { message: text('invitation.made'), to, words: text('recover.goOn') });

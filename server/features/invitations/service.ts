@@ -12,6 +12,8 @@ import type { Transact, Tx } from '../../db/transact.ts';
 import { invitationLinkTo } from '../../domain/links.ts';
 import { userParty } from '../../domain/party.ts';
 import { may, type Principal } from '../../domain/principal.ts';
+import { toldFault } from '../../http/profile-fields.ts';
+import { text } from '../../http/texts.ts';
 import type { ChoosePassword } from '../credentials/new-password.ts';
 import type { Send } from '../messaging/send.ts';
 import type { NewPerson, OwnAccounts } from '../users/own-account.ts';
@@ -44,7 +46,7 @@ export interface How {
   mail?: boolean | undefined;
   expiresInSeconds?: number | undefined;
 }
-/** `fault`: of one field. `over`: used, revoked or too old. */
+/** `fault`: of one field, as the person is told it. `over`: used, revoked or too old. */
 export type Registered =
   | { do: 'done' }
   | { do: 'over' }
@@ -220,7 +222,8 @@ export function createInvitations(deps: InvitationsDeps) {
         terms,
         ...form
       }: {
-        person: Omit<NewPerson, 'email'>;
+        /** `username` undefined: their address is. */
+        person: Omit<NewPerson, 'email' | 'username'> & { username: string | undefined };
         password: string | undefined;
         repeated: string | undefined;
         terms: { url: string | null; version: string | null } | undefined;
@@ -230,9 +233,11 @@ export function createInvitations(deps: InvitationsDeps) {
       const link = digestOf(secret);
       const found = await store.find(sql, realm, { link }, { now: now() });
       if (!found) return { do: 'over' };
-      const whole = { ...person, username: person.username || found.email, email: found.email };
+      const whole = { ...person, username: person.username ?? found.email, email: found.email };
       const fault = await accounts.fault(realm, whole);
-      if (fault) return { do: 'fault', field: fault.path, message: fault.message };
+      if (fault) return { do: 'fault', field: fault.path, message: toldFault(fault) };
+      const usernameTaken = person.username !== undefined && (await accounts.usernameTaken(realm, whole));
+      if (usernameTaken) return { do: 'fault', field: 'username', message: text('register.usernameTaken') };
       const chosen = await choosePassword(realm, whole, form);
       if (!chosen.ok) return { do: 'fault', field: chosen.field, message: chosen.message };
       const phc = chosen.phc;

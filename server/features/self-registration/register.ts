@@ -8,9 +8,9 @@ import { idNamed } from '../../crypto/ids.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
-import { valuesIn, withValues } from '../../http/profile-fields.ts';
+import { toldFault, valuesIn, withValues } from '../../http/profile-fields.ts';
 import { termsFault, termsOf } from '../../http/terms.ts';
-import { said, text } from '../../http/texts.ts';
+import { text } from '../../http/texts.ts';
 import type { Form, Kept, PageStep, Passed, Step } from '../authenticators/authenticator.ts';
 import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
 import type { enrolmentPage, passedBy } from '../authenticators/webauthn.ts';
@@ -170,9 +170,8 @@ export function createRegister(deps: RegisterDeps): PageStep {
       const person = await personIn(step, form);
       const fault = await accounts.fault(realm, person);
       if (fault) {
-        const label = fault.label || text(fault.path === 'email' ? 'account.email' : 'account.username');
         const at = fault.path === 'username' && settings.registrationEmailAsUsername ? 'email' : fault.path;
-        return again(at, text('profile.fault', { label, fault: said(fault.message) }), keep);
+        return again(at, toldFault(fault), keep);
       }
       const unaccepted = termsFault(settings, form);
       if (unaccepted !== undefined) return again('terms', unaccepted, keep);

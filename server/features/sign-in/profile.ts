@@ -1,8 +1,8 @@
 // A required action: names, and what else the realm lets people say of themselves (UPDATE_PROFILE).
 import { mustHold } from '../../domain/proof.ts';
 import { html } from '../../http/html.ts';
-import { type ProfileInput, profileFields, valuesIn, valuesOf } from '../../http/profile-fields.ts';
-import { said, text } from '../../http/texts.ts';
+import { type ProfileInput, profileFields, toldFault, valuesIn, valuesOf } from '../../http/profile-fields.ts';
+import { text } from '../../http/texts.ts';
 import type { Complaint, Kept, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 import type { Notify } from '../messaging/notify.ts';
 import type { OwnProfiles } from '../users/own-profile.ts';
@@ -43,8 +43,7 @@ export function createProfile({ profiles, notify }: { profiles: OwnProfiles; not
         values,
       );
       if (changed.ok) return { do: 'done' };
-      const { label, message, path } = changed;
-      return again(path, text('profile.fault', { label, fault: said(message) }));
+      return again(changed.path, toldFault(changed));
     },
   };
 }

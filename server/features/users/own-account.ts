@@ -11,6 +11,7 @@ import { userParty } from '../../domain/party.ts';
 import { SUBJECT_TAKEN } from '../../domain/subjects.ts';
 import { profileFaults, readProfile } from '../../domain/user-profile.ts';
 import { type ProfileInput, profileInputs } from '../../http/profile-fields.ts';
+import { text } from '../../http/texts.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
 import { type Fault, ownFault } from './own-profile.ts';
 import * as store from './store.ts';
@@ -60,7 +61,10 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
 
     /** What speaks against it, but for names that are taken. */
     async fault(realm: string, person: NewPerson): Promise<Fault | undefined> {
-      const told = (path: string, message: string): Fault => ({ ok: false, path, label: '', message });
+      const told = (path: string, message: string): Fault => {
+        const label = text(path === 'email' ? 'account.email' : 'account.username');
+        return { ok: false, path, label, message };
+      };
       if (!Email.safeParse(person.email).success) return told('email', 'must be an e-mail address');
       const name = Username.safeParse(person.username);
       if (!name.success) return told('username', name.error.issues[0]?.message ?? 'is not valid');

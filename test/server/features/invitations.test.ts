@@ -7,6 +7,7 @@ import { eraseUser } from '../../../server/contract/gdpr.ts';
 import * as api from '../../../server/contract/invitations.ts';
 import * as organizations from '../../../server/contract/organizations.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
+import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, getUser, listUsers } from '../../../server/contract/users.ts';
 import { administrator } from '../../support/administrators.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
@@ -147,7 +148,7 @@ test('a form of another site accepts nothing', async () => {
 test('what is wrong with a new account is said, and the invitation stays', async () => {
   const link = await invited(eve());
   const wrong: [Record<string, string>, string][] = [
-    [{ username: 'ada' }, 'can’t be made'],
+    [{ username: 'ada' }, 'This username is taken.'],
     [{ username: 'a b\u200b' }, ''],
     [{ repeated: 'another one' }, ''],
     [{ password: 'short', repeated: 'short' }, ''],
@@ -159,6 +160,20 @@ test('what is wrong with a new account is said, and the invitation stays', async
   }
   expect(await members()).toEqual([]);
   expect(await post(person(), 'register', link, newcomer)).toMatchObject({ heading: 'You are in' });
+});
+
+test('a field that doesn’t fit is named, in the language of the page', async () => {
+  const department = { name: 'department', displayName: 'Abteilung', required: ['user' as const] };
+  await call(putUserProfile, { params: params(), body: { attributes: [department] } });
+  await call(putSettings, { params: params(), body: { supportedLocales: ['en', 'de'] } });
+  const link = await invited(eve());
+  const hans = createPerson(site.server.baseUrl, { 'accept-language': 'de' });
+  expect((await post(hans, 'register', link, newcomer)).text).toContain('Abteilung fehlt.');
+  const nameless = { ...newcomer, 'attribute.department': 'IT', username: ' ' };
+  expect((await post(hans, 'register', link, nameless)).text).toMatch(/role="alert"[^>]*><p>Benutzername /);
+  const taken = await post(hans, 'register', link, { ...nameless, username: 'ada' });
+  expect(taken.text).toContain('Dieser Benutzername ist vergeben.');
+  expect(await pending()).toHaveLength(1);
 });
 
 test('the terms are accepted as the page showed them, and not unread where they changed meanwhile', async () => {
