@@ -13,7 +13,7 @@ import type { Notify } from '../messaging/notify.ts';
 import type { OwnEmails } from '../users/own-email.ts';
 import type { OwnProfiles } from '../users/own-profile.ts';
 import type { AsThemselves } from './as-themselves.ts';
-import type { Tickets } from './tickets.ts';
+import { type Tickets, used } from './tickets.ts';
 
 export interface OwnDetailsDeps {
   profiles: OwnProfiles;
@@ -120,6 +120,7 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
       const kept = EmailTicket.parse(tickets.open(realm, holder, 'email', ticket));
       const email = kept.email ?? '';
       const { email: present, verified } = await emails.of(realm, userId);
+      if (verified && present?.toLowerCase() === email.toLowerCase()) throw used();
       const proof = await codes.check(realm, kept, { code }, emailContext(write, email));
       const user = { id: userId, username };
       const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);

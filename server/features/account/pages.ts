@@ -71,7 +71,7 @@ export async function sendAccount(reply: FastifyReply, view: AccountView): Promi
   const body = html`${said && html`<p class="note" role="status">${said}</p>`}
 ${profileSection({ ...view, name }, { post, time })}
 ${ownApplicationsSection(view.applications)}
-${methodsSection({ credentials: view.credentials, kinds: view.kinds, post, time })}
+${methodsSection({ credentials: view.credentials, kinds: view.kinds, post, time, mayChange: !acting })}
 ${sections.map((section) => html`${section}`)}
 <h2>${text('account.sessions')}</h2>
 <ul class="rows">

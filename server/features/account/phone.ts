@@ -16,7 +16,7 @@ import type { OwnPhones, plainNumber } from '../users/own-phone.ts';
 import type { AsThemselves } from './as-themselves.ts';
 import type { AccountWrite } from './own-details.ts';
 import type { AccountSection } from './section.ts';
-import type { Tickets } from './tickets.ts';
+import { type Tickets, used } from './tickets.ts';
 
 type Sends = (realm: string, channel: 'SMS') => Promise<boolean>;
 
@@ -111,6 +111,8 @@ export function createOwnPhoneWrites(deps: OwnPhoneDeps) {
       const { userId, username } = holder;
       const kept = Ticket.parse(tickets.open(realm, holder, 'phone', ticket));
       const number = kept.phone ?? '';
+      const present = await phones.of(realm, userId);
+      if (present.verified && present.number === number) throw used();
       const proof = await codes.check(realm, kept, { code }, contextOf(write, number));
       const user = { id: userId, username };
       const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);
@@ -122,7 +124,7 @@ export function createOwnPhoneWrites(deps: OwnPhoneDeps) {
           await notify(tx, { realm, by, userId, what: 'credential-added' });
         })
         .catch((error: unknown) => {
-          throw phones.isTaken(error) ? faultAt('number', 'can’t be used: it is taken') : error;
+          throw phones.isTaken(error) ? faultAt('ticket', 'is for a number that can’t be used: it is taken') : error;
         });
     },
 

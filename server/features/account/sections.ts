@@ -74,7 +74,7 @@ ${consents.map((one) => consentRow(one, parts.titles.get(one.clientId) ?? one.cl
 </ul>`;
 
 function consentRow(
-  { clientId, scopes: allowed, claims, grantedAt }: ConsentRecord,
+  { clientId, scopes: allowed, resources, claims, grantedAt }: ConsentRecord,
   title: string,
   { scopes, mayChange, post, time }: ApplicationsParts,
   about: Html | false = false,
@@ -83,6 +83,7 @@ function consentRow(
   return html`<li>
 <div><strong>${title}</strong>${about}
 ${allowed.length > 0 && scopeList(allowed, scopes)}
+${resources.length > 0 && html`<ul class="soft">${resources.map((resource) => html`<li>${text('consent.resource', { resource })}</li>`)}</ul>`}
 ${claims.length > 0 && html`<div class="soft">${claims.join(', ')}</div>`}
 <div class="soft">${textHtml('account.allowed', { when: time(grantedAt) })}</div></div>
 ${mayChange && post(`consents/${encodeURIComponent(clientId)}/withdraw`, button)}

@@ -65,10 +65,12 @@ export interface MethodsView {
   kinds: Factors['kinds'];
   post(action: string, inside: Html): Html;
   time(at: number): Html;
+  /** False: somebody else acts for the person. */
+  mayChange: boolean;
 }
 
 /** The section of the account page. */
-export const methodsSection = ({ credentials, kinds, post, time }: MethodsView): Html => {
+export const methodsSection = ({ credentials, kinds, post, time, mayChange }: MethodsView): Html => {
   const nameOf = (type: string) => said(kinds.find((kind) => kind.type === type)?.name ?? type);
   const more = ({ backedUp, codesLeft: left, reported }: Credential): string => {
     if (reported) return text('account.methodReported');
@@ -84,6 +86,7 @@ ${credentials.map(
 <div class="soft">${textHtml('account.methodAdded', { when: time(one.createdAt) })}${more(one)}</div>
 ${one.lastUsedAt !== null && html`<div class="soft">${textHtml('account.methodLastUsed', { when: time(one.lastUsedAt) })}</div>`}</div>
 ${
+  mayChange &&
   one.type !== PASSWORD &&
   post(
     `credentials/${one.type}/${one.id}/remove`,
@@ -93,7 +96,9 @@ ${
 </li>`,
 )}
 </ul>
-<div class="actions">
+${
+  mayChange &&
+  html`<div class="actions">
 ${kinds.flatMap(({ name, setUpBy }) =>
   setUpBy
     ? [
@@ -104,5 +109,6 @@ ${kinds.flatMap(({ name, setUpBy }) =>
       ]
     : [],
 )}
-</div>`;
+</div>`
+}`;
 };

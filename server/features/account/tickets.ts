@@ -37,4 +37,6 @@ export function createTickets({ seal, now }: { seal: Seal; now: () => Date }) {
 }
 export type Tickets = ReturnType<typeof createTickets>;
 
+/** What it was for is done already. */
+export const used = () => faultAt('ticket', 'was used already');
 const over = () => faultAt('ticket', 'is none, or good no more: begin anew');

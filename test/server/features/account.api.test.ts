@@ -118,6 +118,7 @@ test('an address changes once a code proves the new one; a guessed code doesn’
   expect((await me('PUT', 'email', { ticket, code: wrong })).status).toBe(400);
   expect((await stored())?.email).toBe(address());
   expect((await me('PUT', 'email', { ticket, code })).status).toBe(204);
+  expect(errorsOf(await me('PUT', 'email', { ticket, code }))).toEqual(['ticket']);
   expect(await stored()).toMatchObject({ email: address('new'), emailVerified: true });
   await site.mailTo(address(), 'your e-mail address was changed');
 

@@ -162,6 +162,9 @@ describe('who acts for a person', () => {
     const browser = await acting();
     const account = await browser.open(`/realms/${REALM}/account`);
     const { csrf = '' } = account.fields;
+    const forms = [...account.text.matchAll(/action="[^"]*\/account\/([^"]*)"/g)].map(([, action]) => action);
+    expect(forms).toEqual(['sign-out']);
+    expect((await browser.once(`/realms/${REALM}/account/gdpr/export`)).status).toBe(401);
     const { body: sessions = [] } = await server.admin.call(listSessions, { params, query: { userId: person.id } });
     const theirs = sessions.find(({ impersonator }) => impersonator === null)?.id;
     for (const path of [`sessions/${theirs}/end`, 'credentials/set-up', `credentials/otp/${person.id}/remove`])

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { putFlow } from '../../../server/contract/flows.ts';
 import { putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, getUser, putUser } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
@@ -160,11 +161,27 @@ test('by the account API the same: a code, one try that is wrong, the number, an
   expect((await api(ada, 'PUT', { ticket: `${ticket}x`, code: right })).status).toBe(400);
   expect((await api(ada, 'PUT', { ticket, code: right })).status).toBe(204);
   expect((await api(ada, 'GET')).body).toEqual({ number: NUMBER, verified: true, mayChange: true });
+  const twice = await api(ada, 'PUT', { ticket, code: right });
+  expect([twice.status, twice.body.errors]).toEqual([400, [{ path: 'ticket', message: 'was used already' }]]);
   expect((await api(ada, 'POST', { number: NUMBER })).status).toBe(400);
   expect((await api(ada, 'DELETE')).status).toBe(204);
   expect(await attributes()).toEqual({ phone_number: [NUMBER] });
   expect((await server.admin.call(listSessions, { params: { realm } })).body).toHaveLength(1);
   expect((await ada.open(`/realms/${realm}/account`)).heading).toBe('ada');
+});
+
+test('a number that became somebody else’s subject meanwhile is refused by the name of the field', async () => {
+  const body = { subjectStrategy: 'attribute' as const, subjectAttribute: 'phone_number' };
+  await server.admin.call(putSettings, { params: { realm }, body });
+  const ada = createPerson(server.baseUrl);
+  await signIn(ada);
+  const { ticket } = (await api(ada, 'POST', { number: NUMBER })).body;
+  const right = await code();
+  const bob = { username: 'bob', attributes: { phone_number: [NUMBER] } };
+  await server.admin.call(createUser, { params: { realm }, body: bob });
+  const refused = await api(ada, 'PUT', { ticket, code: right });
+  expect([refused.status, refused.body.errors]).toMatchObject([400, [{ path: 'ticket' }]]);
+  expect(await attributes()).toEqual({});
 });
 
 test('the account page removes it, after which no code is asked for there', async () => {
