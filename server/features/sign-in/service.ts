@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { TokenSeal } from '../../crypto/token-seal.ts';
-import { newSecret, sameSecret, sha256 } from '../../crypto/tokens.ts';
+import { sameSecret, sha256 } from '../../crypto/tokens.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
@@ -24,10 +24,11 @@ import { createAtOnce } from './at-once.ts';
 import { createCircumstances } from './circumstances.ts';
 import { type Continuation, continuationOf } from './continuation.ts';
 import { type Carried, inTab } from './cookie.ts';
+import { createEnd } from './end.ts';
 import { createJudgeFor } from './enough.ts';
-import { type Answer, createFinish, type Ending } from './finish.ts';
+import { type Answer, createFinish } from './finish.ts';
 import { createJudge, idOf, isPage, isSetUp, type NextStep } from './judge.ts';
-import { joined, reopened, restarted, takenBy } from './machine.ts';
+import { reopened, restarted, takenBy } from './machine.ts';
 import { createRun, type RegisterStep, type Visit } from './run.ts';
 import {
   type BeginInput,
@@ -108,6 +109,8 @@ export function createSignIns(deps: SignInDeps) {
   const runner = createRun({ ...deps, judge, circumstances: createCircumstances(deps) });
   const { run, nextStepOf, pageOf, besideOf, asksDevice } = runner;
   const finish = createFinish({ ...deps, storage });
+  const { end, endOnItsOwn, withdraw } = createEnd({ sessions: deps.sessions, storage, run, finish });
+
   /** One that goes on from a session is as risky as the sign-in that made it, by the policy as it is now. */
   function begun(input: BeginInput, policy: RealmSettingsDto): Open {
     const state = begunBy({ ...input, now: now(), identify: deps.factors.identify });
@@ -124,6 +127,7 @@ export function createSignIns(deps: SignInDeps) {
     if (!found) throw new Problem('not-found', 'There is no such realm here.');
     return found;
   }
+
   /** A sign-in that began with a session is found only by that session's browser. */
   async function load(request: FastifyRequest, realm: string, named: Carried | undefined): Promise<Held | undefined> {
     const held = await storage.load(realm, named);
@@ -131,8 +135,10 @@ export function createSignIns(deps: SignInDeps) {
     const session = await deps.sessions.current(request, realm);
     return session?.id === held.state.before.id ? held : undefined;
   }
+
   const isLate = (state: SignInState, nextStep: NextStep): boolean =>
     state.is === 'known' && !state.before && isSetUp(nextStep) && now().getTime() - newestProof(state) > SET_UP_MS;
+
   /** Whether the last proof is too old to set something up or show a secret; then the state in which it is asked for again. */
   async function leftAt(visit: Visit, state: SignInState, nextStep: NextStep): Promise<SignInState | undefined> {
     if (state.is !== 'known' || !isSetUp(nextStep)) return undefined;
@@ -144,41 +150,6 @@ export function createSignIns(deps: SignInDeps) {
       if (!isWithdrawn(error)) throw error;
       return (await runner.runUntold(visit, state, { do: 'withdrawn' })).state;
     }
-  }
-  /** The answer; undefined: another request has ended it, and this one goes on by the cookie. */
-  async function end(reply: FastifyReply, reached: Ending, continuations: Continuations): Promise<Answer | undefined> {
-    const { request, realm, held, state } = reached;
-    const session = state.before ? undefined : await deps.sessions.current(request, realm);
-    const ending = { ...reached, state: joined(state, session) };
-    const answer = await finish(reply, ending, continuationOf(continuations, realm, state.purpose));
-    if (answer === 'withdrawn') {
-      await withdraw(reply, ending);
-      return undefined;
-    }
-    if (answer !== 'lost') return answer;
-    if ((await storage.reload(realm, held))?.state.is === 'done') return endOnItsOwn(reply, ending, continuations);
-    storage.isRow(reply, realm, held);
-    return undefined;
-  }
-  /** What was proven holds no more: only a new beginning leads on from here. */
-  async function withdraw(reply: FastifyReply, { held, ...visit }: Ending): Promise<void> {
-    const { state } = await run(visit, visit.state, { do: 'withdrawn' });
-    await storage.keep(reply, visit.realm, held, state);
-  }
-  /**
-   * After a double click the browser takes the second answer alone, and never learns the first one's session. Everything was proven by this
-   * form, too: it ends a sign-in of its own.
-   */
-  async function endOnItsOwn(
-    reply: FastifyReply,
-    ending: Ending,
-    continuations: Continuations,
-  ): Promise<Answer | undefined> {
-    const token = newSecret();
-    const held = { ...ending.held, token, id: sha256(token), stored: false };
-    const continuation = continuationOf(continuations, ending.realm, ending.state.purpose);
-    const answer = await finish(reply, { ...ending, held }, continuation);
-    return typeof answer === 'string' ? undefined : answer;
   }
   const to =
     (path: string): Answer =>
