@@ -11,6 +11,7 @@ import { createHolders } from './features/account/holder.ts';
 import { createOwnCredentials } from './features/account/own-credentials.ts';
 import { createOwnDetails, type OwnDetails } from './features/account/own-details.ts';
 import { createOwnPhoneWrites } from './features/account/phone.ts';
+import { createStarts } from './features/account/starts.ts';
 import { createPersonGuard, guardAccount, type PersonGuard } from './features/account/surface.ts';
 import { createTickets } from './features/account/tickets.ts';
 import type { Access } from './features/admin-access/service.ts';
@@ -97,7 +98,7 @@ export function createAccountApi(deps: AccountApiDeps): {
   const gdpr = createGdpr({ sql, transact, seal, access, personalData, notify, now, newId });
   const holders = createHolders({ sql, tokens, subjects, sessions, settings, factors: own.factors, now });
   const asThemselves = createAsThemselves({ transact });
-  const written = { asThemselves, tickets: createTickets({ seal, now }) };
+  const written = { asThemselves, tickets: createTickets({ seal, now }), starts: createStarts({ now }) };
   const details = createOwnDetails({ ...own, ...written, notify, sends });
   return {
     /** For administrators too. */

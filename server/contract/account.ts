@@ -70,7 +70,7 @@ export const startEmailChange = route({
   example: { email: 'ada@example.com' },
   status: 202,
   response: z.object({ ticket: z.string().describe('Comes back with the code'), expiresAt: EpochMs }),
-  problems: ['forbidden', 'wrong-state'],
+  problems: ['forbidden', 'wrong-state', 'too-many-requests'],
 });
 export const confirmEmailChange = route({
   ...own,
@@ -111,7 +111,7 @@ export const startPhoneChange = route({
   example: { number: '+491701234567' },
   status: 202,
   response: z.object({ ticket: z.string().describe('Comes back with the code'), expiresAt: EpochMs }),
-  problems: ['forbidden', 'wrong-state'],
+  problems: ['forbidden', 'wrong-state', 'too-many-requests'],
 });
 export const confirmPhoneChange = route({
   ...own,

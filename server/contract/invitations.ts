@@ -63,7 +63,7 @@ export const createInvitation = route({
   example: { email: 'ada@example.com', mail: false },
   status: 201,
   response: Sent,
-  problems: ['forbidden', 'wrong-state'],
+  problems: ['forbidden', 'wrong-state', 'too-many-requests'],
 });
 export const resendInvitation = route({
   method: 'POST',
@@ -75,7 +75,7 @@ export const resendInvitation = route({
   body: z.strictObject(how).nullish(),
   example: { mail: false },
   response: Sent,
-  problems: ['not-found', 'forbidden', 'wrong-state'],
+  problems: ['not-found', 'forbidden', 'wrong-state', 'too-many-requests'],
 });
 export const revokeInvitation = route({
   method: 'DELETE',

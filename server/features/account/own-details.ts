@@ -13,6 +13,7 @@ import type { Notify } from '../messaging/notify.ts';
 import type { OwnEmails } from '../users/own-email.ts';
 import type { OwnProfiles } from '../users/own-profile.ts';
 import type { AsThemselves } from './as-themselves.ts';
+import type { Starts } from './starts.ts';
 import { type Tickets, used } from './tickets.ts';
 
 export interface OwnDetailsDeps {
@@ -23,6 +24,7 @@ export interface OwnDetailsDeps {
   choosePassword: ChoosePassword;
   notify: Notify;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
+  starts: Starts;
   asThemselves: AsThemselves;
   tickets: Tickets;
 }
@@ -44,7 +46,7 @@ interface ProfileInput {
 const EmailTicket = z.record(z.string(), z.string());
 
 export function createOwnDetails(deps: OwnDetailsDeps) {
-  const { profiles, emails, codes, credentials, choosePassword, notify, sends, asThemselves, tickets } = deps;
+  const { profiles, emails, codes, credentials, choosePassword, notify, sends, starts, asThemselves, tickets } = deps;
 
   async function profile(realm: string, userId: string): Promise<OwnProfile> {
     const [person, { shown, inputs }, { mayChange }] = await Promise.all([
@@ -106,6 +108,7 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
       const fault = await emails.fault(realm, userId, email);
       if (fault !== undefined) throw faultAt('email', said(fault));
       if (!(await sends(realm, 'EMAIL'))) throw new Problem('wrong-state', 'The realm sends no e-mail');
+      starts(realm, userId, 'EMAIL');
       const owner = await emails.ownerOf(realm, email, userId);
       const context = emailContext(write, email);
       const kept = await asThemselves.write(realm, holder, (tx) =>

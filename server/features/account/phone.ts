@@ -16,6 +16,7 @@ import type { OwnPhones, plainNumber } from '../users/own-phone.ts';
 import type { AsThemselves } from './as-themselves.ts';
 import type { AccountWrite } from './own-details.ts';
 import type { AccountSection } from './section.ts';
+import type { Starts } from './starts.ts';
 import { type Tickets, used } from './tickets.ts';
 
 type Sends = (realm: string, channel: 'SMS') => Promise<boolean>;
@@ -74,6 +75,7 @@ export interface OwnPhoneDeps {
   codes: MailedCodes;
   credentials: Pick<Credentials, 'guess'>;
   sends: Sends;
+  starts: Starts;
   notify: Notify;
   asThemselves: AsThemselves;
   tickets: Tickets;
@@ -83,7 +85,7 @@ const Ticket = z.record(z.string(), z.string());
 
 /** For the API. */
 export function createOwnPhoneWrites(deps: OwnPhoneDeps) {
-  const { phones, plainNumber, forgetPhone, codes, credentials, sends, notify, asThemselves, tickets } = deps;
+  const { phones, plainNumber, forgetPhone, codes, credentials, sends, starts, notify, asThemselves, tickets } = deps;
   const contextOf = ({ realm, holder }: AccountWrite, number: string) =>
     `account-phone:${realm}:${holder.userId}:${number}`;
   return {
@@ -100,6 +102,7 @@ export function createOwnPhoneWrites(deps: OwnPhoneDeps) {
       const fault = await phones.fault(realm, userId, number);
       if (fault !== undefined) throw faultAt('number', said(fault));
       if (!(await sends(realm, 'SMS'))) throw new Problem('wrong-state', 'The realm sends no SMS');
+      starts(realm, userId, 'SMS');
       const kept = await asThemselves.write(realm, holder, (tx) =>
         codes.text(tx, { realm, by, userId, number, context: contextOf(write, number) }),
       );

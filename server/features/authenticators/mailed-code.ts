@@ -73,6 +73,7 @@ export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDe
           realm,
           by,
           userId: owner.id,
+          asker: userId,
           to,
           templateKey: 'account-exists-email',
           values,
@@ -81,7 +82,15 @@ export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDe
       } else {
         const values = { code, link: linkTo(origin, realm, secret) };
         const recipient = userId === null ? { userId, stranger: true as const } : { userId };
-        const asked = { realm, by, ...recipient, to: email, templateKey: 'verify-email', values } as const;
+        const asked = {
+          realm,
+          by,
+          ...recipient,
+          asker: userId,
+          to: email,
+          templateKey: 'verify-email',
+          values,
+        } as const;
         isSent = await send(tx, { ...asked, goodForSeconds });
       }
       return { email, address: linkDigest(secret), ...kept(context, code, isSent) };
@@ -92,8 +101,8 @@ export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDe
       const code = newCode();
       const values = { code };
       const goodForSeconds = LIFETIME_SECONDS;
-      const asked = { realm, by, userId, to: number, templateKey: 'otp-sms', values, goodForSeconds } as const;
-      return { phone: number, ...kept(context, code, await send(tx, asked)) };
+      const asked = { realm, by, userId, asker: userId, to: number, templateKey: 'otp-sms', values } as const;
+      return { phone: number, ...kept(context, code, await send(tx, { ...asked, goodForSeconds })) };
     },
 
     mayResend: ({ at = '0' }: Kept): boolean => now().getTime() - Number(at) >= AGAIN_AFTER_MS,

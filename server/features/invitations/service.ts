@@ -19,6 +19,7 @@ import type { Send } from '../messaging/send.ts';
 import type { NewPerson, OwnAccounts } from '../users/own-account.ts';
 import * as store from './store.ts';
 
+const HOUR = 3_600;
 const DAY = 86_400;
 const USUAL_SECONDS = 7 * DAY;
 
@@ -104,17 +105,23 @@ export function createInvitations(deps: InvitationsDeps) {
       organization: organizationName ?? settings.displayName,
       inviter: principal.name,
     };
-    if (mail)
-      await send(tx, {
+    const isSent =
+      !mail ||
+      (await send(tx, {
         realm,
         by,
         userId: null,
         stranger: true,
+        byAdministrator: true,
         to: email,
         templateKey: 'invitation-email',
         names: principal.type === 'user' ? [principal.id] : [],
         values,
         goodForSeconds: expiresInSeconds,
+      }));
+    if (!isSent)
+      throw new Problem('too-many-requests', 'The realm’s limits of messages let no mail go there in this hour', {
+        retryAfterSeconds: HOUR - (Math.floor(at.getTime() / 1000) % HOUR),
       });
     return { ...wire(row), link: mail ? null : link };
   }

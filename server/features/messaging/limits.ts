@@ -1,5 +1,5 @@
-// How many messages there may be in an hour: to one recipient, caused from one network address, of a realm. SMS cost money, and
-// somebody's inbox is no weapon. Counted in the database, so for all replicas together. A recipient's count is locked until the
+// How many messages there may be in an hour: to one recipient, asked for by one person to whatever numbers they name, caused from one
+// network address, of a realm. SMS cost money, and somebody's inbox is no weapon. Counted in the database, so for all replicas together. A recipient's count is locked until the
 // transaction ends: one that asks for messages to several does so in the order of their addresses, so that no two wait for each other.
 import type { Channel } from '../../contract/message-drivers.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
@@ -17,7 +17,12 @@ type Limits = Pick<
 export interface Counted {
   channel: Channel;
   recipient: string;
+  /** Whose account asks for a message to wherever they say; null: nobody's, or it goes where the account says. */
+  asker: string | null;
+  /** null: known people ask, whose network says nothing. */
   ipAddress: string | null;
+  /** Nobody gets it: the same is counted, but nothing of the realm's. */
+  forNobody: boolean;
   /** Tells of what was done: nobody keeps it away by having others sent, so it has a count of its own and none of the realm's. */
   notice: boolean;
 }
@@ -28,19 +33,24 @@ export const createLimits = ({ seal, now, newId }: { seal: Seal; now: () => Date
     sql: Sql,
     realm: string,
     limits: Limits,
-    { channel, recipient, ipAddress, notice }: Counted,
-  ): Promise<'recipient' | 'address' | 'realm' | undefined> {
+    { channel, recipient, asker, ipAddress, forNobody, notice }: Counted,
+  ): Promise<'recipient' | 'person' | 'address' | 'realm' | undefined> {
     const digest = (text: string) => seal.digest(text, `message-limit:${realm}`).toString('base64url');
-    const recipientKey = `${notice ? 'notice' : 'to'} ${channel} ${digest(recipient.toLowerCase())}`;
-    const bounds = [{ key: recipientKey, most: limits.maxMessagesPerRecipientPerHour }];
-    const addressKey = ipAddress === null || notice ? undefined : `from ${digest(network(ipAddress))}`;
-    if (addressKey !== undefined) bounds.push({ key: addressKey, most: limits.maxMessagesPerAddressPerHour });
+    const { maxMessagesPerRecipientPerHour: toOne, maxMessagesPerAddressPerHour: fromOne } = limits;
+    const to = `${notice ? 'notice' : 'to'} ${channel} ${digest(recipient.toLowerCase())}`;
+    const bounds: (store.Bound & { of: 'recipient' | 'person' | 'address' })[] = [
+      { of: 'recipient', key: to, most: toOne },
+    ];
+    if (asker !== null) bounds.push({ of: 'person', key: `by ${channel} ${digest(asker)}`, most: toOne });
+    if (ipAddress !== null && !notice)
+      bounds.push({ of: 'address', key: `from ${digest(network(ipAddress))}`, most: fromOne });
     const hour = new Date(Math.floor(now().getTime() / HOUR_MS) * HOUR_MS);
-    const { used, ofRealm } = await store.count(sql, realm, bounds, { hour, channel, counts: !notice, newId });
+    const pool = forNobody ? 'NOBODY' : channel;
+    const { used, ofRealm } = await store.count(sql, realm, bounds, { hour, pool, counts: !notice, newId });
     const beyond = bounds.find(({ key, most }) => (used.get(key) ?? 0) > most);
-    if (beyond) return beyond.key === recipientKey ? 'recipient' : 'address';
+    if (beyond) return beyond.of;
     const most = { SMS: limits.maxSmsPerHour, EMAIL: limits.maxEmailsPerHour, PUSH: Number.POSITIVE_INFINITY }[channel];
-    return most === 0 || (!notice && ofRealm > most) ? 'realm' : undefined;
+    return most === 0 || (!notice && !forNobody && ofRealm > most) ? 'realm' : undefined;
   },
 });
 export type Limiter = ReturnType<typeof createLimits>;

@@ -112,7 +112,8 @@ export interface Bound {
 }
 /** Of the realm's own count. */
 export interface OfRealm {
-  channel: Channel;
+  /** NOBODY: a count that bounds nothing, so that a message to nobody costs the same work. */
+  pool: Channel | 'NOBODY';
   /** Whether this message is one of it. */
   counts: boolean;
   newId(): string;
@@ -127,7 +128,7 @@ export async function count(
   sql: Sql,
   realm: string,
   bounds: readonly Bound[],
-  { hour, channel, counts, newId }: OfRealm & { hour: Date },
+  { hour, pool, counts, newId }: OfRealm & { hour: Date },
 ): Promise<{ used: Map<string, number>; ofRealm: number }> {
   const rows = await sql<{ key: string | null; used: number }>`
     with bound as (
@@ -140,21 +141,21 @@ export async function count(
       select where ${counts} and not exists (select from more join bound using (key) where used > most)
     ), free as (
       select part from realm_message_count
-      where realm_id = ${realm} and channel = ${channel} and hour = ${hour} and exists (select from counted)
+      where realm_id = ${realm} and channel = ${pool} and hour = ${hour} and exists (select from counted)
       limit 1 for update skip locked
     ), raised as (
       update realm_message_count set used = used + 1
-      where realm_id = ${realm} and channel = ${channel} and hour = ${hour} and part = (select part from free)
+      where realm_id = ${realm} and channel = ${pool} and hour = ${hour} and part = (select part from free)
       returning 1
     ), begun as (
       insert into realm_message_count (realm_id, channel, hour, part, used)
-      select ${realm}, ${channel}, ${hour}, ${newId()}, 1 from counted where not exists (select from free)
+      select ${realm}, ${pool}, ${hour}, ${newId()}, 1 from counted where not exists (select from free)
       returning 1
     )
     select key, used from more
     union all
     select null, (select count(*) from raised)::int + (select count(*) from begun)::int + coalesce((
-      select sum(used) from realm_message_count where realm_id = ${realm} and channel = ${channel} and hour = ${hour}), 0)::int`;
+      select sum(used) from realm_message_count where realm_id = ${realm} and channel = ${pool} and hour = ${hour}), 0)::int`;
   const used = new Map(rows.map((row) => [row.key ?? '', row.used]));
   return { used, ofRealm: used.get('') ?? 0 };
 }

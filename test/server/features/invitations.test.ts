@@ -99,6 +99,20 @@ test('who has an account signs in with it and joins; nothing tells the administr
   expect((await pending()).map(({ email }) => email)).toEqual([eve()]);
 });
 
+test('more people than a network address may mail are invited; what the realm’s limits keep back is refused', async () => {
+  await call(putSettings, {
+    params: params(),
+    body: { maxMessagesPerAddressPerHour: 1, maxMessagesPerRecipientPerHour: 1 },
+  });
+  for (const name of ['one', 'two', 'three']) await invited(`${name}@${realm}.example`);
+  await expect(invite(`one@${realm}.example`)).rejects.toMatchObject({ status: 429 });
+  const all = await pending();
+  expect(all.map(({ email }) => email.split('@')[0]).sort()).toEqual(['one', 'three', 'two']);
+  // The link that was sent works on.
+  const link = linkIn(await site.mailTo(`one@${realm}.example`, 'Open this link to begin'));
+  expect((await person().open(link)).heading).toBe('You are invited to Acme Ltd');
+});
+
 test('a link works once, for its time, and opening it uses nothing up', async () => {
   const link = await invited(eve(), { organization: 'acme', expiresInSeconds: 3600 });
   for (let times = 0; times < 3; times += 1) expect((await person().open(link)).status).toBe(200);

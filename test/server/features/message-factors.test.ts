@@ -107,6 +107,21 @@ test('a code by mail is a second factor, once, for the sign-in that it was sent 
   expect(await failures()).toEqual(['email-otp-wrong', 'email-otp-wrong']);
 });
 
+test('links for people who are not there take none of the mails that the realm may send', async () => {
+  await flow([{ authenticatorId: 'magic-link', requirement: 'REQUIRED' }]);
+  await server.admin.call(putSettings, { params: { realm }, body: { maxEmailsPerHour: 1 } });
+  const askFor = async (username: string) => {
+    const person = createPerson(server.baseUrl);
+    return (await person.fill(await open(person), { username })).heading;
+  };
+  const headings = [];
+  for (let n = 0; n < 3; n += 1) headings.push(await askFor(`nobody${n}`));
+  headings.push(await askFor('ada'));
+  expect(new Set(headings).size).toBe(1);
+  await mails(1);
+  expect(mail.mails[0]?.to).toEqual(['ada@example.com']);
+});
+
 test('a code is good for five tries and ten minutes; then another one is sent', async () => {
   await flow(after('email-otp'));
   const { ada, page } = await withPassword();

@@ -2,6 +2,7 @@
 // Does not own: codes by SMS as a second factor (message-factors.test.ts), numbers in a profile (account.api.test.ts).
 // Implements: specification 2.2 (sms-otp), 4.6.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { listEvents } from '../../../server/contract/events.ts';
 import { putFlow } from '../../../server/contract/flows.ts';
 import { putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
@@ -20,9 +21,15 @@ let receiver: Receiver;
 let realm = '';
 let userId = '';
 let realms = 0;
+/** By how many milliseconds the server's clock is. */
+let ahead = 0;
 beforeAll(async () => {
   receiver = await startReceiver();
-  server = await startTestServer({ env: { SVC_OUTBOUND_CA_FILE: receiver.caFile }, retryDelaysSeconds: [0, 0] });
+  server = await startTestServer({
+    env: { SVC_OUTBOUND_CA_FILE: receiver.caFile, SVC_TRUST_PROXY: '127.0.0.1' },
+    retryDelaysSeconds: [0, 0],
+    now: () => new Date(Date.now() + ahead),
+  });
 });
 afterAll(async () => {
   await server?.stop();
@@ -62,12 +69,16 @@ async function change(who: Person): Promise<Shown> {
   const { fields } = await who.open(`/realms/${realm}/account`);
   return who.post(`/realms/${realm}/account/change`, { csrf: fields.csrf ?? '', action: 'VERIFY_PHONE' });
 }
-async function api(who: Person, method: string, body?: object) {
+async function api(who: Person, method: string, body?: object, from?: string) {
   const at = `/realms/${realm}/account/phone`;
   const token = (await who.once(at, { headers: { accept: 'application/json' } })).headers.get('x-xsrf-token') ?? '';
   const answer = await who.once(at, {
     method,
-    headers: { 'x-xsrf-token': token, ...(body && { 'content-type': 'application/json' }) },
+    headers: {
+      'x-xsrf-token': token,
+      ...(body && { 'content-type': 'application/json' }),
+      ...(from !== undefined && { 'x-forwarded-for': from }),
+    },
     ...(body && { body: JSON.stringify(body) }),
   });
   const text = await answer.text();
@@ -183,6 +194,38 @@ test('a number that became somebody else’s subject meanwhile is refused by the
   expect([refused.status, refused.body.errors]).toMatchObject([400, [{ path: 'ticket' }]]);
   expect(await attributes()).toEqual({});
 });
+
+test('one account has ten SMS sent in an hour, to whatever numbers, from whatever networks, half a minute apart', async () => {
+  const hour = 3_600_000;
+  ahead += hour - ((Date.now() + ahead) % hour) + 60_000;
+  let ada = createPerson(server.baseUrl);
+  await signIn(ada);
+  const start = (n: number) => api(ada, 'POST', { number: `+4917012345${10 + n}` }, `192.0.2.${n}`);
+  expect((await start(0)).status).toBe(202);
+  expect(await start(1)).toMatchObject({ status: 429, body: { detail: 'A code was sent just now' } });
+  for (let n = 1; n < 13; n += 1) {
+    ahead += 30_000;
+    // A sign-in is fresh for some minutes.
+    if (n % 4 === 0) {
+      ada = createPerson(server.baseUrl);
+      await signIn(ada);
+    }
+    expect((await start(n)).status).toBe(202);
+  }
+  await eventually(async () => expect(receiver.received).toHaveLength(10));
+  const { body } = await server.admin.call(listEvents, { params: { realm }, query: { type: 'MESSAGE_SUPPRESSED' } });
+  expect(body?.map(({ data }) => data.reason)).toEqual(Array(3).fill('more than the limit of the person'));
+  const { page, who } = await bobChanges();
+  await who.fill(page, { phone: NUMBER });
+  await code(NUMBER, 11);
+});
+async function bobChanges() {
+  const user = { username: 'bob', password: PASSWORD };
+  await server.admin.call(createUser, { params: { realm }, body: user });
+  const who = createPerson(server.baseUrl);
+  await who.fill(await who.open(`/realms/${realm}/login`), user);
+  return { who, page: await change(who) };
+}
 
 test('the account page removes it, after which no code is asked for there', async () => {
   const confirmed = { phone_number: [NUMBER], phone_number_verified: ['true'] };
