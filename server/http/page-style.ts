@@ -34,10 +34,11 @@ body {
 .application { margin: 0 0 1rem; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; font-size: .9rem; }
 .application img { max-width: 100%; max-height: 3rem; }
 .brand .logo { display: block; max-width: 100%; max-height: 3.5rem; }
-h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; }
+h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.02em; text-wrap: pretty; }
 h2 { margin: 2rem 0 .75rem; font-size: 1.125rem; line-height: 1.3; }
 p { margin: 0 0 1rem; }
 .lead { color: var(--soft); margin: 0 0 1.5rem; white-space: pre-line; }
+.lead:last-child { margin-bottom: 0; }
 h1 + .lead, h1 + form .lead { margin-top: -.875rem; }
 form + .lead { margin-top: 1.75rem; padding-top: 1.5rem; border-top: 1px solid var(--hair); }
 a { color: var(--link); text-underline-offset: .2em; }
@@ -65,7 +66,8 @@ fieldset + button { margin-top: .5rem; }
 .choices { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: .75rem 0 0; }
 .more > a { padding: .25rem 0; font-weight: 500; }
 .check { display: flex; gap: .625rem; align-items: start; margin-bottom: 1.25rem; }
-.check label, label.check { margin: 0; font-weight: 400; }
+.check label { margin: 0; font-weight: 400; }
+label.check { font-weight: 400; }
 .check .hint { display: block; margin: 0; }
 .check input { width: 1.25rem; height: 1.25rem; margin: .125rem 0 0; accent-color: var(--primary); flex: none; }
 button, .button {

@@ -18,6 +18,9 @@ export const decode = (text: string) =>
     (_, name: string) => ({ amp: '&', lt: '<', gt: '>', quot: '"' })[name] ?? "'",
   );
 
+/** Soft hyphens and word joiners, which only say where lines may break. */
+const LINE_BREAKS = /[\u00ad\u2060]/g;
+
 function fieldsOf(text: string): Record<string, string> {
   const form = /<form[\s\S]*?<\/form>/.exec(text)?.[0] ?? '';
   const fields: Record<string, string> = {};
@@ -69,7 +72,7 @@ export function createPerson(baseUrl: string, headers: Record<string, string> = 
       status: response.status,
       url: String(url),
       text,
-      heading: decode(/<h1>([\s\S]*?)<\/h1>/.exec(text)?.[1] ?? ''),
+      heading: decode(/<h1>([\s\S]*?)<\/h1>/.exec(text)?.[1] ?? '').replace(LINE_BREAKS, ''),
       headers: response.headers,
       fields: fieldsOf(text),
     };

@@ -65,9 +65,11 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
         const label = text(path === 'email' ? 'account.email' : 'account.username');
         return { ok: false, path, label, message };
       };
+      if (person.email.trim() === '') return told('email', 'is required');
       if (!Email.safeParse(person.email).success) return told('email', 'must be an e-mail address');
-      const name = Username.safeParse(person.username);
-      if (!name.success) return told('username', name.error.issues[0]?.message ?? 'is not valid');
+      if (person.username.trim() === '') return told('username', 'is required');
+      // in words that pages have in every language
+      if (!Username.safeParse(person.username).success) return told('username', 'has another form than it must');
       const profile = forNew(await readProfile(sql, realm));
       const fault = ownFault(profile, profileInputs(profile), { before: undefined, after: person });
       if (fault) return fault;

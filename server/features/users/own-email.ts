@@ -31,6 +31,7 @@ export function createOwnEmails({ sql }: { sql: Sql }) {
 
     /** What is wrong with an address, in words; undefined: nothing. */
     async fault(realm: string, userId: string, email: string): Promise<string | undefined> {
+      if (email.trim() === '') return 'is required';
       if (!Email.safeParse(email).success) return 'must be an e-mail address';
       const [row, profile] = await Promise.all([find(realm, userId), readProfile(sql, realm)]);
       if (!row) return undefined;

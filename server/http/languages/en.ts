@@ -282,7 +282,7 @@ export const texts = {
     'It took too long, or other sign-ins were begun in this browser. Nothing is lost: go back to the application that you came from and sign in there again, or start again here.',
   'signIn.cookies': 'If this happens every time, allow cookies for this site.',
 
-  'verify.title': 'Confirm your e-mail address',
+  'verify.title': 'Confirm your e-\u2060mail address',
   'verify.lead':
     'A code and a link are on their way to {email}. Enter the code, or open the link in this browser, within {minutes} minutes.',
   'verify.linkLead': 'You asked to confirm your e-mail address by this link.',

@@ -193,6 +193,15 @@ test('where people choose a username, one that is taken is told, and an address 
   expect((await who.fill(after, { username: 'ada', ...both })).url).toContain('/account');
 });
 
+test('what is left empty is told as required, and a name that can’t be one as such, in the page’s language', async () => {
+  await set({ registrationEmailAsUsername: false, supportedLocales: ['de'], defaultLocale: 'de' });
+  const { who, after } = await register({ username: ' ', email: address() });
+  expect(after.text).toContain('Benutzername fehlt.');
+  expect((await who.fill(after, { username: 'ada', email: '', ...both })).text).toContain('E-Mail fehlt.');
+  const odd = await who.fill(after, { username: 'a\u202eda', ...both });
+  expect(odd.text).toContain('Benutzername hat nicht die verlangte Form.');
+});
+
 test('an address is nobody’s username but its owner’s: whether another’s has an account is not told', async () => {
   await site.sendsMail(realm);
   await set({ registrationEmailAsUsername: false });
