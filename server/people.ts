@@ -14,6 +14,7 @@ import { type Attempts, createAttempts } from './domain/attempts.ts';
 import { type CodeGuessDeps, createCodeGuesses } from './domain/code-guesses.ts';
 import { createFactors } from './domain/factors.ts';
 import { ERASURES_A_MINUTE } from './features/account/erase.ts';
+import { createMayHavePassword } from './features/account/own-password.ts';
 import { createForgetPhone, createPhoneSection } from './features/account/phone.ts';
 import { accountRoutes } from './features/account/routes.ts';
 import { createWaysLeft } from './features/account/ways-left.ts';
@@ -365,7 +366,18 @@ export function createPeople(deps: PeopleDeps) {
       impersonationPages(pages, { transact, sessions, settings, baseUrl });
       accountRoutes(pages, {
         ...{ sql, transact, sessions, factors, credentials, signIns, logout, settings, now },
-        ...{ profiles, emails, waysLeft, gdpr, notify, sends, erasures, offline, agents },
+        ...{
+          profiles,
+          emails,
+          waysLeft,
+          mayHavePassword: createMayHavePassword({ flows, elsewhere }),
+          gdpr,
+          notify,
+          sends,
+          erasures,
+          offline,
+          agents,
+        },
         sections: [
           identities.section(connections, ownIdentities),
           createPhoneSection({ phones, forgetPhone, sends, transact }),

@@ -29,6 +29,8 @@ export interface AccountView {
   realm: string;
   settings: RealmSettingsDto;
   profile: Profile;
+  /** Their address: nothing is sent there but codes. */
+  isUnconfirmed: boolean;
   sessions: readonly Session[];
   /** The session that looks at the page. */
   currentId: string;

@@ -29,10 +29,11 @@ import { accountChangeRoutes } from './changes.ts';
 import { eraseRoute } from './erase.ts';
 import { createFreshness } from './freshness.ts';
 import { csrfOf } from './holder.ts';
+import type { MayHavePassword } from './own-password.ts';
 import { sendAccount, sendSignedOut } from './pages.ts';
 import type { AccountSection } from './section.ts';
 import { toldActivities } from './sections.ts';
-import { signInMethodRoutes } from './sign-in-methods.ts';
+import { PASSWORD, signInMethodRoutes } from './sign-in-methods.ts';
 import * as store from './store.ts';
 import type { WaysLeft } from './ways-left.ts';
 
@@ -43,6 +44,7 @@ export interface AccountDeps {
   factors: Factors;
   credentials: Pick<Credentials, 'list' | 'remove'>;
   waysLeft: WaysLeft;
+  mayHavePassword: MayHavePassword;
   profiles: Pick<OwnProfiles, 'read' | 'fields'>;
   emails: Pick<OwnEmails, 'of'>;
   offline: OfflineSessions;
@@ -156,18 +158,23 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
       allowed.length > 0 ? store.scopeDescriptions(sql, realm, allowed) : [],
     ]);
     const values = new Map(Object.entries(person?.attributes ?? {}));
-    const mayMail = address.mayChange && mails;
+    const has = own.some(({ type }) => type === PASSWORD);
+    const isUnconfirmed = address.email !== null && !address.verified;
+    const mayMail = mails && (address.mayChange || isUnconfirmed);
+    const emailWords = isUnconfirmed ? text('account.confirmEmail') : text('account.changeEmail');
+    const passwordWords = has ? text('account.changePassword') : text('account.setPassword');
     const changes = [
       ...(inputs.length > 0 ? [{ action: 'UPDATE_PROFILE' as const, words: text('account.changeProfile') }] : []),
-      ...(mayMail ? [{ action: 'VERIFY_EMAIL' as const, words: text('account.changeEmail') }] : []),
-      ...(own.some(({ type }) => type === 'password')
-        ? [{ action: 'UPDATE_PASSWORD' as const, words: text('account.changePassword') }]
+      ...(mayMail ? [{ action: 'VERIFY_EMAIL' as const, words: emailWords }] : []),
+      ...((await deps.mayHavePassword(realm, userId, { has }))
+        ? [{ action: 'UPDATE_PASSWORD' as const, words: passwordWords }]
         : []),
     ];
     return sendAccount(reply, {
       realm,
       settings: policy,
       profile,
+      isUnconfirmed,
       sessions: mine,
       titles: new Map(titles),
       scopes: new Map(scopes),

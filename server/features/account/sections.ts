@@ -16,10 +16,12 @@ export interface SectionParts {
   time(at: number): Html;
 }
 
-const row = (term: string, value: string | null): Html | false => !!value && html`<dt>${term}</dt><dd>${value}</dd>`;
+const row = (term: string, value: string | null, more: Html | false = false): Html | false =>
+  !!value && html`<dt>${term}</dt><dd>${value}${more}</dd>`;
 
 export interface ProfileView {
   profile: Profile;
+  isUnconfirmed: boolean;
   name: string;
   /** What the realm lets people see of it, by its label. */
   attributes: readonly (readonly [label: string, values: readonly string[]])[];
@@ -27,11 +29,14 @@ export interface ProfileView {
   changes: readonly { action: RequiredAction; words: string }[];
 }
 
-export const profileSection = ({ profile, name, attributes, changes }: ProfileView, { post }: SectionParts): Html =>
+export const profileSection = (
+  { profile, name, attributes, changes, isUnconfirmed }: ProfileView,
+  { post }: SectionParts,
+): Html =>
   html`<dl>
 ${row(text('account.username'), profile.username)}
 ${row(text('account.name'), name)}
-${row(text('account.email'), profile.email)}
+${row(text('account.email'), profile.email, isUnconfirmed && html` <span class="badge">${text('account.emailUnconfirmed')}</span>`)}
 ${attributes.map(([label, values]) => html`${row(label, values.join(', '))}`)}
 </dl>
 ${

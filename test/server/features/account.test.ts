@@ -63,6 +63,24 @@ test('an address is changed once the new one is proven, and the old one hears of
   await site.mailTo(address(), 'your e-mail address was changed');
 });
 
+test.each([
+  ['which they may change', ['user', 'admin'] as const],
+  ['which only administrators change', ['admin'] as const],
+])('an address %s is shown as not confirmed until they confirm it', async (_, edit) => {
+  await call(putUserProfile, { params: { realm }, body: { attributes: [{ name: 'email', edit: [...edit] }] } });
+  await call(putUser, { params: { realm, userId }, body: { username: 'ada', emailVerified: false } });
+  const { who, page } = await signedIn();
+  expect(page.text).toContain(`<dd>${address()} <span class="badge">not confirmed</span></dd>`);
+  expect(page.text).toContain('Confirm e-mail');
+  const asked = await press(who, page, 'change', { action: 'VERIFY_EMAIL' });
+  const waiting = edit.length > 1 ? await who.fill(asked, { email: address() }) : asked;
+  const done = await who.fill(waiting, { code: codeIn(await site.mailTo(address(), 'enter this code')) });
+  expect(done.url).toContain('/account');
+  expect(done.text).not.toContain('not confirmed');
+  expect(done.text.includes('Change e-mail')).toBe(edit.length > 1);
+  expect(await stored()).toMatchObject({ email: address(), emailVerified: true });
+});
+
 test('a profile is changed, and shows', async () => {
   const { who, page } = await signedIn();
   const form = await press(who, page, 'change', { action: 'UPDATE_PROFILE' });

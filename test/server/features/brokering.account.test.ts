@@ -164,6 +164,25 @@ describe('whoever is signed in', () => {
     expect([await credentialsOf(id), (await linksOf(id)).length]).toEqual([[], 1]);
   });
 
+  test('sets a password where the realm asks for passwords, and has no button for one where it doesn’t', async () => {
+    const { person, page } = await comeBy(server, realm, upstream);
+    expect([page.text.includes('Set a password'), page.text.includes('Change password')]).toEqual([true, false]);
+    const flow = async (authenticatorId: string) => {
+      const executions = [{ authenticatorId, requirement: 'REQUIRED' as const }];
+      await server.admin.call(putFlow, { params: { realm, alias: 'browser' }, body: { executions } });
+    };
+    await flow('idp-redirect');
+    expect((await person.open(account())).text).not.toContain('Set a password');
+    await flow('username-password');
+    const csrf = page.fields.csrf ?? '';
+    const choose = await person.post(`${account()}/change`, { csrf, action: 'UPDATE_PASSWORD' });
+    expect(choose.heading).toBe('Choose a new password');
+    const home = await person.fill(choose, { password: PASSWORD, repeated: PASSWORD });
+    expect([home.text.includes('Set a password'), home.text.includes('Change password')]).toEqual([false, true]);
+    const [ada] = await people();
+    expect(await credentialsOf(ada?.id ?? '')).toMatchObject([{ type: 'password' }]);
+  });
+
   test('keeps the provider where the only password was reported as stolen', async () => {
     const id = await makeBob();
     const bob = await signedIn();
