@@ -95,7 +95,11 @@ export async function buildApp({
   const { config, pool, databaseUrl, log, now, newId } = given;
   const { baseUrl } = config;
   const infrastructure = createInfrastructure(given);
-  const { sql, realmSql, transact, seal, bus, queue, enqueue, outbound } = infrastructure;
+  const { sql, transact, seal, bus, queue, enqueueDeliveries, outbound } = infrastructure;
+
+  /** What most of them need. */
+  const shared = { ...infrastructure, enqueue: queue.enqueue, baseUrl, now, newId };
+  const warn = (message: string): void => log.warn(message);
 
   // What each feature keeps in process is dropped when a realm changes, here or in another replica.
   const caches: { drop(realm: string | undefined): void }[] = [infrastructure.outbox];
@@ -111,43 +115,21 @@ export async function buildApp({
   const keys = createKeys({ sql, transact, seal, now, newId, generate });
   const subjects = createSubjects({ sql, seal, settings, now });
   const attempts = createAttempts({ now });
-  const messaging = createMessaging({
-    sql,
-    realmSql,
-    transact,
-    seal,
-    outbound,
-    settings,
-    enqueue: queue.enqueue,
-    baseUrl,
-    retryDelaysSeconds,
-    now,
-    newId,
-  });
+  const messaging = createMessaging({ ...shared, settings, retryDelaysSeconds });
   const federation = createFederation({
-    ...infrastructure,
-    enqueue: queue.enqueue,
+    ...shared,
     passwords: () => people.passwords,
     passwordsChanged: (...told) => people.credentials.passwordsChanged(...told),
-    log: (message) => log.warn(message),
-    now,
-    newId,
+    log: warn,
   });
-  const warn = (message: string): void => log.warn(message);
   const people = createPeople({
-    sql,
-    realmSql,
-    batchedReads: infrastructure.batchedReads,
-    transact,
-    seal,
-    signInSeal: infrastructure.signInSeal,
+    ...shared,
     settings,
     send: messaging.send,
     notify: messaging.notify,
     sends: messaging.sends,
     pushTokens: messaging.pushTokens,
     keys,
-    outbound,
     log: warn,
     environment: config.documentEnvironment,
     registration: config.USER_REGISTRATION_ENABLED,
@@ -158,18 +140,12 @@ export async function buildApp({
     wrongCode: (realm) => metrics.wrongCode(realm),
     threads: config.SVC_PASSWORD_THREADS,
     passwordCost,
-    baseUrl,
-    now,
-    newId,
   });
   const { passwords, credentials, registry, sessions, signIns } = people;
   const resources = createResources({ seal, passwords, baseUrl, now });
   const denied = createDenials({ transact, realmExists: (realm) => realms.exists(realm) });
   const realms = createRealms({
-    sql,
-    transact,
-    baseUrl,
-    now,
+    ...shared,
     seeds: [
       seedKeys({ seal, now, newId, generate }),
       seedFlows({ newId, registry }),
@@ -199,14 +175,14 @@ export async function buildApp({
     denied,
   });
   const adminSignIn = createAdminSignIn({
-    sql,
-    transact,
+    ...shared,
     credentials,
     signIns,
-    ...{ risk: people.risk, newDevices: people.newDevices, factors: people.factors },
+    risk: people.risk,
+    newDevices: people.newDevices,
+    factors: people.factors,
     settings,
     attempts,
-    ...{ baseUrl, now },
   });
   const nonces = createDpopNonces({ keyring: given.masterKey, now });
   const dpop = createDpop({ sql, nonces, baseUrl, now });
@@ -215,8 +191,7 @@ export async function buildApp({
   const access = createAccess({ sql, baseUrl, tokens, subjects, settings, factors: people.factors, signIns, now });
   caches.push(settings, messaging, keys, subjects, realms, people, federation);
   const bootstrap = createBootstrap({
-    sql,
-    transact,
+    ...shared,
     seedInto: realms.seedInto,
     refresh: [refreshAdminRoles, refreshMessageTemplates],
     access,
@@ -226,24 +201,23 @@ export async function buildApp({
     insertUser: insertNamed,
     setPassword: credentials.setPassword,
     adminAudience: access.audience,
-    now,
-    newId,
   });
 
-  const selfMade = createSelfMadeClients({ sql, outbound, transact, resources, settings, baseUrl, now, newId });
+  const selfMade = createSelfMadeClients({ ...shared, resources, settings });
   const protocol = createProtocol({
+    ...shared,
     documents: selfMade.documents,
     send: messaging.send,
-    sql,
-    realmSql,
     registry,
-    ...{ factors: people.factors, languages: people.languages },
-    transact,
-    seal,
-    outbound,
+    factors: people.factors,
+    languages: people.languages,
     passwords,
     settings,
-    ...{ keys, clients, tokens, dpop, subjects },
+    keys,
+    clients,
+    tokens,
+    dpop,
+    subjects,
     sessions,
     signIns,
     upstreamLogout: people.upstreamLogout,
@@ -251,23 +225,25 @@ export async function buildApp({
     realmExists: realms.exists,
     deliveries: { enqueue: queue.enqueue, ...(retryDelaysSeconds && { retryDelaysSeconds }) },
     exchangesAMinute: config.SVC_WORKLOAD_RATE_LIMIT,
-    baseUrl,
     log,
-    now,
-    newId,
   });
   caches.push(protocol);
 
   const account = createAccountApi({
-    ...{ sql, transact, seal, access, tokens, subjects, sessions, settings, messaging, baseUrl, now, newId },
+    ...shared,
+    access,
+    tokens,
+    subjects,
+    sessions,
+    settings,
+    messaging,
     sharing: protocol.sharing,
     mountProviderTokens: people.mountProviderTokens,
     own: people.own,
     realmExists: realms.exists,
   });
   const scim = createScim({
-    ...infrastructure,
-    enqueue: queue.enqueue,
+    ...shared,
     access,
     passwords,
     credentials,
@@ -275,34 +251,23 @@ export async function buildApp({
     account,
     realmExists: realms.exists,
     denied,
-    baseUrl,
     log,
-    now,
-    newId,
   });
   queue.takes([
     messaging.job,
     deliveryJob({
-      sql,
-      realmSql,
-      seal,
-      outbound,
-      now,
-      enqueue: queue.enqueue,
+      ...shared,
       gaveUp: metrics.deadLetter,
       ...(retryDelaysSeconds && { retryDelaysSeconds }),
     }),
     ...protocol.jobs,
     ...scim.jobs,
     ...federation.jobs,
-    agentReviews({ sql, transact, send: messaging.send, baseUrl, now }),
-    samlMetadataRefresh({ sql, transact, outbound, of: resources.samlClients, log, now, newId }),
+    agentReviews({ ...shared, send: messaging.send }),
+    samlMetadataRefresh({ ...shared, of: resources.samlClients, log }),
     janitor({
-      sql,
-      transact,
-      seal,
+      ...shared,
       keep: keepChanges,
-      now,
       eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS,
       forwarding: audit.forwarding,
     }),
@@ -313,13 +278,10 @@ export async function buildApp({
   const admin = await onDemand(http, '/admin', async () => {
     const { createAdminApi } = await import('./admin-api.ts');
     return createAdminApi({
+      ...shared,
       config,
       pool,
       databaseUrl,
-      sql,
-      realmSql,
-      transact,
-      seal,
       log,
       realms,
       resources,
@@ -334,11 +296,8 @@ export async function buildApp({
       metrics,
       monitoring,
       denied,
-      enqueue,
+      enqueue: enqueueDeliveries,
       resolveTxt: resolveTxt ?? systemResolveTxt,
-      outbound,
-      now,
-      newId,
     });
   });
   countRequests(http, metrics.request);
@@ -373,7 +332,7 @@ export async function buildApp({
       keys.drop(MASTER);
       await audit.prepare();
       const { warnings, ...started } = await bootstrap.run(bootstrapOptions(config));
-      for (const warning of warnings) log.warn(warning);
+      for (const warning of warnings) warn(warning);
       return started;
     },
     async work() {

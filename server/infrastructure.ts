@@ -45,7 +45,8 @@ export function createInfrastructure({
   const bulkhead = createBulkhead({ most: pool.options.max });
   const bus = createBus({ failed: (err) => log.error({ err }, 'a listener failed') });
   const queue = createQueue({ url: databaseUrl, log: (message, err) => log.warn({ err }, message) });
-  const enqueue = (on: Sql, deliveries: readonly DeliveryJob[]) => queue.enqueue(on, DELIVERY_JOB, deliveries);
+  const enqueueDeliveries = (on: Sql, deliveries: readonly DeliveryJob[]) =>
+    queue.enqueue(on, DELIVERY_JOB, deliveries);
   const outbox = createOutbox({
     now,
     newId,
@@ -62,8 +63,8 @@ export function createInfrastructure({
     signInSeal: createTokenSeal(masterKey, 'sign-in'),
     bus,
     queue,
-    /** For deliveries of webhooks. */
-    enqueue,
+    /** For webhooks. */
+    enqueueDeliveries,
     outbound: createOutbound({
       allow: config.SVC_OUTBOUND_ALLOW,
       caFile: config.SVC_OUTBOUND_CA_FILE,
