@@ -220,7 +220,13 @@ export const reopened = ({ is, done, spent, deviceNew, ...rest }: Over): Known =
 
 /** Which form it took last. */
 export const takenBy = (state: SignInState, took: string): SignInState =>
-  state.is === 'unknown' || state.is === 'known' ? { ...state, took: isTried(state) ? undefined : took } : state;
+  state.is === 'unknown' || state.is === 'known'
+    ? { ...state, took: isTried(state) ? undefined : took, wentOn: undefined }
+    : state;
+
+/** Whether something was proven on the way from one to the other. */
+export const provesMore = (from: SignInState, to: SignInState): boolean =>
+  to.is === 'known' && (from.is !== 'known' || to.factors.some((factor) => !from.factors.includes(factor)));
 
 /** The same form again may be another try: of a code, or for a new message. */
 const isTried = ({ complaint, kept }: Open): boolean => complaint !== undefined || Object.keys(kept).length > 0;

@@ -5,14 +5,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import type { TokenSeal } from '../../crypto/token-seal.ts';
-import { sameSecret, sha256 } from '../../crypto/tokens.ts';
+import { newSecret, sameSecret } from '../../crypto/tokens.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import type { Attempts } from '../../domain/attempts.ts';
 import type { Factors } from '../../domain/factors.ts';
 import { linkDigest } from '../../domain/links.ts';
-import { isWithdrawn, mustHold } from '../../domain/proof.ts';
 import { createSemaphore } from '../../schedule/semaphore.ts';
 import type { AuthenticatorRecord, Beside, Form, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
 import type { Credentials } from '../credentials/service.ts';
@@ -27,18 +26,18 @@ import { type Carried, inTab } from './cookie.ts';
 import { createEnd } from './end.ts';
 import { createJudgeFor } from './enough.ts';
 import { type Answer, createFinish } from './finish.ts';
-import { createJudge, idOf, isPage, isSetUp, type NextStep } from './judge.ts';
-import { reopened, restarted, takenBy } from './machine.ts';
-import { createRun, type RegisterStep, type Visit } from './run.ts';
+import { csrfOf, digestOf, nextToken } from './forms.ts';
+import { createJudge, idOf, isPage, type NextStep } from './judge.ts';
+import { createLateness } from './late.ts';
+import { provesMore, reopened, takenBy } from './machine.ts';
+import { createRun, type RegisterStep } from './run.ts';
 import {
   type BeginInput,
   begunBy,
   type Done,
   isFromAccount,
-  newestProof,
   type Open,
   type Over,
-  provenBy,
   REGISTER,
   type SignInState,
 } from './state.ts';
@@ -76,8 +75,6 @@ type Continuations = readonly Continuation[];
 
 /** A form that comes again within this is the same click. */
 const AGAIN_MS = 60_000;
-/** How long after their last proof somebody may set something up: a sign-in that was left is nobody's soon. */
-const SET_UP_MS = 10 * 60_000;
 
 /** What a link's page sends for the step that waits for it. */
 export interface Linked {
@@ -117,8 +114,6 @@ export function createSignIns(deps: SignInDeps) {
     const findings = state.is === 'known' && input.session?.findings;
     return findings ? { ...state, risk: deps.risk.judge(findings, policy) } : state;
   }
-  const csrfOf = (token: string): string => sha256(`csrf:${token}`).toString('base64url');
-  const digestOf = (token: string, form: Form) => sha256(`form:${token}:${JSON.stringify(form)}`).toString('base64url');
   /** The forms of one sign-in, one after the other: the second of two clicks finds what the first one came to. */
   const inTurn = createSemaphore({ perKey: 1 });
 
@@ -135,22 +130,7 @@ export function createSignIns(deps: SignInDeps) {
     const session = await deps.sessions.current(request, realm);
     return session?.id === held.state.before.id ? held : undefined;
   }
-
-  const isLate = (state: SignInState, nextStep: NextStep): boolean =>
-    state.is === 'known' && !state.before && isSetUp(nextStep) && now().getTime() - newestProof(state) > SET_UP_MS;
-
-  /** Whether the last proof is too old to set something up or show a secret; then the state in which it is asked for again. */
-  async function leftAt(visit: Visit, state: SignInState, nextStep: NextStep): Promise<SignInState | undefined> {
-    if (state.is !== 'known' || !isSetUp(nextStep)) return undefined;
-    if (isLate(state, nextStep)) return restarted(state);
-    try {
-      await mustHold(deps.realmSql(visit.realm), visit.realm, provenBy(state, now()));
-      return undefined;
-    } catch (error) {
-      if (!isWithdrawn(error)) throw error;
-      return (await runner.runUntold(visit, state, { do: 'withdrawn' })).state;
-    }
-  }
+  const { isLate, leftAt } = createLateness({ ...deps, runUntold: runner.runUntold });
   const to =
     (path: string): Answer =>
     (reply) =>
@@ -196,7 +176,12 @@ export function createSignIns(deps: SignInDeps) {
       await storage.drop(reply, realm, held);
       return to(from.purpose.continueAt);
     }
-    if (from.is !== 'refused' && from.took === took) return here;
+    if (from.is !== 'refused' && from.took === took) {
+      const { wentOn } = from;
+      if (wentOn && now().getTime() - wentOn.at < AGAIN_MS)
+        storage.follow(reply, realm, held, nextToken(wentOn.nonce, held.token, form));
+      return here;
+    }
     // A sign-in without a row is at its beginning.
     const isFirst = from.is === 'unknown' && from.chosen === undefined;
     if (form.do === 'restart' && !held.stored && isFirst) return here;
@@ -207,7 +192,15 @@ export function createSignIns(deps: SignInDeps) {
     const state = takenBy(reached, took);
     if (nextStep?.do === 'finish' && state.is === 'known')
       return (await end(reply, { ...visit, held, state, level: nextStep.level }, continuations)) ?? here;
-    const kept = await storage.keep(reply, realm, held, state);
+    const nonce = newSecret();
+    const kept =
+      from.is === 'refused' || !provesMore(from, state)
+        ? await storage.keep(reply, realm, held, state)
+        : await storage.goOn(reply, realm, held, {
+            state,
+            token: nextToken(nonce, held.token, form),
+            left: { ...from, took, address: undefined, wentOn: { nonce, at: now().getTime() } },
+          });
     if (!kept || leadsTo === undefined) return here;
     return to(leadsTo.startsWith('/') ? inTab(leadsTo, held.tab) : leadsTo);
   }
@@ -313,7 +306,11 @@ export function createSignIns(deps: SignInDeps) {
       continuations: Continuations,
     ): Promise<Answer | undefined> {
       const named = storage.find(request, realm, (token) => sameSecret(form.csrf ?? '', csrfOf(token)));
-      if (!named) return undefined;
+      if (!named) {
+        // Of a page before the last proof: the browser is shown where its sign-in stands.
+        const held = await load(request, realm, storage.named(request, realm));
+        return held?.state.is === 'known' ? pageIn(realm, held) : undefined;
+      }
       const submit = () => submitted(reply, request, realm, named, form, continuations);
       // Where nothing has happened yet each form proves all of it by itself.
       return named.begun ? submit() : inTurn(`${realm} ${named.id.toString('hex')}`, submit);

@@ -60,6 +60,8 @@ const InProgress = Any.extend({
   complaint: z.object({ field: z.string(), message: z.string(), values: Strings.optional() }).optional(),
   /** The form that brought it here, as a digest under the sign-in's token: who clicks twice sends it again. */
   took: z.string().optional(),
+  /** That form proved something, and the sign-in went on under another token: what that rests on, and when (milliseconds). */
+  wentOn: z.object({ nonce: z.string(), at: z.int() }).optional(),
 });
 const Proof = z.object({
   user: User,

@@ -116,6 +116,28 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
       return first;
     },
 
+    /**
+     * Something was proven: it goes on under a token that only the answer to this request says, so that whoever knew the one before
+     * is behind nobody's password (session fixation).
+     * @param left what stays under the token before. @returns whether nobody kept anything else meanwhile
+     */
+    async goOn(
+      reply: FastifyReply,
+      realm: string,
+      { id, tab, expiresAt, stored }: Held,
+      { left, state, token }: { left: SignInState; state: SignInState; token: string },
+    ): Promise<boolean> {
+      const next = { id: sha256(token), state };
+      const went = stored
+        ? await store.goOn(realmSql(realm), realm, { id, state: left }, next, now(), expiresAt)
+        : await store.insert(realmSql(realm), realm, next.id, state, now(), expiresAt);
+      if (went) cookie.keep(reply, realm, { tab, token, expiresAt });
+      return went;
+    },
+    /** It went on under that token. */
+    follow: (reply: FastifyReply, realm: string, { tab, expiresAt }: Held, token: string): void =>
+      cookie.keep(reply, realm, { tab, token, expiresAt }),
+
     /** The end of one that is a row, in its transaction. @throws what {@link isLost} knows */
     async keepOver(tx: Tx, realm: string, { id }: Held, state: Over): Promise<void> {
       if (!(await store.save(tx.sql, realm, id, state))) throw new Lost();

@@ -72,6 +72,28 @@ export const save = async (sql: Sql, realm: string, id: Buffer, state: SignInSta
       where realm_id = ${realm} and id = ${id} and (state ->> 'version')::int = ${state.version} returning id`
   ).length > 0;
 
+/**
+ * It goes on as `next` under another id; what stays under the old one is what was there before.
+ * @returns whether nobody saved it meanwhile
+ */
+export const goOn = async (
+  sql: Sql,
+  realm: string,
+  left: { id: Buffer; state: SignInState },
+  next: { id: Buffer; state: SignInState },
+  at: Date,
+  expiresAt: Date,
+) =>
+  (
+    await sql`with left_behind as (
+        update sign_in set state = ${jsonText({ ...left.state, version: left.state.version + 1 })}::jsonb
+        where realm_id = ${realm} and id = ${left.id} and (state ->> 'version')::int = ${left.state.version} returning id)
+      insert into sign_in (realm_id, id, state, created_at, expires_at, session_id)
+      select ${realm}, ${next.id}, ${jsonText(next.state)}::jsonb, ${at}, ${expiresAt},
+        (select id from session where realm_id = ${realm} and id = ${sessionOf(next.state)})
+      from left_behind returning id`
+  ).length > 0;
+
 /** From now on the session that it began with may end without it. */
 export const detach = (sql: Sql, realm: string, id: Buffer) =>
   sql`update sign_in set session_id = null where realm_id = ${realm} and id = ${id}`;

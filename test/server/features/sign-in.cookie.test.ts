@@ -189,7 +189,7 @@ test('an older cookie neither undoes a step nor skips one', async () => {
   visitor.jar.set(COOKIE, begun);
   const again = await visitor.fill(page, alice);
   expect(again.heading).toBe('Set up a second factor');
-  expect(cookieOf(visitor)).toBe(begun.split('.')[0]);
+  expect(cookieOf(visitor)).not.toContain(begun.split('.')[0]);
   expect(await sessions(realm)).toBe(0);
 });
 
