@@ -45,7 +45,7 @@ a { color: var(--link); text-underline-offset: .2em; }
 form { margin: 0; }
 .field { margin-bottom: 1.125rem; }
 label { display: block; margin-bottom: .3125rem; font-weight: 560; font-size: .9375rem; }
-.hint { margin: .3125rem 0 0; color: var(--soft); font-size: .875rem; }
+.hint { margin: .4375rem 0 0; color: var(--soft); font-size: .875rem; }
 .hint:empty { margin: 0; }
 .hint + .secret { margin-top: .5rem; }
 .hint:not(:empty) + button { margin-top: 1.125rem; }
@@ -136,6 +136,7 @@ dd { unicode-bidi: plaintext; }
 :dir(rtl) :is(input:is(.code, [type=email], [type=tel], [type=url], [autocomplete=tel]), .secret, .codes) { direction: ltr; }
 :dir(rtl) input:is([type=email], [type=tel], [type=url], [autocomplete=tel]) { text-align: right; }
 :lang(ar) :is(h1, .brand .name, .number) { letter-spacing: 0; }
+:lang(ar) :is(h1, h2) { line-height: 1.4; }
 .hidden.hidden { position: absolute; width: 1px; height: 1px; min-height: 0; padding: 0; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 30rem) {
   body { padding: 0; place-items: start stretch; background: var(--card); }

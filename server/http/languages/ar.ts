@@ -106,7 +106,7 @@ export const texts: Catalogue = {
   'newPassword.password': 'كلمة المرور الجديدة',
   'newPassword.repeated': 'كلمة المرور الجديدة مرة أخرى',
   'newPassword.tooLong': 'استخدم {most} حرفًا على الأكثر.',
-  'newPassword.faults': 'كلمة المرور الجديدة {faults}.',
+  'newPassword.faults': 'كلمة المرور الجديدة: {faults}.',
   'newPassword.and': ' و',
   'newPassword.least': 'الحد الأدنى لعدد الأحرف: {least}',
   'newPassword.lower': 'حرف لاتيني صغير',

@@ -339,7 +339,7 @@ export const texts: Catalogue = {
   'said.date': 'wymagana jest data w rodzaju 2026-12-31',
   'said.email': 'wymagany jest adres e-mail',
   'said.url': 'wymagany jest adres http lub https',
-  'said.leastLong': 'wymagane znaki: co najmniej {least}',
+  'said.leastLong': 'musi mieć co najmniej {least} znaków',
   'said.mostLong': 'dozwolone znaki: najwyżej {most}',
   'said.oneOf': 'wymagana jest jedna z wartości: {options}',
   'said.least': 'najmniejsza wartość to {least}',

@@ -28,6 +28,23 @@ test.each(others)('%s has the placeholders of the English texts', (tag) => {
   expect(differ).toEqual([]);
 });
 
+/** How long codes and links last. */
+const lasting = [
+  ['messageCode.byEmail', 10],
+  ['messageCode.bySms', 10],
+  ['verify.lead', 10],
+  ['link.waitingLead', 15],
+  ['recover.sent', 20],
+] as const;
+test.each(others)('%s says minutes in the form that goes with their number', (tag) => {
+  const bare = (words: string) => words.replaceAll(/\s/g, '');
+  const number = { style: 'unit', unit: 'minute', unitDisplay: 'long', numberingSystem: 'latn' } as const;
+  for (const [key, minutes] of lasting)
+    expect(bare(of(tag, key).replace('{minutes}', String(minutes)))).toContain(
+      bare(new Intl.NumberFormat(tag, number).format(minutes)),
+    );
+});
+
 test.each(others)('%s is no copy of the English texts, and no text of it is cut off', (tag) => {
   const sentences = keys.filter((key) => sourceTexts[key].split(' ').length > 3);
   expect(sentences.filter((key) => of(tag, key) === sourceTexts[key])).toEqual([]);
