@@ -1,8 +1,6 @@
 // Owns: that nobody learns who has an account: the same answer, by the same work, counted in statements and hashes and not in time.
 // Does not own: what the pages do otherwise (sign-in.test.ts, recovery.test.ts, self-registration.test.ts, message-factors.test.ts).
 // Implements: specification 8; decisions "Single sign-on and freshness".
-import { Worker } from 'node:worker_threads';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser, putUser } from '../../../server/contract/users.ts';
@@ -10,6 +8,7 @@ import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { type MailingServer, startMailingServer } from '../../support/mail.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
 import type { TestServer } from '../../support/server.ts';
+import { headersSeen, watchWork } from '../../support/work-done.ts';
 
 const realm = 'strangers';
 /**
@@ -21,17 +20,10 @@ const OF_PEOPLE =
 let server: TestServer;
 let site: MailingServer;
 let network = 0;
-const done = { statements: [] as string[], hashes: 0 };
-const texts = new Map<string, string>();
-const { bind, parse, query } = pg.Connection.prototype;
-const { postMessage } = Worker.prototype;
+let work: ReturnType<typeof watchWork>;
 
 beforeAll(async () => {
-  pg.Connection.prototype.parse = function (statement, ...of) {
-    if (statement.name) texts.set(statement.name, statement.text);
-    else texts.set('', statement.text);
-    return parse.call(this, statement, ...of);
-  };
+  work = watchWork((statement) => OF_PEOPLE.test(statement) && !statement.startsWith('insert into lockout'));
   site = await startMailingServer({ env: { USER_REGISTRATION_ENABLED: 'true', SVC_TRUST_PROXY: '127.0.0.1' } });
   server = site.server;
   await makePeopledRealm(server, realm, []);
@@ -47,33 +39,11 @@ beforeAll(async () => {
   const body = { lockoutEnabled: true, maxLoginFailures: 3, lockoutDurationSeconds: 86_400 };
   await admin.call(putSettings, { params: { realm }, body });
   for (let times = 0; times < 3; times += 1) await signIn('locked');
-  pg.Connection.prototype.bind = function (statement, ...of) {
-    done.statements.push(texts.get(statement?.statement || '') ?? `?${statement?.statement}`);
-    return bind.call(this, statement, ...of);
-  };
-  pg.Connection.prototype.query = function (text, ...of) {
-    done.statements.push(String(text));
-    return query.call(this, text, ...of);
-  };
-  Worker.prototype.postMessage = function (...of) {
-    done.hashes += 1;
-    return postMessage.apply(this, of);
-  };
 });
 afterAll(async () => {
-  Object.assign(pg.Connection.prototype, { bind, parse, query });
-  Object.assign(Worker.prototype, { postMessage });
+  work?.stop();
   await site?.stop();
 });
-
-const quiet = () =>
-  expect
-    .poll(async () => {
-      const before = done.statements.length;
-      await new Promise((resolve) => setTimeout(resolve, 150));
-      return done.statements.length - before;
-    })
-    .toBe(0);
 
 /** What somebody who watches sees of it, and what it cost. */
 async function seen(path: string, act: (who: Person, page: Shown) => Promise<Shown>, name: string) {
@@ -81,20 +51,10 @@ async function seen(path: string, act: (who: Person, page: Shown) => Promise<Sho
   network += 1;
   const who = createPerson(server.baseUrl, { 'x-forwarded-for': `198.51.100.${network}` });
   const page = await who.open(path);
-  await quiet();
-  done.statements.length = 0;
-  const { hashes } = done;
-  const { status, text, url } = await act(who, page);
-  await quiet();
+  const { result, ...cost } = await work.of(() => act(who, page));
+  const { status, text, url, headers } = result;
   const words = text.replaceAll(/value="[^"]*"/g, '').replaceAll(name, '');
-  return {
-    ...{ status, words, path: new URL(url).pathname },
-    statements: done.statements
-      .map((one) => one.replaceAll(/\s+/g, ' ').trim().slice(0, 200))
-      .filter((one) => OF_PEOPLE.test(one) && !one.startsWith('insert into lockout'))
-      .toSorted(),
-    hashes: done.hashes - hashes,
-  };
+  return { ...{ status, words, path: new URL(url).pathname, headers: headersSeen(headers) }, ...cost };
 }
 
 const signIn = async (username: string) => {
