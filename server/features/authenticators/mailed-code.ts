@@ -73,7 +73,7 @@ export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDe
           realm,
           by,
           userId: owner.id,
-          asker: userId,
+          requester: userId,
           to,
           templateKey: 'account-exists-email',
           values,
@@ -86,7 +86,7 @@ export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDe
           realm,
           by,
           ...recipient,
-          asker: userId,
+          requester: userId,
           to: email,
           templateKey: 'verify-email',
           values,
@@ -101,7 +101,7 @@ export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDe
       const code = newCode();
       const values = { code };
       const goodForSeconds = LIFETIME_SECONDS;
-      const asked = { realm, by, userId, asker: userId, to: number, templateKey: 'otp-sms', values } as const;
+      const asked = { realm, by, userId, requester: userId, to: number, templateKey: 'otp-sms', values } as const;
       return { phone: number, ...kept(context, code, await send(tx, { ...asked, goodForSeconds })) };
     },
 

@@ -18,7 +18,7 @@ export interface Counted {
   channel: Channel;
   recipient: string;
   /** Whose account asks for a message to wherever they say; null: nobody's, or it goes where the account says. */
-  asker: string | null;
+  requester: string | null;
   /** null: known people ask, whose network says nothing. */
   ipAddress: string | null;
   /** Nobody gets it: the same is counted, but nothing of the realm's. */
@@ -33,7 +33,7 @@ export const createLimits = ({ seal, now, newId }: { seal: Seal; now: () => Date
     sql: Sql,
     realm: string,
     limits: Limits,
-    { channel, recipient, asker, ipAddress, forNobody, notice }: Counted,
+    { channel, recipient, requester, ipAddress, forNobody, notice }: Counted,
   ): Promise<'recipient' | 'person' | 'address' | 'realm' | undefined> {
     const digest = (text: string) => seal.digest(text, `message-limit:${realm}`).toString('base64url');
     const { maxMessagesPerRecipientPerHour: toOne, maxMessagesPerAddressPerHour: fromOne } = limits;
@@ -41,7 +41,7 @@ export const createLimits = ({ seal, now, newId }: { seal: Seal; now: () => Date
     const bounds: (store.Bound & { of: 'recipient' | 'person' | 'address' })[] = [
       { of: 'recipient', key: to, most: toOne },
     ];
-    if (asker !== null) bounds.push({ of: 'person', key: `by ${channel} ${digest(asker)}`, most: toOne });
+    if (requester !== null) bounds.push({ of: 'person', key: `by ${channel} ${digest(requester)}`, most: toOne });
     if (ipAddress !== null && !notice)
       bounds.push({ of: 'address', key: `from ${digest(network(ipAddress))}`, most: fromOne });
     const hour = new Date(Math.floor(now().getTime() / HOUR_MS) * HOUR_MS);

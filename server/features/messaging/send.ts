@@ -47,7 +47,7 @@ export interface Request {
   /** It stays when the person goes. */
   outlives?: true;
   /** Whose account asks for it, to a number or an address that they name; null: nobody's, or to where the account says. */
-  asker?: string | null;
+  requester?: string | null;
   /** An administrator asks, who may: no limit of network addresses counts it. */
   byAdministrator?: true;
   /** An e-mail address or a phone number; null: there is none. Not for push messages, which go to the person's devices. */
@@ -155,7 +155,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
 
   /** Where nobody sends for the channel, it does nothing. @returns whether anybody gets it, which is for no page to say */
   return async function send(tx: Tx, request: Request): Promise<boolean> {
-    const { realm, by, userId, templateKey, asker = null, byAdministrator = false } = request;
+    const { realm, by, userId, templateKey, requester = null, byAdministrator = false } = request;
     const { channel } = messages[templateKey];
     const policy = await settings.of(realm);
     if (!policy || (await store.enabledProviders(tx.sql, realm, channel)).length === 0) return false;
@@ -166,7 +166,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
     const beyond = await limits.take(tx.sql, realm, policy, {
       channel,
       recipient: counted,
-      asker,
+      requester,
       ipAddress: byAdministrator ? null : by.ipAddress,
       forNobody: recipients.length === 0,
       notice: NOTICES.has(templateKey),
