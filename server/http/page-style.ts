@@ -51,7 +51,7 @@ label { display: block; margin-bottom: .3125rem; font-weight: 560; font-size: .9
 .hint:not(:empty) + button { margin-top: 1.125rem; }
 form + .hint { margin-top: 1rem; }
 .hint + p { margin: .5rem 0 1.125rem; }
-:is(p, .hint, ul.rows) a:not(.button) { padding: .1875rem 0; }
+:is(p, .hint, ul.rows) a:not(.button) { padding: .25rem 0; }
 input:is([type=text], [type=password], [type=email], [type=tel], [type=date], [type=url]), select, textarea {
   width: 100%; min-height: 2.875rem; padding: .5rem .8125rem; font: inherit; color: var(--text); background: var(--field);
   border: 1px solid var(--line); border-radius: 9px;
