@@ -196,7 +196,7 @@ export function createSignIns(deps: SignInDeps) {
     const kept =
       from.is === 'refused' || !provesMore(from, state)
         ? await storage.keep(reply, realm, held, state)
-        : await storage.goOn(reply, realm, held, {
+        : await storage.rotate(reply, realm, held, {
             state,
             token: nextToken(nonce, held.token, form),
             left: { ...from, took, address: undefined, wentOn: { nonce, at: now().getTime() } },

@@ -121,7 +121,7 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
      * is behind nobody's password (session fixation).
      * @param left what stays under the token before. @returns whether nobody kept anything else meanwhile
      */
-    async goOn(
+    async rotate(
       reply: FastifyReply,
       realm: string,
       { id, tab, expiresAt, stored }: Held,
@@ -129,7 +129,7 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
     ): Promise<boolean> {
       const next = { id: sha256(token), state };
       const went = stored
-        ? await store.goOn(realmSql(realm), realm, { id, state: left }, next, now(), expiresAt)
+        ? await store.rotate(realmSql(realm), realm, { id, state: left }, next, now(), expiresAt)
         : await store.insert(realmSql(realm), realm, next.id, state, now(), expiresAt);
       if (went) cookie.keep(reply, realm, { tab, token, expiresAt });
       return went;

@@ -76,7 +76,7 @@ export const save = async (sql: Sql, realm: string, id: Buffer, state: SignInSta
  * It goes on as `next` under another id; what stays under the old one is what was there before.
  * @returns whether nobody saved it meanwhile
  */
-export const goOn = async (
+export const rotate = async (
   sql: Sql,
   realm: string,
   left: { id: Buffer; state: SignInState },
