@@ -101,7 +101,7 @@ export function createCaptchas({ sql, seal, outbound, log }: CaptchaDeps) {
     async widget(realm: string, settings: Pick<Settings, 'captchaProvider'>): Promise<CaptchaWidget | undefined> {
       const hosted = hostedIn(settings);
       const row = hosted && (await rowOf(realm, hosted));
-      if (!hosted || !row) return undefined;
+      if (!hosted || !row?.secret) return undefined;
       const { className, page } = providers[hosted];
       return { className, siteKey: row.siteKey, page };
     },

@@ -1,6 +1,7 @@
 // Can this realm sign people in, and do its webhooks arrive? One query, so that it may be asked often.
 // Specification 4.2 (GET /health). The server's own health is features/monitoring's.
 import type { z } from 'zod';
+import { HostedCaptcha } from '../../contract/captchas.ts';
 import { firstSignInIds } from '../../contract/flows.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmHealth } from '../../contract/realms.ts';
@@ -18,6 +19,9 @@ interface HealthRow {
   flow: string;
   flow_exists: boolean;
   executions: number;
+  captcha: string;
+  captcha_keys: boolean;
+  registers: boolean;
   webhooks: number;
   /** Enabled webhooks whose last finished delivery is a dead letter. */
   failing: string[];
@@ -33,9 +37,12 @@ const SHORT = 16;
 const MOST_NAMED = 100;
 
 async function read(sql: Sql, realm: string): Promise<HealthRow | undefined> {
+  const fresh = freshSettings(realm);
   const [row] = await sql<HealthRow>`
     with subject as (
-      select realm_id, coalesce(settings ->> 'browserFlow', ${freshSettings(realm).browserFlow}) as flow
+      select realm_id, coalesce(settings ->> 'browserFlow', ${fresh.browserFlow}) as flow,
+        coalesce(settings ->> 'captchaProvider', ${fresh.captchaProvider}) as captcha,
+        coalesce((settings ->> 'registrationEnabled')::boolean, ${fresh.registrationEnabled}) as registers
       from realm where realm_id = ${realm}
     ), keys as (
       select count(*)::int as keys, max(key_id::text) filter (where rotated_at is null) as active_key
@@ -58,6 +65,9 @@ async function read(sql: Sql, realm: string): Promise<HealthRow | undefined> {
        where e.realm_id = s.realm_id and e.flow_alias = s.flow
          and e.authenticator_id is not null and not e.condition and e.requirement <> 'DISABLED'
          and e.authenticator_id <> all(${[...firstSignInIds]}::text[])) as executions,
+      s.captcha, s.registers,
+      exists (select from captcha c
+        where c.realm_id = s.realm_id and c.provider = s.captcha and c.secret is not null) as captcha_keys,
       (select count(*)::int from last) as webhooks,
       coalesce((select array_agg(name order by name) from last where status = 'dead'), '{}') as failing,
       d.dead, d.waiting,
@@ -79,6 +89,7 @@ const status = (up: boolean) => (up ? ('UP' as const) : ('DOWN' as const));
 
 /** Pure: what a row means. `readable`: the active key can be opened, so the master key is the one that sealed it. */
 export function judge(row: HealthRow, readable: boolean, masterKey: MasterKeyHealth): Health {
+  const captchaReady = row.captcha_keys || !HostedCaptcha.safeParse(row.captcha).success;
   const components = {
     signingKey: {
       status: status(row.active_key !== null && readable),
@@ -91,6 +102,11 @@ export function judge(row: HealthRow, readable: boolean, masterKey: MasterKeyHea
     browserFlow: {
       status: status(row.flow_exists && row.executions > 0),
       details: { alias: row.flow, exists: row.flow_exists, methods: row.executions },
+    },
+    // Without its keys nobody makes an account.
+    captcha: {
+      status: status(captchaReady || !row.registers),
+      details: { provider: row.captcha, ready: captchaReady },
     },
     webhooks: {
       status: status(row.failing.length === 0),

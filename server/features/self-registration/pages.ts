@@ -7,6 +7,7 @@ import { sendPage } from '../../http/pages.ts';
 import { passwordFields } from '../../http/password-fields.ts';
 import { passwordScript } from '../../http/password-script.ts';
 import { type ProfileInput, profileFields, usernameField, valuesIn } from '../../http/profile-fields.ts';
+import { signUpWays, signUpWaysScript } from '../../http/sign-up-ways.ts';
 import { termsBox } from '../../http/terms.ts';
 import { text } from '../../http/texts.ts';
 import type { Complaint, StepPage } from '../authenticators/authenticator.ts';
@@ -39,9 +40,11 @@ export function formPage({ settings, inputs, complaint, work, captcha, takesPass
     title: text('register.title'),
     submit: text('register.submit'),
     plain: true,
-    script: [passwordScript, ...(takesPasskey ? [wayScript] : []), ...(work === undefined ? [] : [workScript])].join(
-      '\n',
-    ),
+    script: [
+      passwordScript,
+      ...(takesPasskey ? [signUpWaysScript] : []),
+      ...(work === undefined ? [] : [workScript]),
+    ].join('\n'),
     ...(captcha && { foreign: captcha.page }),
     body: html`${!byEmail && usernameField(values.username, state('username'))}
 <div class="field">
@@ -50,7 +53,7 @@ export function formPage({ settings, inputs, complaint, work, captcha, takesPass
  required${state('email')}>
 </div>
 ${profileFields(inputs, valuesIn(inputs, values), { wrong })}
-${takesPasskey && ways(values.how)}
+${takesPasskey && signUpWays(values.how)}
 <div data-password>
 ${passwordFields(settings, { wrong, focus: wrong === 'password' || wrong === 'repeated' })}
 </div>
@@ -67,41 +70,11 @@ ${
   };
 }
 
-/** Without its script there is nothing to choose, and a password it is. @param chosen the last time */
-const ways = (chosen: string | undefined): Html => html`<fieldset class="field" data-ways hidden>
-<legend>${text('register.how')}</legend>
-<div class="check">
-<input type="radio" id="how-passkey" name="how" value="passkey" aria-describedby="how-passkey-hint"${chosen === 'passkey' && html` checked`}>
-<label for="how-passkey">${text('register.byPasskey')} <span class="hint" id="how-passkey-hint">${text('register.byPasskeyHint')}</span></label>
-</div>
-<div class="check">
-<input type="radio" id="how-password" name="how" value="password"${chosen === 'password' && html` checked`}>
-<label for="how-password">${text('register.byPassword')}</label>
-</div>
-</fieldset>`;
-
-/** Shows what can be chosen where the browser has passkeys, and the fields of a password where that is. */
-const wayScript = `(async () => {
-const ways = document.querySelector('[data-ways]');
-const fields = document.querySelector('[data-password]');
-const [passkey, password] = ways.querySelectorAll('input');
-const show = () => {
-  fields.hidden = passkey.checked;
-  for (const one of fields.querySelectorAll('input')) one.disabled = passkey.checked;
-};
-if (!window.PublicKeyCredential) {
-  passkey.checked = false;
-  return;
-}
-ways.addEventListener('change', show);
-ways.hidden = false;
-show();
-if (passkey.checked || password.checked) return;
-const here = await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable().catch(() => false);
-if (passkey.checked || fields.querySelector('input').value) return;
-(here ? passkey : password).checked = true;
-show();
-})();`;
+/** Nobody can answer what the realm asks. */
+export const notNowPage = (): StepPage => ({
+  title: text('register.title'),
+  body: html`<p role="alert">${text('register.notNow')}</p>`,
+});
 
 /** Whoever can make none after all chooses a password. */
 export const passkeyPage = (page: StepPage): StepPage => ({

@@ -19,7 +19,7 @@ import type { ChoosePassword } from '../credentials/new-password.ts';
 import type { Passkeys, UsedKey } from '../credentials/passkeys.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
 import type { NewAccount, NewPerson, OwnAccounts } from '../users/own-account.ts';
-import { codePage, formPage, passkeyPage, passwordPage } from './pages.ts';
+import { codePage, formPage, notNowPage, passkeyPage, passwordPage } from './pages.ts';
 import { isWorkDone } from './proof-of-work.ts';
 
 export interface RegisterDeps {
@@ -143,6 +143,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
       const inputs = await accounts.inputs(step.realm);
       const work = step.settings.captchaProvider === 'pow' ? challengeOf(step) : undefined;
       const captcha = await captchas.widget(step.realm, step.settings);
+      if (captchas.asks(step.settings) && !captcha) return notNowPage();
       const takesPasskey = passkeyConfig(step) !== undefined;
       return formPage({ settings: step.settings, inputs, complaint, work, captcha, takesPasskey });
     },

@@ -154,6 +154,17 @@ export function createRun(deps: RunDeps) {
     });
   }
 
+  /** The same for whoever makes an account, where the realm lets them do without a password. */
+  async function passkeyFor(
+    { request, realm, clientId }: Pick<Visit, 'request' | 'realm'> & { clientId: string | undefined },
+    { settings, flow, requiredLevel }: { settings: RealmSettingsDto; flow: string | undefined; requiredLevel: number },
+  ): Promise<Record<string, unknown> | undefined> {
+    if (!settings.registrationPasskeyEnabled) return undefined;
+    const { tree } = await flows.treeFor(realm, flow);
+    const occasion = { request, realm, clientId, user: undefined, deviceKnown: undefined };
+    return passkeyAlone({ tree, settings, requiredLevel }, await circumstances.of(tree, occasion));
+  }
+
   /** What its person still has to do. @param read the person's standing, where it has just been read */
   async function nextStepOf(
     { request, realm, policy: settings }: Pick<Visit, 'request' | 'realm' | 'policy'>,
@@ -171,13 +182,8 @@ export function createRun(deps: RunDeps) {
     const atEnd = state.is === 'known' ? state.atEnd : undefined;
     const here = { request, realm, clientId: state.purpose.clientId, user: known?.user, atEnd };
     if (state.is === 'unknown' && state.chosen === REGISTER && register.isOpen(settings)) {
-      const { tree } = await flows.treeFor(realm, state.purpose.flow);
-      const passkey = settings.registrationPasskeyEnabled
-        ? passkeyAlone(
-            { tree, settings, requiredLevel: state.purpose.requiredLevel },
-            await circumstances.of(tree, { ...here, deviceKnown: undefined }),
-          )
-        : undefined;
+      const { flow, requiredLevel } = state.purpose;
+      const passkey = await passkeyFor(here, { settings, flow, requiredLevel });
       return { ...registering, config: { ...(passkey && { passkey }) } };
     }
     const judgedBy = async (flow: string | undefined): Promise<NextStep> => {
@@ -310,6 +316,12 @@ export function createRun(deps: RunDeps) {
 
   return {
     nextStepOf,
+
+    /** Whether whoever makes an account for the account page may do without a password. */
+    takesPasskeyAlone: async ({ policy, ...at }: Pick<Visit, 'request' | 'realm' | 'policy'>): Promise<boolean> => {
+      const demand = { settings: policy, flow: undefined, requiredLevel: 0 };
+      return (await passkeyFor({ ...at, clientId: undefined }, demand)) !== undefined;
+    },
 
     /** What an input makes of a sign-in. */
     run: (visit: Visit, from: SignInState, input: Input): Promise<Reached> => go(visit, from, input, perform),

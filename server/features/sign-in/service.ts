@@ -207,6 +207,7 @@ export function createSignIns(deps: SignInDeps) {
 
   return {
     proveAtOnce: createAtOnce({ ...deps, ...runner }),
+    takesPasskeyAlone: runner.takesPasskeyAlone,
 
     /** What the person of a session would still have to do, if anything, were a sign-in begun by it. */
     async missing(

@@ -254,6 +254,7 @@ export const account = {
   'register.tooMany': 'Zu viele Versuche aus Ihrem Netz. Warten Sie eine Minute und versuchen Sie es dann wieder.',
   'register.working': 'Einen Moment: Ihr Browser rechnet noch. Es geht von selbst weiter.',
   'register.noWork': 'Ihr Browser war mit seiner Rechnung noch nicht fertig. Versuchen Sie es noch einmal.',
+  'register.notNow': 'Im Moment lässt sich hier kein Konto anlegen. Versuchen Sie es später noch einmal.',
   'register.noCaptcha': 'Es ließ sich nicht bestätigen, dass Sie ein Mensch sind. Versuchen Sie es noch einmal.',
   'register.needsScript':
     'Ein Konto anzulegen braucht hier JavaScript. Schalten Sie es ein und laden Sie die Seite neu.',

@@ -245,6 +245,7 @@ export const account = {
   'register.tooMany': 'Too many tries from your network. Wait a minute, then try again.',
   'register.working': 'One moment: your browser is still at work. It goes on by itself.',
   'register.noWork': 'Your browser had not finished its work yet. Try again.',
+  'register.notNow': 'No account can be made here at the moment. Try again later.',
   'register.noCaptcha': 'It could not be confirmed that you are human. Try again.',
   'register.needsScript': 'Creating an account here needs JavaScript. Switch it on and load the page again.',
   'register.closed': 'Registration is closed',

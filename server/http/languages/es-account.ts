@@ -248,6 +248,7 @@ export const account = {
   'register.tooMany': 'Demasiados intentos desde su red. Espere un minuto e inténtelo de nuevo.',
   'register.working': 'Un momento: su navegador aún está calculando. Después continúa por sí solo.',
   'register.noWork': 'Su navegador aún no había terminado su cálculo. Inténtelo de nuevo.',
+  'register.notNow': 'De momento no se puede crear ninguna cuenta aquí. Inténtelo más tarde.',
   'register.noCaptcha': 'No se pudo confirmar que usted es una persona. Inténtelo de nuevo.',
   'register.needsScript': 'Crear una cuenta aquí necesita JavaScript. Actívelo y vuelva a cargar la página.',
   'register.closed': 'El registro está cerrado',

@@ -252,6 +252,7 @@ export const account = {
   'register.tooMany': 'Trop d’essais depuis votre réseau. Attendez une minute, puis réessayez.',
   'register.working': 'Un instant : votre navigateur calcule encore. La suite vient d’elle-même.',
   'register.noWork': 'Votre navigateur n’avait pas encore terminé son calcul. Réessayez.',
+  'register.notNow': 'Aucun compte ne peut être créé ici pour le moment. Réessayez plus tard.',
   'register.noCaptcha': 'Il n’a pas pu être confirmé que vous êtes un humain. Réessayez.',
   'register.needsScript': 'Créer un compte ici nécessite JavaScript. Activez-le et rechargez la page.',
   'register.closed': 'Les inscriptions sont fermées',

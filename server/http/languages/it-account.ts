@@ -247,6 +247,7 @@ export const account = {
   'register.tooMany': 'Troppi tentativi dalla Sua rete. Attenda un minuto, poi riprovi.',
   'register.working': 'Un momento: il Suo browser sta ancora calcolando. Poi prosegue da solo.',
   'register.noWork': 'Il Suo browser non aveva ancora finito il suo calcolo. Riprovi.',
+  'register.notNow': 'Al momento qui non è possibile creare un account. Riprovi più tardi.',
   'register.noCaptcha': 'Non è stato possibile confermare che Lei è una persona. Riprovi.',
   'register.needsScript': 'Creare un account qui richiede JavaScript. Lo attivi e ricarichi la pagina.',
   'register.closed': 'La registrazione è chiusa',

@@ -248,6 +248,7 @@ export const account = {
   'register.tooMany': 'お使いのネットワークからの試行が多すぎます。1 分待ってからもう一度お試しください。',
   'register.working': '少々お待ちください。ブラウザーが計算しています。自動的に先へ進みます。',
   'register.noWork': 'ブラウザーの計算がまだ終わっていませんでした。もう一度お試しください。',
+  'register.notNow': '現在、ここではアカウントを作成できません。後でもう一度お試しください。',
   'register.noCaptcha': '人間であることを確認できませんでした。もう一度お試しください。',
   'register.needsScript':
     'ここでアカウントを作成するには JavaScript が必要です。有効にして、ページを再読み込みしてください。',

@@ -248,6 +248,7 @@ export const account = {
   'register.tooMany': 'Te veel pogingen vanuit uw netwerk. Wacht een minuut en probeer het dan opnieuw.',
   'register.working': 'Een ogenblik: uw browser is nog aan het rekenen. Het gaat vanzelf verder.',
   'register.noWork': 'Uw browser was nog niet klaar met rekenen. Probeer het opnieuw.',
+  'register.notNow': 'Er kan hier op dit moment geen account worden gemaakt. Probeer het later opnieuw.',
   'register.noCaptcha': 'Er kon niet worden bevestigd dat u een mens bent. Probeer het opnieuw.',
   'register.needsScript': 'Een account aanmaken vergt hier JavaScript. Zet het aan en laad de pagina opnieuw.',
   'register.closed': 'Registratie is gesloten',

@@ -245,6 +245,7 @@ export const account = {
   'register.tooMany': 'Zbyt wiele prób z Państwa sieci. Proszę zaczekać minutę i spróbować ponownie.',
   'register.working': 'Chwileczkę: przeglądarka jeszcze liczy. Dalej przejdzie sama.',
   'register.noWork': 'Przeglądarka nie skończyła jeszcze obliczeń. Proszę spróbować ponownie.',
+  'register.notNow': 'W tej chwili nie można tu utworzyć konta. Proszę spróbować później.',
   'register.noCaptcha': 'Nie udało się potwierdzić, że jest Pan/Pani człowiekiem. Proszę spróbować ponownie.',
   'register.needsScript': 'Utworzenie konta wymaga tu JavaScriptu. Proszę go włączyć i wczytać stronę ponownie.',
   'register.closed': 'Rejestracja jest zamknięta',

@@ -245,6 +245,7 @@ export const account = {
   'register.tooMany': 'Tentativas demais a partir da sua rede. Espere um minuto e tente de novo.',
   'register.working': 'Um momento: seu navegador ainda está calculando. Depois continua sozinho.',
   'register.noWork': 'O seu navegador ainda não tinha terminado o cálculo. Tente de novo.',
+  'register.notNow': 'No momento não é possível criar uma conta aqui. Tente mais tarde.',
   'register.noCaptcha': 'Não foi possível confirmar que é uma pessoa. Tente de novo.',
   'register.needsScript': 'Criar uma conta aqui precisa de JavaScript. Ative-o e recarregue a página.',
   'register.closed': 'O cadastro está fechado',

@@ -248,6 +248,7 @@ export const account = {
   'register.tooMany': 'Ağınızdan çok fazla deneme yapıldı. Bir dakika bekleyip yeniden deneyin.',
   'register.working': 'Bir dakika: tarayıcınız hâlâ hesaplıyor. Kendiliğinden devam eder.',
   'register.noWork': 'Tarayıcınız hesaplamasını henüz bitirmemişti. Yeniden deneyin.',
+  'register.notNow': 'Şu anda burada hesap oluşturulamıyor. Daha sonra yeniden deneyin.',
   'register.noCaptcha': 'İnsan olduğunuz doğrulanamadı. Yeniden deneyin.',
   'register.needsScript': 'Burada hesap oluşturmak JavaScript gerektirir. Etkinleştirip sayfayı yeniden yükleyin.',
   'register.closed': 'Kayıt kapalı',

@@ -237,6 +237,7 @@ export const account = {
   'register.tooMany': '您的网络尝试次数过多。请等一分钟后重试。',
   'register.working': '请稍候：您的浏览器仍在计算。完成后会自动继续。',
   'register.noWork': '您的浏览器尚未完成计算。请重试。',
+  'register.notNow': '目前无法在此创建帐户。请稍后再试。',
   'register.noCaptcha': '无法确认您是真人。请重试。',
   'register.needsScript': '在这里创建帐户需要 JavaScript。请启用它并重新加载页面。',
   'register.closed': '注册已关闭',

@@ -3,6 +3,7 @@
 // Implements: specification 4.2; the providers' published `siteverify` request.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { captchas, type HostedCaptcha } from '../../../server/contract/captchas.ts';
+import { getRealmHealth } from '../../../server/contract/realms.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { listUsers } from '../../../server/contract/users.ts';
 import { PASSWORD } from '../../support/applications.ts';
@@ -109,11 +110,22 @@ test.each([
   expect(await people()).toEqual([]);
 });
 
-test('where the realm has no keys for it, no account is made', async () => {
+test('where the realm has no keys for it, no account is made: the page says so, and so does the realm’s health', async () => {
+  const health = async () => (await server.admin.call(getRealmHealth, { params: { realm } })).body?.components.captcha;
+  expect(await health()).toEqual({ status: 'UP', details: { provider: 'none', ready: true } });
   await server.admin.call(putSettings, { params: { realm }, body: { captchaProvider: 'recaptcha' } });
+  expect(await health()).toEqual({ status: 'DOWN', details: { provider: 'recaptcha', ready: false } });
+  const form = await createPerson(server.baseUrl).open(`/realms/${realm}/register`);
+  expect([form.text.includes('No account can be made here at the moment.'), 'email' in form.fields]).toEqual([
+    true,
+    false,
+  ]);
   const { page, after } = await register({ 'g-recaptcha-response': 'solved' });
   expect([page.text.includes('g-recaptcha'), after.heading]).toEqual([false, 'Create an account']);
   expect(await people()).toEqual([]);
+  await asks('recaptcha');
+  expect(await health()).toEqual({ status: 'UP', details: { provider: 'recaptcha', ready: true } });
+  expect('email' in (await createPerson(server.baseUrl).open(`/realms/${realm}/register`)).fields).toBe(true);
 });
 
 test('no other page lets the provider in, and an address inside is not asked', async () => {

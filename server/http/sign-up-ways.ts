@@ -1,0 +1,40 @@
+// How whoever makes an account wants to sign in, by a passkey or a password, where the realm lets them choose. The fields of the
+// password stand in an element with `data-password`.
+import { type Html, html } from './html.ts';
+import { text } from './texts.ts';
+
+/** Without its script there is nothing to choose, and a password it is. @param chosen the last time */
+export const signUpWays = (chosen: string | undefined): Html => html`<fieldset class="field" data-ways hidden>
+<legend>${text('register.how')}</legend>
+<div class="check">
+<input type="radio" id="how-passkey" name="how" value="passkey" aria-describedby="how-passkey-hint"${chosen === 'passkey' && html` checked`}>
+<label for="how-passkey">${text('register.byPasskey')} <span class="hint" id="how-passkey-hint">${text('register.byPasskeyHint')}</span></label>
+</div>
+<div class="check">
+<input type="radio" id="how-password" name="how" value="password"${chosen === 'password' && html` checked`}>
+<label for="how-password">${text('register.byPassword')}</label>
+</div>
+</fieldset>`;
+
+/** Shows what can be chosen where the browser has passkeys, and the fields of a password where that is. */
+export const signUpWaysScript = `(async () => {
+const ways = document.querySelector('[data-ways]');
+const fields = document.querySelector('[data-password]');
+const [passkey, password] = ways.querySelectorAll('input');
+const show = () => {
+  fields.hidden = passkey.checked;
+  for (const one of fields.querySelectorAll('input')) one.disabled = passkey.checked;
+};
+if (!window.PublicKeyCredential) {
+  passkey.checked = false;
+  return;
+}
+ways.addEventListener('change', show);
+ways.hidden = false;
+show();
+if (passkey.checked || password.checked) return;
+const here = await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable().catch(() => false);
+if (passkey.checked || fields.querySelector('input').value) return;
+(here ? passkey : password).checked = true;
+show();
+})();`;
