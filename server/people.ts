@@ -216,12 +216,13 @@ export function createPeople(deps: PeopleDeps) {
   const isOpen = ({ registrationEnabled }: Pick<RealmSettingsDto, 'registrationEnabled'>): boolean =>
     deps.registration && registrationEnabled;
   const invitations = createInvitations({
-    ...{ sql, transact, accounts, choosePassword, send, sends, addMember, now, newId },
+    ...{ sql, transact, accounts, choosePassword, passkeys, send, sends, addMember, now, newId },
   });
+  const passkey = { page: enrolmentPage, labelMax: LABEL_MAX };
   const register = createRegister({
     ...{ accounts, choosePassword, codes, credentials, passkeys },
     codeFields: mailedCodeFields,
-    passkey: { page: enrolmentPage, passedBy, labelMax: LABEL_MAX },
+    passkey: { ...passkey, passedBy },
     newId,
     captchas: createCaptchas({ sql, seal, outbound: deps.outbound, log: deps.log }),
     transact,
@@ -362,7 +363,7 @@ export function createPeople(deps: PeopleDeps) {
       enrolmentLinkPages(pages, { links: enrolmentLinks, settings, access, baseUrl });
       newDeviceRoutes(pages, { newDevices, settings, recovers, baseUrl });
       const tries = createAttempts({ limit: REGISTRATIONS_A_MINUTE, now });
-      invitationPages(pages, { invitations, sessions, signIns, settings, attempts: tries, baseUrl });
+      invitationPages(pages, { invitations, sessions, signIns, settings, attempts: tries, passkey, baseUrl });
       impersonationPages(pages, { transact, sessions, settings, baseUrl });
       accountRoutes(pages, {
         ...{ sql, transact, sessions, factors, credentials, signIns, logout, settings, now },

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { listEvents } from '../../server/contract/events.ts';
 import type { ExecutionInput } from '../../server/contract/flows.ts';
 import { putFlow } from '../../server/contract/flows.ts';
+import { createInvitation } from '../../server/contract/invitations.ts';
 import { createRealm } from '../../server/contract/realms.ts';
 import { listSessions } from '../../server/contract/sessions.ts';
 import { putSettings } from '../../server/contract/settings.ts';
@@ -230,6 +231,28 @@ test('whoever makes an account chooses a passkey instead of a password, and sign
   await login(realm);
   await account(realm);
   expect(await session(realm)).toMatchObject({ username: 'ada@example.com' });
+  expect(complaints).toEqual([]);
+});
+
+test('whoever comes by an invitation chooses a passkey instead of a password, and signs in by it', async () => {
+  const { realm } = await realmWith(either);
+  await server.admin.call(putSettings, { params: { realm }, body: { registrationPasskeyEnabled: true } });
+  const body = { email: 'eve@example.com', mail: false };
+  const { body: invitation } = await server.admin.call(createInvitation, { params: { realm }, body });
+  await page.goto(invitation?.link ?? '');
+  await expect.poll(() => page.getByRole('radio', { name: 'With a passkey' }).isChecked()).toBe(true);
+  expect(await page.getByLabel('New password', { exact: true }).isVisible()).toBe(false);
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await heading('Set up a passkey');
+  await page.getByRole('button', { name: 'Use a password instead' }).click();
+  await page.getByRole('radio', { name: 'With a passkey' }).check();
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await heading('Set up a passkey');
+  await page.getByRole('button', { name: 'Set up a passkey' }).click();
+  await heading('You are in');
+  await login(realm);
+  await account(realm);
+  expect(await session(realm)).toMatchObject({ username: 'eve@example.com' });
   expect(complaints).toEqual([]);
 });
 

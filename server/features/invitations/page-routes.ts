@@ -8,11 +8,14 @@ import { isFromElsewhere, siteOf } from '../../domain/site.ts';
 import { valuesIn, withValues } from '../../http/profile-fields.ts';
 import { termsFault, termsOf } from '../../http/terms.ts';
 import { text } from '../../http/texts.ts';
+import type { enrolmentPage } from '../authenticators/webauthn.ts';
 import type { Sessions } from '../sessions/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
-import { sendAnother, sendChoice, sendDone, sendJoin, sendOver } from './pages.ts';
+import { type InvitationPage, sendAnother, sendChoice, sendDone, sendJoin, sendOver, sendPasskey } from './pages.ts';
 import type { Invitations } from './service.ts';
 
+/** What a passkey says is the longest. */
+const FIELD_MAX = 12_000;
 const Params = z.object({ realm: z.string() });
 const token = z
   .string()
@@ -20,12 +23,13 @@ const token = z
   .refine((value) => !value.includes('\0'))
   .catch('');
 const Query = z.object({ token });
-const Form = z.record(z.string(), z.string().max(4096)).catch({});
+const Form = z.record(z.string(), z.string().max(FIELD_MAX)).catch({});
 
 export interface InvitationPagesDeps {
   invitations: Invitations;
   sessions: Pick<Sessions, 'current'>;
-  signIns: Pick<SignIns, 'begin'>;
+  signIns: Pick<SignIns, 'begin' | 'takesPasskeyAlone'>;
+  passkey: { page: typeof enrolmentPage; labelMax: number };
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   /** Bounds how often one address may try. */
   attempts: Pick<Attempts, 'take'>;
@@ -33,7 +37,7 @@ export interface InvitationPagesDeps {
 }
 
 export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps): void {
-  const { invitations, sessions, signIns, settings, attempts, baseUrl } = deps;
+  const { invitations, sessions, signIns, settings, passkey, attempts, baseUrl } = deps;
   const at = '/realms/:realm/login/invitation';
 
   async function visit(request: FastifyRequest, sent: string) {
@@ -55,6 +59,9 @@ export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps)
     return { ...here, form };
   }
 
+  const takesPasskey = (request: FastifyRequest, { realm, settings: policy }: InvitationPage): Promise<boolean> =>
+    signIns.takesPasskeyAlone({ request, realm, policy });
+
   app.get(at, { schema: { hide: true } }, async (request, reply) => {
     const { place, invited } = await visit(request, Query.parse(request.query).token);
     if (!invited) return sendOver(reply, place);
@@ -64,7 +71,7 @@ export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps)
         ? sendJoin(reply, place, invited, session.username)
         : sendAnother(reply, place, invited, session.username);
     const inputs = await invitations.inputs(place.realm);
-    return sendChoice(reply, place, invited, { inputs, wrong: undefined });
+    return sendChoice(reply, place, invited, { inputs, takesPasskey: await takesPasskey(request, place) });
   });
 
   app.post(`${at}/sign-in`, { schema: { hide: true } }, async (request, reply) => {
@@ -91,19 +98,32 @@ export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps)
     if (!invited) return sendOver(reply, place);
     const { realm, settings: policy } = place;
     const inputs = await invitations.inputs(realm);
-    const { password, repeated, token: _, ...values } = form;
+    const { password, repeated, passkey: made, label = '', instead, token: _, ...values } = form;
+    const choice = { inputs, takesPasskey: await takesPasskey(request, place), values };
     const again = (field: string, message: string) =>
-      sendChoice(reply, place, invited, { inputs, wrong: { field, message, values } });
+      sendChoice(reply, place, invited, { ...choice, wrong: { field, message } });
+    if (instead !== undefined)
+      return sendChoice(reply, place, invited, { ...choice, values: { ...values, how: 'password' } });
     const unaccepted = termsFault(policy, form);
     if (unaccepted !== undefined) return again('terms', unaccepted);
     const username = policy.registrationEmailAsUsername ? undefined : (form.username ?? '').trim();
     const nobody = { username, firstName: null, lastName: null, attributes: {} };
     const person = withValues(inputs, valuesIn(inputs, form), nobody);
     const terms = termsOf(policy);
-    const made = await invitations.register(realm, place.token, { person, password, repeated, terms }, request.ip);
-    if (made.do === 'over') return sendOver(reply, place);
-    if (made.do === 'taken') return again('form', text('register.taken'));
-    if (made.do === 'fault') return again(made.field, made.message);
+    const named = label.trim().slice(0, passkey.labelMax);
+    const site = siteOf(request, policy, baseUrl);
+    const byPasskey = { passkey: made, label: named === '' ? null : named, site, realmName: policy.displayName };
+    const proof = choice.takesPasskey && form.how === 'passkey' ? byPasskey : { password, repeated };
+    const registered = await invitations.register(realm, place.token, { person, proof, terms }, request.ip);
+    if (registered.do === 'over') return sendOver(reply, place);
+    if (registered.do === 'taken') return again('form', text('register.taken'));
+    if (registered.do === 'fault') return again(registered.field, registered.message);
+    if (registered.do === 'passkey') {
+      const message = text('passkey.notSetUp');
+      const complaint = registered.failed ? { field: 'form', message, values: { label: named } } : undefined;
+      const page = passkey.page(registered.creation, complaint);
+      return sendPasskey(reply, place, { page, wrong: complaint, values });
+    }
     const to = `/realms/${realm}/login?for=account`;
     return sendDone(reply, place, { message: text('invitation.made'), to, words: text('recover.goOn') });
   });

@@ -7,8 +7,10 @@ import { sendPage } from '../../http/pages.ts';
 import { passwordFields } from '../../http/password-fields.ts';
 import { passwordScript } from '../../http/password-script.ts';
 import { type ProfileInput, profileFields, usernameField, valuesIn } from '../../http/profile-fields.ts';
+import { signUpWays, signUpWaysScript } from '../../http/sign-up-ways.ts';
 import { termsBox } from '../../http/terms.ts';
 import { text } from '../../http/texts.ts';
+import type { StepPage } from '../authenticators/authenticator.ts';
 import type { InvitationRow } from './store.ts';
 
 export interface InvitationPage {
@@ -20,7 +22,15 @@ type Invited = Pick<InvitationRow, 'email' | 'organizationName'>;
 export interface Wrong {
   field: string;
   message: string;
-  values: Readonly<Record<string, string>>;
+}
+type Values = Readonly<Record<string, string>>;
+interface Choice {
+  inputs: readonly ProfileInput[];
+  /** Whether they may do without a password. */
+  takesPasskey: boolean;
+  wrong?: Wrong;
+  /** As they were filled in. */
+  values?: Values;
 }
 
 const titleOf = ({ settings }: Pick<InvitationPage, 'settings'>, { organizationName }: Invited): string =>
@@ -58,11 +68,10 @@ export function sendChoice(
   reply: FastifyReply,
   place: InvitationPage,
   invited: Invited,
-  { inputs, wrong }: { inputs: readonly ProfileInput[]; wrong: Wrong | undefined },
+  { inputs, takesPasskey, wrong, values = {} }: Choice,
 ): FastifyReply {
   const { realm, settings } = place;
   const { email } = invited;
-  const values = wrong?.values ?? {};
   const state = (field: string): Html | false => wrong?.field === field && html`${invalidState(field)} autofocus`;
   const title = titleOf(place, invited);
   const body = html`${wrong && errorNote(wrong.field, wrong.message)}
@@ -74,12 +83,34 @@ ${form(
   'register',
   html`${!settings.registrationEmailAsUsername && usernameField(values.username, state('username'))}
 ${profileFields(inputs, valuesIn(inputs, values), { wrong: wrong?.field })}
+${takesPasskey && signUpWays(values.how)}
+<div data-password>
 ${passwordFields(settings, { wrong: wrong?.field, focus: false })}
+</div>
 ${termsBox(settings, values, state('terms'))}
 <button>${text('register.submit')}</button>`,
 )}`;
   const documentTitle = wrong ? text('signIn.error', { title }) : title;
-  return sendPage(reply, { realm, brand: settings, title, documentTitle, body, plain: true, script: passwordScript });
+  const script = [passwordScript, ...(takesPasskey ? [signUpWaysScript] : [])].join('\n');
+  return sendPage(reply, { realm, brand: settings, title, documentTitle, body, plain: true, script });
+}
+
+/** For who is new and wants a passkey. @param values what they filled in before */
+export function sendPasskey(
+  reply: FastifyReply,
+  place: InvitationPage,
+  { page, wrong, values }: { page: StepPage; wrong: Omit<Wrong, 'field'> | undefined; values: Values },
+): FastifyReply {
+  const { realm, settings } = place;
+  const { title, submit = title, script } = page;
+  const filledIn = Object.entries(values).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  );
+  const instead = html`<p class="choices"><button class="link" name="instead" value="1" data-instead>${text('register.instead')}</button></p>`;
+  const body = html`${wrong && errorNote('form', wrong.message)}
+${form(place, 'register', html`${filledIn}${page.body}<button>${submit}</button>${instead}`)}`;
+  const documentTitle = wrong ? text('signIn.error', { title }) : title;
+  return sendPage(reply, { realm, brand: settings, title, documentTitle, body, plain: true, script });
 }
 
 export function sendDone(

@@ -6,17 +6,20 @@ import type { By } from '../../contract/events.ts';
 import type { Invitation } from '../../contract/invitations.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
+import { idNamed } from '../../crypto/ids.ts';
 import { newSecret, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { invitationLinkTo } from '../../domain/links.ts';
 import { userParty } from '../../domain/party.ts';
 import { may, type Principal } from '../../domain/principal.ts';
+import type { Site } from '../../domain/site.ts';
 import { toldFault } from '../../http/profile-fields.ts';
 import { text } from '../../http/texts.ts';
 import type { ChoosePassword } from '../credentials/new-password.ts';
+import type { Passkeys } from '../credentials/passkeys.ts';
 import type { Send } from '../messaging/send.ts';
-import type { NewPerson, OwnAccounts } from '../users/own-account.ts';
+import type { NewAccount, NewPerson, OwnAccounts } from '../users/own-account.ts';
 import * as store from './store.ts';
 
 const HOUR = 3_600;
@@ -28,6 +31,7 @@ export interface InvitationsDeps {
   transact: Transact;
   accounts: OwnAccounts;
   choosePassword: ChoosePassword;
+  passkeys: Pick<Passkeys, 'creation' | 'enrol'>;
   send: Send;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
   /** False: is a member already. */
@@ -52,11 +56,26 @@ export type Registered =
   | { do: 'done' }
   | { do: 'over' }
   | { do: 'fault'; field: string; message: string }
-  | { do: 'taken' };
+  | { do: 'taken' }
+  /** They are asked for a passkey; `failed`: again. */
+  | { do: 'passkey'; creation: object; failed: boolean };
 
+/** As a form sends it. */
+interface WithPassword {
+  password: string | undefined;
+  repeated: string | undefined;
+}
+interface WithPasskey {
+  /** undefined: they have none yet. */
+  passkey: string | undefined;
+  label: string | null;
+  site: Site;
+  realmName: string;
+}
 type Accepting = { id: string; username: string };
 /** By somebody else, meanwhile. */
 class Used extends Error {}
+class NoPasskey extends Error {}
 const digestOf = (secret: string): Buffer => sha256(`invitation:${secret}`);
 const missing = () => new Problem('not-found', 'There is no such invitation');
 const wire = ({ mailedAt, createdAt, expiresAt, id, email, organization }: store.InvitationRow): Invitation => ({
@@ -68,7 +87,7 @@ const wire = ({ mailedAt, createdAt, expiresAt, id, email, organization }: store
   expiresAt: expiresAt.getTime(),
 });
 export function createInvitations(deps: InvitationsDeps) {
-  const { sql, transact, accounts, choosePassword, send, sends, addMember, now, newId } = deps;
+  const { sql, transact, accounts, choosePassword, passkeys, send, sends, addMember, now, newId } = deps;
 
   /** Who is taken into an organization is that organization's data too. */
   function refuseOrganization(principal: Principal, realm: string, organization: string | null): void {
@@ -124,6 +143,15 @@ export function createInvitations(deps: InvitationsDeps) {
         retryAfterSeconds: HOUR - (Math.floor(at.getTime() / 1000) % HOUR),
       });
     return { ...wire(row), link: mail ? null : link };
+  }
+
+  async function create(realm: string, ipAddress: string, account: NewAccount): Promise<Registered> {
+    try {
+      return { do: (await accounts.create(realm, ipAddress, account)) ? 'done' : 'taken' };
+    } catch (error) {
+      if (error instanceof Used) return { do: 'over' };
+      throw error;
+    }
   }
 
   /** Uses it up. */
@@ -227,12 +255,11 @@ export function createInvitations(deps: InvitationsDeps) {
       {
         person,
         terms,
-        ...form
+        proof,
       }: {
         /** `username` undefined: their address is. */
         person: Omit<NewPerson, 'email' | 'username'> & { username: string | undefined };
-        password: string | undefined;
-        repeated: string | undefined;
+        proof: WithPassword | WithPasskey;
         terms: { url: string | null; version: string | null } | undefined;
       },
       ipAddress: string,
@@ -245,21 +272,40 @@ export function createInvitations(deps: InvitationsDeps) {
       if (fault) return { do: 'fault', field: fault.path, message: toldFault(fault) };
       const usernameTaken = person.username !== undefined && (await accounts.usernameTaken(realm, whole));
       if (usernameTaken) return { do: 'fault', field: 'username', message: text('register.usernameTaken') };
-      const chosen = await choosePassword(realm, whole, form);
-      if (!chosen.ok) return { do: 'fault', field: chosen.field, message: chosen.message };
-      const phc = chosen.phc;
-      const beside = async (tx: Tx, _: By, user: Accepting) => {
+      const account = { person: whole, emailVerified: found.mailedAt !== null, terms };
+      const taking = async (tx: Tx, _: By, user: Accepting) => {
         const row = await store.find(tx.sql, realm, { link }, { now: now(), lock: true });
         if (!row) throw new Used();
         await take(tx, realm, row, user, ipAddress);
       };
-      const account = { person: whole, phc, emailVerified: found.mailedAt !== null, terms, beside };
-      const made = await accounts.create(realm, ipAddress, account).catch((error: unknown): 'used' => {
-        if (error instanceof Used) return 'used';
+      if ('password' in proof) {
+        const chosen = await choosePassword(realm, whole, proof);
+        if (!chosen.ok) return { do: 'fault', field: chosen.field, message: chosen.message };
+        return create(realm, ipAddress, { ...account, phc: chosen.phc, beside: taking });
+      }
+      const { passkey, label, site, realmName } = proof;
+      // It is made for the account that is to be.
+      const id = idNamed(`account by invitation ${secret}`);
+      const challenge = sha256(`challenge of invitation ${secret}`).toString('base64url');
+      const beside = async (tx: Tx, by: By, user: Accepting) => {
+        await taking(tx, by, user);
+        const sent = { sent: passkey ?? '', site, challenge, label, newAccount: true } as const;
+        if (!(await passkeys.enrol(tx, by, realm, user, sent))) throw new NoPasskey();
+      };
+      const ask = async (failed: boolean): Promise<Registered> => {
+        const asked = { site, realmName, challenge, userVerification: 'required' } as const;
+        return {
+          do: 'passkey',
+          creation: await passkeys.creation(realm, { id, username: whole.username }, asked),
+          failed,
+        };
+      };
+      if (passkey === undefined) return ask(false);
+      const byPasskey = { ...account, id, phc: undefined, registered: { passkey: true }, beside };
+      return create(realm, ipAddress, byPasskey).catch((error: unknown) => {
+        if (error instanceof NoPasskey) return ask(true);
         throw error;
       });
-      if (made === 'used') return { do: 'over' };
-      return made ? { do: 'done' } : { do: 'taken' };
     },
   };
 }
