@@ -118,6 +118,7 @@ ul.rows strong { color: var(--text); font-weight: 600; }
 .actions .quiet { min-height: 2.875rem; padding: .5625rem 1.25rem; }
 ul.rows .actions { margin-top: .75rem; }
 ul.rows details { margin-top: .25rem; }
+ul.rows details form > button { width: auto; }
 time { white-space: nowrap; }
 details { margin-top: 1.75rem; color: var(--soft); font-size: .9375rem; }
 summary { padding: .5rem 0; cursor: pointer; }

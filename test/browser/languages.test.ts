@@ -80,8 +80,8 @@ async function choose(page: Page, locale: string): Promise<void> {
 
 /** Of no realm, so that they know of no choice. */
 const ofNoRealm = ['errors', 'administration'] as const;
-/** Answers to a device's code, which is not typed again and again: pages.test.ts looks at them, in three languages. */
-const counted = ['device-code-wrong', 'device-confirm', 'device-allowed'];
+/** Answers that come once, or to a code that is not typed again and again: pages.test.ts looks at them, in three languages. */
+const counted = ['device-code-wrong', 'device-confirm', 'device-allowed', 'erased'];
 const stops = stopNames.filter((stop) => !ofNoRealm.some((one) => one === stop));
 test.each(stops)('the pages of %s fit a phone of 320 pixels in every language, with nothing cut off', async (stop) => {
   const controls = 'main input, main button, main a';
