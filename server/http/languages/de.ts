@@ -82,7 +82,7 @@ export const texts: Catalogue = {
   'link.lead': 'Sie wollten sich mit diesem Link anmelden.',
   'link.useless': 'Dieser Link funktioniert hier nicht',
   'link.uselessLead':
-    'Öffnen Sie den Link in dem Browser, in dem Sie ihn angefordert haben. Ist es dieser, dann wurde der Link schon benutzt oder ist zu alt: Fordern Sie dort einen neuen an.',
+    'Öffnen Sie den Link in dem Browser, in dem Sie ihn angefordert haben. Ist es dieser, dann wurde der Link schon benutzt oder ist zu alt: Fordern Sie dort einen neuen an. Hat eine Anwendung Sie nach dem Code aus der Nachricht gefragt, dann geben Sie ihn dort ein.',
 
   'logout.title': 'Abmelden?',
   'logout.lead': 'Sie sind als {username} angemeldet. Möchten Sie sich abmelden?',

@@ -80,7 +80,7 @@ export const texts = {
   'link.lead': 'You asked to sign in by this link.',
   'link.useless': 'This link does not work here',
   'link.uselessLead':
-    'Open the link in the browser in which you asked for it. If it is that one, the link was used already or is too old: ask for a new one there.',
+    'Open the link in the browser in which you asked for it. If it is that one, the link was used already or is too old: ask for a new one there. If an application asked you for the code of the message, enter it there.',
 
   'logout.title': 'Sign out?',
   'logout.lead': 'You are signed in as {username}. Do you want to sign out?',

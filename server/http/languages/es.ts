@@ -82,7 +82,7 @@ export const texts: Catalogue = {
   'link.lead': 'Pidió iniciar sesión con este enlace.',
   'link.useless': 'Este enlace no funciona aquí',
   'link.uselessLead':
-    'Abra el enlace en el navegador en el que lo pidió. Si es este, el enlace ya se usó o es demasiado antiguo: pida otro allí.',
+    'Abra el enlace en el navegador en el que lo pidió. Si es este, el enlace ya se usó o es demasiado antiguo: pida otro allí. Si una aplicación le pidió el código del mensaje, introdúzcalo allí.',
 
   'logout.title': '¿Cerrar sesión?',
   'logout.lead': 'Ha iniciado sesión como {username}. ¿Quiere cerrar la sesión?',

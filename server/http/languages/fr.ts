@@ -82,7 +82,7 @@ export const texts: Catalogue = {
   'link.lead': 'Vous avez demandé à vous connecter par ce lien.',
   'link.useless': 'Ce lien ne fonctionne pas ici',
   'link.uselessLead':
-    'Ouvrez le lien dans le navigateur où vous l’avez demandé. Si c’est celui-ci, le lien a déjà servi ou est trop ancien : demandez-en un nouveau là-bas.',
+    'Ouvrez le lien dans le navigateur où vous l’avez demandé. Si c’est celui-ci, le lien a déjà servi ou est trop ancien : demandez-en un nouveau là-bas. Si une application vous a demandé le code du message, saisissez-le là-bas.',
 
   'logout.title': 'Se déconnecter ?',
   'logout.lead': 'Vous êtes connecté en tant que {username}. Voulez-vous vous déconnecter ?',

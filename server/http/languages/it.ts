@@ -81,7 +81,7 @@ export const texts: Catalogue = {
   'link.lead': 'Ha chiesto di accedere con questo link.',
   'link.useless': 'Questo link non funziona qui',
   'link.uselessLead':
-    'Apra il link nel browser in cui lo ha chiesto. Se è questo, il link è già stato usato o è troppo vecchio: ne chieda uno nuovo lì.',
+    'Apra il link nel browser in cui lo ha chiesto. Se è questo, il link è già stato usato o è troppo vecchio: ne chieda uno nuovo lì. Se un’applicazione Le ha chiesto il codice del messaggio, lo inserisca lì.',
 
   'logout.title': 'Uscire?',
   'logout.lead': 'Ha effettuato l’accesso come {username}. Vuole uscire?',

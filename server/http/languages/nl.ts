@@ -81,7 +81,7 @@ export const texts: Catalogue = {
   'link.lead': 'U wilde met deze link inloggen.',
   'link.useless': 'Deze link werkt hier niet',
   'link.uselessLead':
-    'Open de link in de browser waarin u erom vroeg. Is het deze, dan is de link al gebruikt of te oud: vraag daar een nieuwe aan.',
+    'Open de link in de browser waarin u erom vroeg. Is het deze, dan is de link al gebruikt of te oud: vraag daar een nieuwe aan. Vroeg een app u om de code uit het bericht, voer die dan daar in.',
 
   'logout.title': 'Uitloggen?',
   'logout.lead': 'U bent ingelogd als {username}. Wilt u uitloggen?',

@@ -81,7 +81,7 @@ export const texts: Catalogue = {
   'link.lead': 'Zażądano logowania tym odnośnikiem.',
   'link.useless': 'Ten odnośnik tu nie działa',
   'link.uselessLead':
-    'Proszę otworzyć odnośnik w przeglądarce, w której o niego poproszono. Jeśli to ta, odnośnik został już użyty lub jest za stary: proszę poprosić tam o nowy.',
+    'Proszę otworzyć odnośnik w przeglądarce, w której o niego poproszono. Jeśli to ta, odnośnik został już użyty lub jest za stary: proszę poprosić tam o nowy. Jeśli o kod z wiadomości prosiła aplikacja, proszę wpisać go tam.',
 
   'logout.title': 'Wylogować się?',
   'logout.lead': 'Zalogowano jako {username}. Czy chcą się Państwo wylogować?',

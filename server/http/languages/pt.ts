@@ -81,7 +81,7 @@ export const texts: Catalogue = {
   'link.lead': 'Você pediu para entrar por este link.',
   'link.useless': 'Este link não funciona aqui',
   'link.uselessLead':
-    'Abra o link no navegador em que o pediu. Se for este, o link já foi usado ou é antigo demais: peça um novo lá.',
+    'Abra o link no navegador em que o pediu. Se for este, o link já foi usado ou é antigo demais: peça um novo lá. Se um aplicativo pediu o código da mensagem, digite-o lá.',
 
   'logout.title': 'Sair?',
   'logout.lead': 'Você entrou como {username}. Quer sair?',

@@ -81,7 +81,7 @@ export const texts: Catalogue = {
   'link.lead': 'Bu bağlantıyla oturum açmak istediniz.',
   'link.useless': 'Bu bağlantı burada çalışmıyor',
   'link.uselessLead':
-    'Bağlantıyı, istediğiniz tarayıcıda açın. Bu tarayıcı oysa bağlantı zaten kullanılmış veya çok eskidir: Orada yeni bir tane isteyin.',
+    'Bağlantıyı, istediğiniz tarayıcıda açın. Bu tarayıcı oysa bağlantı zaten kullanılmış veya çok eskidir: Orada yeni bir tane isteyin. İletideki kodu bir uygulama istediyse oraya girin.',
 
   'logout.title': 'Oturum kapatılsın mı?',
   'logout.lead': '{username} olarak oturum açtınız. Oturumu kapatmak istiyor musunuz?',

@@ -75,7 +75,8 @@ export const texts: Catalogue = {
   'link.over': '此链接已失效。请重新发送一个。',
   'link.lead': '您请求通过此链接登录。',
   'link.useless': '此链接在这里无效',
-  'link.uselessLead': '请在您请求链接的浏览器中打开。如果就是此浏览器，则链接已被使用或已过期：请在那里重新请求。',
+  'link.uselessLead':
+    '请在您请求链接的浏览器中打开。如果就是此浏览器，则链接已被使用或已过期：请在那里重新请求。如果是某个应用向您索要消息中的验证码，请在那里输入。',
 
   'logout.title': '要退出登录吗？',
   'logout.lead': '您以 {username} 的身份登录。要退出登录吗？',

@@ -12,7 +12,8 @@ import { createUser, getUser, putUser } from '../../../server/contract/users.ts'
 import { createAccountCaller, NEXT } from '../../support/account-api.ts';
 import { makeClient } from '../../support/clients.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
-import { codeIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
+import { codeIn, linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
+import { createPerson } from '../../support/person.ts';
 
 let site: MailingServer;
 let realm = '';
@@ -113,7 +114,10 @@ test('a new password ends all other sessions, and one against the rules is refus
 test('an address changes once a code proves the new one; a guessed code doesn’t, and guesses have an end', async () => {
   const me = await account.byToken();
   const { ticket } = Object((await me('POST', 'email', { email: address('new') })).body);
-  const code = codeIn(await site.mailTo(address('new'), 'enter this code'));
+  const mail = await site.mailTo(address('new'), 'enter this code');
+  const page = await createPerson(site.server.baseUrl).open(linkIn(mail));
+  expect(page.text).toContain('If an application asked you for the code of the message, enter it there.');
+  const code = codeIn(mail);
   const wrong = code === '12345678' ? '87654321' : '12345678';
   expect((await me('PUT', 'email', { ticket, code: wrong })).status).toBe(400);
   expect((await stored())?.email).toBe(address());
