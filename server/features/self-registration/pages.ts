@@ -61,7 +61,8 @@ ${termsBox(settings, values, state('terms'))}
 ${
   work !== undefined &&
   html`<input type="hidden" name="work" value="" data-work="${work}" data-bits="${settings.proofOfWorkBits}">
-<p class="hint" role="status" data-working="${text('register.working')}"></p><noscript><p class="error">${text('register.needsScript')}</p></noscript>`
+<noscript><p class="error">${text('register.needsScript')}</p></noscript>
+<p class="hint" role="status" data-working="${text('register.working')}"></p>`
 }
 ${
   captcha &&
