@@ -177,7 +177,7 @@ export function createPeople(deps: PeopleDeps) {
   const { brokering, homes, links } = identities;
   const registry = createRegistry({
     ...{ credentials, passkeys, recoveryCodes, challenges, enrolments, brokering, homes },
-    ...{ transact, send, seal, breached, now, newId },
+    ...{ transact, send, sends, seal, breached, now, newId },
   });
   const factors = createFactors(registry);
   const waysLeft = createWaysLeft({ credentials, factors });
@@ -248,6 +248,7 @@ export function createPeople(deps: PeopleDeps) {
     factors,
     credentials,
     sessions,
+    sends,
     risk,
     newDevices,
     attempts,

@@ -22,11 +22,12 @@ export interface MagicLinkDeps {
   credentials: Pick<Credentials, 'named' | 'standing'>;
   transact: Transact;
   send: Send;
+  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
   seal: Seal;
   now: () => Date;
 }
 
-export function createMagicLink({ credentials, transact, send, seal, now }: MagicLinkDeps): Method {
+export function createMagicLink({ credentials, transact, send, sends, seal, now }: MagicLinkDeps): Method {
   const context = ({ realm }: Step) => `magic-link:${realm}`;
 
   /** Sends a link to whoever has the name, if anybody; the same is done for nobody. */
@@ -70,6 +71,7 @@ export function createMagicLink({ credentials, transact, send, seal, now }: Magi
     configSchema: z.strictObject({}),
     availableTo: ({ reach }) => reach.EMAIL !== null,
     async begin(step, complaint) {
+      if (!(await sends(step.realm, 'EMAIL'))) return nowherePage();
       if (step.kept.address === undefined) return namePage(step, complaint);
       return waitingPage();
     },
@@ -82,6 +84,7 @@ export function createMagicLink({ credentials, transact, send, seal, now }: Magi
         const name = kept.name ?? (form.username ?? '').trim().slice(0, NAME_MAX);
         if (name === '' && !step.user) return again(text('link.nameMissing'));
         if (now().getTime() - sentAt < AGAIN_AFTER_MS) return again(text('link.sentJustNow'), '', 'form');
+        if (!(await sends(step.realm, 'EMAIL'))) return again(text('link.nowhere'), '', 'form');
         return sendLink(step, name);
       }
       const over = now().getTime() - sentAt > LIFETIME_SECONDS * 1000;
@@ -107,6 +110,12 @@ function namePage({ user, loginHint }: Step, complaint: Complaint | undefined): 
 </div>`,
   };
 }
+
+const nowherePage = (): StepPage => ({
+  title: text('link.title'),
+  submit: text('error.tryAgain'),
+  body: html`<p class="lead">${text('link.nowhere')}</p>`,
+});
 
 const waitingPage = (): StepPage => ({
   title: text('link.waiting'),

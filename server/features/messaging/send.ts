@@ -107,7 +107,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
   /** What it says, in the person's language. */
   async function wordsOf(
     sql: Sql,
-    { realm, templateKey, values, goodForSeconds = HOUR }: Request,
+    { realm, stranger, to, templateKey, values, goodForSeconds = HOUR }: Request,
     person: store.PersonRow | undefined,
   ): Promise<Words> {
     const wanted = [person?.attributes.locale?.[0], spokenHere()].filter((tag) => tag !== undefined);
@@ -117,8 +117,10 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
       typeof value === 'string' ? value : value(wordsIn(text.locale)),
     ]);
     const ttl = spanIn(text.locale, goodForSeconds);
+    // Names that strangers typed are nobody's yet, and could say anything in a mail to anybody.
+    const whom = person || !stranger || !to ? ofPerson(person) : [['user', to] as const, ['user.email', to] as const];
     return {
-      rendered: render(text, new Map([['realm', text.realmName], ['ttl', ttl], ...ofPerson(person), ...said])),
+      rendered: render(text, new Map([['realm', text.realmName], ['ttl', ttl], ...whom, ...said])),
       secrets: said.flatMap(([name, value]) => (['code', 'link'].includes(name) ? [value] : [])),
     };
   }

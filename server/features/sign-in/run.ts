@@ -50,6 +50,7 @@ export interface RunDeps {
   /** How somebody makes an account who has none. */
   register: RegisterStep;
   credentials: Pick<Credentials, 'standing'>;
+  sends(realm: string, channel: 'EMAIL' | 'SMS'): Promise<boolean>;
   circumstances: ReturnType<typeof createCircumstances>;
   /** `firstAlone`: the flow has nothing but steps of first sign-ins, which aren't in the tree. */
   flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[]; firstAlone?: boolean }> };
@@ -96,6 +97,7 @@ export function createRun(deps: RunDeps) {
     register,
     judge,
     credentials,
+    sends,
     circumstances,
     flows,
     risk,
@@ -165,6 +167,14 @@ export function createRun(deps: RunDeps) {
     return passkeyAlone({ tree, settings, requiredLevel }, await circumstances.of(tree, occasion));
   }
 
+  /** Nobody is asked for a code that the realm sends nobody. */
+  async function reachedNow(realm: string, { EMAIL, SMS }: PersonStanding['reach']): Promise<PersonStanding['reach']> {
+    return {
+      EMAIL: EMAIL !== null && (await sends(realm, 'EMAIL')) ? EMAIL : null,
+      SMS: SMS !== null && (await sends(realm, 'SMS')) ? SMS : null,
+    };
+  }
+
   /** What its person still has to do. @param read the person's standing, where it has just been read */
   async function nextStepOf(
     { request, realm, policy: settings }: Pick<Visit, 'request' | 'realm' | 'policy'>,
@@ -178,7 +188,8 @@ export function createRun(deps: RunDeps) {
     if (found) await personSpeaks(found.locale);
     if (known && !found?.enabled) return { do: 'refused', because: 'disabled' };
     const setUp = state.is === 'known' ? state.setUp : undefined;
-    const person = found && setUp ? { ...found, actions: [...found.actions, setUp] } : found;
+    const reach = found && (await reachedNow(realm, found.reach));
+    const person = found && reach && { ...found, reach, actions: setUp ? [...found.actions, setUp] : found.actions };
     const atEnd = state.is === 'known' ? state.atEnd : undefined;
     const here = { request, realm, clientId: state.purpose.clientId, user: known?.user, atEnd };
     if (state.is === 'unknown' && state.chosen === REGISTER && register.isOpen(settings)) {

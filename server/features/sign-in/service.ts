@@ -57,6 +57,8 @@ export interface SignInDeps {
   factors: Factors;
   credentials: Credentials;
   sessions: Sessions;
+  /** Whether anybody sends for the channel. */
+  sends(realm: string, channel: 'EMAIL' | 'SMS'): Promise<boolean>;
   risk: RiskService;
   newDevices: Pick<NewDevices, 'tell' | 'tells'>;
   /** Bounds how often one address may fail. */

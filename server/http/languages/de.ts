@@ -76,6 +76,8 @@ export const texts: Catalogue = {
   'link.sentJustNow': 'Gerade wurde ein Link gesendet. Warten Sie einen Moment.',
   'link.waiting': 'Sehen Sie in Ihr Postfach',
   'link.sendNew': 'Neuen Link senden',
+  'link.nowhere':
+    'Von hier können im Moment keine Links verschickt werden. Melden Sie sich auf andere Weise an oder fragen Sie Ihre Administration.',
   'link.waitingLead':
     'Wenn es ein Konto mit bestätigter E-Mail-Adresse gibt, ist ein Link dorthin unterwegs. Öffnen Sie ihn innerhalb von {minutes} Minuten in diesem Browser.',
   'link.over': 'Dieser Link gilt nicht mehr. Lassen Sie sich einen neuen senden.',

@@ -74,6 +74,7 @@ export const texts = {
   'link.sentJustNow': 'A link was sent just now. Wait a moment.',
   'link.waiting': 'Check your e-mail',
   'link.sendNew': 'Send a new link',
+  'link.nowhere': 'No links can be sent from here at the moment. Sign in another way, or ask your administrator.',
   'link.waitingLead':
     'If there is an account with a confirmed e-mail address, a link is on its way to it. Open it in this browser within {minutes} minutes.',
   'link.over': 'This link no longer works. Have a new one sent.',

@@ -76,6 +76,8 @@ export const texts: Catalogue = {
   'link.sentJustNow': 'Se acaba de enviar un enlace. Espere un momento.',
   'link.waiting': 'Mire su correo',
   'link.sendNew': 'Enviar otro enlace',
+  'link.nowhere':
+    'Por ahora no se pueden enviar enlaces desde aquí. Inicie sesión de otra manera o pregunte a su administrador.',
   'link.waitingLead':
     'Si existe una cuenta con una dirección de correo confirmada, se le ha enviado un enlace. Ábralo en este navegador en un plazo de {minutes} minutos.',
   'link.over': 'Este enlace ya no sirve. Haga que se le envíe otro.',

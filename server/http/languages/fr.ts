@@ -76,6 +76,8 @@ export const texts: Catalogue = {
   'link.sentJustNow': 'Un lien vient d’être envoyé. Patientez un instant.',
   'link.waiting': 'Consultez votre messagerie',
   'link.sendNew': 'Envoyer un nouveau lien',
+  'link.nowhere':
+    'Aucun lien ne peut être envoyé d’ici pour le moment. Connectez-vous autrement ou demandez à votre administrateur.',
   'link.waitingLead':
     'S’il existe un compte avec une adresse e-mail confirmée, un lien lui a été envoyé. Ouvrez-le dans ce navigateur dans les {minutes} minutes.',
   'link.over': 'Ce lien n’est plus valable. Faites-en envoyer un nouveau.',

@@ -75,6 +75,8 @@ export const texts: Catalogue = {
   'link.sentJustNow': 'Un link è stato appena inviato. Attenda un momento.',
   'link.waiting': 'Controlli la Sua posta',
   'link.sendNew': 'Invia un nuovo link',
+  'link.nowhere':
+    'Al momento da qui non si possono inviare link. Acceda in un altro modo o chieda al Suo amministratore.',
   'link.waitingLead':
     'Se esiste un account con un indirizzo e-mail confermato, gli è stato inviato un link. Lo apra in questo browser entro {minutes} minuti.',
   'link.over': 'Questo link non vale più. Se ne faccia inviare uno nuovo.',

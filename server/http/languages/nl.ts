@@ -75,6 +75,8 @@ export const texts: Catalogue = {
   'link.sentJustNow': 'Er is zojuist een link gestuurd. Wacht even.',
   'link.waiting': 'Kijk in uw e-mail',
   'link.sendNew': 'Een nieuwe link sturen',
+  'link.nowhere':
+    'Er kunnen hier op dit moment geen links worden verstuurd. Meld u op een andere manier aan of vraag het uw beheerder.',
   'link.waitingLead':
     'Als er een account met een bevestigd e-mailadres is, is er een link naartoe gestuurd. Open die binnen {minutes} minuten in deze browser.',
   'link.over': 'Deze link geldt niet meer. Laat een nieuwe sturen.',

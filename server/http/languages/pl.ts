@@ -75,6 +75,7 @@ export const texts: Catalogue = {
   'link.sentJustNow': 'Odnośnik wysłano przed chwilą. Proszę chwilę zaczekać.',
   'link.waiting': 'Proszę sprawdzić pocztę',
   'link.sendNew': 'Wyślij nowy odnośnik',
+  'link.nowhere': 'W tej chwili nie można stąd wysyłać linków. Zaloguj się w inny sposób lub zapytaj administratora.',
   'link.waitingLead':
     'Jeśli istnieje konto z potwierdzonym adresem e-mail, odnośnik jest już w drodze. Proszę otworzyć go w tej przeglądarce w ciągu {minutes} minut.',
   'link.over': 'Ten odnośnik już nie działa. Proszę zamówić nowy.',

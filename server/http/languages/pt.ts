@@ -75,6 +75,7 @@ export const texts: Catalogue = {
   'link.sentJustNow': 'Um link acabou de ser enviado. Aguarde um momento.',
   'link.waiting': 'Veja o seu e-mail',
   'link.sendNew': 'Enviar um novo link',
+  'link.nowhere': 'No momento não é possível enviar links daqui. Entre de outra forma ou fale com o seu administrador.',
   'link.waitingLead':
     'Se existir uma conta com um endereço de e-mail confirmado, um link foi enviado a ele. Abra-o neste navegador em até {minutes} minutos.',
   'link.over': 'Este link não vale mais. Peça o envio de um novo.',

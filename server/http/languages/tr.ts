@@ -75,6 +75,7 @@ export const texts: Catalogue = {
   'link.sentJustNow': 'Az önce bir bağlantı gönderildi. Biraz bekleyin.',
   'link.waiting': 'E-postanıza bakın',
   'link.sendNew': 'Yeni bağlantı gönder',
+  'link.nowhere': 'Şu anda buradan bağlantı gönderilemiyor. Başka bir yolla oturum açın veya yöneticinize sorun.',
   'link.waitingLead':
     'Onaylanmış e-posta adresi olan bir hesap varsa ona bir bağlantı yolda. Bağlantıyı {minutes} dakika içinde bu tarayıcıda açın.',
   'link.over': 'Bu bağlantı artık geçerli değil. Yeni bir tane gönderilmesini isteyin.',

@@ -71,6 +71,7 @@ export const texts: Catalogue = {
   'link.sentJustNow': '刚刚已发送链接。请稍候。',
   'link.waiting': '请查看您的邮箱',
   'link.sendNew': '发送新链接',
+  'link.nowhere': '目前无法从此处发送链接。请用其他方式登录，或询问管理员。',
   'link.waitingLead': '如果存在具有已确认电子邮件地址的帐户，链接已发往该地址。请在 {minutes} 分钟内用此浏览器打开。',
   'link.over': '此链接已失效。请重新发送一个。',
   'link.lead': '您请求通过此链接登录。',

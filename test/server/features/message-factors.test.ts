@@ -122,6 +122,28 @@ test('links for people who are not there take none of the mails that the realm m
   expect(mail.mails[0]?.to).toEqual(['ada@example.com']);
 });
 
+test('where the realm sends nothing nobody is told that a code or a link was sent', async () => {
+  for (const channel of ['EMAIL', 'SMS'] as const) {
+    const driver = channel === 'EMAIL' ? 'smtp' : 'http';
+    await server.admin.call(putMessagingProvider, { params: { realm }, body: { channel, driver, enabled: false } });
+  }
+  await flow(after('sms-otp'));
+  expect((await withPassword()).page.heading).toBe('A second factor is needed');
+  await flow([
+    { authenticatorId: 'username-password', requirement: 'REQUIRED' },
+    {
+      requirement: 'REQUIRED',
+      executions: [
+        { authenticatorId: 'email-otp', requirement: 'ALTERNATIVE' },
+        { authenticatorId: 'otp', requirement: 'ALTERNATIVE' },
+      ],
+    },
+  ]);
+  expect((await withPassword()).page.heading).toBe('Set up a second factor');
+  await flow([{ authenticatorId: 'magic-link', requirement: 'REQUIRED' }]);
+  expect((await open(createPerson(server.baseUrl))).text).toContain('No links can be sent from here');
+});
+
 test('a code is good for five tries and ten minutes; then another one is sent', async () => {
   await flow(after('email-otp'));
   const { ada, page } = await withPassword();
