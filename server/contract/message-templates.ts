@@ -1,5 +1,6 @@
 // Message templates: what messages say, by key, channel and locale. Specification 2.6, 4.4; decisions "Messaging".
 import { z } from 'zod';
+import { htmlFault } from './html-template.ts';
 import { Channel, placeholderFault } from './message-drivers.ts';
 import { Id, InRealm, Page, RealmName, text } from './names.ts';
 import { route } from './route.ts';
@@ -17,7 +18,7 @@ export const messages = {
   'account-changed-email': { channel: 'EMAIL', placeholders: ['change', 'time'] },
   'agent-review-email': { channel: 'EMAIL', placeholders: ['agent', 'time', 'link'] },
   'resource-request-email': { channel: 'EMAIL', placeholders: ['requester', 'resource', 'client', 'link'] },
-  'push-challenge': { channel: 'PUSH', placeholders: ['code', 'ttl', 'client'] },
+  'push-challenge': { channel: 'PUSH', placeholders: ['ttl', 'client'] },
   'push-transaction': { channel: 'PUSH', placeholders: ['ttl', 'client'] },
 } as const satisfies Record<string, { channel: Channel; placeholders: readonly string[] }>;
 export type TemplateKey = keyof typeof messages;
@@ -68,6 +69,8 @@ export function templateFaults(
     const fault = placeholderFault(value, (of) => isPlaceholderOf(templateKey, of));
     return fault === undefined ? [] : [{ path, message: `${fault}; ${templateKey} has ${known}` }];
   });
+  const unsafe = html ? htmlFault(body) : undefined;
+  if (unsafe !== undefined) faults.push({ path: 'body', message: unsafe });
   if (channel === 'SMS' && typeof subject === 'string')
     faults.push({ path: 'subject', message: 'must be null for SMS' });
   if (channel !== 'EMAIL' && html) faults.push({ path: 'html', message: 'can be true for e-mail alone' });

@@ -124,6 +124,16 @@ describe('a messaging provider', () => {
       'config.body there is no placeholder {{password}}; there are to, from, fromName, subject, text, html, secret',
     ],
     [
+      'a body that is no JSON',
+      { channel: 'SMS', driver: 'http', config: { url: 'https://a.example', body: '{"to": {{to}}}' } },
+      'config.body must be JSON, placeholders within quotes',
+    ],
+    [
+      'its secret in the address',
+      { channel: 'SMS', driver: 'http', config: { url: 'https://a.example/?key={{secret}}' } },
+      'config.url there is no placeholder {{secret}}; in an address there are to, from, fromName, subject, text, html',
+    ],
+    [
       'a key file that is none',
       { channel: 'PUSH', driver: 'fcm', config: { projectId: 'my-project' }, secret: 'AAAA' },
       'secret must be the JSON key file of a service account',
@@ -180,6 +190,39 @@ describe('message templates', () => {
     await server.admin.call(templates.deleteMessageTemplate, { params: { ...at, locale: 'de' } });
     const builtIn = server.admin.call(templates.deleteMessageTemplate, { params: { ...at, locale: 'en' } });
     expect((await refused(builtIn))[0]).toBe(409);
+  });
+
+  test.each([
+    '<p title="{{user}}">{{user}} &lt; <a href="{{link}}">{{ link }}</a><br/><img alt=\'{{user}}\' src="https://a.example/x.png"></p>',
+    '<!doctype html><html><head><title>{{realm}}</title><style>p { color: red }</style></head><body>1 < 2 {{ttl}}</body></html>',
+    '<!--[if mso]><table><![endif]--><td width=600 class="a" hidden>{{ttl}}</td><a href="{{link}}&amp;from=mail">x</a>',
+  ])('may hold values in text and quoted attributes: %s', async (body) => {
+    const made = await edit({ templateKey: 'magic-link-email', locale: 'de', body, html: true });
+    expect(made).toMatchObject({ body, html: true });
+  });
+
+  test.each([
+    ['<a href={{user.website}}>x</a>', 'has a placeholder in href without quotes'],
+    ['<a href="{{user.website}}">x</a>', 'has a placeholder in href that isn’t {{link}}'],
+    ["<A HREF = '{{link}}{{user}}'>x</A>", 'has a placeholder in href that isn’t {{link}}'],
+    ['<img SRC="{{user.photo}}">', 'has a placeholder in src that isn’t {{link}}'],
+    ['<p {{user}}>x</p>', 'has a placeholder in a tag outside a quoted attribute'],
+    ['<p class="a"{{ user }}>x</p>', 'has a placeholder in a tag outside a quoted attribute'],
+    ['<{{user}}>', 'has a placeholder in the name of a tag'],
+    ['<h{{user}}>', 'has a placeholder in the name of a tag'],
+    ['<p onclick="f(\'{{user}}\')">x</p>', 'has a placeholder in onclick'],
+    ['<p style="color:{{user.colour}}">x</p>', 'has a placeholder in style'],
+    ['<style>p { color: {{user.colour}} }</style>', 'has a placeholder in style'],
+    ['<SCRIPT>f("{{user}}")</SCRIPT>', 'has a placeholder in script'],
+    ['<!-- {{user}} -->', 'has a placeholder in a comment'],
+    ['<!doctype {{user}}>', 'has a placeholder in a comment'],
+    ['<p a"b">{{user}}">', 'has a tag <p that can’t be read'],
+    ['<p title="a', 'has a tag <p that can’t be read'],
+  ])('may hold none where HTML would obey it: %s', async (body, message) => {
+    const text = { templateKey: 'magic-link-email', body, html: true } as const;
+    expect(await refused(edit(text))).toEqual([400, [`body ${message}`]]);
+    const preview = server.admin.call(templates.previewMessageTemplate, { params, body: text });
+    expect(await refused(preview)).toEqual([400, [`body ${message}`]]);
   });
 
   test.each<[string, object, string]>([

@@ -1,0 +1,67 @@
+// Where a placeholder may stand in the HTML of a message: in text, and in a quoted attribute that is no address, style or script. There a
+// value that is escaped stays a value. Pure; what is no HTML that every mail program reads alike is refused.
+import { PLACEHOLDER } from './message-drivers.ts';
+
+/** They hold no text: what stands in them isn't unescaped, or is obeyed. */
+const RAW = 'script style xmp iframe noembed noframes noscript plaintext'.split(' ');
+const ADDRESSES = new Set(
+  'href src srcset action formaction background poster cite data longdesc ping manifest xlink:href'.split(' '),
+);
+const OBEYED = /^(on.*|style|srcdoc|http-equiv|content)$/;
+
+const COMMENT = /<!--[\s\S]*?(?:-->|$)/y;
+/** A declaration, or what a browser takes for a comment. */
+const OTHER = /<(?:[!?]|\/[^a-zA-Z])[^>]*>?/y;
+const TAG = /<\/?([a-zA-Z][^\s/>{}]*)/y;
+const ATTRIBUTE = /[\s/]*([^\s"'>/=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'=<>`]+))?/y;
+const TAG_END = /[\s/]*>/y;
+
+/** @returns what is wrong, for whoever writes the template */
+export function htmlFault(html: string): string | undefined {
+  let at = 0;
+  const next = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(html);
+    if (found) at = pattern.lastIndex;
+    return found;
+  };
+  while (at < html.length) {
+    const start = html.indexOf('<', at);
+    if (start < 0) return undefined;
+    at = start;
+    const aside = next(COMMENT) ?? next(OTHER);
+    if (aside) {
+      if (aside[0].includes('{{')) return 'has a placeholder in a comment';
+      continue;
+    }
+    const [, name] = next(TAG) ?? [];
+    if (name === undefined) {
+      if (html.startsWith('<{{', at)) return 'has a placeholder in the name of a tag';
+      at += 1;
+      continue;
+    }
+    if (html[at] === '{') return 'has a placeholder in the name of a tag';
+    while (!next(TAG_END)) {
+      const [whole, attribute = '', value = ''] = next(ATTRIBUTE) ?? [];
+      if (!whole) return `has a tag <${name} that can’t be read`;
+      const fault = attributeFault(attribute.toLowerCase(), value);
+      if (fault) return fault;
+    }
+    const raw = RAW.find((one) => one === name.toLowerCase());
+    if (raw === undefined || html[start + 1] === '/') continue;
+    const end = html.toLowerCase().indexOf(`</${raw}`, at);
+    const inside = html.slice(at, end < 0 ? undefined : end);
+    if (inside.includes('{{')) return `has a placeholder in ${raw}`;
+    at = end < 0 ? html.length : end;
+  }
+  return undefined;
+}
+
+function attributeFault(attribute: string, value: string): string | undefined {
+  if (attribute.includes('{{')) return 'has a placeholder in a tag outside a quoted attribute';
+  if (!value.includes('{{')) return undefined;
+  if (!/^["']/.test(value)) return `has a placeholder in ${attribute} without quotes`;
+  if (OBEYED.test(attribute)) return `has a placeholder in ${attribute}`;
+  const others = [...value.matchAll(PLACEHOLDER)].some(([, of]) => of !== 'link');
+  return ADDRESSES.has(attribute) && others ? `has a placeholder in ${attribute} that isn’t {{link}}` : undefined;
+}
