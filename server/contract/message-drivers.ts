@@ -84,8 +84,15 @@ export const SmtpConfig = z
     message: 'would sign in over a connection that is not encrypted; use starttls or tls',
   });
 
-export const HttpConfig = z.strictObject({
-  url: https.describe('The gateway'),
+const inAddress: ReadonlySet<string> = new Set([...ofGateways].filter((of) => of !== 'secret'));
+const gatewayUrl = https.superRefine((s, context) => {
+  const fault = placeholderFault(s, (of) => inAddress.has(of));
+  if (fault) context.addIssue(`${fault}; in an address there are ${[...inAddress].join(', ')}`);
+  else if (/^[^/]*\/\/[^/?#]*\{\{/.test(s)) context.addIssue('must not have a placeholder in its host');
+});
+
+const HttpFields = z.strictObject({
+  url: gatewayUrl.describe('The gateway; its path and query may hold placeholders, though not {{secret}}'),
   method: z.enum(['POST', 'PUT']).optional().describe('Default POST'),
   headers: headers.optional().describe('More headers; their values may hold placeholders, {{secret}} among them'),
   format: z
@@ -97,7 +104,25 @@ export const HttpConfig = z.strictObject({
     .describe(
       'Placeholders: to, from, fromName, subject, text, html, secret. Left out: {"to": …, "text": …}, for e-mail with subject and html',
     ),
+  success: text(200)
+    .min(1)
+    .optional()
+    .describe(
+      'What an answer of 2xx must hold to count; without it the message is given up. Left out: any answer of 2xx',
+    ),
 });
+export const HttpConfig = HttpFields.refine(
+  ({ format = 'json', body }) => body === undefined || format !== 'json' || isJson(body.replaceAll(PLACEHOLDER, 'x')),
+  { path: ['body'], message: 'must be JSON, placeholders within quotes' },
+);
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export const TwilioConfig = z.strictObject({
   accountSid: z.string().regex(/^AC[0-9a-f]{32}$/, 'must be AC and 32 hexadecimal digits'),

@@ -43,12 +43,12 @@ export const testMessagingProvider = route({
   method: 'POST',
   path: `${at}/providers/:channel/test`,
   tag,
-  summary: 'Send a test message through the channel’s enabled provider at once; nothing is stored',
+  summary: 'Send a test message through a provider at once; nothing is stored',
   permission: 'messaging:write',
   params: InRealm.extend({ channel: Channel }),
   body: z.strictObject({
     to: name(4096).describe('E-mail address, phone number, or a device: the id of a push token, or a token itself'),
-    driver: DriverName.optional().describe('Of several that are enabled'),
+    driver: DriverName.optional().describe('Of several; it needn’t be enabled. Left out: the first that is enabled'),
   }),
   example: { to: 'ada@example.com' },
   response: z.object({

@@ -28,7 +28,8 @@ export async function startMailServer({ implicitTls = false, plain = false } = {
   const { cert, key, ca } = await certified();
   const mails: Mail[] = [];
   let connections = 0;
-  const behaviour: { refuse?: (to: string) => { responseCode: number; message: string } | undefined } = {};
+  type Refusal = { responseCode: number; message: string };
+  const behaviour: { refuse?: (to: string) => Refusal | undefined; refuseData?: () => Refusal | undefined } = {};
   const server = new SMTPServer({
     cert,
     key,
@@ -55,6 +56,8 @@ export async function startMailServer({ implicitTls = false, plain = false } = {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
+        const refusal = behaviour.refuseData?.();
+        if (refusal) return done(Object.assign(new Error(refusal.message), { responseCode: refusal.responseCode }));
         mails.push({
           from: envelope.mailFrom ? envelope.mailFrom.address : '',
           to: envelope.rcptTo.map(({ address }) => address),
@@ -62,7 +65,7 @@ export async function startMailServer({ implicitTls = false, plain = false } = {
           user: user === undefined ? undefined : String(user),
           secure,
         });
-        done();
+        return done();
       });
     },
   });

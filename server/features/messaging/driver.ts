@@ -44,7 +44,7 @@ export interface MessageDriver {
 export const TIMEOUT_MS = 15_000;
 export const MAX_ANSWER_BYTES = 16_384;
 
-/** Declares a driver: what is stored is parsed before it sends, and what the network does is an answer. */
+/** Declares a driver: what is stored is parsed before it sends, and whatever fails is an answer, which is tried again. */
 export function messageDriver<Config extends z.ZodType>({
   config: schema,
   send,
@@ -61,8 +61,11 @@ export function messageDriver<Config extends z.ZodType>({
       try {
         return await send(message, { ...provider, config: schema.parse(provider.config) });
       } catch (error) {
-        if (!(error instanceof OutboundError)) throw error;
-        return { ok: false, words: error.message, again: error.fault !== 'bad-url' };
+        if (error instanceof OutboundError)
+          return { ok: false, words: error.message, again: error.fault !== 'bad-url' };
+        // Its configuration, key or gateway is none: whoever mends that must read what it was, and the message may wait for it.
+        const words = error instanceof Error ? error.message : 'the driver failed';
+        return { ok: false, words: `${rest.driver} failed: ${words}`, again: true };
       }
     },
   };

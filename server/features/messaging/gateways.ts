@@ -42,15 +42,20 @@ export function createGateways({ sql, seal, drivers, tests, now, newId }: Gatewa
   const byName = new Map(drivers.map((driver) => [driver.driver, driver]));
   const secret = providerSecret(seal);
 
+  const opened = (realm: string, row: store.ProviderRow): Provider => ({
+    ...row,
+    realm,
+    secret: row.secret ? secret.open(row.secret, { realm, id: row.id }) : undefined,
+  });
   async function enabled(realm: string, channel: Channel, driver: DriverName | undefined): Promise<Provider[]> {
     const rows = await store.enabledProviders(sql, realm, channel);
-    return rows
-      .filter((row) => driver === undefined || row.driver === driver)
-      .map((row) => ({
-        ...row,
-        realm,
-        secret: row.secret ? secret.open(row.secret, { realm, id: row.id }) : undefined,
-      }));
+    return rows.filter((row) => driver === undefined || row.driver === driver).map((row) => opened(realm, row));
+  }
+  /** One that is named is tried before people's messages go over it: it needn't be enabled. */
+  async function tried(realm: string, channel: Channel, driver: DriverName | undefined): Promise<Provider | undefined> {
+    if (driver === undefined) return (await enabled(realm, channel, undefined))[0];
+    const row = await store.provider(sql, realm, { channel, driver });
+    return row && opened(realm, row);
   }
   async function through(provider: Provider, message: Outgoing, secrets: readonly string[]): Promise<Sent> {
     const sent = await byName.get(provider.driver)?.send(message, provider);
@@ -83,8 +88,12 @@ export function createGateways({ sql, seal, drivers, tests, now, newId }: Gatewa
       { to, driver }: z.output<typeof testMessagingProvider.body>,
     ): Promise<z.input<typeof testMessagingProvider.response>> {
       const device = channel === 'PUSH' && UUID.test(to) ? await deviceOf(sql, seal, realm, to) : undefined;
-      const [provider] = await enabled(realm, channel, driver ?? device?.platform);
-      if (!provider) throw new Problem('not-found', `No provider of ${channel} is enabled`);
+      const provider = await tried(realm, channel, driver ?? device?.platform);
+      if (!provider)
+        throw new Problem(
+          'not-found',
+          driver === undefined ? `No provider of ${channel} is enabled` : `There is no provider ${channel}/${driver}`,
+        );
       const retryAfterSeconds = tests.take(realm);
       if (retryAfterSeconds !== undefined)
         throw new Problem('too-many-requests', 'Too many tests within a minute', { retryAfterSeconds });

@@ -1,6 +1,7 @@
 // Owns: the messaging provider as a resource: the same by the admin API and in the realm document.
 // Does not own: sending (delivery.ts), what drivers do (drivers/).
 // Implements: specification 2.5, 4.4; decisions "Messaging".
+import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import {
   Channel,
@@ -49,13 +50,37 @@ function check({ key, fields, changed }: Saved): FieldError[] {
   return faults;
 }
 
+/** What it can't send without, and may get later. */
+function unready({ key, fields: { config, fromAddress, secret } }: Pick<Item, 'key' | 'fields'>) {
+  const { username, messagingServiceSid }: Fields = Object(config);
+  const [, driver] = splitKey(key, 2);
+  if (driver === 'smtp' && username !== undefined && secret === null)
+    return [{ key, message: 'has a username and no secret, and sends nothing before it is set' }];
+  if (driver === 'twilio' && !fromAddress && messagingServiceSid === undefined)
+    return [{ key, message: 'has no sender: set fromAddress, or messagingServiceSid in config' }];
+  return [];
+}
+
 /** Keys that nobody could use are told when they are set, not by the first message. */
 function secretFault(driver: DriverName, secret: string): string | undefined {
-  if (driver === 'fcm' && !FcmServiceAccount.safeParse(parsedJson(secret)).success)
-    return 'must be the JSON key file of a service account';
-  if (driver === 'apns' && !secret.trim().startsWith('-----BEGIN PRIVATE KEY-----'))
-    return 'must be the key as it was downloaded (.p8), beginning with -----BEGIN PRIVATE KEY-----';
+  if (driver === 'fcm') {
+    const account = FcmServiceAccount.safeParse(parsedJson(secret)).data;
+    if (!account) return 'must be the JSON key file of a service account';
+    if (keyKind(account.private_key) !== 'rsa') return 'has a private_key that is no RSA key';
+  }
+  if (driver === 'apns' && keyKind(secret) !== 'ec prime256v1')
+    return 'must be the key as it was downloaded (.p8): beginning with -----BEGIN PRIVATE KEY-----, of the curve P-256';
   return undefined;
+}
+/** `rsa`, `ec prime256v1`; undefined: no private key in PKCS #8. */
+function keyKind(pem: string): string | undefined {
+  if (!pem.trim().startsWith('-----BEGIN PRIVATE KEY-----')) return undefined;
+  try {
+    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem.trim());
+    return [asymmetricKeyType, asymmetricKeyDetails?.namedCurve].filter((part) => part !== undefined).join(' ');
+  } catch {
+    return undefined;
+  }
 }
 function parsedJson(text: string): unknown {
   try {
@@ -79,6 +104,7 @@ export const createMessagingProviderResource = ({ seal, now }: { seal: Seal; now
       },
       fresh: () => ({ enabled: true, fromAddress: null, fromName: null, config: {} }),
       check,
+      warnings: async (_, __, objects) => objects.flatMap(unready),
       sentTo,
       // The configuration stays out of the audit log: it may hold addresses with keys in them.
       detail: ({ enabled, fromAddress }) => ({ enabled, fromAddress }),

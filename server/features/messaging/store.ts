@@ -1,7 +1,7 @@
 // SQL of messages and of what they are made of. Providers and templates are written by the resource engine.
 import type { Channel, DriverName } from '../../contract/message-drivers.ts';
 import type { TemplateKey } from '../../contract/message-templates.ts';
-import type { Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
 import type { TemplateText } from './built-in-templates.ts';
 
 export interface FoundTemplate extends TemplateText {
@@ -21,7 +21,7 @@ export async function template(
   return row;
 }
 
-interface ProviderRow {
+export interface ProviderRow {
   id: string;
   channel: Channel;
   driver: DriverName;
@@ -30,10 +30,22 @@ interface ProviderRow {
   config: unknown;
   secret: Buffer | null;
 }
+const providerColumns = fragment`id, channel, driver, from_address as "fromAddress", from_name as "fromName", config, secret`;
 /** Those that are enabled, by the names of their drivers. */
 export const enabledProviders = (sql: Sql, realm: string, channel: Channel) => sql<ProviderRow>`
-  select id, channel, driver, from_address as "fromAddress", from_name as "fromName", config, secret
-  from messaging_provider where realm_id = ${realm} and channel = ${channel} and enabled order by driver`;
+  select ${providerColumns} from messaging_provider
+  where realm_id = ${realm} and channel = ${channel} and enabled order by driver`;
+/** Enabled or not. */
+export async function provider(
+  sql: Sql,
+  realm: string,
+  { channel, driver }: { channel: Channel; driver: DriverName },
+): Promise<ProviderRow | undefined> {
+  const [row] = await sql<ProviderRow>`
+    select ${providerColumns} from messaging_provider
+    where realm_id = ${realm} and channel = ${channel} and driver = ${driver}`;
+  return row;
+}
 
 export interface MessageRow {
   id: string;

@@ -1,5 +1,5 @@
 // Messages that features ask for: queued in their transaction, sealed, tried again, given up, bounded.
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -50,6 +50,7 @@ beforeEach(async () => {
   receiver.received.length = 0;
   receiver.answer = () => ({});
   delete mail.refuse;
+  delete mail.refuseData;
   asking = startAsking(server);
 });
 afterEach(() => asking.stop());
@@ -180,12 +181,82 @@ describe('a gateway that fails', () => {
     ]);
   });
 
+  test('greets who has no account by their address', async () => {
+    await byMail();
+    const values = { code: CODE, link: 'https://id.example/x' };
+    await code({ userId: null, stranger: true, to: 'eve@example.com', templateKey: 'verify-email', values });
+    await settled('sent');
+    expect(mail.mails[0]?.raw).toContain('Hello eve@example.com,');
+  });
+
+  test('is tried again where the mail server puts it off, and not where it refuses what was sent', async () => {
+    await byMail();
+    let asked = 0;
+    mail.refuse = () => {
+      asked += 1;
+      return asked === 1 ? { responseCode: 450, message: 'Greylisted, come back' } : undefined;
+    };
+    await code();
+    expect(await settled('sent')).toMatchObject([{ attempts: 2 }]);
+    mail.refuseData = () => ({ responseCode: 554, message: 'Looks like spam' });
+    await code({ to: 'bob@example.com' });
+    expect(await settled('dead')).toMatchObject([{ attempts: 1, error: expect.stringContaining('Looks like spam') }]);
+  });
+
+  test('waits for Apple where it has had too many, and is counted and told where the gateway makes no sense', async () => {
+    const key = (pair: { privateKey: KeyObject }) => String(pair.privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    await server.admin.call(putMessagingProvider, {
+      params: { realm },
+      body: {
+        channel: 'PUSH',
+        driver: 'apns',
+        config: { teamId: 'TEAM123456', keyId: 'KEY1234567', bundleId: 'com.acme.app', apiUrl: apns.url },
+        secret: key(generateKeyPairSync('ec', { namedCurve: 'P-256' })),
+      },
+    });
+    const account = {
+      client_email: 'push@example.iam',
+      private_key: key(generateKeyPairSync('rsa', { modulusLength: 2048 })),
+      token_uri: `${receiver.url}/token`,
+    };
+    await server.admin.call(putMessagingProvider, {
+      params: { realm },
+      body: {
+        channel: 'PUSH',
+        driver: 'fcm',
+        config: { projectId: 'my-project', apiUrl: receiver.url },
+        secret: JSON.stringify(account),
+      },
+    });
+    for (const [platform, deviceName] of [
+      ['apns', 'iPhone'],
+      ['fcm', 'Pixel'],
+    ] as const)
+      await server.admin.call(messages.registerPushToken, {
+        params: { realm },
+        body: { userId, platform, deviceName, token: deviceName },
+      });
+    let asked = 0;
+    apns.answer = () => {
+      asked += 1;
+      return asked === 1 ? { status: 429, reason: 'TooManyRequests' } : { status: 200 };
+    };
+    receiver.answer = () => ({ body: 'no JSON at all' });
+    await asking.ask({ realm, userId, templateKey: 'push-challenge' });
+    expect(await settled('sent')).toMatchObject([{ recipient: 'iPhone', attempts: 2 }]);
+    expect(await settled('dead')).toMatchObject([
+      { recipient: 'Pixel', attempts: 3, error: expect.stringContaining('no JSON at all') },
+    ]);
+    apns.answer = () => ({ status: 200 });
+  });
+
   test('gives its turn to another one of the channel', async () => {
     await bySms();
     const accountSid = `AC${'b'.repeat(32)}`;
     const body = {
       channel: 'SMS',
       driver: 'twilio',
+      fromAddress: '+15005550006',
       config: { accountSid, apiUrl: receiver.url },
       secret: 'x',
     } as const;

@@ -1,5 +1,5 @@
 // What each driver says to its gateway, by the test of a provider: real SMTP, HTTPS and HTTP/2 on loopback.
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,6 +9,7 @@ import type { Channel } from '../../../server/contract/message-drivers.ts';
 import { testMessagingProvider } from '../../../server/contract/messages.ts';
 import * as api from '../../../server/contract/messaging.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 import {
   type Apns,
   MAIL_PASSWORD,
@@ -55,6 +56,8 @@ beforeEach(async () => {
   apns.answer = () => ({ status: 200 });
   delete mail.refuse;
 });
+const rsaKey = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+const pem = (key: KeyObject) => String(key.export({ type: 'pkcs8', format: 'pem' }));
 
 const put = (body: api.MessagingProviderInput) =>
   server.admin.call(api.putMessagingProvider, { params: { realm }, body });
@@ -183,6 +186,36 @@ describe('http', () => {
     expect(answer).not.toMatch(/s3|4917012/);
   });
 
+  test('fills its address, so that no value becomes a part of it', async () => {
+    await gateway({ url: `${receiver.url}/to/{{to}}?words={{ text }}` });
+    expect((await tried('SMS', '+49 1/7?0')).delivered).toBe(true);
+    const words = encodeURIComponent(`This is a test message of the realm ${realm}.`);
+    expect(receiver.received[0]?.url).toBe(`/to/%2B49%201%2F7%3F0?words=${words}`);
+  });
+
+  test('takes an answer of 200 for what it is where it says what one that counts holds', async () => {
+    await gateway({ success: '"status":"queued"' });
+    receiver.answer = () => ({ body: '{"status":"rejected","why":"no credit"}' });
+    expect(await tried('SMS', '+491')).toMatchObject({
+      delivered: false,
+      answer: expect.stringContaining('no credit'),
+    });
+    receiver.answer = () => ({ body: '{"status":"queued"}' });
+    expect((await tried('SMS', '+491')).delivered).toBe(true);
+  });
+
+  test('is tried by its name before it is enabled', async () => {
+    await put({ channel: 'SMS', driver: 'http', enabled: false, config: { url: receiver.url } });
+    await expect(tried('SMS', '+491')).rejects.toMatchObject({ status: 404 });
+    const named = (driver: 'http' | 'twilio') =>
+      server.admin.call(testMessagingProvider, {
+        params: { realm, channel: 'SMS' },
+        body: { to: '+491', driver },
+      });
+    expect((await named('http')).body).toMatchObject({ delivered: true, driver: 'http' });
+    await expect(named('twilio')).rejects.toMatchObject({ status: 404 });
+  });
+
   test('follows no redirect', async () => {
     await gateway();
     receiver.answer = () => ({ status: 302, headers: { location: `${receiver.url}/elsewhere` } });
@@ -277,6 +310,89 @@ test('apns gets the message over one HTTP/2 connection with an ES256 token', asy
   expect(apns.connections()).toBe(2);
   apns.answer = () => ({ status: 400, reason: 'BadDeviceToken' });
   expect(await tried('PUSH', 'abcd1234')).toMatchObject({ delivered: false, answer: '400 BadDeviceToken' });
+});
+
+test('twilio without a sender, and smtp with a username alone, say what is missing, and an import warns of it', async () => {
+  const config = { accountSid: `AC${'a'.repeat(32)}`, apiUrl: receiver.url };
+  await put({ channel: 'SMS', driver: 'twilio', config, secret: 'token' });
+  expect((await tried('SMS', '+491')).answer).toContain('no sender');
+  expect(receiver.received).toEqual([]);
+  await put({ channel: 'EMAIL', driver: 'smtp', config: { host: '127.0.0.1', port: mail.port, username: MAIL_USER } });
+  expect((await tried('EMAIL', 'ada@example.com')).answer).toContain('no secret');
+  const { body } = await server.admin.call(importRealm, {
+    params: { realm },
+    query: { dryRun: 'true' },
+    body: {
+      messagingProviders: [
+        { channel: 'EMAIL', driver: 'smtp' },
+        { channel: 'SMS', driver: 'twilio' },
+      ],
+    } as never,
+  });
+  expect(body?.warnings.map(({ key }) => key)).toEqual(['EMAIL/smtp', 'SMS/twilio']);
+});
+
+describe('keys of push gateways', () => {
+  const account = (more: object = {}) =>
+    JSON.stringify({
+      client_email: 'push@my-project.iam.gserviceaccount.com',
+      private_key: pem(rsaKey()),
+      token_uri: `${receiver.url}/token`,
+      ...more,
+    });
+  const fcm = (secret: string) =>
+    put({ channel: 'PUSH', driver: 'fcm', config: { projectId: 'my-project', apiUrl: receiver.url }, secret });
+  const ecKey = (namedCurve: string) => pem(generateKeyPairSync('ec', { namedCurve }).privateKey);
+  const apple = (secret: string) => {
+    const config = { teamId: 'TEAM123456', keyId: 'KEY1234567', bundleId: 'com.acme.app', apiUrl: apns.url };
+    return put({ channel: 'PUSH', driver: 'apns', config, secret });
+  };
+  const broken = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n';
+
+  test('that nobody could use are refused when they are set', async () => {
+    const refused = { status: 400, problem: { errors: [{ path: 'secret' }] } };
+    for (const secret of [account({ private_key: broken }), account({ private_key: ecKey('P-256') })])
+      await expect(fcm(secret)).rejects.toMatchObject(refused);
+    for (const secret of [broken, ecKey('P-384'), pem(rsaKey())])
+      await expect(apple(secret)).rejects.toMatchObject(refused);
+    await apple(`\n${ecKey('P-256')}\n`);
+    expect((await tried('PUSH', 'abcd')).delivered).toBe(true);
+  });
+
+  test('of Google bring no token where its answer holds none, and what it said is told', async () => {
+    await fcm(account());
+    receiver.answer = () => ({ body: '<html>Sign in to the hotel’s network</html>' });
+    expect(await tried('PUSH', 'device')).toMatchObject({
+      delivered: false,
+      answer: expect.stringContaining('the hotel’s network'),
+    });
+  });
+
+  test('of Google bring a new token where the old one is refused', async () => {
+    await fcm(account());
+    let tokens = 0;
+    receiver.answer = ({ url, headers }) => {
+      if (url === '/token') {
+        tokens += 1;
+        return { body: `{"access_token":"t${tokens}"}` };
+      }
+      return headers.authorization === 'Bearer t1' ? { status: 401 } : { body: '{}' };
+    };
+    expect((await tried('PUSH', 'device')).delivered).toBe(false);
+    expect((await tried('PUSH', 'device')).delivered).toBe(true);
+    expect(tokens).toBe(2);
+  });
+
+  test('of Apple sign a new token where the old one has expired there', async () => {
+    await apple(ecKey('P-256'));
+    let first: unknown;
+    apns.answer = ({ headers }) => {
+      first ??= headers.authorization;
+      return headers.authorization === first ? { status: 403, reason: 'ExpiredProviderToken' } : { status: 200 };
+    };
+    expect(await tried('PUSH', 'abcd')).toMatchObject({ delivered: false, answer: '403 ExpiredProviderToken' });
+    expect((await tried('PUSH', 'abcd')).delivered).toBe(true);
+  });
 });
 
 test('a channel that nobody sends for has no test; and tests are bounded', async () => {

@@ -140,3 +140,20 @@ test('a gateway that hangs holds up none of its realm’s other channels', async
   await eventually(async () => expect(await byChannel('EMAIL')).toMatchObject([{ status: 'sent' }]));
   expect((await byChannel('SMS')).map(({ attempts }) => attempts)).toEqual(Array(10).fill(0));
 });
+
+test('a push after one that hung goes over a new connection', async () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const userId = await realmWith('half-open', {
+    channel: 'PUSH',
+    driver: 'apns',
+    config: { teamId: 'TEAM777777', keyId: 'KEY1234567', bundleId: 'com.example.app', apiUrl: apns.url },
+    secret: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  });
+  const device = { userId, platform: 'apns' as const, token: 'b'.repeat(64), deviceName: 'Phone' };
+  await server.admin.call(registerPushToken, { params: { realm: 'half-open' }, body: device });
+  const before = apns.connections();
+  apns.answer = ({ headers }) =>
+    String(headers[':path']).endsWith('bbbb') && apns.connections() === before + 1 ? 'nothing' : { status: 200 };
+  await asking.ask({ realm: 'half-open', userId, templateKey: 'push-challenge' });
+  await expect.poll(() => messages('half-open')).toMatchObject([{ status: 'sent', attempts: 2 }]);
+});

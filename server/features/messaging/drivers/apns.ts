@@ -25,9 +25,14 @@ export function apnsDriver({
   now: () => Date;
 }): MessageDriver {
   const tokens = tokenCache(now);
-  const sessions = new Map<string, Promise<http2.ClientHttp2Session>>();
+  interface Connection {
+    session: http2.ClientHttp2Session;
+    /** Nobody else uses it from now on, and what is under way on it fails and is tried again. */
+    drop(): void;
+  }
+  const connections = new Map<string, Promise<Connection>>();
 
-  const open = async (key: string, { origin, hostname, port }: URL): Promise<http2.ClientHttp2Session> => {
+  const open = async ({ origin, hostname, port }: URL): Promise<http2.ClientHttp2Session> => {
     const socket = await outbound.connect({ host: hostname, port: Number(port) || 443, timeoutMs: TIMEOUT_MS });
     const secured = tls.connect({
       socket,
@@ -39,24 +44,32 @@ export function apnsDriver({
     const session = http2.connect(origin, { createConnection: () => secured });
     // one listener for each message under way
     session.setMaxListeners(0);
-    const forget = () => void sessions.delete(key);
-    session.on('close', forget).on('goaway', forget).on('error', forget);
     session.setTimeout(IDLE_MS, () => session.close());
     return session;
   };
   /** A connection is for one team: Apple takes no other team's tokens on it. */
-  const sessionOf = (url: URL, teamId: string): Promise<http2.ClientHttp2Session> => {
+  const connectionOf = (url: URL, teamId: string): Promise<Connection> => {
     const key = `${url.origin} ${teamId}`;
-    const found = sessions.get(key);
+    const found = connections.get(key);
     if (found) return found;
-    const opened = open(key, url);
-    sessions.set(key, opened);
-    opened.catch(() => sessions.delete(key));
+    const forget = () => void (connections.get(key) === opened && connections.delete(key));
+    const opened: Promise<Connection> = open(url).then((session) => {
+      session.on('close', forget).on('goaway', forget).on('error', forget);
+      return {
+        session,
+        drop() {
+          forget();
+          session.destroy();
+        },
+      };
+    });
+    connections.set(key, opened);
+    opened.catch(forget);
     return opened;
   };
 
   async function post(url: URL, teamId: string, headers: Record<string, string>, body: string) {
-    const session = await sessionOf(url, teamId);
+    const { session, drop } = await connectionOf(url, teamId);
     return new Promise<{ status: number; text: string; retryAfter: string | null }>((resolve, reject) => {
       const stream = session.request({ ':method': 'POST', ':path': url.pathname, ...headers });
       const failed = (error: unknown) =>
@@ -65,8 +78,9 @@ export function apnsDriver({
       let retryAfter: string | null = null;
       let text = '';
       stream.setTimeout(TIMEOUT_MS, () => {
-        stream.close(http2.constants.NGHTTP2_CANCEL);
         reject(new OutboundError('timed-out', `${url.host} did not answer within ${TIMEOUT_MS} ms`));
+        // Perhaps nobody is at its other end any more, which TCP would find out in a quarter of an hour.
+        drop();
       });
       stream.setEncoding('utf8');
       stream.on('response', (answer) => {
@@ -100,7 +114,7 @@ export function apnsDriver({
           .setProtectedHeader({ alg: 'ES256', kid: keyId })
           .setIssuer(teamId)
           .setIssuedAt(Math.floor(now().getTime() / 1000))
-          .sign(await importPKCS8(secret, 'ES256')),
+          .sign(await importPKCS8(secret.trim(), 'ES256')),
       );
       const { status, text, retryAfter } = await post(
         new URL(`/3/device/${encodeURIComponent(to)}`, base),
@@ -125,9 +139,9 @@ export function apnsDriver({
       return { ...sent, gone: GONE.has(reason) };
     },
     close() {
-      for (const opened of sessions.values())
+      for (const opened of connections.values())
         void opened.then(
-          (session) => session.destroy(),
+          ({ session }) => session.destroy(),
           () => {},
         );
     },

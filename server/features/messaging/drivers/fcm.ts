@@ -51,7 +51,9 @@ export function fcmDriver({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>
     });
     const text = answer.body.toString();
     if (answer.status !== 200) throw new NoToken(answer.status, text);
-    return Token.parse(JSON.parse(text)).access_token;
+    const token = Token.safeParse(parsedJson(text)).data;
+    if (!token) throw new NoToken(answer.status, `holds no access_token: ${text}`);
+    return token.access_token;
   }
 
   return messageDriver({
@@ -88,16 +90,18 @@ export function fcmDriver({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>
         return { ...sent, words: `${answer.status} ${status} ${message}`.trim(), again, gone };
       } catch (error) {
         if (!(error instanceof NoToken)) throw error;
-        return { ...sentBy(error.status, error.message), ok: false, again: true };
+        return { ok: false, words: `${error.status} ${error.message}`.trim(), again: true };
       }
     },
   });
 }
 
-function failureOf(text: string): z.infer<typeof Failure>['error'] {
+const failureOf = (text: string): z.infer<typeof Failure>['error'] =>
+  Failure.safeParse(parsedJson(text)).data?.error ?? { message: text, status: '', details: [] };
+function parsedJson(text: string): unknown {
   try {
-    return Failure.parse(JSON.parse(text)).error;
+    return JSON.parse(text);
   } catch {
-    return { message: text, status: '', details: [] };
+    return undefined;
   }
 }

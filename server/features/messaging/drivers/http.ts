@@ -23,7 +23,7 @@ export const httpDriver = ({ outbound }: { outbound: Pick<Outbound, 'fetch'> }):
     driver: 'http',
     config: HttpConfig,
     async send({ to, subject, body, html }, { channel, config, secret, fromAddress, fromName }) {
-      const { url, method = 'POST', headers = {}, format = 'json' } = config;
+      const { url, method = 'POST', headers = {}, format = 'json', success } = config;
       const values = new Map([
         ['to', to],
         ['from', fromAddress ?? ''],
@@ -37,7 +37,7 @@ export const httpDriver = ({ outbound }: { outbound: Pick<Outbound, 'fetch'> }):
         template.replaceAll(PLACEHOLDER, (_, name: string) => safe(values.get(name) ?? ''));
       const { type, escape: safe } = formats[format];
       const oneLine = (text: string) => text.replaceAll(/[^\x20-\x7e]+/g, ' ');
-      const answer = await outbound.fetch(url, {
+      const answer = await outbound.fetch(filled(url, encodeURIComponent), {
         method,
         headers: {
           'content-type': type,
@@ -50,6 +50,9 @@ export const httpDriver = ({ outbound }: { outbound: Pick<Outbound, 'fetch'> }):
         maxBytes: MAX_ANSWER_BYTES,
         excess: 'cut',
       });
-      return sentBy(answer.status, answer.body.toString(), answer.headers.get('retry-after'));
+      const words = answer.body.toString();
+      const sent = sentBy(answer.status, words, answer.headers.get('retry-after'));
+      // Perhaps it went out all the same: once more could cost once more.
+      return sent.ok && success !== undefined && !words.includes(success) ? { ...sent, ok: false, again: false } : sent;
     },
   });

@@ -95,6 +95,8 @@ export function smtpDriver({
         return { ok: false, words: 'the recipient is no e-mail address', again: false };
       const { config, fromAddress, fromName } = provider;
       const { username, replyTo } = config;
+      if (username !== undefined && provider.secret === undefined)
+        return { ok: false, words: 'the provider signs in with a username, and has no secret', again: true };
       const from = fromAddress ?? (Address.safeParse(username).success ? String(username) : `no-reply@${ownHost}`);
       const pool = await poolOf(provider);
       try {

@@ -14,6 +14,8 @@ export const twilioDriver = ({ outbound }: { outbound: Pick<Outbound, 'fetch'> }
       const { accountSid, apiKeySid, messagingServiceSid, apiUrl = 'https://api.twilio.com' } = config;
       const sender: [string, string] =
         messagingServiceSid === undefined ? ['From', fromAddress ?? ''] : ['MessagingServiceSid', messagingServiceSid];
+      if (sender[1] === '')
+        return { ok: false, words: 'the provider has no sender: fromAddress, or messagingServiceSid', again: true };
       const credentials = Buffer.from(`${apiKeySid ?? accountSid}:${secret}`).toString('base64');
       const answer = await outbound.fetch(`${apiUrl}/2010-04-01/Accounts/${accountSid}/Messages.json`, {
         method: 'POST',
