@@ -197,7 +197,9 @@ test('a number that became somebody else’s subject meanwhile is refused by the
 
 test('one account has ten SMS sent in an hour, to whatever numbers, from whatever networks, half a minute apart', async () => {
   const hour = 3_600_000;
-  ahead += hour - ((Date.now() + ahead) % hour) + 60_000;
+  const left = hour - ((Date.now() + ahead) % hour);
+  // All within one hour, and the administrator's token lives no longer than one.
+  if (left < hour / 4) ahead += left + 60_000;
   let ada = createPerson(server.baseUrl);
   await signIn(ada);
   const start = (n: number) => api(ada, 'POST', { number: `+4917012345${10 + n}` }, `192.0.2.${n}`);
