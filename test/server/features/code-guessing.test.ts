@@ -1,7 +1,9 @@
 // Owns: how often codes can be guessed: of a person, of an address that is nobody's, in a realm as a whole, over all replicas.
 // Does not own: single codes and who may use them (message-factors.test.ts, verify-email.test.ts, mfa.test.ts).
 // Implements: decisions "Guessed codes".
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { putFlow } from '../../../server/contract/flows.ts';
 import { getSettings, putSettings, type SettingsInput } from '../../../server/contract/settings.ts';
@@ -13,15 +15,16 @@ import { createPerson, type Person, type Shown } from '../../support/person.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
 
 /** Every code is the same one, so that it is known where nobody was sent it. */
-vi.mock('node:crypto', async (original) => {
-  const real = await original<typeof import('node:crypto')>();
-  const randomInt = (least: number, most?: number) => (most === undefined ? 424_242 : real.randomInt(least, most));
-  return { ...real, default: { ...real, randomInt }, randomInt };
-});
 const SIX = '424242';
 const EIGHT = '00424242';
 const DAY_MS = 86_400_000;
 const ENV = { USER_REGISTRATION_ENABLED: 'true', SVC_TRUST_PROXY: '127.0.0.1' };
+
+const { randomInt } = crypto;
+const replaceRandomInt = (by: unknown) => {
+  Object.assign(crypto, { randomInt: by });
+  syncBuiltinESMExports();
+};
 
 let site: MailingServer;
 let server: TestServer;
@@ -32,11 +35,13 @@ let made = 0;
 let addresses = 0;
 beforeAll(async () => {
   const now = () => clock;
+  replaceRandomInt((least: number, most?: number) => (most === undefined ? Number(SIX) : randomInt(least, most)));
   site = await startMailingServer({ env: ENV, now });
   server = site.server;
   replica = await startTestServer({ env: ENV, now, beside: server, jobs: false });
 });
 afterAll(async () => {
+  replaceRandomInt(randomInt);
   await replica?.stop();
   await site?.stop();
 });
