@@ -114,7 +114,7 @@ ul.rows strong { color: var(--text); font-weight: 600; }
 .soft { color: var(--soft); font-size: .9375rem; }
 .badge { display: inline-block; margin-inline-start: .5rem; padding: .0625rem .5rem; font-size: .8125rem; font-weight: 600; border-radius: 99px; background: var(--note-back); border: 1px solid var(--hair); }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.75rem; }
-.card:not(.wide) > .actions > *, .card:not(.wide) > form > .actions > * { flex: 1 1 auto; }
+:where(.card:not(.wide) > .actions, .card:not(.wide) > form > .actions) > * { flex: 1 1 auto; }
 .actions .quiet { min-height: 2.875rem; padding: .5625rem 1.25rem; }
 ul.rows .actions { margin-top: .75rem; }
 ul.rows details { margin-top: .25rem; }
