@@ -115,7 +115,12 @@ export async function buildApp({
   const keys = createKeys({ sql, transact, seal, now, newId, generate });
   const subjects = createSubjects({ sql, seal, settings, now });
   const attempts = createAttempts({ now });
-  const messaging = createMessaging({ ...shared, settings, retryDelaysSeconds });
+  const messaging = createMessaging({
+    ...shared,
+    settings,
+    retryDelaysSeconds,
+    tried: (...of) => metrics.message(...of),
+  });
   const federation = createFederation({
     ...shared,
     passwords: () => people.passwords,

@@ -8,7 +8,7 @@ import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import { createAttempts } from './domain/attempts.ts';
-import { MESSAGE_JOB, messageJob } from './features/messaging/delivery.ts';
+import { MESSAGE_JOB, type MessageJobDeps, messageJob } from './features/messaging/delivery.ts';
 import type { MessageDriver } from './features/messaging/driver.ts';
 import { apnsDriver } from './features/messaging/drivers/apns.ts';
 import { fcmDriver } from './features/messaging/drivers/fcm.ts';
@@ -40,12 +40,13 @@ export interface MessagingDeps {
   enqueue: Queue['enqueue'];
   baseUrl: string;
   retryDelaysSeconds: readonly number[] | undefined;
+  tried: MessageJobDeps['tried'];
   now: () => Date;
   newId: () => string;
 }
 
 export function createMessaging(deps: MessagingDeps) {
-  const { sql, realmSql, transact, seal, outbound, settings, enqueue, retryDelaysSeconds, now, newId } = deps;
+  const { sql, realmSql, transact, seal, outbound, settings, enqueue, tried, retryDelaysSeconds, now, newId } = deps;
   const host = new URL(deps.baseUrl).hostname;
   const drivers: MessageDriver[] = [
     smtpDriver({ outbound, host }),
@@ -80,7 +81,7 @@ export function createMessaging(deps: MessagingDeps) {
     /** For whatever asks for a message, in its own transaction. */
     send,
     pushTokens,
-    job: messageJob({ sql, realmSql, transact, seal, gateways, enqueue, now, retryDelaysSeconds }),
+    job: messageJob({ sql, realmSql, transact, seal, gateways, tried, enqueue, now, retryDelaysSeconds }),
     mount(admin: FastifyInstance) {
       messagingRoutes(admin, { sql, preview: createPreview({ sql, texts }), gateways, pushTokens });
     },

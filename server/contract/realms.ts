@@ -115,7 +115,7 @@ export const getRealmHealth = route({
   path: '/admin/realms/:realm/health',
   tag,
   operationId: 'getRealmHealth',
-  summary: 'Can this realm sign people in, and do its webhooks arrive?',
+  summary: 'Can this realm sign people in, and do its messages and webhooks arrive?',
   permission: 'realm:read',
   params: InRealm,
   response: RealmHealth,

@@ -33,6 +33,10 @@ const SIGN_INS: Partial<Record<EventType, 'success' | 'failure'>> = {
   ADMIN_LOGIN_SUCCESS: 'success',
   ADMIN_LOGIN_FAILURE: 'failure',
 };
+const MESSAGES: Partial<Record<EventType, 'dead' | 'suppressed'>> = {
+  MESSAGE_FAILED: 'dead',
+  MESSAGE_SUPPRESSED: 'suppressed',
+};
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export function createMetrics({ histogram, realmExists, existing, forwarding, processMetrics = true }: MetricsDeps) {
@@ -67,6 +71,12 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
     name: 'svc_webhook_dead_letters_total',
     help: 'Webhook deliveries that were given up after their last try',
     labelNames: ['realm'],
+    registers,
+  });
+  const messages = new Counter({
+    name: 'svc_messages_total',
+    help: 'Messages by what became of them: sent, retried (one try failed), dead (given up), suppressed (beyond a limit, or for nobody)',
+    labelNames: ['realm', 'channel', 'outcome'],
     registers,
   });
   const writes = new Counter({
@@ -107,17 +117,24 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
     const gone = [...known].filter((realm) => !alive.has(realm));
     if (gone.length === 0) return;
     for (const realm of gone) known.delete(realm);
-    for (const counter of [logins, tokens, challenges, wrongCodes, deadLetters, writes]) {
+    for (const counter of [logins, tokens, challenges, wrongCodes, deadLetters, messages, writes]) {
       for (const { labels } of (await counter.get()).values) {
         if (labels.realm !== undefined && gone.includes(String(labels.realm))) counter.remove({ ...labels });
       }
     }
   }
 
+  const message = (realm: string, channel: string, outcome: string) =>
+    inRealm(realm, (label) => messages.inc({ realm: label, channel, outcome }));
+
   return {
-    /** The bus's listener: sign-ins, and MFA challenges, as they are recorded. */
-    count({ type, realm }: DomainEvent): void {
+    /** A try that was answered. */
+    message: (realm: string, channel: string, outcome: 'sent' | 'retried') => message(realm, channel, outcome),
+    /** The bus's listener: sign-ins, MFA challenges, and messages that nobody gets, as they are recorded. */
+    count({ type, realm, data }: DomainEvent): void {
       const outcome = SIGN_INS[type];
+      const became = MESSAGES[type];
+      if (became !== undefined) message(realm, String(data?.channel), became);
       if (outcome) inRealm(realm, (label) => logins.inc({ realm: label, outcome }));
       else if (type === 'MFA_CHALLENGE') inRealm(realm, (label) => challenges.inc({ realm: label }));
       else if (type === 'REALM_DELETED') void forgetDeleted();

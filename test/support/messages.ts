@@ -30,6 +30,7 @@ export function startAsking({ pool, databaseUrl, baseUrl }: TestServer, now = ()
     enqueue: queue.enqueue,
     baseUrl,
     retryDelaysSeconds: undefined,
+    tried: () => {},
     now,
     newId,
   });

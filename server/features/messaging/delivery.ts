@@ -2,6 +2,7 @@
 // Safe to repeat: a try that was settled already ends at once; a message that is sent twice says the same. Decisions "Messaging".
 import { z } from 'zod';
 import { bySystem } from '../../contract/events.ts';
+import type { Channel } from '../../contract/message-drivers.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
@@ -33,6 +34,8 @@ export interface MessageJobDeps {
   transact: Transact;
   seal: Seal;
   gateways: Gateways;
+  /** For the metrics; what is given up is an event. */
+  tried(realm: string, channel: Channel, outcome: 'sent' | 'retried'): void;
   enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
   now: () => Date;
   retryDelaysSeconds?: readonly number[] | undefined;
@@ -45,6 +48,7 @@ export function messageJob({
   transact,
   seal,
   gateways,
+  tried,
   enqueue,
   now,
   retryDelaysSeconds = RETRY_DELAYS,
@@ -112,7 +116,8 @@ export function messageJob({
       const sent = await tryOnce(realm, row, content, attempt);
       const settled = { attempt, error: sent.ok ? null : sent.words, at: now() };
       if (sent.ok) {
-        await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'sent' });
+        const [first] = await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'sent' });
+        if (first) tried(realm, row.channel, 'sent');
         return;
       }
       const startAfterSeconds = nextTry(sent, attempt, row.expires_at);
@@ -123,7 +128,8 @@ export function messageJob({
       // The next try is stored before this one is settled: a death in between repeats this one and loses none.
       const { channel } = row;
       await enqueue(sql, MESSAGE_JOB, [{ realm, id, channel, attempt: attempt + 1 }], { startAfterSeconds });
-      await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'retrying' });
+      const [first] = await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'retrying' });
+      if (first) tried(realm, channel, 'retried');
     },
   });
 }

@@ -1,4 +1,4 @@
-// Can this realm sign people in, and do its webhooks arrive? One query, so that it may be asked often.
+// Can this realm sign people in, and do its messages and webhooks arrive? One query, so that it may be asked often.
 // Specification 4.2 (GET /health). The server's own health is features/monitoring's.
 import type { z } from 'zod';
 import { HostedCaptcha } from '../../contract/captchas.ts';
@@ -27,6 +27,8 @@ interface HealthRow {
   failing: string[];
   dead: number;
   waiting: number;
+  /** What became of the last hour's messages, by channel that somebody sends for. */
+  messaging: { channel: string; dead: number; sent: boolean }[];
   /** By name, at most {@link MOST_NAMED} of each. */
   weak_clients: string[];
   weak_webhooks: string[];
@@ -35,6 +37,8 @@ interface HealthRow {
 const SEALED_OVERHEAD = 33;
 const SHORT = 16;
 const MOST_NAMED = 100;
+/** A wrong address or two are no fault of the gateway's. */
+const FEW_DEAD = 3;
 
 async function read(sql: Sql, realm: string): Promise<HealthRow | undefined> {
   const fresh = freshSettings(realm);
@@ -58,6 +62,16 @@ async function read(sql: Sql, realm: string): Promise<HealthRow | undefined> {
       select count(*) filter (where status = 'dead')::int as dead,
         count(*) filter (where status in ('pending', 'retrying'))::int as waiting
       from webhook_delivery where realm_id = ${realm}
+    ), hour as (
+      -- ids of messages begin with their time in milliseconds
+      select rpad(lpad(to_hex((extract(epoch from now() - interval '1 hour') * 1000)::bigint), 12, '0'), 32, '0')::uuid as since
+    ), messaging as (
+      select p.channel,
+        (select count(*)::int from message m, hour
+         where m.realm_id = ${realm} and m.status = 'dead' and m.channel = p.channel and m.id > since) as dead,
+        exists (select from message m, hour
+         where m.realm_id = ${realm} and m.status = 'sent' and m.channel = p.channel and m.id > since) as sent
+      from messaging_provider p where p.realm_id = ${realm} and p.enabled group by p.channel
     )
     select k.active_key, k.keys, s.flow,
       exists (select from flow f where f.realm_id = s.realm_id and f.alias = s.flow) as flow_exists,
@@ -71,6 +85,7 @@ async function read(sql: Sql, realm: string): Promise<HealthRow | undefined> {
       (select count(*)::int from last) as webhooks,
       coalesce((select array_agg(name order by name) from last where status = 'dead'), '{}') as failing,
       d.dead, d.waiting,
+      coalesce((select jsonb_agg(to_jsonb(m) order by channel) from messaging m), '[]') as messaging,
       array(select client_id from client where realm_id = s.realm_id and secret_slow is not null
         order by client_id collate "C" limit ${MOST_NAMED}) as weak_clients,
       array(select name from webhook where realm_id = s.realm_id and octet_length(secret) < ${SEALED_OVERHEAD + SHORT}
@@ -90,6 +105,7 @@ const status = (up: boolean) => (up ? ('UP' as const) : ('DOWN' as const));
 /** Pure: what a row means. `readable`: the active key can be opened, so the master key is the one that sealed it. */
 export function judge(row: HealthRow, readable: boolean, masterKey: MasterKeyHealth): Health {
   const captchaReady = row.captcha_keys || !HostedCaptcha.safeParse(row.captcha).success;
+  const failing = row.messaging.filter(({ dead, sent }) => dead >= FEW_DEAD && !sent);
   const components = {
     signingKey: {
       status: status(row.active_key !== null && readable),
@@ -107,6 +123,15 @@ export function judge(row: HealthRow, readable: boolean, masterKey: MasterKeyHea
     captcha: {
       status: status(captchaReady || !row.registers),
       details: { provider: row.captcha, ready: captchaReady },
+    },
+    // Codes and links don't arrive; GET …/messaging/messages has the gateway's words.
+    messaging: {
+      status: status(failing.length === 0),
+      details: {
+        channels: row.messaging.map(({ channel }) => channel),
+        failing: failing.map(({ channel }) => channel),
+        deadLetters: row.messaging.reduce((sum, { dead }) => sum + dead, 0),
+      },
     },
     webhooks: {
       status: status(row.failing.length === 0),

@@ -1,5 +1,5 @@
 // Messages that features ask for: queued in their transaction, sealed, tried again, given up, bounded.
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { bySystem, listEvents } from '../../../server/contract/events.ts';
 import { putMessageTemplate } from '../../../server/contract/message-templates.ts';
 import * as messages from '../../../server/contract/messages.ts';
 import { deleteMessagingProvider, putMessagingProvider } from '../../../server/contract/messaging.ts';
-import { createRealm } from '../../../server/contract/realms.ts';
+import { createRealm, getRealmHealth } from '../../../server/contract/realms.ts';
 import { putSettings, type SettingsInput } from '../../../server/contract/settings.ts';
 import { createUser, putUser } from '../../../server/contract/users.ts';
 import { type Apns, type MailServer, startApns, startMailServer } from '../../support/gateways.ts';
@@ -181,6 +181,24 @@ describe('a gateway that fails', () => {
     ]);
   });
 
+  test('that never arrives, with two more of its channel, is in the realm’s health', async () => {
+    await byMail();
+    await bySms();
+    const health = async () =>
+      (await server.admin.call(getRealmHealth, { params: { realm } })).body?.components.messaging;
+    const channels = ['EMAIL', 'SMS'];
+    expect(await health()).toEqual({ status: 'UP', details: { channels, failing: [], deadLetters: 0 } });
+    mail.refuse = () => ({ responseCode: 550, message: 'You may not send' });
+    await sms('+491701234567');
+    for (const name of ['a', 'b', 'c']) await code({ to: `${name}@example.com` });
+    await settled('dead', 3);
+    expect(await health()).toEqual({ status: 'DOWN', details: { channels, failing: ['EMAIL'], deadLetters: 3 } });
+    delete mail.refuse;
+    await code({ to: 'd@example.com' });
+    await settled('sent', 2);
+    expect(await health()).toMatchObject({ status: 'UP', details: { failing: [], deadLetters: 3 } });
+  });
+
   test('greets who has no account by their address', async () => {
     await byMail();
     const values = { code: CODE, link: 'https://id.example/x' };
@@ -201,53 +219,9 @@ describe('a gateway that fails', () => {
     mail.refuseData = () => ({ responseCode: 554, message: 'Looks like spam' });
     await code({ to: 'bob@example.com' });
     expect(await settled('dead')).toMatchObject([{ attempts: 1, error: expect.stringContaining('Looks like spam') }]);
-  });
-
-  test('waits for Apple where it has had too many, and is counted and told where the gateway makes no sense', async () => {
-    const key = (pair: { privateKey: KeyObject }) => String(pair.privateKey.export({ type: 'pkcs8', format: 'pem' }));
-    await server.admin.call(putMessagingProvider, {
-      params: { realm },
-      body: {
-        channel: 'PUSH',
-        driver: 'apns',
-        config: { teamId: 'TEAM123456', keyId: 'KEY1234567', bundleId: 'com.acme.app', apiUrl: apns.url },
-        secret: key(generateKeyPairSync('ec', { namedCurve: 'P-256' })),
-      },
-    });
-    const account = {
-      client_email: 'push@example.iam',
-      private_key: key(generateKeyPairSync('rsa', { modulusLength: 2048 })),
-      token_uri: `${receiver.url}/token`,
-    };
-    await server.admin.call(putMessagingProvider, {
-      params: { realm },
-      body: {
-        channel: 'PUSH',
-        driver: 'fcm',
-        config: { projectId: 'my-project', apiUrl: receiver.url },
-        secret: JSON.stringify(account),
-      },
-    });
-    for (const [platform, deviceName] of [
-      ['apns', 'iPhone'],
-      ['fcm', 'Pixel'],
-    ] as const)
-      await server.admin.call(messages.registerPushToken, {
-        params: { realm },
-        body: { userId, platform, deviceName, token: deviceName },
-      });
-    let asked = 0;
-    apns.answer = () => {
-      asked += 1;
-      return asked === 1 ? { status: 429, reason: 'TooManyRequests' } : { status: 200 };
-    };
-    receiver.answer = () => ({ body: 'no JSON at all' });
-    await asking.ask({ realm, userId, templateKey: 'push-challenge' });
-    expect(await settled('sent')).toMatchObject([{ recipient: 'iPhone', attempts: 2 }]);
-    expect(await settled('dead')).toMatchObject([
-      { recipient: 'Pixel', attempts: 3, error: expect.stringContaining('no JSON at all') },
-    ]);
-    apns.answer = () => ({ status: 200 });
+    const metrics = await (await fetch(`${server.baseUrl}/actuator/metrics-text`)).text();
+    for (const outcome of ['sent', 'retried', 'dead'])
+      expect(metrics).toContain(`svc_messages_total{realm="${realm}",channel="EMAIL",outcome="${outcome}"} 1\n`);
   });
 
   test('gives its turn to another one of the channel', async () => {

@@ -1,7 +1,7 @@
 // Owns: gateways that are slow, that hang in the middle, and that ask for time: what becomes of their messages, and of others'.
 // Does not own: what is said to a gateway (messaging.gateways.test.ts), gateways that refuse (messaging.delivery.test.ts).
 // Implements: decisions "Messaging".
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import os from 'node:os';
@@ -156,4 +156,39 @@ test('a push after one that hung goes over a new connection', async () => {
     String(headers[':path']).endsWith('bbbb') && apns.connections() === before + 1 ? 'nothing' : { status: 200 };
   await asking.ask({ realm: 'half-open', userId, templateKey: 'push-challenge' });
   await expect.poll(() => messages('half-open')).toMatchObject([{ status: 'sent', attempts: 2 }]);
+});
+
+test('Apple is asked again where it has had too many, and what a gateway says that makes no sense is told', async () => {
+  const key = (pair: { privateKey: KeyObject }) => String(pair.privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const userId = await realmWith('both-push', {
+    channel: 'PUSH',
+    driver: 'apns',
+    config: { teamId: 'TEAM888888', keyId: 'KEY1234567', bundleId: 'com.example.app', apiUrl: apns.url },
+    secret: key(generateKeyPairSync('ec', { namedCurve: 'P-256' })),
+  });
+  const account = {
+    client_email: 'push@example.iam',
+    private_key: key(generateKeyPairSync('rsa', { modulusLength: 2048 })),
+    token_uri: `${receiver.url}/token`,
+  };
+  const config = { projectId: 'my-project', apiUrl: receiver.url };
+  await provide('both-push', { channel: 'PUSH', driver: 'fcm', config, secret: JSON.stringify(account) });
+  const params = { realm: 'both-push' };
+  for (const [platform, deviceName] of [
+    ['apns', 'iPhone'],
+    ['fcm', 'Pixel'],
+  ] as const)
+    await server.admin.call(registerPushToken, { params, body: { userId, platform, deviceName, token: deviceName } });
+  let asked = 0;
+  apns.answer = ({ headers }) => {
+    if (!String(headers[':path']).endsWith('iPhone')) return { status: 200 };
+    asked += 1;
+    return asked === 1 ? { status: 429, reason: 'TooManyRequests' } : { status: 200 };
+  };
+  receiver.answer = () => ({ body: 'no JSON at all' });
+  await asking.ask({ realm: 'both-push', userId, templateKey: 'push-challenge' });
+  const of = async (name: string) => (await messages('both-push')).filter(({ recipient }) => recipient === name);
+  await expect.poll(() => of('iPhone')).toMatchObject([{ status: 'sent', attempts: 2 }]);
+  const dead = { status: 'dead', attempts: 3, error: expect.stringContaining('no JSON at all') };
+  await expect.poll(() => of('Pixel')).toMatchObject([dead]);
 });
