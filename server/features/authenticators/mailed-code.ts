@@ -133,17 +133,23 @@ export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDe
 
     /**
      * Guesses count with those of every other kind of code; what is kept of this one could come back as often as somebody likes.
-     * @param of `user`: whose account it is about; undefined: nobody's, for which the same is done
+     * @param of `user`: whose account it is about; undefined: nobody's, for which the same is done. `byAnybody`: it came from who has
+     *   proven nothing of that account's
      * @returns whether it is proven, and the person has not been guessed at too often
      */
     async countGuess(
       credentials: Pick<Credentials, 'guess'>,
-      { realm, user, by }: { realm: string; user: KnownUser | undefined; by: By },
+      {
+        realm,
+        user,
+        by,
+        byAnybody = false,
+      }: { realm: string; user: KnownUser | undefined; by: By; byAnybody?: boolean },
       proof: Proof,
     ): Promise<boolean> {
       const ok = proof.do === 'proven';
       const isGuess = ok || proof.reason !== '';
-      return isGuess && (await credentials.guess(realm, user, by, async () => ({ ok }))).ok;
+      return isGuess && (await credentials.guess(realm, user, by, async () => ({ ok }), { byAnybody })).ok;
     },
   };
 }

@@ -239,8 +239,8 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   }
 
   /**
-   * What speaks against a code; how often one was tried is kept. Where it opens somebody's account, guesses count with those of every
-   * other kind of code, and where that is locked the right one is answered as a wrong one is.
+   * What speaks against a code; how often one was tried is kept. Where it opens somebody's account, guesses count as wrong passwords
+   * do, and where that is locked the right one is answered as a wrong one is.
    */
   async function faultOfCode(
     step: Step,
@@ -251,7 +251,8 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   ): Promise<Outcome | undefined> {
     const proof = await codes.check(step.realm, code, form, contextOf(step, stage.arrived));
     if (proof.do === 'again' && proof.reason === '') return again('code', proof.message);
-    if (await codes.countGuess(credentials, { realm: step.realm, user: opened, by: step.by }, proof)) return undefined;
+    const guess = { realm: step.realm, user: opened, by: step.by, byAnybody: true };
+    if (await codes.countGuess(credentials, guess, proof)) return undefined;
     const message = proof.do === 'again' ? proof.message : text('messageCode.wrong');
     const tried = { ...code, tries: String(Number(code.tries ?? 0) + 1) };
     return { do: 'stage', stage: { ...stage, code: tried }, complaint: { field: 'code', message } };

@@ -75,31 +75,40 @@ export function createLockouts({ sql, realmSql, transact, settings, codeGuesses,
       await store.giveBackAttempt(realmSql(realm), realm, userId, most);
     },
 
-    /** A guess of a code: so many and no more are looked at, whichever kind it is. Of nobody (undefined) the same is done as of somebody. */
+    /**
+     * A guess of a code: so many and no more are looked at, whichever kind it is. Of nobody (undefined) the same is done as of somebody.
+     * @param byAnybody no first factor of the person goes before it: it uses up no day of theirs, and locks them only where the realm
+     *   locks people for wrong passwords, too. What the code went to has a bound of its own
+     */
     async guess<T extends { ok: boolean }>(
       realm: string,
       user: KnownUser | undefined,
       by: By,
       look: () => Promise<T>,
+      { byAnybody = false } = {},
     ): Promise<T | { ok: false; reason: 'locked' }> {
-      const limit = (await limitOf(realm)) ?? OTP_LIMIT;
-      const { failures, codes, codesUntil } = await store.countCode(realmSql(realm), realm, user?.id ?? NOBODY, {
+      const lock = await limitOf(realm);
+      const limit = lock ?? OTP_LIMIT;
+      const whose = byAnybody && !lock ? undefined : user;
+      const { failures, codes, codesUntil } = await store.countCode(realmSql(realm), realm, whose?.id ?? NOBODY, {
+        ofDay: !byAnybody,
         most: limit.most,
         now: now(),
         until: after(limit.seconds),
         dayEnds: after(A_DAY.seconds),
       });
-      if (failures > limit.most || codes > A_DAY.most) return { ok: false, reason: 'locked' };
+      if (failures > limit.most || (codes > A_DAY.most && !byAnybody)) return { ok: false, reason: 'locked' };
       const verdict = await look();
       if (verdict.ok) {
-        await store.forgetFailures(realmSql(realm), realm, user ? [user.id] : []);
+        if (byAnybody) await store.giveBackAttempt(realmSql(realm), realm, whose?.id ?? NOBODY, limit.most);
+        else await store.forgetFailures(realmSql(realm), realm, whose ? [whose.id] : []);
         return verdict;
       }
       await codeGuesses.wrong(realm);
-      if (!user) return verdict;
+      if (!whose) return verdict;
       const seconds = Math.ceil((codesUntil.getTime() - now().getTime()) / 1000);
-      if (codes === A_DAY.most) await tellLocked(realm, by, user, { most: codes, seconds });
-      else if (failures === limit.most) await tellLocked(realm, by, user, limit);
+      if (codes === A_DAY.most && !byAnybody) await tellLocked(realm, by, whose, { most: codes, seconds });
+      else if (failures === limit.most) await tellLocked(realm, by, whose, limit);
       return verdict;
     },
 

@@ -100,11 +100,11 @@ export async function countCode(
   sql: Sql,
   realm: string,
   userId: string,
-  { most, now, until, dayEnds }: { most: number; now: Date; until: Date; dayEnds: Date },
+  { most, now, until, dayEnds, ofDay }: { most: number; now: Date; until: Date; dayEnds: Date; ofDay: boolean },
 ): Promise<{ failures: number; codes: number; codesUntil: Date }> {
   const [row] = await sql<{ failures: number; codes: number; codesUntil: Date }>`
     insert into lockout as l (realm_id, user_id, failures, last_failure_at, locked_until, codes, codes_until)
-    select realm_id, id, 1, ${now}, case when ${most}::int <= 1 then ${until}::timestamptz end, 1, ${dayEnds}::timestamptz
+    select realm_id, id, 1, ${now}, case when ${most}::int <= 1 then ${until}::timestamptz end, ${Number(ofDay)}::int, ${dayEnds}::timestamptz
     from realm_user where realm_id = ${realm} and id = ${userId}
     on conflict (realm_id, user_id) do update set
       failures = case when l.locked_until <= ${now} then 1 else l.failures + 1 end,
@@ -113,7 +113,7 @@ export async function countCode(
         when l.locked_until > ${now} then l.locked_until
         when case when l.locked_until <= ${now} then 1 else l.failures + 1 end >= ${most}::int then ${until}
       end,
-      codes = case when l.codes_until > ${now} then l.codes else 0 end + case when l.locked_until > ${now} then 0 else 1 end,
+      codes = case when l.codes_until > ${now} then l.codes else 0 end + case when l.locked_until > ${now} then 0 else ${Number(ofDay)}::int end,
       codes_until = case when l.codes_until > ${now} then l.codes_until else ${dayEnds} end
     returning failures, codes, codes_until as "codesUntil"`;
   return row ?? { failures: 0, codes: 0, codesUntil: dayEnds };

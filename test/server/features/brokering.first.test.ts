@@ -8,6 +8,7 @@ import { putIdentityProvider } from '../../../server/contract/identity-providers
 import { createRole } from '../../../server/contract/roles.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
+import { getLockout } from '../../../server/contract/user-access.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, getUser, listUsers } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
@@ -183,6 +184,19 @@ describe('a code to an address that somebody typed', () => {
     const free = await guess('free@corp.example');
     expect(isHome(free.last)).toBe(true);
     expect(free.texts).toEqual(theirs.texts);
+  });
+
+  test('is guessed without locking the account there, where the realm locks nobody', async () => {
+    await set({ lockoutEnabled: false });
+    const userId = (await bob({ email: 'bob@corp.example' })).body?.id ?? '';
+    for (let sent = 0; sent < 3; sent += 1) {
+      let { person, page } = await typed('bob@corp.example');
+      const code = codeIn(await mailing.mailTo('bob@corp.example', 'code'));
+      for (let times = 0; times < 4; times += 1) page = await person.fill(page, { code: wrongOf(code) });
+      expect(page.text).toContain('That code is not right.');
+    }
+    const { body } = await server.admin.call(getLockout, { params: { realm, userId } });
+    expect(body).toMatchObject({ locked: false, failures: 0 });
   });
 
   test('is not sent anew, nor its tries forgotten, by turning back to the names', async () => {
