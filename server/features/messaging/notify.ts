@@ -22,7 +22,6 @@ export const createNotify =
   async (tx: Tx, { realm, by, userId, what, ...given }: Notice): Promise<void> => {
     const to = given.to ?? (await store.verifiedEmail(tx.sql, realm, userId));
     if (to === undefined) return;
-    const time = `${now().toISOString().slice(0, 16).replace('T', ' ')} UTC`;
     await send(tx, {
       realm,
       by,
@@ -30,7 +29,7 @@ export const createNotify =
       ...(given.outlives && { outlives: true }),
       to,
       templateKey: 'account-changed-email',
-      values: { change: ({ changes }) => changes[what], time },
+      values: { change: ({ changes }) => changes[what], time: now() },
       goodForSeconds: 24 * 3600,
     });
   };

@@ -18,7 +18,7 @@ import { devicesOf } from './push-tokens.ts';
 import { type Rendered, render } from './render.ts';
 import * as store from './store.ts';
 import type { Texts } from './texts.ts';
-import { type MessageWords, spanIn, wordsIn } from './words.ts';
+import { type MessageWords, momentIn, spanIn, wordsIn } from './words.ts';
 
 /** What is sealed: whom it goes to, and what it says. */
 export const Content = z.object({
@@ -56,7 +56,7 @@ export interface Request {
   /** Ids of people whom it names beside who gets it: it goes with them. */
   names?: readonly string[];
   /** `code`, `link`, …; `ttl` and those of the person are added. What is said in words is said in the message's language. */
-  values: Readonly<Record<string, string | ((words: MessageWords) => string)>>;
+  values: Readonly<Record<string, string | Date | ((words: MessageWords) => string)>>;
   /** Of a push message: for the app, beside what it shows. */
   data?: Readonly<Record<string, string>>;
   /** After this it is of no use any more: `ttl`. */
@@ -112,10 +112,11 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
   ): Promise<Words> {
     const wanted = [person?.attributes.locale?.[0], spokenHere()].filter((tag) => tag !== undefined);
     const text = await texts.of(sql, realm, templateKey, wanted);
-    const said = Object.entries(values).map(([name, value]): [string, string] => [
-      name,
-      typeof value === 'string' ? value : value(wordsIn(text.locale)),
-    ]);
+    const inWords = (value: Request['values'][string]): string => {
+      if (value instanceof Date) return momentIn(text.locale, value);
+      return typeof value === 'string' ? value : value(wordsIn(text.locale));
+    };
+    const said = Object.entries(values).map(([name, value]): [string, string] => [name, inWords(value)]);
     const ttl = spanIn(text.locale, goodForSeconds);
     // Names that strangers typed are nobody's yet, and could say anything in a mail to anybody.
     const whom = person || !stranger || !to ? ofPerson(person) : [['user', to] as const, ['user.email', to] as const];

@@ -54,3 +54,11 @@ export function spanIn(locale: string, seconds: number): string {
   const form = { style: 'unit', unit, unitDisplay: 'long', numberingSystem: 'latn' } as const;
   return new Intl.NumberFormat([languageIn(locale), BUILT_IN_LOCALE], form).format(Math.floor(seconds / size));
 }
+
+/** `24 November 2026 at 00:18 UTC`, in the locale's own way. */
+export const momentIn = (locale: string, at: Date): string =>
+  new Intl.DateTimeFormat([locale, languageIn(locale), BUILT_IN_LOCALE], {
+    ...{ year: 'numeric', month: 'long', day: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' },
+    // digits as those of the codes, and the calendar of the rest of the mail
+    ...{ hourCycle: 'h23', timeZone: 'UTC', numberingSystem: 'latn', calendar: 'gregory' },
+  }).format(at);

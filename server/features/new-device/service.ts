@@ -63,7 +63,8 @@ export function createNewDevices({ sql, transact, recovery, distrust, send, send
       const to = await store.addressOf(tx.sql, realm, userId);
       if (to === undefined) return;
       const secret = newSecret();
-      const expiresAt = new Date(now().getTime() + LINK_DAYS * DAY_SECONDS * 1000);
+      const at = now();
+      const expiresAt = new Date(at.getTime() + LINK_DAYS * DAY_SECONDS * 1000);
       await store.insert(tx.sql, realm, {
         id: digestOf(secret),
         userId,
@@ -82,7 +83,7 @@ export function createNewDevices({ sql, transact, recovery, distrust, send, send
           link: reportLinkTo(origin, realm, secret),
           device: deviceName(userAgent),
           place: by.ipAddress ?? '',
-          time: `${now().toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+          time: at,
         },
         goodForSeconds: DAY_SECONDS,
       });

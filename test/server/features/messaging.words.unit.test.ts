@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { messages, TemplateKey, templateFaults } from '../../../server/contract/message-templates.ts';
 import { builtInTemplate } from '../../../server/features/messaging/built-in-templates.ts';
-import { hasWords, spanIn, wordsIn } from '../../../server/features/messaging/words.ts';
+import { hasWords, momentIn, spanIn, wordsIn } from '../../../server/features/messaging/words.ts';
 import { written } from '../../../server/http/languages.ts';
 
 const keys = TemplateKey.options;
@@ -45,4 +45,13 @@ test('how long something is good is said in the language, in its largest whole u
   expect(spanIn('de-CH', 600)).toBe('10 Minuten');
   expect(spanIn('ar', 600)).toMatch(/^10 /);
   expect(spanIn('xx', 600)).toBe('10 minutes');
+});
+
+test('a moment is said as the language says it, with Latin digits, of one calendar and by UTC', () => {
+  const at = new Date('2026-11-24T00:18:00Z');
+  expect(momentIn('en', at)).toMatch(/^November 24, 2026.* 00:18 UTC$/);
+  expect(momentIn('de-CH', at)).toMatch(/^24\. November 2026.* 00:18 UTC$/);
+  expect(momentIn('ja', at)).toMatch(/^2026年11月24日.*0?0:18/);
+  expect(momentIn('ar', at)).toMatch(/24.*2026.*00:18/);
+  expect(momentIn('xx', at)).toBe(momentIn('en', at));
 });

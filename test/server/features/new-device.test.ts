@@ -80,7 +80,7 @@ test('a sign-in on a second device is told by mail, with the device, the address
   const mail = await notice();
   expect(mail).toContain('Chrome on Linux');
   expect(mail).toContain('127.0.0.1');
-  expect(mail).toMatch(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/);
+  expect(mail).toMatch(/[A-Z][a-z]+ \d{1,2}, 20\d\d.* \d\d:\d\d UTC/);
   await home.post(`/realms/${realm}/account/sign-out`, {
     csrf: (await home.open(`/realms/${realm}/account`)).fields.csrf ?? '',
   });
