@@ -201,7 +201,7 @@ export function createPeople(deps: PeopleDeps) {
   });
   const newDevices = createNewDevices({
     ...{ sql, transact, recovery, send, sends, now },
-    distrust: createDistrust({ browsers, notify, newId }),
+    distrust: createDistrust({ browsers, notify, now, newId }),
   });
   const setUps = {
     CONFIGURE_PASSKEY: (within: Transact) => createWebauthn({ passkeys, transact: within }),

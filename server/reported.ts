@@ -3,16 +3,21 @@
 import { suspendAgentsSince } from './domain/agents.ts';
 import { removeLinksSince } from './domain/identity-links.ts';
 import { createReportedCredentials, type ReportedDeps } from './features/credentials/reported.ts';
+import { voidTransactions } from './features/devices/reported.ts';
 import { withdrawConsentsSince } from './features/gdpr/reported.ts';
 import type { Distrust } from './features/new-device/service.ts';
 import type { Browsers } from './features/risk/browsers.ts';
 import { unconfirmSince } from './features/users/own-reach.ts';
 
-export const createDistrust = ({ browsers, ...deps }: ReportedDeps & { browsers: Browsers }): readonly Distrust[] => [
+export const createDistrust = ({
+  browsers,
+  ...deps
+}: ReportedDeps & { browsers: Browsers; now: () => Date }): readonly Distrust[] => [
   unconfirmSince,
   createReportedCredentials(deps).distrust,
   browsers.forgetSince,
   removeLinksSince,
   withdrawConsentsSince,
   suspendAgentsSince,
+  voidTransactions(deps),
 ];

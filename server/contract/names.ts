@@ -22,6 +22,19 @@ export const name = (max = 255) =>
 export const hides = (s: string): boolean => /[\p{Cc}\p{Cf}]/u.test(s);
 export const HIDES = 'must not contain control, invisible or direction characters';
 
+const JOINED = String.raw`[\p{scx=Arab}\p{scx=Syrc}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}]`;
+const WRITTEN = String.raw`(?=[\p{L}\p{M}])${JOINED}`;
+/** Joiners that a script or an emoji needs: they stand between two letters, or two pictures. */
+const SEEN = new RegExp(
+  String.raw`(?<=${WRITTEN})[\u200c\u200d](?=${WRITTEN})|(?<=\p{ExtPict}[\ufe0f\p{EMod}]?)\u200d(?=\p{ExtPict})|(?<=\p{ExtPict})\ufe0f`,
+  'gu',
+);
+/** All that it holds is seen, in the order that it is kept in; line feeds may stand in it. */
+export const isAllSeen = (s: string): boolean =>
+  !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]/u.test(s.replaceAll('\n', '').replace(SEEN, ''));
+export const isComposed = (s: string): boolean => s === s.normalize('NFC');
+export const NOT_COMPOSED = 'must be in the normalization form NFC of Unicode';
+
 export const RealmName = z
   .string()
   .max(63)

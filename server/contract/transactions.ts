@@ -2,7 +2,7 @@
 // Specification 4.11; dynamic linking as in the regulatory technical standards of PSD2, article 5.
 import { z } from 'zod';
 import { DeviceKey } from './devices.ts';
-import { EpochMs, Id, name, RealmName, text } from './names.ts';
+import { EpochMs, HIDES, Id, isAllSeen, isComposed, NOT_COMPOSED, name, RealmName, text } from './names.ts';
 import { route } from './route.ts';
 
 const tag = 'transactions';
@@ -12,12 +12,12 @@ const ById = z.strictObject({ realm: RealmName, id: Id });
 const at = '/realms/:realm/tx' as const;
 const TEXT_MAX = 1000;
 
-const Amount = z.string().regex(/^\d{1,15}(\.\d{1,4})?$/, 'must be a decimal as 12.50');
+const Amount = z.string().regex(/^(0|[1-9]\d{0,14})(\.\d{1,4})?$/, 'must be a decimal as 12.50');
 const Currency = z.string().regex(/^[A-Z]{3}$/, 'must be a code as EUR (ISO 4217)');
 const linked = {
-  amount: Amount.nullable(),
-  currency: Currency.nullable(),
-  payee: name(200).nullable(),
+  amount: z.string().nullable(),
+  currency: z.string().nullable(),
+  payee: z.string().nullable(),
 };
 
 export const Transaction = z
@@ -35,7 +35,9 @@ export const Transaction = z
   .meta({ id: 'Transaction' });
 export type Transaction = z.infer<typeof Transaction>;
 
-const given = { amount: Amount.optional(), currency: Currency.optional(), payee: name(200).optional() };
+/** What is shown is what is signed: nothing hidden, nothing turned around, one way to write it. */
+const shown = (of: z.ZodString) => of.refine(isAllSeen, HIDES).refine(isComposed, NOT_COMPOSED);
+const given = { amount: Amount.optional(), currency: Currency.optional(), payee: shown(name(200)).optional() };
 export const createTransaction = route({
   method: 'POST',
   path: at,
@@ -49,7 +51,7 @@ export const createTransaction = route({
   permission: null,
   params: InRealm,
   body: z.strictObject({
-    text: text(TEXT_MAX).min(1).describe('What the device shows and signs, letter by letter'),
+    text: shown(text(TEXT_MAX).min(1)).describe('What the device shows and signs, letter by letter'),
     ...given,
     expiresInSeconds: z.int().min(30).max(900).optional().describe('Left out: 300'),
   }),

@@ -33,10 +33,11 @@ function coseKey(key: KeyObject): Buffer {
   );
 }
 
-/** One that knows its user. */
-export function createSoftPasskey(origin: string) {
+/** @param verifies it knows its user */
+export function createSoftPasskey(origin: string, { verifies = true } = {}) {
   const id = randomBytes(32);
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const verified = verifies ? 0x04 : 0;
   let counter = 0;
   const dataOf = (type: string, challenge: string) =>
     Buffer.from(JSON.stringify({ type: `webauthn.${type}`, challenge, origin, crossOrigin: false }));
@@ -54,7 +55,7 @@ export function createSoftPasskey(origin: string) {
       const attestationObject = map(
         [words('fmt'), words('none')],
         [words('attStmt'), map()],
-        [words('authData'), bytes(authData(rp.id, 0x45, attested))],
+        [words('authData'), bytes(authData(rp.id, 0x41 | verified, attested))],
       );
       const response = {
         clientDataJSON: encoded(dataOf('create', challenge)),
@@ -67,7 +68,7 @@ export function createSoftPasskey(origin: string) {
     /** `AuthenticationResponseJSON` */
     get({ rpId, challenge }: { rpId: string; challenge: string }, userHandle?: string) {
       const client = dataOf('get', challenge);
-      const data = authData(rpId, 0x05);
+      const data = authData(rpId, 0x01 | verified);
       const signature = sign('sha256', Buffer.concat([data, sha256(client)]), privateKey);
       const response = {
         clientDataJSON: encoded(client),

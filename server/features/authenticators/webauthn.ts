@@ -41,7 +41,8 @@ export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
     const message = text('passkey.notSetUp');
     const again = { do: 'again', complaint: { field: 'form', message, values: { label } }, reason: '' } as const;
     if (!proven || !form.passkey) return again;
-    const made = { sent: form.passkey, site, challenge, label: label === '' ? null : label };
+    const asked = { site, challenge, userVerification: verificationOf(step) };
+    const made = { ...asked, sent: form.passkey, label: label === '' ? null : label };
     const enrolled = await transact(realm, async (tx) => {
       const key = await passkeys.enrol(tx, step.byThem, realm, user, made);
       if (key) await mustHold(tx.sql, realm, proven);
@@ -64,7 +65,8 @@ export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
     async begin(step, complaint) {
       if (step.enrol && step.user) {
         const { realm, user, site, challenge, settings } = step;
-        const creation = await passkeys.creation(realm, user, { site, challenge, realmName: settings.displayName });
+        const asked = { site, challenge, userVerification: verificationOf(step) };
+        const creation = await passkeys.creation(realm, user, { ...asked, realmName: settings.displayName });
         return enrolmentPage(creation, complaint);
       }
       return usePage(await requestOf(step));

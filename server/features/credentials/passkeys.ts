@@ -119,14 +119,22 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
 
     /**
      * @returns undefined: it is none, or somebody has it already
-     * @param made `newAccount`: it comes with the account, is all that they sign in with, and is no news to them
+     * @param made `newAccount`: it comes with the account, is all that they sign in with, and is no news to them;
+     * `userVerification`: as the options asked
      */
     async enrol(
       tx: Tx,
       by: By,
       realm: string,
       user: KnownUser,
-      made: { sent: string; site: Site; challenge: string; label: string | null; newAccount?: true },
+      made: {
+        sent: string;
+        site: Site;
+        challenge: string;
+        label: string | null;
+        newAccount?: true;
+        userVerification?: UserVerification;
+      },
     ): Promise<UsedKey | undefined> {
       const { sent, site, challenge, label, newAccount = false } = made;
       const response = read(Attested, sent);
@@ -137,7 +145,7 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
         expectedChallenge: challenge,
         expectedOrigin: site.origin,
         expectedRPID: site.rpId,
-        requireUserVerification: newAccount,
+        requireUserVerification: newAccount || made.userVerification === 'required',
         supportedAlgorithmIDs: ALGORITHMS,
       }).catch(() => undefined);
       if (!verified?.verified) return undefined;

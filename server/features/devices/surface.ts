@@ -102,10 +102,6 @@ export function guardDevices(
     },
     async identify(request) {
       const realm = realmOf(request);
-      const address = `${inRealm(realm, request.ip)} device`;
-      const retryAfterSeconds = attempts.blocked(address);
-      if (retryAfterSeconds !== undefined)
-        throw new Problem('too-many-requests', 'Too many requests were refused from here', { retryAfterSeconds });
       const principal = request.routeOptions.config.contract?.principal;
       if (principal === 'application') {
         const application = await applicationOf(request);
@@ -120,6 +116,11 @@ export function guardDevices(
       }
       const who = request.device ?? request.enrolment ?? request.application;
       if (!who) {
+        // Asked after the caller is looked at: an office or a back end is one address, and what others there send stops nobody.
+        const address = `${inRealm(realm, request.ip)} ${principal ?? 'device'}`;
+        const retryAfterSeconds = attempts.blocked(address);
+        if (retryAfterSeconds !== undefined)
+          throw new Problem('too-many-requests', 'Too many requests were refused from here', { retryAfterSeconds });
         attempts.fail(address);
         throw new Problem('unauthenticated', 'Send what docs/devices.md asks for: a token, or what the device signed');
       }

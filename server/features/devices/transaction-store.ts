@@ -79,6 +79,23 @@ export const decide = (
     device_key = ${JSON.stringify(d.publicKey)}::jsonb, decided_at = ${d.at}
   where realm_id = ${realm} and id = ${id}`;
 
+/** Whether the device whose key signed it is still the person's. */
+export const signerIsThere = async (sql: Sql, realm: string, id: string): Promise<boolean> =>
+  (
+    await sql`
+      select from device_transaction t
+        join credential c on c.realm_id = t.realm_id and c.user_id = t.user_id and c.type = 'device'
+          and c.secret -> 'publicKey' = t.device_key
+      where t.realm_id = ${realm} and t.id = ${id}`
+  ).length > 0;
+
+/** All of a person's that can still be signed or consumed. */
+export const voidAll = (sql: Sql, realm: string, userId: string, now: Date) => sql<{ id: string; client_id: string }>`
+  update device_transaction t set status = 'void' from client c
+  where t.realm_id = ${realm} and t.user_id = ${userId} and t.status in ('waiting', 'signed') and t.expires_at > ${now}
+    and c.realm_id = t.realm_id and c.id = t.client
+  returning t.id, c.client_id`;
+
 export const end = (sql: Sql, realm: string, id: string, status: 'consumed' | 'void', at: Date) => sql`
   update device_transaction set status = ${status}, consumed_at = ${status === 'consumed' ? at : null}::timestamptz
   where realm_id = ${realm} and id = ${id}`;

@@ -147,13 +147,16 @@ export function createTransactions({ sql, transact, send, deviceKeys, now, newId
         const { signature, device_key: publicKey } = row;
         if (row.status !== 'signed' || row.expires_at <= now() || signature === null || publicKey === null)
           throw new Problem('wrong-state', `It can’t be used: it is ${toWire(row).status}`);
-        const other = LINKED.find((field) => !same(row[field], about[field]));
+        const lost = !(await store.signerIsThere(tx.sql, realm, id));
+        const other = lost ? 'device' : LINKED.find((field) => !same(row[field], about[field]));
         await store.end(tx.sql, realm, id, other ? 'void' : 'consumed', now());
         tell(tx, other ? 'TRANSACTION_VOID' : 'TRANSACTION_CONSUMED', realm, by, row, other ? { reason: other } : {});
         if (other) return { other };
         return { used: { ...toWire({ ...row, status: 'consumed', consumed_at: now() }), signature, publicKey } };
       });
       if (done.used) return done.used;
+      if (done.other === 'device')
+        throw new Problem('wrong-state', 'It can’t be used: the device that signed it was removed');
       throw refused(done.other);
     },
   };

@@ -140,6 +140,16 @@ test('guesses of tokens and signatures from one address come to an end', async (
   expect(statuses.slice(20)).toEqual([429, 429]);
 });
 
+test('requests that are refused stop no device of the same address, and no application', async () => {
+  const device = await deviceFor(server, realm, alice, { clock: seconds });
+  const at = `${server.baseUrl}/realms/${realm}`;
+  for (let tries = 0; tries < 21; tries += 1) await fetch(`${at}/push`);
+  expect((await fetch(`${at}/push`)).status).toBe(429);
+  expect((await device.waiting()).status).toBe(200);
+  expect((await deviceFor(server, realm, alice, { clock: seconds })).id()).not.toBe('');
+  expect((await fetch(`${at}/tx`, { method: 'POST' })).status).toBe(401);
+});
+
 test('only who holds what the person holds makes a token for them', async () => {
   await expect(
     server.admin.call(createEnrolmentToken, { params: { realm, userId: '0190c6a1-6f5e-7c39-8b6a-3f1d5c7e9a20' } }),

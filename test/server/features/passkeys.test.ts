@@ -11,7 +11,7 @@ import { createAccountCaller } from '../../support/account-api.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
-import { createPerson, type Shown } from '../../support/person.ts';
+import { createPerson, decode, type Shown } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { answerByPasskey, createSoftPasskey } from '../../support/soft-passkey.ts';
 
@@ -96,4 +96,23 @@ test('a sign-in by a passkey hashes no password', async () => {
   const asked = await eve.open(login());
   expect((await eve.fill(asked, answerTo(asked))).text).toContain('This passkey can’t be used here');
   expect(hashed).toBe(0);
+});
+
+test('a passkey that is set up in the sign-in knows its user where the flow asks for that', async () => {
+  await flow([
+    { authenticatorId: 'username-password', requirement: 'REQUIRED' },
+    { authenticatorId: 'webauthn', requirement: 'REQUIRED', config: { userVerification: 'required' } },
+  ]);
+  const ada = createPerson(server.baseUrl);
+  const page = await ada.fill(await ada.open(login()), { username: 'ada', password: PASSWORD });
+  const setUp = (shown: Shown, verifies: boolean) => {
+    const [, options = ''] = /data-passkey="([^"]*)"/.exec(shown.text) ?? [];
+    const creation = JSON.parse(decode(options));
+    expect(creation.authenticatorSelection.userVerification).toBe('required');
+    const passkey = createSoftPasskey(new URL(server.baseUrl).origin, { verifies }).create(creation);
+    return ada.fill(shown, { passkey: JSON.stringify(passkey) });
+  };
+  const again = await setUp(page, false);
+  expect(again.url).not.toContain('/account');
+  expect((await setUp(again, true)).url).toContain('/account');
 });

@@ -3,6 +3,7 @@ import { compactVerify, importJWK } from 'jose';
 import { expect, test } from 'vitest';
 import { createClientScope } from '../../../server/contract/client-scopes.ts';
 import { listEvents } from '../../../server/contract/events.ts';
+import { deleteCredential } from '../../../server/contract/users.ts';
 import { CALLBACK, getCode, makePeopledRealm, redeem } from '../../support/applications.ts';
 import { makeClient } from '../../support/clients.ts';
 import type { Answered, Device } from '../../support/device.ts';
@@ -150,4 +151,53 @@ test('what isn’t whole is refused, and no more than five wait for a person', a
     expect((await ask('POST', '', bad)).status, JSON.stringify(bad)).toBe(400);
   for (let n = 0; n < 5; n += 1) await waiting(device);
   expect((await ask('POST', '', said)).status).toBe(429);
+});
+
+test('what a device signed that was removed since is void', async () => {
+  const device = await phone();
+  const lost = await waiting(device);
+  await sign(device, lost);
+  const params = { realm, userId: alice, type: 'device', id: device.id() };
+  await server.admin.call(deleteCredential, { params });
+  // All tokens of the person ended with it.
+  token = await tokenOf('bank');
+  expect((await ask('POST', `/${lost.id}/consume`, linked)).status).toBe(409);
+  expect(await stateOf(lost.id)).toBe('void');
+  const { body: events = [] } = await server.admin.call(listEvents, { params: { realm } });
+  expect(events.find(({ type }) => type === 'TRANSACTION_VOID')?.data).toEqual({
+    transaction: lost.id,
+    reason: 'device',
+  });
+});
+
+test('nothing hidden or turned around is shown for signing, and joiners that a script needs are', async () => {
+  const bad: [string, object][] = [
+    ['text', { text: 'Pay \u202e1000\u202c EUR' }],
+    ['text', { text: 'Pay 1\u200b2 EUR' }],
+    ['text', { text: 'Pay 1\u200d2 EUR' }],
+    ['text', { text: 'Pay 12 EUR\u3164' }],
+    ['text', { text: 'Pay 12 EUR\u2028to Eve' }],
+    ['text', { text: 'Pay 12 EUR to Cafe\u0301' }],
+    ['text', { text: '\u0645\u06cc\u200c\u200c\u062e' }],
+    ['payee', { payee: 'Example\u2066 Ltd' }],
+    ['payee', { payee: 'Exam\u200cple Ltd' }],
+    ['amount', { amount: '00000012.50' }],
+    ['amount', { amount: '00' }],
+  ];
+  for (const [path, change] of bad)
+    expect(await ask('POST', '', { ...said, ...change }), JSON.stringify(change)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path }] },
+    });
+  const good = [
+    'Pay 12.50 EUR\nto Caf\u00e9',
+    '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645',
+    '\u0915\u094d\u200d\u0937',
+    '\u{1f469}\u{1f3fd}\u200d\u{1f4bb} \u2764\ufe0f',
+  ];
+  for (const words of good)
+    expect(await ask('POST', '', { text: words, amount: '0.50', currency: 'EUR' })).toMatchObject({
+      status: 201,
+      body: { text: words },
+    });
 });
