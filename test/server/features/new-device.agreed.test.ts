@@ -3,12 +3,22 @@
 // Implements: decisions "New devices".
 import { expect, test } from 'vitest';
 import { activateAgent, createAgent, listAgents } from '../../../server/contract/agents.ts';
+import { createClientScope } from '../../../server/contract/client-scopes.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { listUserConsents } from '../../../server/contract/gdpr.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { createAccountCaller } from '../../support/account-api.ts';
-import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
+import {
+  authorizePath,
+  CALLBACK,
+  getCode,
+  makePeopledRealm,
+  newVerifier,
+  PASSWORD,
+  redeem,
+} from '../../support/applications.ts';
 import { makeClient } from '../../support/clients.ts';
+import { deviceFor } from '../../support/devices.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
 import { linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
 import { createPerson, type Person } from '../../support/person.ts';
@@ -16,7 +26,7 @@ import { createPerson, type Person } from '../../support/person.ts';
 let site: MailingServer;
 let realm = '';
 let userId = '';
-const { later } = freshRealms('agreed', startMailingServer, async (started, fresh) => {
+const { later, seconds } = freshRealms('agreed', startMailingServer, async (started, fresh) => {
   site = started;
   realm = fresh;
   await makePeopledRealm(site.server, realm, ['bob']);
@@ -100,5 +110,30 @@ test('a report stops the person’s agents that were made, let act or confirmed 
     ['confirmed', 'reported'],
     ['draft', 'reported'],
     ['new', 'reported'],
+  ]);
+});
+
+test('a report makes void what waits for the person’s signature', async () => {
+  await call(createClientScope, { params: { realm }, body: { name: 'transactions' } });
+  const bank = { clientId: 'bank', tokenEndpointAuthMethod: 'none' as const, redirectUris: [CALLBACK] };
+  await makeClient(site.server, realm, { ...bank, optionalClientScopes: ['transactions'] });
+  await agree(browser(), 'before');
+  later(60_000);
+  await agree(browser(), 'since');
+  const parameters = { scope: 'openid transactions' };
+  const grant = await getCode(site.server, realm, 'bank', { username: 'ada', parameters });
+  const { access_token: token } = (await redeem(site.server, realm, 'bank', grant)).body;
+  const device = await deviceFor(site.server, realm, userId, { clock: seconds });
+  const made = await fetch(`${site.server.baseUrl}/realms/${realm}/tx`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ text: 'Pay 12.50 EUR' }),
+  });
+  const { id } = Object(await made.json());
+  expect((await device.ask('GET', '/tx')).body).toMatchObject([{ id }]);
+  await report();
+  const { body: events = [] } = await call(listEvents, { params: { realm }, query: { type: 'TRANSACTION_VOID' } });
+  expect(events.map(({ clientId, data }) => [clientId, data])).toEqual([
+    ['bank', { transaction: id, reason: 'reported' }],
   ]);
 });
