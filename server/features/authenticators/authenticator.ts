@@ -189,6 +189,8 @@ export interface Method extends AuthenticatorEntry, PageStep {
   beside?(step: Step): Promise<Beside>;
   /** A flow without it offers it beside that authenticator, and takes it for that. */
   standsFor?: string;
+  /** What proves it comes from elsewhere: its form says nothing but that somebody has the sign-in's cookie. */
+  provenElsewhere?: true;
   /** What it writes when a sign-in ends in which it was passed, in that transaction. */
   atEnd?(tx: Tx, end: SignInEnd): Promise<void>;
   /** Writes what {@link atEnd} will change of the person, in a transaction that is undone: conditions see them as they will be. */

@@ -97,6 +97,7 @@ export function createPush({ challenges, enrolments, credentials, transact, seal
     levelOfAssurance: 6,
     category: 'METHOD',
     identifies: false,
+    provenElsewhere: true,
     amr: ['pop', 'mca'],
     credential: { type: 'device', name: 'Device', setUpBy: 'CONFIGURE_DEVICE' },
     configSchema: z.strictObject({}),

@@ -36,6 +36,7 @@ export function createQr({ challenges, now, newId }: QrDeps): Method {
     category: 'METHOD',
     identifies: true,
     enrols: false,
+    provenElsewhere: true,
     amr: ['pop', 'mca', 'user'],
     configSchema: z.strictObject({}),
     availableTo: ({ types }) => types.includes('device'),

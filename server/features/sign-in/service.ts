@@ -27,7 +27,7 @@ import { createEnd } from './end.ts';
 import { createJudgeFor } from './enough.ts';
 import { type Answer, createFinish } from './finish.ts';
 import { csrfOf, digestOf, nextToken } from './forms.ts';
-import { createJudge, idOf, isPage, type NextStep } from './judge.ts';
+import { createJudge, idOf, isPage, type NextStep, stepNamed } from './judge.ts';
 import { createLateness } from './late.ts';
 import { provesMore, reopened, takenBy } from './machine.ts';
 import { createRun, type RegisterStep } from './run.ts';
@@ -132,6 +132,12 @@ export function createSignIns(deps: SignInDeps) {
     const session = await deps.sessions.current(request, realm);
     return session?.id === held.state.before.id ? held : undefined;
   }
+  const elsewhere = new Set(deps.registry.flatMap((e) => (e.category === 'METHOD' && e.provenElsewhere ? [e.id] : [])));
+  /** Whether nobody can send the same form again who knows the cookie alone. */
+  const saysEnough = (nextStep: NextStep, { step }: Form): boolean => {
+    const sent = stepNamed(nextStep, step);
+    return sent?.do !== 'ask' || !elsewhere.has(sent.authenticatorId);
+  };
   const { isLate, leftAt } = createLateness({ ...deps, runUntold: runner.runUntold });
   const to =
     (path: string): Answer =>
@@ -191,7 +197,8 @@ export function createSignIns(deps: SignInDeps) {
     if (isLate(from, asked)) return here;
     const { state: reached, nextStep, leadsTo } = await run(visit, from, { do: 'sent', form, nextStep: asked });
     if (reached === from && !nextStep) return here;
-    const state = takenBy(reached, took);
+    const again = saysEnough(asked, form) ? took : newSecret();
+    const state = takenBy(reached, again);
     if (nextStep?.do === 'finish' && state.is === 'known')
       return (await end(reply, { ...visit, held, state, level: nextStep.level }, continuations)) ?? here;
     const nonce = newSecret();
@@ -201,7 +208,7 @@ export function createSignIns(deps: SignInDeps) {
         : await storage.rotate(reply, realm, held, {
             state,
             token: nextToken(nonce, held.token, form),
-            left: { ...from, took, address: undefined, wentOn: { nonce, at: now().getTime() } },
+            left: { ...from, took: again, address: undefined, wentOn: { nonce, at: now().getTime() } },
           });
     if (!kept || leadsTo === undefined) return here;
     return to(leadsTo.startsWith('/') ? inTab(leadsTo, held.tab) : leadsTo);

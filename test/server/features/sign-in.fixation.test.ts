@@ -7,6 +7,7 @@ import { putRequiredActions } from '../../../server/contract/users.ts';
 import { createAccountCaller } from '../../support/account-api.ts';
 import { authorizePath, CALLBACK, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
+import { addressOn, deviceFor } from '../../support/devices.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -128,3 +129,22 @@ test('the form of a page before leads back to where the sign-in stands', async (
   await victim.fill(page, ada);
   expect((await victim.fill(page, ada)).heading).toBe('Set up a second factor');
 });
+
+test.each([[[]], [['UPDATE_PASSWORD' as const]]])(
+  'who knew the cookie is not signed in by what a device confirmed for the other, with %j to be done',
+  async (requiredActions) => {
+    const flow: ExecutionInput[] = [{ authenticatorId: 'qr', requirement: 'REQUIRED' }];
+    await server.admin.call(putFlow, { params: { realm, alias: 'browser' }, body: { executions: flow } });
+    const device = await deviceFor(server, realm, id, { clock: seconds });
+    await server.admin.call(putRequiredActions, { params: { realm, userId: id }, body: { requiredActions } });
+    const { victim, page, spy } = await begin();
+    expect((await device.confirm(addressOn(page))).status).toBe(204);
+    const { csrf = '', step = '' } = page.fields;
+    const next = await look(victim);
+    expect(hasCode(next) || next.heading === NEW_PASSWORD).toBe(true);
+    // All of it follows from the cookie, as it does where the page goes on by itself.
+    const forged = await spy.post(`/realms/${realm}/login`, { csrf, step, do: 'next' });
+    expect(hasCode(forged)).toBe(false);
+    expect((await look(spy)).heading).toBe('Sign in with your device');
+  },
+);
