@@ -162,11 +162,16 @@ export function createJudge({
     const nextStep: NextStep = byTree(set, judged);
     const action = nextStep.do === 'finish' && judged.person && required(judged.person, demand.settings);
     if (!action) return nextStep;
-    const proof = action.do === 'ask' ? proofFirst({ ...set, registry: facts }) : undefined;
+    const proof = addsWay(action) ? proofFirst({ ...set, registry: facts }) : undefined;
     return proof ? set.shown(proof) : action;
   };
 }
 export type Judge = ReturnType<typeof createJudge>;
+
+/** A way to sign in, or where codes go from then on. */
+const addsWay = (action: NextStep): boolean =>
+  action.do === 'ask' ||
+  (action.do === 'act' && (action.action === 'VERIFY_EMAIL' || action.action === 'VERIFY_PHONE'));
 
 const offered = ({ executionId, authenticatorId, config }: Offered): Offered => ({
   executionId,

@@ -127,6 +127,20 @@ test('what an administrator wants to be set up waits for a second factor of thei
   expect((await person.fill(page, answer(page))).heading).toBe('Set up a second factor');
 });
 
+test.each(['VERIFY_EMAIL', 'VERIFY_PHONE'] as const)(
+  'where codes are sent to is said by nobody who knows the password alone (%s)',
+  async (action) => {
+    const code = await holdsApp();
+    await flow(only('username-password'));
+    const body = { requiredActions: [action] };
+    await server.admin.call(putRequiredActions, { params: { realm, userId: ada }, body });
+    const { person, page } = await byPassword();
+    expect(page.heading).toBe('Enter your code');
+    const next = await person.fill(page, { code: code() });
+    expect([isIn(next), next.heading]).not.toEqual([false, 'Enter your code']);
+  },
+);
+
 test('who has a password alone still sets up a second factor where one is required', async () => {
   await server.admin.call(putSettings, { params: { realm }, body: { requireMfa: true } });
   const { page } = await byPassword();
