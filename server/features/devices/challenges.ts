@@ -13,6 +13,7 @@ import type { Transact, Tx } from '../../db/transact.ts';
 import { userParty } from '../../domain/party.ts';
 import type { DeviceKeys } from '../credentials/devices.ts';
 import type { Credentials, KnownUser } from '../credentials/service.ts';
+import type { Notify } from '../messaging/notify.ts';
 import type { Send } from '../messaging/send.ts';
 import * as store from './store.ts';
 import type { SigningDevice } from './surface.ts';
@@ -36,6 +37,7 @@ export interface ChallengeDeps {
   transact: Transact;
   seal: Seal;
   send: Send;
+  notify: Notify;
   credentials: Pick<Credentials, 'guess'>;
   deviceKeys: Pick<DeviceKeys, 'used'>;
   baseUrl: string;
@@ -48,7 +50,7 @@ const over = () => new Problem('wrong-state', 'It was answered already, or too m
 const notThere = () => new Problem('not-found', 'There is nothing to approve here');
 
 export function createChallenges(deps: ChallengeDeps) {
-  const { sql, transact, seal, send, credentials, deviceKeys, baseUrl, now, newId } = deps;
+  const { sql, transact, seal, send, notify, credentials, deviceKeys, baseUrl, now, newId } = deps;
   const qrContext = (realm: string) => `qr:${realm}`;
 
   function inQr(realm: string, id: string, code: string): z.infer<typeof InQr> {
@@ -171,6 +173,7 @@ export function createChallenges(deps: ChallengeDeps) {
         const { application, ip_address: from } = await waiting(tx.sql, realm, device, id);
         await store.decide(tx.sql, realm, id, 'denied', device.id);
         tell(tx, realm, by, device, 'PUSH_DENIED', { push: id, application, reason: 'reported', from });
+        await notify(tx, { realm, by, userId: device.userId, what: 'push-denied' });
       });
       await countFailure(realm, by, device);
     },

@@ -24,6 +24,7 @@ export type Change =
   | 'identity-unlinked'
   | 'sessions-ended'
   | 'browser-forgotten'
+  | 'push-denied'
   | 'data-exported'
   | 'account-deleted';
 

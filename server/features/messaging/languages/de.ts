@@ -146,6 +146,8 @@ Bis dahin wird nichts geteilt.
     'sessions-ended': 'Ihre anderen Sitzungen wurden beendet',
     'browser-forgotten':
       'ein als Ihrer bekannter Browser wurde vergessen; die nächste Anmeldung damit gilt als eine auf einem neuen Gerät',
+    'push-denied':
+      'eine Anmeldung, die Ihr Gerät verlangte, wurde dort abgelehnt (wer sie begann, kam am Schritt davor vorbei, meist Ihrem Passwort)',
     'data-exported': 'Ihre Daten wurden heruntergeladen',
     'account-deleted': 'Ihr Konto wurde gelöscht',
   },

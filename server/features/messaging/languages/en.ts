@@ -139,6 +139,8 @@ Until you do, nothing is shared.
     'sessions-ended': 'your other sessions were ended',
     'browser-forgotten':
       'a browser that was known to be yours was forgotten; the next sign-in with it counts as one on a new device',
+    'push-denied':
+      'a sign-in that asked for your device was refused there (whoever began it had passed the step before, mostly your password)',
     'data-exported': 'your data was downloaded',
     'account-deleted': 'your account was deleted',
   },

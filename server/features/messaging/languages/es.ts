@@ -143,6 +143,8 @@ Hasta entonces no se comparte nada.
     'sessions-ended': 'se han cerrado sus otras sesiones',
     'browser-forgotten':
       'se ha olvidado un navegador conocido como suyo; el próximo inicio de sesión con él contará como uno en un dispositivo nuevo',
+    'push-denied':
+      'se rechazó en su dispositivo un inicio de sesión que lo pedía (quien lo empezó había superado el paso anterior, casi siempre su contraseña)',
     'data-exported': 'se han descargado sus datos',
     'account-deleted': 'se ha eliminado su cuenta',
   },

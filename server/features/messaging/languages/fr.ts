@@ -146,6 +146,8 @@ D’ici là, rien n’est partagé.
     'sessions-ended': 'vos autres sessions ont été fermées',
     'browser-forgotten':
       'un navigateur connu comme le vôtre a été oublié ; la prochaine connexion avec lui comptera comme celle d’un nouvel appareil',
+    'push-denied':
+      'une connexion qui demandait votre appareil y a été refusée (la personne qui l’a commencée avait passé l’étape précédente, le plus souvent votre mot de passe)',
     'data-exported': 'vos données ont été téléchargées',
     'account-deleted': 'votre compte a été supprimé',
   },

@@ -143,6 +143,8 @@ Fino ad allora non viene condiviso nulla.
     'sessions-ended': 'le Sue altre sessioni sono state chiuse',
     'browser-forgotten':
       'un browser noto come Suo è stato dimenticato; il prossimo accesso con esso conterà come uno da un nuovo dispositivo',
+    'push-denied':
+      'sul Suo dispositivo è stato rifiutato un accesso che lo richiedeva (chi lo aveva iniziato aveva superato il passo precedente, di solito la Sua password)',
     'data-exported': 'i Suoi dati sono stati scaricati',
     'account-deleted': 'il Suo account è stato eliminato',
   },

@@ -142,6 +142,8 @@ Tot dan wordt er niets gedeeld.
     'sessions-ended': 'uw andere sessies zijn beëindigd',
     'browser-forgotten':
       'een browser die als de uwe bekend was, is vergeten; de volgende keer inloggen ermee geldt als inloggen op een nieuw apparaat',
+    'push-denied':
+      'een aanmelding die om uw apparaat vroeg, is daar geweigerd (wie haar begon, was voorbij de stap ervoor, meestal uw wachtwoord)',
     'data-exported': 'uw gegevens zijn gedownload',
     'account-deleted': 'uw account is verwijderd',
   },

@@ -142,6 +142,8 @@ Do tego czasu nic nie jest udostępniane.
     'sessions-ended': 'zakończono pozostałe sesje',
     'browser-forgotten':
       'zapomniano znaną przeglądarkę; następne logowanie z niej będzie liczone jako logowanie na nowym urządzeniu',
+    'push-denied':
+      'na urządzeniu odrzucono logowanie, które o nie prosiło (kto je rozpoczął, przeszedł poprzedni krok, najczęściej hasło)',
     'data-exported': 'pobrano dane konta',
     'account-deleted': 'usunięto konto',
   },

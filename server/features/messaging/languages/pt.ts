@@ -143,6 +143,8 @@ Até lá, nada é compartilhado.
     'sessions-ended': 'as suas outras sessões foram encerradas',
     'browser-forgotten':
       'um navegador conhecido como seu foi esquecido; a próxima entrada com ele contará como uma em um dispositivo novo',
+    'push-denied':
+      'uma entrada que pedia o seu dispositivo foi recusada nele (quem a começou tinha passado a etapa anterior, quase sempre a sua senha)',
     'data-exported': 'os seus dados foram baixados',
     'account-deleted': 'a sua conta foi excluída',
   },

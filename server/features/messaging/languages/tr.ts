@@ -142,6 +142,8 @@ O zamana kadar hiçbir şey paylaşılmaz.
     'sessions-ended': 'diğer oturumlarınız kapatıldı',
     'browser-forgotten':
       'sizin olduğu bilinen bir tarayıcı unutuldu; onunla bir sonraki oturum açma yeni bir cihazda sayılır',
+    'push-denied':
+      'cihazınızı isteyen bir oturum açma orada reddedildi (başlatan kişi önceki adımı, çoğunlukla parolanızı geçmişti)',
     'data-exported': 'verileriniz indirildi',
     'account-deleted': 'hesabınız silindi',
   },

@@ -140,6 +140,7 @@ export const words: MessageWords = {
     'identity-unlinked': '已取消关联另一身份提供方的帐户',
     'sessions-ended': '您的其他会话已结束',
     'browser-forgotten': '一个已知属于您的浏览器已被忘记；下次用它登录将视为在新设备上登录',
+    'push-denied': '一次要求您的设备批准的登录已在该设备上被拒绝（发起者已通过前一步，通常是您的密码）',
     'data-exported': '您的数据已被下载',
     'account-deleted': '您的帐户已被删除',
   },
