@@ -738,6 +738,7 @@ create table identity_link (
   name text,
   created_at timestamp with time zone not null,
   last_used_at timestamp with time zone,
+  said_at timestamp with time zone,
   primary key (realm_id, id),
   constraint identity_link_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE,
   constraint identity_link_realm_id_provider_id_fkey FOREIGN KEY (realm_id, provider_id) REFERENCES identity_provider(realm_id, id) DEFERRABLE INITIALLY DEFERRED,

@@ -81,6 +81,9 @@ export interface ActivityRow {
   /** The event after which older ones begin. */
   oldest: string;
 }
+/** Failed sign-ins that are folded at once; those before them come with the next page. */
+const MOST_FAILURES = 5000;
+
 /**
  * What happened to a person, the newest first. Failed sign-ins in a row are one row for each day: however many, they hide nothing.
  * @param types those that are told; `before`: an event's id; `limit`: one more says that there are more
@@ -91,16 +94,17 @@ export const activityOf = (
   userId: string,
   { types, before, limit }: { types: readonly string[]; before: string | undefined; limit: number },
 ) => sql<ActivityRow>`
-  with mine as (
+  with mine as not materialized (
     select id, type, occurred_at, ip_address, client_id, data, actor is not null and actor ->> 'id' is distinct from ${userId} as by_other
     from event where realm_id = ${realm} and subject ->> 'id' = ${userId} and subject ->> 'type' = 'user'
       and type = any(${types}::text[]) and (${before ?? null}::uuid is null or id < ${before ?? null}::uuid)
   ), others as (
     select * from mine where type <> 'LOGIN_FAILURE' order by id desc limit ${limit}
   ), failures as (
-    select *, (select count(*) from others o where o.id > m.id) as place from mine m
-    where type = 'LOGIN_FAILURE'
-      and ((select count(*) from others) < ${limit} or id > (select id from others order by id limit 1))
+    select *, (select count(*) from others o where o.id > m.id) as place from (
+      select * from mine where type = 'LOGIN_FAILURE'
+        and ((select count(*) from others) < ${limit} or id > (select id from others order by id limit 1))
+      order by id desc limit ${MOST_FAILURES}) m
   ), shown as (
     select id, id as oldest, type, occurred_at, occurred_at as first_at, 1 as times, ip_address, client_id, by_other, data
     from others

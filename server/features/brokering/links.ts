@@ -75,6 +75,14 @@ export function createLinks({
       return row.id;
     },
 
+    /** Its provider has said something at that time. @returns whether it has said nothing later that was taken */
+    async heard(tx: Tx, realm: string, id: string, at: Date): Promise<boolean> {
+      const rows = await tx.sql`
+        update identity_link set said_at = ${at}
+        where realm_id = ${realm} and id = ${id} and (said_at is null or said_at <= ${at}) returning id`;
+      return rows.length > 0;
+    },
+
     /** It was signed in by. */
     used: (atLast: Tx['atLast'], realm: string, id: string): void =>
       void atLast`update identity_link set last_used_at = ${now()} where realm_id = ${realm} and id = ${id}`,

@@ -24,7 +24,7 @@ import { type Upstream, UpstreamError } from './upstream.ts';
 export interface BrokeringDeps {
   providers: Pick<Providers, 'enabled' | 'named'>;
   upstreams: Readonly<Partial<Record<Provider['type'], Upstream>>>;
-  links: Pick<Links, 'find' | 'make' | 'used'>;
+  links: Pick<Links, 'find' | 'make' | 'used' | 'heard'>;
   firstSignIns: FirstSignIns;
   providerSessions: Pick<ProviderSessions, 'note'>;
   providerTokens: Pick<ProviderTokens, 'note'>;
@@ -68,6 +68,9 @@ export function createBrokering(deps: BrokeringDeps) {
   async function follow(tx: Tx, { realm, by, user }: Whose, ended: Ended): Promise<void> {
     const said = 'link' in ended ? ended.said : ended.connect;
     if (!said) return;
+    // Another sign-in, which went there later, may have ended first.
+    const isLatest = !('link' in ended) || (await links.heard(tx, realm, ended.link, new Date(ended.said?.at ?? 0)));
+    if (!isLatest) return;
     const { alias: from, emailVerified, provided } = said;
     await apply(tx, by, realm, user.id, provided, { from, emailVerified });
   }
@@ -143,7 +146,7 @@ export function createBrokering(deps: BrokeringDeps) {
     const link = await links.find(realm, arrived);
     if (!link) return wrapped(step, await firstSignIns.begin(step, provider, arrived));
     const { session, alias, emailVerified, provided } = arrived;
-    const said = provider.syncMode === 'always' ? { alias, emailVerified, provided } : undefined;
+    const said = provider.syncMode === 'always' ? { alias, emailVerified, provided, at: now().getTime() } : undefined;
     const atEnd = { stage: sealed(realm, { link: link.id, session, said }) };
     const first = link.isNew ? firstOf(provider) : {};
     return { do: 'passed', user: link.user, identityId: link.id, atEnd, ...first } as const;

@@ -37,7 +37,10 @@ const NewPerson = z.object({
   attributes: Lists,
 });
 /** What counts of it at each sign-in. */
-const Said = Arrived.pick({ alias: true, emailVerified: true, provided: true });
+const Said = Arrived.pick({ alias: true, emailVerified: true, provided: true }).extend({
+  /** Milliseconds: when it was said. */
+  at: z.int().optional(),
+});
 /** Whose account it seems to be. */
 const Owner = z.object({ id: z.string(), username: z.string() });
 

@@ -224,6 +224,14 @@ export const takenBy = (state: SignInState, took: string): SignInState =>
     ? { ...state, took: isTried(state) ? undefined : took, wentOn: undefined }
     : state;
 
+/** What stays under the token that a proof came by. A code that was sent for a step behind the first is used up; a new one is sent. */
+export const leftBehind = (from: Open, by: Pick<Open, 'took' | 'wentOn'>): Open => ({
+  ...from,
+  ...(from.is === 'known' && { kept: {} }),
+  ...by,
+  address: undefined,
+});
+
 /** Whether something was proven on the way from one to the other. */
 export const provesMore = (from: SignInState, to: SignInState): boolean =>
   to.is === 'known' && (from.is !== 'known' || to.factors.some((factor) => !from.factors.includes(factor)));

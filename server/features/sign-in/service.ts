@@ -29,7 +29,7 @@ import { type Answer, createFinish } from './finish.ts';
 import { csrfOf, digestOf, nextToken } from './forms.ts';
 import { createJudge, idOf, isPage, type NextStep, stepNamed } from './judge.ts';
 import { createLateness } from './late.ts';
-import { provesMore, reopened, takenBy } from './machine.ts';
+import { leftBehind, provesMore, reopened, takenBy } from './machine.ts';
 import { createRun, type RegisterStep } from './run.ts';
 import {
   type BeginInput,
@@ -208,7 +208,7 @@ export function createSignIns(deps: SignInDeps) {
         : await storage.rotate(reply, realm, held, {
             state,
             token: nextToken(nonce, held.token, form),
-            left: { ...from, took: again, address: undefined, wentOn: { nonce, at: now().getTime() } },
+            left: leftBehind(from, { took: again, wentOn: { nonce, at: now().getTime() } }),
           });
     if (!kept || leadsTo === undefined) return here;
     return to(leadsTo.startsWith('/') ? inTab(leadsTo, held.tab) : leadsTo);

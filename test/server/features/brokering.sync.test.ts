@@ -62,6 +62,23 @@ async function known(): Promise<void> {
   userId = first?.id ?? '';
 }
 
+test('what the provider said before its newest word changes nothing any more, whichever sign-in ends last', async () => {
+  await flow(byProvider, byCode);
+  const first = await come();
+  const secret = secretOn(first.page);
+  await first.person.fill(first.page, { code: codeAt(secret, Date.now() - 30_000) });
+  await known();
+
+  upstream.claims = { ...upstream.claims, dept: 'B', groups: ['auditors'] };
+  const older = await come();
+  upstream.claims = { ...upstream.claims, dept: 'C', groups: [] };
+  const newer = await come();
+  expect(isHome(await newer.person.fill(newer.page, { code: codeAt(secret) }))).toBe(true);
+  expect(await ada()).toMatchObject({ attributes: { department: ['C'] }, roles: [] });
+  expect(isHome(await older.person.fill(older.page, { code: codeAt(secret, Date.now() + 30_000) }))).toBe(true);
+  expect(await ada()).toMatchObject({ attributes: { department: ['C'] }, roles: [] });
+});
+
 test('what the provider says now is written when the second factor was given, and not before', async () => {
   await flow(byProvider, byCode);
   const first = await come();

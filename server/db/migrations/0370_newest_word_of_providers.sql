@@ -1,0 +1,2 @@
+-- When the newest word of the provider that was taken for the person was said: an older one changes nothing any more.
+alter table identity_link add column said_at timestamptz;
