@@ -163,18 +163,7 @@ export function createPeople(deps: PeopleDeps) {
   const recoveryCodes = createRecoveryCodes({ transact, notify, now, newId });
   const passkeys = createPasskeys({ sql, realmSql, notify, now, newId });
   const deviceKeys = createDeviceKeys({ notify, now });
-  const challenges = createChallenges({
-    sql,
-    transact,
-    seal,
-    send,
-    notify,
-    credentials,
-    deviceKeys,
-    baseUrl,
-    now,
-    newId,
-  });
+  const challenges = createChallenges({ ...writes, send, credentials, deviceKeys, baseUrl });
   const enrolments = createEnrolments({
     ...{ sql, realmSql, transact, seal, settings, pushTokens },
     ...{ deviceKeys, baseUrl, now, newId },
