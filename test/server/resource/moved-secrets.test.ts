@@ -72,7 +72,7 @@ describe('the stored secret of a gateway', () => {
 
   test.each([
     [gateway, config, { headers: { 'x-key': '{{secret}}' } }, 'config.headers'],
-    [gateway, config, { body: '{{secret}}' }, 'config.body'],
+    [gateway, config, { body: '{"key":"{{secret}}"}' }, 'config.body'],
     [{ channel: 'EMAIL', driver: 'smtp' } as const, { host: 'a.example' }, { host: 'b.example' }, 'config.host'],
     [{ channel: 'EMAIL', driver: 'smtp' } as const, { host: 'a.example' }, { port: 2525 }, 'config.port'],
     [{ channel: 'EMAIL', driver: 'smtp' } as const, { host: 'a.example' }, { tls: 'none' }, 'config.tls'],
