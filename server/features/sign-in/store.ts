@@ -12,10 +12,16 @@ const UNIQUE_VIOLATION = '23505';
 /** The session with which the sign-in ends; one that is done stays when the session before it ends. */
 const sessionOf = (state: SignInState): string | null => (state.is === 'done' ? null : (state.before?.id ?? null));
 
-const row = (realm: string, id: Buffer, state: SignInState, at: Date, expiresAt: Date) => fragment`
+/** @param from where it is made only if something else was written */
+const row = (realm: string, id: Buffer, state: SignInState, at: Date, expiresAt: Date, from = fragment``) => fragment`
   insert into sign_in (realm_id, id, state, created_at, expires_at, session_id)
-  values (${realm}, ${id}, ${jsonText(state)}::jsonb, ${at}, ${expiresAt},
-    (select id from session where realm_id = ${realm} and id = ${sessionOf(state)}))`;
+  select ${realm}, ${id}::bytea, ${jsonText(state)}::jsonb, ${at}::timestamptz, ${expiresAt}::timestamptz,
+    (select id from session where realm_id = ${realm} and id = ${sessionOf(state)}) ${from}`;
+
+/** Written where nobody saved it meanwhile. */
+const raised = (realm: string, id: Buffer, state: SignInState) => fragment`
+  update sign_in set state = ${jsonText({ ...state, version: state.version + 1 })}::jsonb${state.is === 'done' ? fragment`, session_id = null` : fragment``}
+  where realm_id = ${realm} and id = ${id} and (state ->> 'version')::int = ${state.version} returning id`;
 
 /** @returns whether it is the first that is kept of this sign-in */
 export const insert = async (sql: Sql, realm: string, id: Buffer, state: SignInState, at: Date, expiresAt: Date) =>
@@ -67,10 +73,7 @@ export const atAddress = async (sql: Sql, realm: string, address: string, now: D
 
 /** @returns whether nobody saved it meanwhile */
 export const save = async (sql: Sql, realm: string, id: Buffer, state: SignInState) =>
-  (
-    await sql`update sign_in set state = ${jsonText({ ...state, version: state.version + 1 })}::jsonb${state.is === 'done' ? fragment`, session_id = null` : fragment``}
-      where realm_id = ${realm} and id = ${id} and (state ->> 'version')::int = ${state.version} returning id`
-  ).length > 0;
+  (await sql`${raised(realm, id, state)}`).length > 0;
 
 /**
  * It goes on as `next` under another id; what stays under the old one is what was there before.
@@ -85,13 +88,8 @@ export const rotate = async (
   expiresAt: Date,
 ) =>
   (
-    await sql`with left_behind as (
-        update sign_in set state = ${jsonText({ ...left.state, version: left.state.version + 1 })}::jsonb
-        where realm_id = ${realm} and id = ${left.id} and (state ->> 'version')::int = ${left.state.version} returning id)
-      insert into sign_in (realm_id, id, state, created_at, expires_at, session_id)
-      select ${realm}, ${next.id}, ${jsonText(next.state)}::jsonb, ${at}, ${expiresAt},
-        (select id from session where realm_id = ${realm} and id = ${sessionOf(next.state)})
-      from left_behind returning id`
+    await sql`with left_behind as (${raised(realm, left.id, left.state)})
+      ${row(realm, next.id, next.state, at, expiresAt, fragment`from left_behind`)} returning id`
   ).length > 0;
 
 /** From now on the session that it began with may end without it. */
