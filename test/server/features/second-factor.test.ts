@@ -7,7 +7,7 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { listCredentials, putRequiredActions } from '../../../server/contract/users.ts';
 import { createAccountCaller } from '../../support/account-api.ts';
 import { authorizePath, newVerifier, PASSWORD } from '../../support/applications.ts';
-import { codeAt } from '../../support/authenticator-app.ts';
+import { setUpApp } from '../../support/authenticator-app.ts';
 import { deviceFor, numberOn } from '../../support/devices.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
@@ -35,10 +35,7 @@ async function holdsPasskey(): Promise<(page: Shown) => Record<string, string>> 
 }
 /** @returns the code of the moment */
 async function holdsApp(): Promise<() => string> {
-  const me = await account.byToken();
-  const { ticket, secret } = Object((await me('POST', 'credentials/otp/start')).body);
-  const code = () => codeAt(secret, seconds() * 1000);
-  expect((await me('POST', 'credentials/otp', { ticket, code: code() })).status).toBe(201);
+  const code = await setUpApp(await account.byToken(), () => seconds() * 1000);
   later(31_000);
   return code;
 }

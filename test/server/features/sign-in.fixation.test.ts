@@ -6,7 +6,7 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { putRequiredActions } from '../../../server/contract/users.ts';
 import { createAccountCaller } from '../../support/account-api.ts';
 import { authorizePath, CALLBACK, newVerifier, PASSWORD } from '../../support/applications.ts';
-import { codeAt } from '../../support/authenticator-app.ts';
+import { setUpApp } from '../../support/authenticator-app.ts';
 import { addressOn, deviceFor } from '../../support/devices.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
 import { createPerson, type Person, type Shown } from '../../support/person.ts';
@@ -26,16 +26,12 @@ const { later, seconds } = freshRealms('fix', startTestServer, async (started, f
   id = await account.make();
 });
 
-const settings = (body: Parameters<typeof set>[0]) => set(body);
-const set = (body: { requireMfa?: boolean }) => server.admin.call(putSettings, { params: { realm }, body });
+const settings = (body: { requireMfa?: boolean }) => server.admin.call(putSettings, { params: { realm }, body });
 const look = (person: Person) => person.open(`/realms/${realm}/login`);
 const chosen = (password: string) => ({ password, repeated: password });
 const hasCode = ({ url }: Shown) => url.startsWith(`${CALLBACK}?code=`);
 async function holdsApp(): Promise<() => string> {
-  const me = await account.byToken();
-  const { ticket, secret } = Object((await me('POST', 'credentials/otp/start')).body);
-  const code = () => codeAt(secret, seconds() * 1000);
-  await me('POST', 'credentials/otp', { ticket, code: code() });
+  const code = await setUpApp(await account.byToken(), () => seconds() * 1000);
   later(31_000);
   return code;
 }
