@@ -1,14 +1,10 @@
 // A message as a binding brings it, and whether it is its sender's: what is read is what the signature covers.
 // SAML 2.0 Bindings §3.4 (Redirect), §3.5 (POST). Algorithms: RSA with SHA-256 or SHA-512, nothing less.
-import { constants, verify, X509Certificate } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
 import { OAuthError } from '../http/oauth-error.ts';
-import { parseXml, textOf, type Xml, XmlError } from '../xml/document.ts';
-import { readSigned } from '../xml/signature.ts';
+import { MESSAGE, parseXml, textOf, type Xml, XmlError } from '../xml/document.ts';
+import { isSignedBy, keysOf, readSigned } from '../xml/signature.ts';
 import { type Binding, MOST_RELAY_STATE, SIGNATURES } from './saml-names.ts';
-
-/** Of the XML, inflated. */
-const MOST_BYTES = 128 * 1024;
 
 export interface Message {
   kind: 'SAMLRequest' | 'SAMLResponse';
@@ -46,7 +42,7 @@ const bytesOf = (base64: string): Buffer => Buffer.from(base64.replaceAll(' ', '
 
 function inflated(bytes: Buffer): Buffer {
   try {
-    return inflateRawSync(bytes, { maxOutputLength: MOST_BYTES });
+    return inflateRawSync(bytes, { maxOutputLength: MESSAGE.bytes });
   } catch {
     throw bad('The message is not deflated, or too large');
   }
@@ -63,7 +59,7 @@ export function messageOf(binding: Binding, text: string): Message {
   if (state && Buffer.byteLength(state.value) > MOST_RELAY_STATE) throw bad('RelayState is longer than 80 bytes');
   const bytes = bytesOf(found.value);
   const xml = binding === 'Redirect' ? inflated(bytes) : bytes;
-  if (xml.length > MOST_BYTES) throw bad('The message is too large');
+  if (xml.length > MESSAGE.bytes) throw bad('The message is too large');
   const [algorithm, signature] = [all.get('SigAlg'), all.get('Signature')];
   const parts = [
     [kind, found],
@@ -88,7 +84,7 @@ export function messageOf(binding: Binding, text: string): Message {
 
 function plain(xml: Buffer): string {
   try {
-    return textOf(xml);
+    return textOf(xml, MESSAGE);
   } catch (error) {
     throw malformed(error);
   }
@@ -97,7 +93,7 @@ function plain(xml: Buffer): string {
 /** Before anybody is known who could have signed it. @throws OAuthError */
 export function unverified({ text }: Message): Xml {
   try {
-    return parseXml(text);
+    return parseXml(text, MESSAGE);
   } catch (error) {
     throw malformed(error);
   }
@@ -122,34 +118,32 @@ export function verified(
   const inside = has(read, isSignature);
   if (message.binding === 'POST') {
     if (!inside) return needed ? undefined : read;
-    return certificates.map((one) => signedBy(message.text, one)).find((xml) => xml !== undefined);
+    return signedBy(message.text, certificates);
   }
   // §3.4.4.1: a signature in the message itself has to be taken out.
   if (inside) return undefined;
   const { query } = message;
   if (!query) return needed ? undefined : read;
-  return certificates.some((one) => holds(query, one)) ? read : undefined;
+  return holds(query, certificates) ? read : undefined;
 }
 
-function signedBy(text: string, certificate: string): Xml | undefined {
+function signedBy(text: string, certificates: readonly string[]): Xml | undefined {
+  return unlessXmlError(() => readSigned(text, certificates, { limits: MESSAGE }));
+}
+
+function holds(
+  { covered, algorithm, signature }: NonNullable<Message['query']>,
+  certificates: readonly string[],
+): boolean {
+  const keys = unlessXmlError(() => keysOf(certificates)) ?? [];
+  return covered.some((text) => isSignedBy(keys, algorithm, text, signature));
+}
+
+function unlessXmlError<T>(read: () => T): T | undefined {
   try {
-    return readSigned(text, certificate);
+    return read();
   } catch (error) {
     if (error instanceof XmlError) return undefined;
     throw error;
   }
-}
-
-const algorithms: Readonly<Record<string, { digest: string; pss: boolean }>> = {
-  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256': { digest: 'sha256', pss: false },
-  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512': { digest: 'sha512', pss: false },
-  'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1': { digest: 'sha256', pss: true },
-};
-
-function holds({ covered, algorithm, signature }: NonNullable<Message['query']>, certificate: string): boolean {
-  const known = Object.hasOwn(algorithms, algorithm) ? algorithms[algorithm] : undefined;
-  const { publicKey } = new X509Certificate(certificate);
-  if (!known || publicKey.asymmetricKeyType !== 'rsa') return false;
-  const padding = known.pss ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING;
-  return covered.some((text) => verify(known.digest, Buffer.from(text), { key: publicKey, padding }, signature));
 }

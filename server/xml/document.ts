@@ -3,10 +3,30 @@
 // Implements: decisions "SAML client"; the only way in which the server reads XML.
 import { DOMParser, type Element } from '@xmldom/xmldom';
 
-const MOST_BYTES = 1024 * 1024;
+/** The most that a document may hold. Each is refused by one walk over the text, before a tree is made of it. */
+export interface XmlLimits {
+  bytes: number;
+  elements: number;
+  /** Of all elements together. */
+  attributes: number;
+  /** Comments and CDATA sections. */
+  sections: number;
+}
+/**
+ * A message, as anybody may send one. A response of 128 KB has fewer than 1,600 attribute values, since each takes 80 bytes or more with
+ * its tags. Reading and checking a message at these limits costs about 20 ms of the event loop.
+ */
+export const MESSAGE: XmlLimits = { bytes: 128 * 1024, elements: 2_000, attributes: 6_000, sections: 1_000 };
+/** Metadata, which an administrator configures: also a federation's aggregate. */
+export const METADATA: XmlLimits = { bytes: 1024 * 1024, elements: 20_000, attributes: 60_000, sections: 5_000 };
+
 const DEEPEST = 64;
-const MOST_ELEMENTS = 20_000;
 const MOST_ATTRIBUTES = 64;
+/** Declared by an element and those around it: canonicalisation compares each prefix with all of them. */
+const MOST_NAMESPACES = 64;
+/** Canonicalisation may repeat the name at each element that uses its prefix. */
+const LONGEST_NAMESPACE = 256;
+const NAMESPACE = /\sxmlns[^\s=]*\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 const DECLARATION =
   /^<\?xml\s+version=(["'])1\.0\1(\s+encoding=(["'])utf-8\3)?(\s+standalone=(["'])(yes|no)\5)?\s*\?>$/i;
 
@@ -27,13 +47,13 @@ export interface Xml {
 }
 
 /** @throws XmlError */
-export function parseXml(source: string | Buffer): Xml {
-  return readElement(parseDom(textOf(source)));
+export function parseXml(source: string | Buffer, limits: XmlLimits): Xml {
+  return readElement(parseDom(textOf(source, limits), limits));
 }
 
 /** As UTF-8, whatever it says of itself. @throws XmlError */
-export function textOf(source: string | Buffer): string {
-  if (source.length > MOST_BYTES) throw new XmlError(`The XML is larger than ${MOST_BYTES} bytes`);
+export function textOf(source: string | Buffer, { bytes }: XmlLimits): string {
+  if (source.length > bytes) throw new XmlError(`The XML is larger than ${bytes} bytes`);
   if (typeof source === 'string') return source.replace(/^\uFEFF/, '');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(source);
@@ -43,8 +63,8 @@ export function textOf(source: string | Buffer): string {
 }
 
 /** The root element, as signatures are looked for in it. @throws XmlError */
-export function parseDom(text: string): Element {
-  refuseUnsafe(text);
+export function parseDom(text: string, limits: XmlLimits): Element {
+  refuseUnsafe(text, limits);
   const fail = (message: string) => {
     throw new XmlError(`The XML is not well-formed: ${message.split('\n')[0]}`);
   };
@@ -64,9 +84,14 @@ export function parseDom(text: string): Element {
 const NO_REFERENCE = /&(?!(?:lt|gt|amp|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/i;
 
 /** Before a tree is made of it: one walk over the text, which no nesting can slow down. */
-function refuseUnsafe(text: string): void {
-  const open: string[] = [];
-  let elements = 0;
+function refuseUnsafe(text: string, limits: XmlLimits): void {
+  const open: { name: string; namespaces: number }[] = [];
+  const counted = { elements: 0, attributes: 0, sections: 0 };
+  const count = (what: keyof typeof counted, words: string, more = 1) => {
+    counted[what] += more;
+    if (counted[what] > limits[what]) throw new XmlError(`The XML has more than ${limits[what]} ${words}`);
+  };
+  let namespaces = 0;
   const malformed = (why: string) => new XmlError(`The XML is not well-formed: ${why}`);
   const past = (mark: string, from: number): number => {
     const found = text.indexOf(mark, from);
@@ -81,9 +106,10 @@ function refuseUnsafe(text: string): void {
   let end = 0;
   for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', end)) {
     between(end, at);
-    if (text.startsWith('<!--', at)) end = past('-->', at + 4);
-    else if (text.startsWith('<![CDATA[', at)) end = past(']]>', at + 9);
-    else if (text.startsWith('<!', at)) throw new XmlError('The XML has a document type');
+    if (text.startsWith('<!--', at) || text.startsWith('<![CDATA[', at)) {
+      end = text.startsWith('<!--', at) ? past('-->', at + 4) : past(']]>', at + 9);
+      count('sections', 'comments and CDATA sections');
+    } else if (text.startsWith('<!', at)) throw new XmlError('The XML has a document type');
     else if (text.startsWith('<?', at)) {
       if (at > 0 || !/^<\?xml\s/.test(text)) throw new XmlError('The XML has a processing instruction');
       end = past('?>', at);
@@ -91,25 +117,43 @@ function refuseUnsafe(text: string): void {
     } else if (text.startsWith('</', at)) {
       end = past('>', at);
       const name = text.slice(at + 2, end - 1).trimEnd();
-      if (open.pop() !== name) throw malformed(`</${name}> ends nothing`);
+      const ended = open.pop();
+      if (ended?.name !== name) throw malformed(`</${name}> ends nothing`);
+      namespaces -= ended.namespaces;
     } else {
-      end = endOfTag(text, at);
+      const { end: after, attributes } = endOfTag(text, at);
+      end = after;
       const tag = text.slice(at + 1, end);
       if (NO_REFERENCE.test(tag)) throw malformed('& stands alone');
-      if (!tag.endsWith('/>')) open.push(/^[^\s/>]*/.exec(tag)?.[0] ?? '');
+      count('elements', 'elements');
+      count('attributes', 'attributes', attributes);
+      const declared = namespacesIn(tag);
+      if (namespaces + declared > MOST_NAMESPACES)
+        throw new XmlError(`The XML has more than ${MOST_NAMESPACES} namespaces in one place`);
+      if (tag.endsWith('/>')) continue;
+      open.push({ name: /^[^\s/>]*/.exec(tag)?.[0] ?? '', namespaces: declared });
+      namespaces += declared;
       if (open.length > DEEPEST) throw new XmlError(`The XML is nested more than ${DEEPEST} levels deep`);
-      if (++elements > MOST_ELEMENTS) throw new XmlError(`The XML has more than ${MOST_ELEMENTS} elements`);
     }
   }
   between(end, text.length);
 }
 
+/** How many a start tag declares. What looks like a declaration within a value counts too. */
+function namespacesIn(tag: string): number {
+  if (!tag.includes('xmlns')) return 0;
+  const names = Array.from(tag.matchAll(NAMESPACE), ([, double, single]) => double ?? single ?? '');
+  if (names.some(({ length }) => length > LONGEST_NAMESPACE))
+    throw new XmlError(`A namespace has more than ${LONGEST_NAMESPACE} characters`);
+  return names.length;
+}
+
 /** A `>` in an attribute's value ends nothing. */
-function endOfTag(text: string, from: number): number {
+function endOfTag(text: string, from: number): { end: number; attributes: number } {
   let attributes = 0;
   for (let at = from + 1; at < text.length; at++) {
     const char = text[at];
-    if (char === '>') return at + 1;
+    if (char === '>') return { end: at + 1, attributes };
     if (char === '<') break;
     if (char !== '"' && char !== "'") continue;
     if (++attributes > MOST_ATTRIBUTES) throw new XmlError(`An element has more than ${MOST_ATTRIBUTES} attributes`);
@@ -119,7 +163,8 @@ function endOfTag(text: string, from: number): number {
   throw new XmlError('The XML is not well-formed: > is missing');
 }
 
-function readElement(element: Element): Xml {
+/** With all that is in it. @throws XmlError */
+export function readElement(element: Element): Xml {
   const attributes = Array.from(element.attributes);
   for (const { prefix, namespaceURI } of [element, ...attributes])
     if (prefix && !namespaceURI) throw new XmlError(`The XML is not well-formed: nothing says what ${prefix}: is`);

@@ -1,49 +1,97 @@
 // Owns: what a signature in XML covers, by a key that is known beforehand: who reads that reads nothing that wasn't signed.
-// Does not own: which key that is; well-formed text (document.ts), the algorithms themselves (xml-crypto).
-// Implements: decisions "SAML client": RSA with SHA-256 or more, one reference, to the element that the signature stands in.
-import { X509Certificate } from 'node:crypto';
+// Does not own: which key that is; well-formed text and its limits (document.ts), canonicalisation (xml-crypto).
+// Implements: decisions "SAML client": RSA with SHA-256 or more, one reference, to the element that the signature stands in;
+// XML Signature §3.2, in the order that costs least: the value over SignedInfo is verified before anything is digested.
+import { constants, hash, type KeyObject, verify, X509Certificate } from 'node:crypto';
 import type { Element } from '@xmldom/xmldom';
 import xmlCrypto from 'xml-crypto';
-import { childrenOf, parseDom, parseXml, type Xml, XmlError } from './document.ts';
+import { childrenOf, parseDom, parseXml, readElement, type Xml, XmlError, type XmlLimits } from './document.ts';
 
 const SIGNATURES = 'http://www.w3.org/2000/09/xmldsig#';
 const ENVELOPED = `${SIGNATURES}enveloped-signature`;
 const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
 const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
 
-/** Whatever the library knows beside these is no longer safe, or is for somebody else's keys. */
-const allowed = {
-  SignatureAlgorithms: [
-    'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
-    'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512',
-    'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1',
-  ],
-  HashAlgorithms: ['http://www.w3.org/2001/04/xmlenc#sha256', 'http://www.w3.org/2001/04/xmlenc#sha512'],
-  CanonicalizationAlgorithms: [ENVELOPED, EXCLUSIVE, INCLUSIVE],
-} as const;
+/** Of SignedInfo. Nine elements are usual; a list of prefixes makes ten or eleven. */
+const SIGNED_INFO: XmlLimits = { bytes: 32 * 1024, elements: 16, attributes: 64, sections: 0 };
+const MOST_PREFIXES = 32;
+/** Of a provider or client: each may cost a verification. */
+const MOST_CERTIFICATES = 10;
+
+/** Algorithms that aren't here are no longer safe, or are for another kind of key. */
+const signatureAlgorithms = new Map([
+  ['http://www.w3.org/2001/04/xmldsig-more#rsa-sha256', { digest: 'sha256', pss: false }],
+  ['http://www.w3.org/2001/04/xmldsig-more#rsa-sha512', { digest: 'sha512', pss: false }],
+  ['http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1', { digest: 'sha256', pss: true }],
+]);
+const digestAlgorithms = new Map([
+  ['http://www.w3.org/2001/04/xmlenc#sha256', 'sha256'],
+  ['http://www.w3.org/2001/04/xmlenc#sha512', 'sha512'],
+]);
+const canonicalisations = new Map([
+  [EXCLUSIVE, xmlCrypto.ExclusiveCanonicalization],
+  [INCLUSIVE, xmlCrypto.C14nCanonicalization],
+]);
+
+interface Canonicalisation {
+  algorithm: string;
+  /** Namespaces that exclusive canonicalisation keeps whether they are used or not. */
+  prefixes: readonly string[];
+}
+/** What a SignedInfo says, of a signature as SAML 2.0 Core §5.4 has it. */
+interface SignedInfo {
+  algorithm: string;
+  uri: string;
+  canonicalisation: Canonicalisation;
+  digest: string;
+  digestValue: Buffer;
+}
+
+const notByKey = (cause?: unknown) => new XmlError('The signature is not by this certificate’s key', { cause });
+const notWhole = () => new XmlError('The signature is not one of the whole XML');
+
+/** The RSA keys of certificates in PEM. @throws XmlError where there is none */
+export function keysOf(certificates: readonly string[]): KeyObject[] {
+  const keys = certificates
+    .slice(0, MOST_CERTIFICATES)
+    .map((certificate) => new X509Certificate(certificate).publicKey)
+    .filter(({ asymmetricKeyType }) => asymmetricKeyType === 'rsa');
+  if (keys.length === 0) throw new XmlError('The certificate’s key is not RSA');
+  return keys;
+}
+
+/** Whether one of the keys has signed the text by an algorithm of XML Signature that is safe. */
+export function isSignedBy(keys: readonly KeyObject[], algorithm: string, text: string, signature: Buffer): boolean {
+  const known = signatureAlgorithms.get(algorithm);
+  if (!known) return false;
+  const padding = known.pss ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING;
+  return keys.some((key) => verify(known.digest, Buffer.from(text), { key, padding }, signature));
+}
 
 /**
  * The root element as it was signed: read again from the very text that the signature covers, so that nothing else is read.
+ * @param certificates of the keys of which one must have signed it
  * @param inside the name of the root's one child that is signed by itself, where that is to be read
  * @throws XmlError
  */
-export function readSigned(text: string, certificate: string, inside?: string): Xml {
-  const root = inside === undefined ? parseDom(text) : onlyChild(parseDom(text), inside);
-  const [signature, second] = childrenOf(root).filter(isSignature);
+export function readSigned(
+  text: string,
+  certificates: readonly string[],
+  { limits, inside }: { limits: XmlLimits; inside?: string },
+): Xml {
+  const whole = parseDom(text, limits);
+  const root = inside === undefined ? whole : onlyChild(whole, inside);
+  const [signature, second] = childrenOf(root).filter((child) => isOf(child, 'Signature'));
   if (!signature) throw new XmlError('The XML is not signed');
   if (second) throw new XmlError('The XML has several signatures');
-  const { publicKey } = new X509Certificate(certificate);
-  if (publicKey.asymmetricKeyType !== 'rsa') throw new XmlError('The certificate’s key is not RSA');
-  const signed = new xmlCrypto.SignedXml({ publicCert: publicKey, getCertFromKeyInfo: () => null });
-  for (const [table, names] of Object.entries(allowed)) keepOnly(Reflect.get(signed, table), names);
-  const covered = verified(signed, text, signature);
-  const id = Array.from(root.attributes).find(({ name }) => name === 'ID')?.value;
-  const [reference, another] = signed.getReferences();
-  if (another || !reference || (reference.uri !== '' && (id === undefined || reference.uri !== `#${id}`)))
-    throw new XmlError('The signature is not one of the whole XML');
-  const read = parseXml(covered);
-  if (read.name !== root.localName || read.namespace !== (root.namespaceURI ?? ''))
-    throw new XmlError('The signature is not one of the whole XML');
+  const { uri, canonicalisation, digest, digestValue } = verifiedInfo(signature, keysOf(certificates));
+  if (uri !== '' && idsIn(whole, uri.slice(1)) !== 1) throw notByKey();
+  if (uri === '' ? root !== whole : uri !== `#${idOf(root)}`) throw notWhole();
+  root.removeChild(signature);
+  const covered = canonical(root, canonicalisation);
+  if (!hash(digest, covered, 'buffer').equals(digestValue)) throw notByKey();
+  const read = parseXml(covered, limits);
+  if (read.name !== root.localName || read.namespace !== (root.namespaceURI ?? '')) throw notWhole();
   return read;
 }
 
@@ -53,26 +101,111 @@ function onlyChild(root: Element, name: string): Element {
   return child;
 }
 
-const isSignature = ({ localName, namespaceURI }: { localName: string; namespaceURI: string | null }) =>
-  localName === 'Signature' && namespaceURI === SIGNATURES;
+const isOf = ({ localName, namespaceURI }: Element, name: string): boolean =>
+  localName === name && namespaceURI === SIGNATURES;
+const idOf = (element: Element): string | undefined =>
+  Array.from(element.attributes).find(({ name }) => name === 'ID')?.value;
 
-function keepOnly(table: Record<string, unknown>, names: readonly string[]): void {
-  for (const name of Object.keys(table)) if (!names.includes(name)) delete table[name];
+/** How often an ID is given: a second element of the same ID is what a forger would have read in place of the first. */
+function idsIn(element: Element, id: string): number {
+  const own = Array.from(element.attributes).filter(
+    ({ localName, value }) => ['ID', 'Id', 'id'].includes(localName) && value === id,
+  ).length;
+  return childrenOf(element).reduce((sum, child) => sum + idsIn(child, id), own);
 }
 
-function verified(
-  signed: InstanceType<typeof xmlCrypto.SignedXml>,
-  text: string,
-  signature: Parameters<typeof signed.loadSignature>[0],
-): string {
-  let whole = false;
-  try {
-    signed.loadSignature(signature);
-    whole = signed.checkSignature(text);
-  } catch (error) {
-    throw new XmlError('The signature is not by this certificate’s key', { cause: error });
+/** What SignedInfo says once its value is known to be by one of the keys; it is read from the text that the value covers. */
+function verifiedInfo(signature: Element, keys: readonly KeyObject[]): SignedInfo {
+  const infos = childrenOf(signature).filter((child) => isOf(child, 'SignedInfo'));
+  const values = childrenOf(signature).filter((child) => isOf(child, 'SignatureValue'));
+  const [info, value] = [infos[0], values[0]];
+  if (!info || !value || infos.length + values.length !== 2) throw notByKey();
+  if (elementsIn(info) > SIGNED_INFO.elements)
+    throw new XmlError('The signature has more parts than one reference needs');
+  const [method] = childrenOf(info);
+  if (!method || !isOf(method, 'CanonicalizationMethod')) throw notByKey();
+  const text = canonical(info, canonicalisationOf(readElement(method)));
+  const said = signedInfoOf(parseXml(text, SIGNED_INFO));
+  if (!isSignedBy(keys, said.algorithm, text, Buffer.from(value.textContent ?? '', 'base64'))) throw notByKey();
+  return said;
+}
+
+/** With the element itself; it stops soon after the most that SignedInfo may have. */
+function elementsIn(element: Element): number {
+  let count = 1;
+  for (const child of childrenOf(element)) {
+    count += elementsIn(child);
+    if (count > SIGNED_INFO.elements) break;
   }
-  const [covered] = signed.getSignedReferences();
-  if (!whole || covered === undefined) throw new XmlError('The signature is not by this certificate’s key');
-  return covered;
+  return count;
 }
+
+/** @throws XmlError where SignedInfo has other parts than those of one reference */
+function signedInfoOf(info: Xml): SignedInfo {
+  const [, method, reference] = partsOf(info, ['CanonicalizationMethod', 'SignatureMethod', 'Reference']);
+  const [transforms, digestMethod, digestValue] = partsOf(reference, ['Transforms', 'DigestMethod', 'DigestValue']);
+  const [enveloped, then, third] = transforms?.children ?? [];
+  if (enveloped?.name !== 'Transform' || enveloped.attributes.Algorithm !== ENVELOPED || third)
+    throw new XmlError('The signature has other transforms than the enveloped signature and one canonicalisation');
+  const digest = digestAlgorithms.get(digestMethod?.attributes.Algorithm ?? '');
+  if (!digest || (method?.children.length ?? 0) > 0) throw notByKey();
+  return {
+    algorithm: method?.attributes.Algorithm ?? '',
+    uri: reference?.attributes.URI ?? '',
+    // XML Signature §4.3.3.2: what isn't canonical after the last transform is canonicalised inclusively.
+    canonicalisation: then ? canonicalisationOf(then) : { algorithm: INCLUSIVE, prefixes: [] },
+    digest,
+    digestValue: Buffer.from(digestValue?.text ?? '', 'base64'),
+  };
+}
+
+/** The children, which must have these names in this order. */
+function partsOf(at: Xml | undefined, names: readonly string[]): Xml[] {
+  const children = [...(at?.children ?? [])];
+  const isLike = children.length === names.length;
+  if (!isLike || !children.every(({ name, namespace }, i) => name === names[i] && namespace === SIGNATURES))
+    throw new XmlError(`The ${at?.name ?? 'signature'} has not one ${names.join(', one ')}`);
+  return children;
+}
+
+function canonicalisationOf({ attributes, children }: Xml): Canonicalisation {
+  const { Algorithm: algorithm = '' } = attributes;
+  const [list, another] = children;
+  const isList = list === undefined || (list.name === 'InclusiveNamespaces' && list.namespace === EXCLUSIVE);
+  if (!canonicalisations.has(algorithm) || !isList || another)
+    throw new XmlError('The signature has a canonicalisation that is not known');
+  const prefixes = (list?.attributes.PrefixList ?? '').split(/\s+/).filter((prefix) => prefix !== '');
+  if (prefixes.length > MOST_PREFIXES) throw new XmlError(`The signature keeps more than ${MOST_PREFIXES} namespaces`);
+  return { algorithm, prefixes };
+}
+
+/** For xml-crypto, which would else look in the element itself for a list; a prefix can't have this name. */
+const NO_PREFIX = '#default';
+
+/** As text, comments left out. */
+function canonical(element: Element, { algorithm, prefixes }: Canonicalisation): string {
+  const By = canonicalisations.get(algorithm);
+  if (!By) throw notByKey();
+  return new By().process(element, {
+    inclusiveNamespacesPrefixList: [NO_PREFIX, ...prefixes],
+    ancestorNamespaces: namespacesAround(element),
+  });
+}
+
+/** The namespaces in force around an element that it doesn't declare itself, or needs itself. */
+function namespacesAround(element: Element): { prefix: string; namespaceURI: string }[] {
+  const own = declaredBy(element).map(({ prefix }) => prefix);
+  const seen = new Set([...own, element.prefix ?? '']);
+  const found = [];
+  for (let at = element.parentNode; at?.nodeType === 1; at = at.parentNode)
+    for (const one of declaredBy(at)) {
+      if (!seen.has(one.prefix) && one.namespaceURI !== '') found.push(one);
+      seen.add(one.prefix);
+    }
+  return found;
+}
+
+const declaredBy = ({ attributes }: Pick<Element, 'attributes'>) =>
+  Array.from(attributes)
+    .filter(({ name }) => name === 'xmlns' || name.startsWith('xmlns:'))
+    .map(({ name, value }) => ({ prefix: name.slice('xmlns:'.length), namespaceURI: value }));

@@ -15,6 +15,9 @@ export interface Element {
   textContent: string | null;
   attributes: ArrayLike<Attribute>;
   childNodes: ArrayLike<{ nodeType: number; nodeValue: string | null }>;
+  /** The document itself, whose `nodeType` is another, has no attributes. */
+  parentNode: Element | null;
+  removeChild(child: Element): unknown;
 }
 export interface Document {
   documentElement: Element | undefined;

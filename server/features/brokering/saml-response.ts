@@ -3,13 +3,12 @@
 import type { KeyObject } from 'node:crypto';
 import { ASSERTION, PROTOCOL, SUCCESS } from '../../domain/saml-names.ts';
 import { decrypted } from '../../xml/decrypt.ts';
-import { parseXml, textOf, type Xml, XmlError } from '../../xml/document.ts';
+import { MESSAGE, parseXml, textOf, type Xml, XmlError } from '../../xml/document.ts';
 import { readSigned } from '../../xml/signature.ts';
 import { UpstreamError } from './upstream.ts';
 
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 const SKEW_MS = 60_000;
-const MOST_BYTES = 128 * 1024;
 const LONGEST_NAME = 1000;
 
 export interface Expected {
@@ -51,7 +50,7 @@ const wrong = (what: string) => new UpstreamError(`saml-${what}`);
 /** @param message as the form brings it. @throws UpstreamError */
 export function readResponse(message: string, expected: Expected): Said {
   const text = textIn(message);
-  const response = xmlOf(() => parseXml(text));
+  const response = xmlOf(() => parseXml(text, MESSAGE));
   if (response.name !== 'Response' || response.namespace !== PROTOCOL) throw wrong('no-response');
   const code = of(only(response, 'Status', PROTOCOL), 'StatusCode', PROTOCOL)[0]?.attributes.Value;
   if (code !== SUCCESS) throw wrong(`status-${(code ?? '').split(':').at(-1)?.replace(/\W/g, '').slice(0, 40)}`);
@@ -64,36 +63,34 @@ export function readResponse(message: string, expected: Expected): Said {
 }
 
 /** What a reader gives that finds a signature by one of the certificates; undefined: none does. */
-function firstSigned<T>(certificates: readonly string[], read: (certificate: string) => T): T | undefined {
-  for (const certificate of certificates)
-    try {
-      return read(certificate);
-    } catch (error) {
-      if (!(error instanceof XmlError || error instanceof UpstreamError)) throw error;
-    }
-  return undefined;
+function ifSigned<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof XmlError || error instanceof UpstreamError)) throw error;
+    return undefined;
+  }
 }
 const isAssertion = ({ name, namespace }: Xml): boolean => name === 'Assertion' && namespace === ASSERTION;
 
 /** A signature around what is encrypted counts, else the one inside. */
 function encryptedAssertion(text: string, response: Xml, { certificates, keys }: Expected): Xml {
   if (of(response, 'Assertion').length > 0) throw wrong('not-one-assertion');
-  const whole = firstSigned(certificates, (certificate) => readSigned(text, certificate));
+  const whole = ifSigned(() => readSigned(text, certificates, { limits: MESSAGE }));
   const around = only(whole ?? response, 'EncryptedAssertion');
   const plain = xmlOf(() => decrypted(around, keys, { signed: whole !== undefined }), 'undecipherable');
   const assertion = whole
-    ? xmlOf(() => parseXml(plain))
-    : firstSigned(certificates, (certificate) => readSigned(plain, certificate));
+    ? xmlOf(() => parseXml(plain, MESSAGE))
+    : ifSigned(() => readSigned(plain, certificates, { limits: MESSAGE }));
   if (!assertion || !isAssertion(assertion)) throw wrong('signature');
   return assertion;
 }
 
 /** Its own signature counts, or that of the response around it. */
 function signedAssertion(text: string, certificates: readonly string[]): Xml {
-  const assertion = firstSigned(certificates, (certificate) => {
-    const inside = firstSigned([certificate], (one) => readSigned(text, one, 'Assertion'));
-    return inside ?? only(readSigned(text, certificate), 'Assertion');
-  });
+  const assertion =
+    ifSigned(() => readSigned(text, certificates, { limits: MESSAGE, inside: 'Assertion' })) ??
+    ifSigned(() => only(readSigned(text, certificates, { limits: MESSAGE }), 'Assertion'));
   if (assertion && isAssertion(assertion)) return assertion;
   throw wrong('signature');
 }
@@ -172,8 +169,8 @@ function claimsOf(assertion: Xml): Said['claims'] {
 
 function textIn(message: string): string {
   const bytes = Buffer.from(message, 'base64');
-  if (bytes.length > MOST_BYTES) throw wrong('too-large');
-  return xmlOf(() => textOf(bytes));
+  if (bytes.length > MESSAGE.bytes) throw wrong('too-large');
+  return xmlOf(() => textOf(bytes, MESSAGE));
 }
 
 function xmlOf<T>(read: () => T, reason = 'malformed'): T {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { importSamlClient, importSamlClientFromUrl } from '../../contract/saml-clients.ts';
 import { bind } from '../../http/bind.ts';
 import { callerOf } from '../../resource/routes.ts';
-import { textOf, XmlError } from '../../xml/document.ts';
+import { METADATA, textOf, XmlError } from '../../xml/document.ts';
 import type { SamlClientImport } from './import.ts';
 import { faulty } from './metadata.ts';
 
@@ -14,7 +14,7 @@ export function samlClientImportRoutes(app: FastifyInstance, imports: SamlClient
   void app.register(async (scope) => {
     scope.addContentTypeParser(XML, { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
       try {
-        return { metadata: textOf(body) };
+        return { metadata: textOf(body, METADATA) };
       } catch (error) {
         throw error instanceof XmlError ? faulty({ path: 'metadata', message: error.message }) : error;
       }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { parseXml, textOf, XmlError } from '../../../server/xml/document.ts';
+import { MESSAGE, METADATA, parseXml, textOf, XmlError } from '../../../server/xml/document.ts';
 
-const refusal = (source: string | Buffer): string => {
+const refusal = (source: string | Buffer, limits = METADATA): string => {
   try {
-    parseXml(source);
+    parseXml(source, limits);
   } catch (error) {
     if (error instanceof XmlError) return error.message;
     throw error;
@@ -11,9 +11,15 @@ const refusal = (source: string | Buffer): string => {
   return 'it was taken';
 };
 
+/** Elements in each other, each of which declares some anew. */
+const nestedNamespaces = (levels: number, each: number): string =>
+  `<a${Array.from({ length: each }, (_, i) => ` xmlns:n${i}="urn:u"`).join('')}>`.repeat(levels) +
+  '</a>'.repeat(levels);
+
 test('elements, attributes and text are read, whatever prefix, comment or CDATA stands in them', () => {
   const read = parseXml(
     '\uFEFF<?xml version="1.0" encoding="UTF-8"?>\n<a:r xmlns:a="urn:a" xmlns="urn:b" x="&lt;&quot;" a:y="z"><t xml:lang="en">on<!-- > -->e <![CDATA[<t>]]>&#233;</t></a:r>\n',
+    METADATA,
   );
   expect(read).toMatchObject({ namespace: 'urn:a', name: 'r', attributes: { x: '<"' } });
   expect(read.attributes).not.toHaveProperty('y');
@@ -49,9 +55,27 @@ test.each([
     `<r ${Array.from({ length: 65 }, (_, i) => `a${i}=""`).join(' ')}/>`,
     'more than 64 attributes',
   ],
+  ['very many attributes in all', `<r>${'<a b="" c="" d="" e=""/>'.repeat(15_001)}</r>`, 'more than 60000 attributes'],
+  ['very many comments', `<r>${'<!---->'.repeat(5_001)}</r>`, 'more than 5000 comments and CDATA sections'],
+  ['very many CDATA sections', `<r>${'<![CDATA[]]>'.repeat(5_001)}</r>`, 'more than 5000 comments and CDATA sections'],
+  ['very many namespaces', nestedNamespaces(5, 13), 'more than 64 namespaces in one place'],
+  ['a very long namespace', `<r xmlns:a='${'u'.repeat(257)}'/>`, 'more than 256 characters'],
   ['more than a megabyte', `<r>${' '.repeat(1024 * 1024)}</r>`, 'larger than'],
 ])('%s is refused', (_what, source, message) => {
   expect(refusal(source)).toContain(message);
+});
+
+test('a message may hold less than metadata', () => {
+  expect(refusal(`<r>${'<a/>'.repeat(2000)}</r>`, MESSAGE)).toContain('more than 2000 elements');
+  expect(refusal(`<r>${'<a b="" c="" d="" e=""/>'.repeat(1501)}</r>`, MESSAGE)).toContain('more than 6000 attributes');
+  expect(refusal(`<r>${'<!---->'.repeat(1001)}</r>`, MESSAGE)).toContain('more than 1000 comments and CDATA sections');
+  expect(refusal(`<r>${' '.repeat(128 * 1024)}</r>`, MESSAGE)).toContain('larger than 131072 bytes');
+});
+
+test('namespaces that many elements declare beside each other are read', () => {
+  const value = '<v xmlns:xs="urn:xs" xmlns:xsi="urn:xsi" xsi:type="xs:string">staff</v>';
+  expect(parseXml(`<r>${value.repeat(1000)}</r>`, MESSAGE).children).toHaveLength(1000);
+  expect(parseXml(nestedNamespaces(4, 16), MESSAGE).name).toBe('a');
 });
 
 test('what is refused is refused quickly, however much of it there is', () => {
@@ -62,7 +86,7 @@ test('what is refused is refused quickly, however much of it there is', () => {
 });
 
 test('text is UTF-8 with or without its mark', () => {
-  expect(textOf(Buffer.from('\uFEFF<r/>'))).toBe('<r/>');
+  expect(textOf(Buffer.from('\uFEFF<r/>'), METADATA)).toBe('<r/>');
 });
 
 // Read at each level it would take sixty times as long, each time; a noisy machine is not noisy at every try.
@@ -70,7 +94,7 @@ test('text deep within many elements is read once, and not once more at each lev
   const leaves = `<b>${'y'.repeat(45)}</b>`.repeat(19_900);
   const timed = (source: string) => {
     const began = performance.now();
-    return { read: parseXml(source), took: performance.now() - began };
+    return { read: parseXml(source, METADATA), took: performance.now() - began };
   };
   timed(`<a>${leaves}</a>`);
   const flat = timed(`<a>${leaves}</a>`);
