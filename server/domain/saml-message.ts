@@ -2,14 +2,14 @@
 // SAML 2.0 Bindings §3.4 (Redirect), §3.5 (POST). Algorithms: RSA with SHA-256 or SHA-512, nothing less.
 import { inflateRawSync } from 'node:zlib';
 import { OAuthError } from '../http/oauth-error.ts';
-import { MESSAGE, parseXml, textOf, type Xml, XmlError } from '../xml/document.ts';
+import { MESSAGE, parseDocument, type Xml, type XmlDocument, XmlError } from '../xml/document.ts';
 import { isSignedBy, keysOf, readSigned } from '../xml/signature.ts';
 import { type Binding, MOST_RELAY_STATE, SIGNATURES } from './saml-names.ts';
 
 export interface Message {
   kind: 'SAMLRequest' | 'SAMLResponse';
   binding: Binding;
-  text: string;
+  document: XmlDocument;
   relayState: string | undefined;
   /** Of the Redirect binding: what the signature in the query can cover, to the byte. */
   query: { covered: readonly string[]; algorithm: string; signature: Buffer } | undefined;
@@ -73,7 +73,7 @@ export function messageOf(binding: Binding, text: string): Message {
   return {
     kind,
     binding,
-    text: plain(xml),
+    document: parsed(xml),
     relayState: state?.value,
     query:
       binding === 'Redirect' && signature
@@ -82,23 +82,16 @@ export function messageOf(binding: Binding, text: string): Message {
   };
 }
 
-function plain(xml: Buffer): string {
+function parsed(xml: Buffer): XmlDocument {
   try {
-    return textOf(xml, MESSAGE);
+    return parseDocument(xml, MESSAGE);
   } catch (error) {
-    throw malformed(error);
+    throw error instanceof XmlError ? bad(error.message) : error;
   }
 }
 
-/** Before anybody is known who could have signed it. @throws OAuthError */
-export function unverified({ text }: Message): Xml {
-  try {
-    return parseXml(text, MESSAGE);
-  } catch (error) {
-    throw malformed(error);
-  }
-}
-const malformed = (error: unknown): unknown => (error instanceof XmlError ? bad(error.message) : error);
+/** What the message says before it is known whose it is. */
+export const unverified = ({ document }: Message): Xml => document.xml;
 
 const has = (xml: Xml, found: (one: Xml) => boolean): boolean =>
   found(xml) || xml.children.some((child) => has(child, found));
@@ -106,7 +99,7 @@ const isSignature = ({ name, namespace }: Xml): boolean => name === 'Signature' 
 
 /**
  * What of the message may be believed; undefined: its signature is wrong, or missing where it is needed.
- * @param read the message as {@link unverified} gave it
+ * @param read what {@link unverified} gave of it
  */
 export function verified(
   message: Message,
@@ -118,7 +111,7 @@ export function verified(
   const inside = has(read, isSignature);
   if (message.binding === 'POST') {
     if (!inside) return needed ? undefined : read;
-    return signedBy(message.text, certificates);
+    return signedBy(message.document, certificates);
   }
   // §3.4.4.1: a signature in the message itself has to be taken out.
   if (inside) return undefined;
@@ -127,8 +120,8 @@ export function verified(
   return holds(query, certificates) ? read : undefined;
 }
 
-function signedBy(text: string, certificates: readonly string[]): Xml | undefined {
-  return unlessXmlError(() => readSigned(text, certificates, { limits: MESSAGE }));
+function signedBy(document: XmlDocument, certificates: readonly string[]): Xml | undefined {
+  return unlessXmlError(() => readSigned(document, certificates));
 }
 
 function holds(

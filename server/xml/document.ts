@@ -46,10 +46,22 @@ export interface Xml {
   text: string;
 }
 
-/** @throws XmlError */
-export function parseXml(source: string | Buffer, limits: XmlLimits): Xml {
-  return readElement(parseDom(textOf(source, limits), limits));
+/** A document that was parsed once, for `readSigned` too (signature.ts): parsing costs more than the signature does. */
+export interface XmlDocument {
+  root: Element;
+  /** What it says; nobody may have signed it. */
+  xml: Xml;
+  limits: XmlLimits;
 }
+
+/** @throws XmlError */
+export function parseDocument(source: string | Buffer, limits: XmlLimits): XmlDocument {
+  const root = parseDom(textOf(source, limits), limits);
+  return { root, xml: readElement(root), limits };
+}
+
+/** @throws XmlError */
+export const parseXml = (source: string | Buffer, limits: XmlLimits): Xml => parseDocument(source, limits).xml;
 
 /** As UTF-8, whatever it says of itself. @throws XmlError */
 export function textOf(source: string | Buffer, { bytes }: XmlLimits): string {
@@ -62,8 +74,8 @@ export function textOf(source: string | Buffer, { bytes }: XmlLimits): string {
   }
 }
 
-/** The root element, as signatures are looked for in it. @throws XmlError */
-export function parseDom(text: string, limits: XmlLimits): Element {
+/** The root element. @throws XmlError */
+function parseDom(text: string, limits: XmlLimits): Element {
   refuseUnsafe(text, limits);
   const fail = (message: string) => {
     throw new XmlError(`The XML is not well-formed: ${message.split('\n')[0]}`);

@@ -5,7 +5,7 @@
 import { constants, hash, type KeyObject, verify, X509Certificate } from 'node:crypto';
 import type { Element } from '@xmldom/xmldom';
 import xmlCrypto from 'xml-crypto';
-import { childrenOf, parseDom, parseXml, readElement, type Xml, XmlError, type XmlLimits } from './document.ts';
+import { childrenOf, parseXml, readElement, type Xml, type XmlDocument, XmlError, type XmlLimits } from './document.ts';
 
 const SIGNATURES = 'http://www.w3.org/2000/09/xmldsig#';
 const ENVELOPED = `${SIGNATURES}enveloped-signature`;
@@ -75,11 +75,10 @@ export function isSignedBy(keys: readonly KeyObject[], algorithm: string, text: 
  * @throws XmlError
  */
 export function readSigned(
-  text: string,
+  { root: whole, limits }: XmlDocument,
   certificates: readonly string[],
-  { limits, inside }: { limits: XmlLimits; inside?: string },
+  inside?: string,
 ): Xml {
-  const whole = parseDom(text, limits);
   const root = inside === undefined ? whole : onlyChild(whole, inside);
   const [signature, second] = childrenOf(root).filter((child) => isOf(child, 'Signature'));
   if (!signature) throw new XmlError('The XML is not signed');
@@ -87,8 +86,7 @@ export function readSigned(
   const { uri, canonicalisation, digest, digestValue } = verifiedInfo(signature, keysOf(certificates));
   if (uri !== '' && idsIn(whole, uri.slice(1)) !== 1) throw notByKey();
   if (uri === '' ? root !== whole : uri !== `#${idOf(root)}`) throw notWhole();
-  root.removeChild(signature);
-  const covered = canonical(root, canonicalisation);
+  const covered = canonicalWithout(signature, root, canonicalisation);
   if (!hash(digest, covered, 'buffer').equals(digestValue)) throw notByKey();
   const read = parseXml(covered, limits);
   if (read.name !== root.localName || read.namespace !== (root.namespaceURI ?? '')) throw notWhole();
@@ -190,6 +188,17 @@ function canonical(element: Element, { algorithm, prefixes }: Canonicalisation):
     inclusiveNamespacesPrefixList: [NO_PREFIX, ...prefixes],
     ancestorNamespaces: namespacesAround(element),
   });
+}
+
+/** The transform of an enveloped signature. Afterwards the element is whole again, since another signature may cover it too. */
+function canonicalWithout(signature: Element, root: Element, by: Canonicalisation): string {
+  const { nextSibling } = signature;
+  root.removeChild(signature);
+  try {
+    return canonical(root, by);
+  } finally {
+    root.insertBefore(signature, nextSibling);
+  }
 }
 
 /** The namespaces in force around an element that it doesn't declare itself, or needs itself. */

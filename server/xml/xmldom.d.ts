@@ -17,7 +17,9 @@ export interface Element {
   childNodes: ArrayLike<{ nodeType: number; nodeValue: string | null }>;
   /** The document itself, whose `nodeType` is another, has no attributes. */
   parentNode: Element | null;
+  nextSibling: unknown;
   removeChild(child: Element): unknown;
+  insertBefore(child: Element, before: unknown): unknown;
 }
 export interface Document {
   documentElement: Element | undefined;

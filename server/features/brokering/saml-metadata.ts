@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isProviderAddress } from '../../contract/identity-providers.ts';
 import { type Binding, bindingNames, METADATA, PROTOCOL, SIGNATURES } from '../../domain/saml-names.ts';
-import { METADATA as LIMITS, parseXml, type Xml, XmlError } from '../../xml/document.ts';
+import { METADATA as LIMITS, parseDocument, type Xml, XmlError } from '../../xml/document.ts';
 import { keyInfo } from '../../xml/sign.ts';
 import { readSigned } from '../../xml/signature.ts';
 import { written, xml } from '../../xml/write.ts';
@@ -36,7 +36,8 @@ export function readProvider(
   text: string,
   { entityId, certificate, now }: { entityId: string | undefined; certificate: string | undefined; now: Date },
 ): SamlProvider {
-  const root = certificate === undefined ? parseXml(text, LIMITS) : readSigned(text, [certificate], { limits: LIMITS });
+  const document = parseDocument(text, LIMITS);
+  const root = certificate === undefined ? document.xml : readSigned(document, [certificate]);
   const found = entitiesIn(root)
     .filter(({ attributes }) => entityId === undefined || attributes.entityID === entityId)
     .flatMap((entity) => of(entity, 'IDPSSODescriptor').map((provider) => ({ entity, provider })));

@@ -3,7 +3,7 @@
 import type { KeyObject } from 'node:crypto';
 import { ASSERTION, PROTOCOL, SUCCESS } from '../../domain/saml-names.ts';
 import { decrypted } from '../../xml/decrypt.ts';
-import { MESSAGE, parseXml, textOf, type Xml, XmlError } from '../../xml/document.ts';
+import { MESSAGE, parseDocument, parseXml, type Xml, type XmlDocument, XmlError } from '../../xml/document.ts';
 import { readSigned } from '../../xml/signature.ts';
 import { UpstreamError } from './upstream.ts';
 
@@ -49,17 +49,16 @@ const wrong = (what: string) => new UpstreamError(`saml-${what}`);
 
 /** @param message as the form brings it. @throws UpstreamError */
 export function readResponse(message: string, expected: Expected): Said {
-  const text = textIn(message);
-  const response = xmlOf(() => parseXml(text, MESSAGE));
+  const document = documentIn(message);
+  const response = document.xml;
   if (response.name !== 'Response' || response.namespace !== PROTOCOL) throw wrong('no-response');
   const code = of(only(response, 'Status', PROTOCOL), 'StatusCode', PROTOCOL)[0]?.attributes.Value;
   if (code !== SUCCESS) throw wrong(`status-${(code ?? '').split(':').at(-1)?.replace(/\W/g, '').slice(0, 40)}`);
   const { Destination: destination } = response.attributes;
   if (destination !== undefined && destination !== expected.callback) throw wrong('destination');
-  if (of(response, 'EncryptedAssertion').length > 0)
-    return said(encryptedAssertion(text, response, expected), expected);
+  if (of(response, 'EncryptedAssertion').length > 0) return said(encryptedAssertion(document, expected), expected);
   if (expected.mustBeEncrypted) throw wrong('not-encrypted');
-  return said(signedAssertion(text, expected.certificates), expected);
+  return said(signedAssertion(document, expected.certificates), expected);
 }
 
 /** What a reader gives that finds a signature by one of the certificates; undefined: none does. */
@@ -74,23 +73,23 @@ function ifSigned<T>(read: () => T): T | undefined {
 const isAssertion = ({ name, namespace }: Xml): boolean => name === 'Assertion' && namespace === ASSERTION;
 
 /** A signature around what is encrypted counts, else the one inside. */
-function encryptedAssertion(text: string, response: Xml, { certificates, keys }: Expected): Xml {
-  if (of(response, 'Assertion').length > 0) throw wrong('not-one-assertion');
-  const whole = ifSigned(() => readSigned(text, certificates, { limits: MESSAGE }));
-  const around = only(whole ?? response, 'EncryptedAssertion');
+function encryptedAssertion(document: XmlDocument, { certificates, keys }: Expected): Xml {
+  if (of(document.xml, 'Assertion').length > 0) throw wrong('not-one-assertion');
+  const whole = ifSigned(() => readSigned(document, certificates));
+  const around = only(whole ?? document.xml, 'EncryptedAssertion');
   const plain = xmlOf(() => decrypted(around, keys, { signed: whole !== undefined }), 'undecipherable');
   const assertion = whole
     ? xmlOf(() => parseXml(plain, MESSAGE))
-    : ifSigned(() => readSigned(plain, certificates, { limits: MESSAGE }));
+    : ifSigned(() => readSigned(parseDocument(plain, MESSAGE), certificates));
   if (!assertion || !isAssertion(assertion)) throw wrong('signature');
   return assertion;
 }
 
 /** Its own signature counts, or that of the response around it. */
-function signedAssertion(text: string, certificates: readonly string[]): Xml {
+function signedAssertion(document: XmlDocument, certificates: readonly string[]): Xml {
   const assertion =
-    ifSigned(() => readSigned(text, certificates, { limits: MESSAGE, inside: 'Assertion' })) ??
-    ifSigned(() => only(readSigned(text, certificates, { limits: MESSAGE }), 'Assertion'));
+    ifSigned(() => readSigned(document, certificates, 'Assertion')) ??
+    ifSigned(() => only(readSigned(document, certificates), 'Assertion'));
   if (assertion && isAssertion(assertion)) return assertion;
   throw wrong('signature');
 }
@@ -167,10 +166,10 @@ function claimsOf(assertion: Xml): Said['claims'] {
   return Object.fromEntries(pairs.filter(([name]) => name !== '__proto__'));
 }
 
-function textIn(message: string): string {
+function documentIn(message: string): XmlDocument {
   const bytes = Buffer.from(message, 'base64');
   if (bytes.length > MESSAGE.bytes) throw wrong('too-large');
-  return xmlOf(() => textOf(bytes, MESSAGE));
+  return xmlOf(() => parseDocument(bytes, MESSAGE));
 }
 
 function xmlOf<T>(read: () => T, reason = 'malformed'): T {

@@ -2,7 +2,7 @@
 import { type FieldError, Problem } from '../../contract/problem.ts';
 import { METADATA, PROTOCOL, SIGNATURES } from '../../domain/saml-names.ts';
 import type { Fields } from '../../resource/part.ts';
-import { METADATA as LIMITS, parseXml, textOf, type Xml, XmlError } from '../../xml/document.ts';
+import { METADATA as LIMITS, parseDocument, type Xml, XmlError } from '../../xml/document.ts';
 import { readSigned } from '../../xml/signature.ts';
 import { pem } from './certificates.ts';
 
@@ -26,8 +26,8 @@ export function readMetadata(
   { path, entityId, certificate, now }: { path: string; entityId?: string; certificate?: string | null; now: Date },
 ): Read {
   try {
-    const text = textOf(source, LIMITS);
-    const root = certificate ? readSigned(text, [certificate], { limits: LIMITS }) : parseXml(text, LIMITS);
+    const document = parseDocument(source, LIMITS);
+    const root = certificate ? readSigned(document, [certificate]) : document.xml;
     return readEntity(chosen(root, entityId, now));
   } catch (error) {
     if (!(error instanceof XmlError)) throw error;

@@ -8,7 +8,7 @@ import { rotateKeys } from '../../../server/contract/keys.ts';
 import { createRole } from '../../../server/contract/roles.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
 import { createUser } from '../../../server/contract/users.ts';
-import { MESSAGE } from '../../../server/xml/document.ts';
+import { MESSAGE, parseDocument } from '../../../server/xml/document.ts';
 import { readSigned } from '../../../server/xml/signature.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { authnRequest, byPost, byRedirect } from '../../support/authn-requests.ts';
@@ -79,7 +79,7 @@ describe('the metadata', () => {
     expect(answer.headers.get('content-type')).toBe('application/samlmetadata+xml');
     const [certificate = ''] = await certificatesOf(server, REALM);
     const pem = `-----BEGIN CERTIFICATE-----\n${certificate}\n-----END CERTIFICATE-----`;
-    const read = readSigned(await answer.text(), [pem], { limits: MESSAGE });
+    const read = readSigned(parseDocument(await answer.text(), MESSAGE), [pem]);
     expect(read.attributes.entityID).toBe(`${server.baseUrl}/realms/${REALM}`);
     expect(Date.parse(read.attributes.validUntil ?? '')).toBeGreaterThan(Date.now() + 86_400_000);
     const services = read.children.at(-1)?.children.filter(({ name }) => name === 'SingleSignOnService');
@@ -208,9 +208,9 @@ describe('what a request may ask for', () => {
     const passive = { attributes: ' IsPassive="true"' };
     const silent = await byRedirect(person, at(server, REALM, 'sso'), authnRequest(passive));
     expect(statusOf(silent)).toEqual(['Responder', 'NoPassive']);
-    expect(readSigned(posted(silent).xml, [await ownCertificate()], { limits: MESSAGE }).attributes.Destination).toBe(
-      ACS,
-    );
+    expect(
+      readSigned(parseDocument(posted(silent).xml, MESSAGE), [await ownCertificate()]).attributes.Destination,
+    ).toBe(ACS);
     await ask(person, {});
     expect(statusOf(await ask(person, passive))).toEqual(['Success']);
   });

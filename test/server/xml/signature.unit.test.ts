@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { METADATA, XmlError } from '../../../server/xml/document.ts';
+import { METADATA, parseDocument, XmlError } from '../../../server/xml/document.ts';
 import { readSigned } from '../../../server/xml/signature.ts';
 import { metadataOf, SAML_CERTIFICATE, samlKeyPair, signedXml } from '../../support/saml.ts';
 
@@ -10,7 +10,7 @@ const good = signedXml(plain, pair.key);
 
 const read = (text: string, certificate = pair.certificate) => {
   try {
-    return readSigned(text, [certificate], { limits: METADATA }).attributes.entityID;
+    return readSigned(parseDocument(text, METADATA), [certificate]).attributes.entityID;
   } catch (error) {
     if (error instanceof XmlError) return error.message;
     throw error;
@@ -65,7 +65,7 @@ test('a comment in a value cuts nothing off', () => {
     metadataOf('https://wiki.example.com', { inside: '<md:NameIDFormat>urn:a<!-- -->:b</md:NameIDFormat>' }),
     pair.key,
   );
-  expect(readSigned(commented, [pair.certificate], { limits: METADATA }).children[0]?.children[0]?.text).toBe(
+  expect(readSigned(parseDocument(commented, METADATA), [pair.certificate]).children[0]?.children[0]?.text).toBe(
     'urn:a:b',
   );
   expect(read(good.replace('<md:SPSSODescriptor', '<!-- evil --><md:SPSSODescriptor'))).toBe(
