@@ -16,7 +16,8 @@ import { sendScimError } from './scim-error.ts';
 /** `import` would read all names of node:http, one of which loads Node's own fetch: a tenth of the start. */
 const { createServer } = process.getBuiltinModule('node:http');
 
-const BODY_BYTES = 1024 * 1024;
+/** Of strangers: forms and JSON of so many bytes are parsed within a few milliseconds. A surface whose callers are known takes more (surface.ts). */
+const BODY_BYTES = 64 * 1024;
 /** A body that never ends would hold its connection for ever. The longest, an import, has this in the database too. */
 const REQUEST_MS = 600_000;
 /** Of strangers, and of everybody at other places than the admin API. */

@@ -6,6 +6,9 @@ import { Problem } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';
 import { type Served, type SurfaceName, surfaces } from '../contract/surface.ts';
 
+/** Of a body whose sender is known by then: an administrator's resources, a SCIM client's bulk. */
+const BODY_BYTES = 1024 * 1024;
+
 declare module 'fastify' {
   interface FastifyInstance {
     /** The surface that routes are mounted on. */
@@ -31,6 +34,12 @@ export function mountSurface(app: FastifyInstance, { name, failed, arrive, ident
   app.setErrorHandler(failed);
   // JSON alone (415); a form of another site could be posted with cookies and without a preflight.
   app.removeContentTypeParser(['text/plain', 'application/x-www-form-urlencoded']);
+  // The caller is identified before the body is read.
+  if (name === 'admin' || name === 'scim')
+    app.addHook('onRoute', (route) => {
+      const { contract } = route.config ?? {};
+      if (contract && contract.principal !== 'anonymous') route.bodyLimit ??= BODY_BYTES;
+    });
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('cache-control', 'no-store');
     const { contract } = request.routeOptions.config;

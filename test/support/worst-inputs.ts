@@ -1,0 +1,112 @@
+// Owns: the worst that a stranger may send: XML whose signature costs much, bodies and parameters of very many parts, tokens.
+// Does not own: where it is sent and what it may cost (test/server/http/worst-inputs*.test.ts), the limits.
+// Implements: tests that no request stalls the server for others.
+import { createPrivateKey, sign } from 'node:crypto';
+import { signedXml } from './saml.ts';
+
+export const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
+export const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
+const DS = 'http://www.w3.org/2000/09/xmldsig#';
+
+/** One unit again and again, up to so many bytes. */
+export const filled = (unit: string, bytes: number, most = Number.POSITIVE_INFINITY): string =>
+  unit.repeat(Math.max(0, Math.min(most, Math.floor(bytes / unit.length))));
+
+/** The signature's reference, repeated. */
+export const repeatedReference = (signed: string, times: number): string =>
+  signed.replace(/<ds:Reference[\s\S]*<\/ds:Reference>/, (reference) => reference.repeat(times));
+
+/** A signature over SignedInfo that holds, though not its digest: taken from another message of whoever has the key. */
+export function borrowedSignature(key: string, id: string, { by = EXCLUSIVE, inside = '' } = {}): string {
+  const info = `<ds:SignedInfo xmlns:ds="${DS}"><ds:CanonicalizationMethod Algorithm="${EXCLUSIVE}"></ds:CanonicalizationMethod><ds:SignatureMethod Algorithm="http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"></ds:SignatureMethod><ds:Reference URI="#${id}"><ds:Transforms><ds:Transform Algorithm="${DS}enveloped-signature"></ds:Transform><ds:Transform Algorithm="${by}">${inside}</ds:Transform></ds:Transforms><ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"></ds:DigestMethod><ds:DigestValue>${'A'.repeat(43)}=</ds:DigestValue></ds:Reference></ds:SignedInfo>`;
+  const value = sign('sha256', Buffer.from(info), createPrivateKey(key)).toString('base64');
+  return `<ds:Signature xmlns:ds="${DS}">${info}<ds:SignatureValue>${value}</ds:SignatureValue></ds:Signature>`;
+}
+const prefixList = (count: number): string =>
+  `<ec:InclusiveNamespaces xmlns:ec="${EXCLUSIVE}" PrefixList="${Array.from({ length: count }, (_, i) => `p${i}`).join(' ')}"></ec:InclusiveNamespaces>`;
+
+const declared = (count: number, length: number): string =>
+  Array.from({ length: count }, (_, i) => ` xmlns:p${i}="${'u'.repeat(length)}${i}"`).join('');
+
+/** What stands in an element of a message, by what it is meant to cost: attributes of the root, and its content. */
+const contents = (bytes: number): Record<string, { attributes?: string; content?: string }> => ({
+  'as many elements as fit': { content: filled('<a/>', bytes) },
+  'as many elements as are read': { content: filled('<a/>', bytes, 1_950) },
+  'elements and text': { content: filled('<a>x</a>y', bytes, 1_950) },
+  'long elements': { content: filled('<saml:AttributeValue>xxxxxxxxxxxxxxx</saml:AttributeValue>', bytes, 1_950) },
+  'many namespaces, long, each used again and again': {
+    attributes: declared(56, 240),
+    content: filled(
+      Array.from({ length: 56 }, (_, i) => `<p${i}:b p${(i + 1) % 56}:a=""/>`).join(''),
+      bytes - 15_000,
+      34,
+    ),
+  },
+  'a namespace that each level changes': {
+    content: `${Array.from({ length: 50 }, (_, i) => `<a xmlns:p="u${i}" p:z="">`).join('')}${filled('<p:b p:a="" p:b=""/>', bytes - 3_000, 1_850)}${'</a>'.repeat(50)}`,
+  },
+  'many attributes': {
+    content: filled(`<a ${Array.from({ length: 60 }, (_, i) => `a${59 - i}=""`).join(' ')}/>`, bytes, 98),
+  },
+  'more attributes than are read': {
+    content: filled(`<a ${Array.from({ length: 60 }, (_, i) => `a${59 - i}=""`).join(' ')}/>`, bytes),
+  },
+  comments: { content: filled('<!---->', bytes) },
+  'CDATA sections': { content: filled('<![CDATA[x]]>', bytes, 990) },
+  'character references': { content: filled('&#13;', bytes) },
+  'references in an attribute': { attributes: ` t="${filled('&#9;', bytes)}"` },
+  'one long text': { content: filled('x', bytes) },
+  'a very deep tree': { content: '<a>'.repeat(60) + filled('<b/>', bytes - 500, 1_900) + '</a>'.repeat(60) },
+  'more levels than are read': { content: filled('<a>', bytes) },
+  'ends without beginnings': { content: filled('</a>', bytes) },
+  'brackets alone': { content: filled('<', bytes) },
+  'whitespace in a tag': { content: `<a${filled(' ', bytes)}/>` },
+  'whitespace in an end': { content: `<a></a${filled(' ', bytes)}x>` },
+  'very many namespaces': { content: filled('<a xmlns:n="u">', bytes) },
+});
+
+export type Around = (inside: string, attributes: string) => string;
+/**
+ * Messages of at most so many bytes. `around` writes a message with something inside, whose ID is `id`; the sender has a key of its own, and
+ * a message that the owner of `known` has signed.
+ */
+export function worstMessages(
+  around: Around,
+  { id, bytes, own, known }: { id: string; bytes: number; own: string; known: string },
+): [string, string][] {
+  const room = bytes - around('', '').length - 2_600;
+  const made: [string, string][] = [];
+  for (const [what, { attributes = '', content = '' }] of Object.entries(contents(room))) {
+    made.push([what, around(content, attributes)]);
+    for (const [how, options] of [
+      ['exclusive', {}],
+      ['inclusive', { by: INCLUSIVE }],
+      ['with a list of prefixes', { inside: prefixList(32) }],
+    ] as const)
+      made.push([
+        `${what}, a borrowed signature, ${how}`,
+        around(borrowedSignature(known, id, options) + content, attributes),
+      ]);
+  }
+  const refuse = (elements: number, times: number) =>
+    repeatedReference(signedXml(around('<a/>'.repeat(elements), ''), own), times);
+  made.push(
+    ['a reference 40 times over 3,000 elements', refuse(3_000, 40)],
+    ['a reference 40 times over as many elements as are read', refuse(1_300, 40)],
+    ['one reference over 15,000 elements', refuse(15_000, 1)],
+    ['a list of very many prefixes', around(borrowedSignature(known, id, { inside: prefixList(2_000) }), '')],
+    ['very many signatures', around(filled(`<ds:Signature xmlns:ds="${DS}"/>`, room), '')],
+    [
+      'very many objects in the signature',
+      around(`<ds:Signature xmlns:ds="${DS}">${filled('<ds:Object/>', room, 1_900)}</ds:Signature>`, ''),
+    ],
+    [
+      'a very long key info',
+      around(
+        `<ds:Signature xmlns:ds="${DS}"><ds:KeyInfo>${filled('<ds:X509Data><ds:X509Certificate>AAAA</ds:X509Certificate></ds:X509Data>', room, 900)}</ds:KeyInfo></ds:Signature>`,
+        '',
+      ),
+    ],
+  );
+  return made.filter(([, text]) => text.length <= bytes);
+}
