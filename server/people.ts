@@ -161,7 +161,7 @@ export function createPeople(deps: PeopleDeps) {
   const writes = { sql, realmSql, batchedReads, transact, seal, notify, now, newId };
   const credentials = createCredentials({ ...writes, ...rules, codeGuesses });
   const recoveryCodes = createRecoveryCodes({ transact, notify, now, newId });
-  const passkeys = createPasskeys({ sql, realmSql, notify, now, newId });
+  const passkeys = createPasskeys({ sql, realmSql, seal, notify, now, newId });
   const deviceKeys = createDeviceKeys({ notify, now });
   const challenges = createChallenges({ ...writes, send, credentials, deviceKeys, baseUrl });
   const enrolments = createEnrolments({

@@ -58,6 +58,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`provider_token`, gone: (now) => fragment`(expires_at < ${now} or expires_at is null)` },
   { table: fragment`provider_message`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`client_assertion`, gone: (now) => fragment`expires_at < ${now}` },
+  { table: fragment`spent_proof`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`dpop_proof`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`initial_access_token`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`admin_session`, gone: (now) => fragment`expires_at < ${now}` },

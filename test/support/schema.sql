@@ -1538,6 +1538,15 @@ create table sign_in_report (
 CREATE INDEX sign_in_report_expiry ON sign_in_report USING btree (expires_at);
 CREATE INDEX sign_in_report_person ON sign_in_report USING btree (realm_id, user_id);
 
+create table spent_proof (
+  realm_id text not null,
+  digest bytea not null,
+  expires_at timestamp with time zone not null,
+  primary key (realm_id, digest),
+  constraint spent_proof_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+CREATE INDEX spent_proof_expiry ON spent_proof USING btree (expires_at);
+
 create table uma_resource (
   realm_id text not null,
   id uuid not null,

@@ -33,16 +33,22 @@ function coseKey(key: KeyObject): Buffer {
   );
 }
 
-/** @param verifies it knows its user */
-export function createSoftPasskey(origin: string, { verifies = true } = {}) {
+/**
+ * @param options `verifies`: it knows its user; `counts`: false: its counter stays 0, as that of most passkeys in a cloud; `client`: more
+ * of what the browser says beside the challenge
+ */
+export function createSoftPasskey(
+  origin: string,
+  { verifies = true, counts = true, client: said = {} }: { verifies?: boolean; counts?: boolean; client?: object } = {},
+) {
   const id = randomBytes(32);
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const verified = verifies ? 0x04 : 0;
   let counter = 0;
   const dataOf = (type: string, challenge: string) =>
-    Buffer.from(JSON.stringify({ type: `webauthn.${type}`, challenge, origin, crossOrigin: false }));
+    Buffer.from(JSON.stringify({ type: `webauthn.${type}`, challenge, origin, crossOrigin: false, ...said }));
   const authData = (rpId: string, flags: number, more: Uint8Array = Buffer.alloc(0)) => {
-    counter += 1;
+    if (counts) counter += 1;
     const count = Buffer.alloc(4);
     count.writeUInt32BE(counter);
     return Buffer.concat([sha256(rpId), Buffer.from([flags]), count, more]);

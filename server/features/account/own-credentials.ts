@@ -74,6 +74,7 @@ export function createOwnCredentials(deps: OwnCredentialsDeps) {
       const secret = Secret.parse(tickets.open(realm, holder, 'otp', ticket));
       const shown = { secret, code: code.replace(/[\s-]/g, ''), label: plain(label) };
       return asThemselves.write(realm, holder, async (tx) => {
+        await tickets.use(tx.sql, realm, ticket);
         const id = await credentials.enrolOtp(tx, by, realm, userOf(holder), shown);
         if (id === undefined) throw faultAt('code', 'is wrong');
         return { id };
@@ -94,6 +95,7 @@ export function createOwnCredentials(deps: OwnCredentialsDeps) {
       const challenge = Secret.parse(tickets.open(realm, holder, 'webauthn', ticket));
       const made = { sent: JSON.stringify(response), site, challenge, label: plain(label) };
       return asThemselves.write(realm, holder, async (tx) => {
+        await tickets.use(tx.sql, realm, ticket);
         const key = await passkeys.enrol(tx, by, realm, userOf(holder), made);
         if (!key) throw faultAt('response', 'is no new passkey of this realm');
         return { id: key.credentialId };

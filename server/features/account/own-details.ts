@@ -131,6 +131,7 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
       if (!isProven) throw faultAt('code', 'is wrong');
       await asThemselves
         .write(realm, holder, async (tx) => {
+          await tickets.use(tx.sql, realm, ticket);
           const before = await emails.confirm(tx, by, realm, { userId, email });
           if (before !== null && verified && present !== null)
             await notify(tx, { realm, by, userId, what: 'email-changed', to: before });

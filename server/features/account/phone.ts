@@ -123,6 +123,7 @@ export function createOwnPhoneWrites(deps: OwnPhoneDeps) {
       if (!isProven) throw faultAt('code', 'is wrong');
       await asThemselves
         .write(realm, holder, async (tx) => {
+          await tickets.use(tx.sql, realm, ticket);
           await phones.confirm(tx, by, realm, { userId, number });
           await notify(tx, { realm, by, userId, what: 'credential-added' });
         })

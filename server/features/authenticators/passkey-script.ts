@@ -1,5 +1,6 @@
 // The one script of pages that ask for a passkey or make one: no other way leads to `navigator.credentials`. Inline under its own
 // digest, so that the page's policy lets nothing else run. A field says what is asked (`data-passkey`) and takes the answer.
+// What a page asks is good for five minutes: a page that somebody comes back to after four is loaded anew, unless something was typed.
 export const passkeyScript = `(() => {
 const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0));
 const text = (buffer) =>
@@ -53,6 +54,13 @@ for (const field of document.querySelectorAll('input[data-passkey]')) {
       if (said) said.textContent = error.name === 'InvalidStateError' ? dataset.known : dataset.failed;
     }
   });
+  if (dataset.does === 'get') {
+    const shown = Date.now();
+    document.addEventListener('visibilitychange', () => {
+      const isTyped = [...document.querySelectorAll('input')].some((one) => one.value !== one.defaultValue);
+      if (!document.hidden && Date.now() - shown > 240000 && !isTyped) location.reload();
+    });
+  }
   const name = document.getElementById('username');
   if (dataset.step && name && !document.getElementById('passkey-error'))
     (async () => {

@@ -87,11 +87,17 @@ export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
       if (!form.passkey) return again(text('passkey.unable'), '');
       const asked = { sent: form.passkey, site, challenge, userVerification: verificationOf(step) };
       const verdict = await passkeys.check(realm, user, asked);
-      if (!verdict.ok) return { ...again(text('passkey.refused'), `passkey-${verdict.reason}`), user: verdict.user };
+      if (!verdict.ok) {
+        const message = isOver(verdict.reason) ? text('passkey.over') : text('passkey.refused');
+        return { ...again(message, `passkey-${verdict.reason}`), user: verdict.user };
+      }
       return { ...passedBy(verdict), user: verdict.user, standing: verdict.standing };
     },
   };
 }
+
+/** The page that comes back has another challenge, which the same passkey can sign. */
+const isOver = (reason: string): boolean => reason === 'late' || reason === 'used';
 
 /** RFC 8176: a key that may have left its device is software's. Who was not verified has shown that they hold it, no more. */
 export const passedBy = ({ credentialId, synced, userVerified }: UsedKey): Passed => ({

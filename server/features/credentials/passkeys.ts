@@ -2,6 +2,7 @@
 // to know. Which step asks for one is the flow's; what a page shows, features/authenticators/webauthn.ts.
 import { z } from 'zod';
 import type { By } from '../../contract/events.ts';
+import type { Seal } from '../../crypto/seal.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
@@ -10,6 +11,7 @@ import { fulfilAction } from '../../domain/required-actions.ts';
 import type { Site } from '../../domain/site.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import type { Notify } from '../messaging/notify.ts';
+import { createPasskeyChallenges } from './passkey-challenges.ts';
 import * as store from './passkey-store.ts';
 import type { KnownUser } from './service.ts';
 import { forgetFailures } from './store.ts';
@@ -19,6 +21,7 @@ export type UserVerification = 'required' | 'preferred' | 'discouraged';
 export interface PasskeyDeps {
   sql: Sql;
   realmSql: RealmSql;
+  seal: Seal;
   notify: Notify;
   now: () => Date;
   newId: () => string;
@@ -33,7 +36,9 @@ export interface UsedKey {
 }
 export type PasskeyVerdict =
   | ({ ok: true; user: KnownUser; standing: PersonStanding } & UsedKey)
-  | { ok: false; reason: 'unreadable' | 'unknown' | 'wrong' | 'counter' | 'disabled'; user?: KnownUser | undefined };
+  | { ok: false; reason: Refusal; user?: KnownUser | undefined };
+/** `late`: the challenge is too old; `used`: it was signed before; `cross-origin`: in a page that shows ours in a frame. */
+type Refusal = 'unreadable' | 'unknown' | 'wrong' | 'late' | 'cross-origin' | 'used' | 'counter' | 'disabled';
 
 const TIMEOUT_MS = 120_000;
 /** EdDSA, ES256, RS256: the ones that WebAuthn recommends. */
@@ -74,7 +79,8 @@ const handleOf = ({ id }: Pick<KnownUser, 'id'>): Uint8Array<ArrayBuffer> =>
 const fromBase64 = (value: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(value, 'base64url'));
 const toBase64 = (value: Uint8Array): string => Buffer.from(value).toString('base64url');
 
-export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDeps) {
+export function createPasskeys({ sql, realmSql, seal, notify, now, newId }: PasskeyDeps) {
+  const challenges = createPasskeyChallenges({ seal, now });
   const theirs = async (realm: string, { id }: Pick<KnownUser, 'id'>, { rpId }: Site) =>
     (await store.ofPerson(sql, realm, id, rpId)).map(({ secret }) => ({
       type: 'public-key' as const,
@@ -83,7 +89,11 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
     }));
 
   return {
-    /** What a browser makes one by (`PublicKeyCredentialCreationOptionsJSON`). */
+    /**
+     * What a browser makes one by (`PublicKeyCredentialCreationOptionsJSON`).
+     * @param how `challenge`: what only this sign-in, link or ticket has; the browser gets a challenge that is made of it, each time
+     *   another one
+     */
     creation: async (
       realm: string,
       user: KnownUser,
@@ -96,7 +106,7 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
     ): Promise<object> => ({
       rp: { id: site.rpId, name: realmName },
       user: { id: toBase64(handleOf(user)), name: user.username, displayName: user.username },
-      challenge,
+      challenge: challenges.make({ realm, purpose: 'set-up', binding: challenge }),
       pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
       timeout: TIMEOUT_MS,
       excludeCredentials: await theirs(realm, user, site),
@@ -104,13 +114,16 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
       attestation: 'none',
     }),
 
-    /** What a browser asks for one by (`PublicKeyCredentialRequestOptionsJSON`); of nobody in particular: of whomever it has. */
+    /**
+     * What a browser asks for one by (`PublicKeyCredentialRequestOptionsJSON`); of nobody in particular: of whomever it has.
+     * `challenge` as in {@link creation}.
+     */
     request: async (
       realm: string,
       user: KnownUser | undefined,
       { site, challenge, userVerification }: { site: Site; challenge: string; userVerification: UserVerification },
     ): Promise<object> => ({
-      challenge,
+      challenge: challenges.make({ realm, purpose: 'use', binding: challenge }),
       rpId: site.rpId,
       timeout: TIMEOUT_MS,
       userVerification,
@@ -118,7 +131,7 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
     }),
 
     /**
-     * @returns undefined: it is none, or somebody has it already
+     * @returns undefined: it is none, or somebody has it already, or its challenge was used or is too old
      * @param made `newAccount`: it comes with the account, is all that they sign in with, and is no news to them;
      * `userVerification`: as the options asked
      */
@@ -139,10 +152,14 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
       const { sent, site, challenge, label, newAccount = false } = made;
       const response = read(Attested, sent);
       if (!response) return undefined;
+      const bound = { realm, purpose: 'set-up', binding: challenge } as const;
+      const signed = challenges.read(response.response.clientDataJSON, bound);
+      if (!signed.ok) return undefined;
       const { verifyRegistrationResponse } = await library();
       const verified = await verifyRegistrationResponse({
         response,
-        expectedChallenge: challenge,
+        // It was read above.
+        expectedChallenge: () => true,
         expectedOrigin: site.origin,
         expectedRPID: site.rpId,
         requireUserVerification: newAccount || made.userVerification === 'required',
@@ -154,7 +171,7 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
       const key = { credentialId: credential.id, publicKey: toBase64(credential.publicKey), rpId: site.rpId };
       const id = newId();
       const secret = { ...key, transports, deviceType, backedUp };
-      const row = { id, label, secret, counter: credential.counter, now: now() };
+      const row = { id, label, secret, counter: credential.counter, now: now(), once: signed.once };
       if (!(await store.insert(tx.sql, realm, user.id, row))) return undefined;
       await fulfilAction(tx.sql, realm, [user.id], 'CONFIGURE_PASSKEY');
       const subject = userParty(user.id, user.username);
@@ -177,14 +194,17 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
       if (!row || (user && row.user_id !== user.id)) return { ok: false, reason: 'unknown', user };
       const { id, secret } = row;
       const owner = { id: row.user_id, username: row.username };
-      const refuse = (reason: 'wrong' | 'counter' | 'disabled'): PasskeyVerdict => ({ ok: false, reason, user: owner });
-      const { userHandle } = response.response;
+      const refuse = (reason: Refusal): PasskeyVerdict => ({ ok: false, reason, user: owner });
+      const { userHandle, clientDataJSON } = response.response;
       const names = userHandle === undefined ? user !== undefined : userHandle === toBase64(handleOf(owner));
       if (!names || secret.rpId !== asked.site.rpId) return refuse('wrong');
+      const signed = challenges.read(clientDataJSON, { realm, purpose: 'use', binding: asked.challenge });
+      if (!signed.ok) return refuse(signed.reason);
       const { verifyAuthenticationResponse } = await library();
       const verified = await verifyAuthenticationResponse({
         response,
-        expectedChallenge: asked.challenge,
+        // It was read above.
+        expectedChallenge: () => true,
         expectedOrigin: asked.site.origin,
         expectedRPID: asked.site.rpId,
         // Counters are compared where they are kept.
@@ -193,7 +213,10 @@ export function createPasskeys({ sql, realmSql, notify, now, newId }: PasskeyDep
       }).catch(() => undefined);
       if (!verified?.verified) return refuse('wrong');
       const { newCounter: counter, credentialBackedUp: backedUp, userVerified } = verified.authenticationInfo;
-      if (!(await store.used(realmSql(realm), realm, id, { counter, backedUp, now: now() }))) return refuse('counter');
+      // The challenge is spent by the statement that counts the key on, before anything rests on this proof: whatever fails after it costs
+      // the person another touch.
+      const used = await store.use(realmSql(realm), realm, id, { counter, backedUp, now: now(), once: signed.once });
+      if (used !== 'counted') return refuse(used === 'spent before' ? 'used' : 'counter');
       if (!row.enabled) return refuse('disabled');
       // Whoever had to give a password before has given it.
       if (user) await forgetFailures(realmSql(realm), realm, [user.id]);

@@ -15,7 +15,7 @@ import type { PersonStanding } from '../../domain/standing.ts';
 import type { Form, StepVerdict } from '../authenticators/authenticator.ts';
 import type { KnownUser } from '../credentials/service.ts';
 import { idOf, type NextStep, type PageAsked, stepNamed } from './judge.ts';
-import type { Because, Done, Known, Open, Over, SignInState } from './state.ts';
+import { type Because, type Done, type Known, type Open, type Over, REGISTER, type SignInState } from './state.ts';
 
 export type Input =
   | { do: 'begun' }
@@ -224,10 +224,13 @@ export const takenBy = (state: SignInState, took: string): SignInState =>
     ? { ...state, took: isTried(state) ? undefined : took, wentOn: undefined }
     : state;
 
-/** What stays under the token that a proof came by. A code that was sent for a step behind the first is used up; a new one is sent. */
+/**
+ * What stays under the token that a proof came by. A code or a link that was sent is used up, and a new one is sent. What a
+ * registration keeps stays: it counts the forms, so that no proof of work does for two.
+ */
 export const leftBehind = (from: Open, by: Pick<Open, 'took' | 'wentOn'>): Open => ({
   ...from,
-  ...(from.is === 'known' && { kept: {} }),
+  kept: Object.fromEntries(Object.entries(from.kept).filter(([step]) => step === REGISTER)),
   ...by,
   address: undefined,
 });

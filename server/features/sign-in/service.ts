@@ -133,8 +133,12 @@ export function createSignIns(deps: SignInDeps) {
     return session?.id === held.state.before.id ? held : undefined;
   }
   const elsewhere = new Set(deps.registry.flatMap((e) => (e.category === 'METHOD' && e.provenElsewhere ? [e.id] : [])));
-  /** Whether nobody can send the same form again who knows the cookie alone. */
-  const saysEnough = (nextStep: NextStep, { step }: Form): boolean => {
+  /**
+   * Whether the same form again is taken for a second click: not where it says nothing but that somebody has the cookie, and not where
+   * it has a passkey's signature, which counts once.
+   */
+  const mayComeAgain = (nextStep: NextStep, { step, passkey }: Form): boolean => {
+    if (passkey) return false;
     const sent = stepNamed(nextStep, step);
     return sent?.do !== 'ask' || !elsewhere.has(sent.authenticatorId);
   };
@@ -197,7 +201,7 @@ export function createSignIns(deps: SignInDeps) {
     if (isLate(from, asked)) return here;
     const { state: reached, nextStep, leadsTo } = await run(visit, from, { do: 'sent', form, nextStep: asked });
     if (reached === from && !nextStep) return here;
-    const again = saysEnough(asked, form) ? took : newSecret();
+    const again = mayComeAgain(asked, form) ? took : newSecret();
     const state = takenBy(reached, again);
     if (nextStep?.do === 'finish' && state.is === 'known')
       return (await end(reply, { ...visit, held, state, level: nextStep.level }, continuations)) ?? here;

@@ -156,6 +156,7 @@ export const texts: Catalogue = {
   'passkey.known': 'Auf diesem Gerät haben Sie bereits einen Passkey.',
   'passkey.refused':
     'Dieser Passkey kann hier nicht benutzt werden. Versuchen Sie einen anderen oder eine andere Anmeldung.',
+  'passkey.over': 'Der Passkey wurde zu spät benutzt oder schon einmal gesendet. Versuchen Sie es noch einmal.',
   'passkey.notUsed': 'Es wurde kein Passkey benutzt. Versuchen Sie es noch einmal.',
   'passkey.notUsedOther':
     'Es wurde kein Passkey benutzt. Versuchen Sie es noch einmal oder melden Sie sich auf andere Weise an.',

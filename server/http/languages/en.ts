@@ -150,6 +150,7 @@ export const texts = {
   'passkey.unable': 'This browser can’t use passkeys.',
   'passkey.known': 'You have a passkey on this device already.',
   'passkey.refused': 'This passkey can’t be used here. Try another one, or another way to sign in.',
+  'passkey.over': 'The passkey was used too late, or was sent before. Try again.',
   'passkey.notUsed': 'No passkey was used. Try again.',
   'passkey.notUsedOther': 'No passkey was used. Try again, or sign in another way.',
   'push.title': 'Approve on your device',

@@ -154,6 +154,7 @@ export const texts: Catalogue = {
   'passkey.unable': 'Este navegador no admite claves de acceso.',
   'passkey.known': 'Ya tiene una clave de acceso en este dispositivo.',
   'passkey.refused': 'Esta clave de acceso no se puede usar aquí. Pruebe con otra, o con otro modo de iniciar sesión.',
+  'passkey.over': 'La clave de acceso se usó demasiado tarde o ya se había enviado. Inténtelo de nuevo.',
   'passkey.notUsed': 'No se usó ninguna clave de acceso. Inténtelo de nuevo.',
   'passkey.notUsedOther': 'No se usó ninguna clave de acceso. Inténtelo de nuevo o inicie sesión de otro modo.',
 

@@ -154,6 +154,7 @@ export const texts: Catalogue = {
   'passkey.unable': 'Ce navigateur ne prend pas en charge les clés d’accès.',
   'passkey.known': 'Vous avez déjà une clé d’accès sur cet appareil.',
   'passkey.refused': 'Cette clé d’accès ne peut pas servir ici. Essayez-en une autre, ou un autre moyen de connexion.',
+  'passkey.over': 'La clé d’accès a été utilisée trop tard, ou a déjà été envoyée. Réessayez.',
   'passkey.notUsed': 'Aucune clé d’accès n’a été utilisée. Réessayez.',
   'passkey.notUsedOther': 'Aucune clé d’accès n’a été utilisée. Réessayez, ou connectez-vous autrement.',
 

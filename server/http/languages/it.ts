@@ -152,6 +152,7 @@ export const texts: Catalogue = {
   'passkey.unable': 'Questo browser non può usare le passkey.',
   'passkey.known': 'Ha già una passkey su questo dispositivo.',
   'passkey.refused': 'Questa passkey non si può usare qui. Ne provi un’altra, o un altro modo di accedere.',
+  'passkey.over': 'La passkey è stata usata troppo tardi, o era già stata inviata. Riprovi.',
   'passkey.notUsed': 'Non è stata usata alcuna passkey. Riprovi.',
   'passkey.notUsedOther': 'Non è stata usata alcuna passkey. Riprovi, o acceda in un altro modo.',
 

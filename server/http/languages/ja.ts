@@ -151,6 +151,7 @@ export const texts: Catalogue = {
   'passkey.unable': 'このブラウザーではパスキーを使用できません。',
   'passkey.known': 'このデバイスにはすでにパスキーがあります。',
   'passkey.refused': 'このパスキーはここでは使えません。別のパスキーか、別の方法をお試しください。',
+  'passkey.over': 'パスキーの使用が遅すぎたか、すでに送信されています。もう一度お試しください。',
   'passkey.notUsed': 'パスキーは使用されませんでした。もう一度お試しください。',
   'passkey.notUsedOther': 'パスキーは使用されませんでした。もう一度試すか、別の方法でサインインしてください。',
 

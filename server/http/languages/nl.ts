@@ -153,6 +153,7 @@ export const texts: Catalogue = {
   'passkey.known': 'U hebt op dit apparaat al een passkey.',
   'passkey.refused':
     'Deze passkey kan hier niet worden gebruikt. Probeer een andere, of een andere manier van inloggen.',
+  'passkey.over': 'De passkey is te laat gebruikt, of was al verstuurd. Probeer het opnieuw.',
   'passkey.notUsed': 'Er is geen passkey gebruikt. Probeer het opnieuw.',
   'passkey.notUsedOther': 'Er is geen passkey gebruikt. Probeer het opnieuw, of log anders in.',
 

@@ -151,6 +151,7 @@ export const texts: Catalogue = {
   'passkey.unable': 'Ta przeglądarka nie obsługuje kluczy dostępu.',
   'passkey.known': 'Na tym urządzeniu jest już klucz dostępu.',
   'passkey.refused': 'Tego klucza dostępu nie można tu użyć. Proszę spróbować innego albo innego sposobu logowania.',
+  'passkey.over': 'Klucza dostępu użyto za późno albo został już wysłany. Proszę spróbować ponownie.',
   'passkey.notUsed': 'Nie użyto klucza dostępu. Proszę spróbować ponownie.',
   'passkey.notUsedOther': 'Nie użyto klucza dostępu. Proszę spróbować ponownie albo zalogować się inaczej.',
 

@@ -151,6 +151,7 @@ export const texts: Catalogue = {
   'passkey.unable': 'Este navegador não pode usar chaves de acesso.',
   'passkey.known': 'Você já tem uma chave de acesso neste dispositivo.',
   'passkey.refused': 'Esta chave de acesso não pode ser usada aqui. Tente outra, ou outro modo de entrar.',
+  'passkey.over': 'A chave de acesso foi usada tarde demais, ou já tinha sido enviada. Tente de novo.',
   'passkey.notUsed': 'Nenhuma chave de acesso foi usada. Tente de novo.',
   'passkey.notUsedOther': 'Nenhuma chave de acesso foi usada. Tente de novo, ou entre de outro modo.',
 

@@ -151,6 +151,7 @@ export const texts: Catalogue = {
   'passkey.unable': 'Bu tarayıcı geçiş anahtarı kullanamıyor.',
   'passkey.known': 'Bu cihazda zaten bir geçiş anahtarınız var.',
   'passkey.refused': 'Bu geçiş anahtarı burada kullanılamıyor. Başka birini veya başka bir yöntemi deneyin.',
+  'passkey.over': 'Geçiş anahtarı çok geç kullanıldı veya daha önce gönderildi. Yeniden deneyin.',
   'passkey.notUsed': 'Geçiş anahtarı kullanılmadı. Yeniden deneyin.',
   'passkey.notUsedOther': 'Geçiş anahtarı kullanılmadı. Yeniden deneyin veya başka bir yöntemle oturum açın.',
 

@@ -146,6 +146,7 @@ export const texts: Catalogue = {
   'passkey.unable': '此浏览器无法使用通行密钥。',
   'passkey.known': '此设备上已有您的通行密钥。',
   'passkey.refused': '此通行密钥无法在这里使用。请尝试其他通行密钥或其他登录方式。',
+  'passkey.over': '通行密钥使用得太晚，或之前已发送过。请重试。',
   'passkey.notUsed': '未使用通行密钥。请重试。',
   'passkey.notUsedOther': '未使用通行密钥。请重试，或使用其他方式登录。',
 

@@ -1,0 +1,28 @@
+// Owns: which proofs were used, for those that count once and that no row of their own uses up: the challenge that a passkey signed, a
+// ticket of the account API. All replicas read and write the same table, so the second use fails wherever it arrives.
+// Does not own: how long a proof is good (each proof says so); deleting expired rows (jobs/janitor.ts).
+// Implements: WebAuthn Level 3 §13.4.3 (a challenge is used once).
+import { sha256 } from '../crypto/tokens.ts';
+import { type Fragment, fragment, type Sql } from '../db/sql.ts';
+
+/** A proof that counts once. */
+export interface Once {
+  digest: Buffer;
+  /** When the proof itself expires. */
+  expiresAt: Date;
+}
+
+/** @param kind what the proof is: proofs of different kinds can have the same text */
+export const once = (kind: string, proof: string, expiresAt: Date): Once => ({
+  digest: sha256(`spent:${kind}:${proof}`),
+  expiresAt,
+});
+
+/** A part of a statement: returns one row where the proof is used for the first time, and none where it was used before. */
+export const spending = (realm: string, { digest, expiresAt }: Once): Fragment => fragment`
+  insert into spent_proof (realm_id, digest, expires_at) values (${realm}, ${digest}::bytea, ${expiresAt}::timestamptz)
+  on conflict do nothing returning realm_id`;
+
+/** @returns whether the proof is used for the first time. Of two uses at once the second waits for the first one's transaction */
+export const spend = async (sql: Sql, realm: string, proof: Once): Promise<boolean> =>
+  (await sql`${spending(realm, proof)}`).length > 0;
