@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ClientId } from './clients.ts';
 import { GroupPath } from './groups.ts';
-import { ById, Id, InRealm, name, RealmName, text } from './names.ts';
+import { ById, EpochMs, Id, InRealm, name, RealmName, text } from './names.ts';
 import { builtInAdminRoles, PermissionName } from './permissions.ts';
 import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
@@ -73,7 +73,7 @@ export const AdminSession = z
     limited: z
       .array(z.object({ permissions: z.array(z.string()), groups: z.array(Id), clients: z.array(Id) }))
       .describe('Permissions in the home realm for people in these groups, or for these clients, alone'),
-    expiresAt: z.int().nullable(),
+    expiresAt: EpochMs.nullable(),
   })
   .meta({ id: 'AdminSession' });
 export const getAdminSession = route({

@@ -1,7 +1,7 @@
 // The one event registry: audit, webhooks and SIEM share its names. `configuration` events raise the realm's revision.
 // Writing and delivering them is events/'s. Specification section 6; decisions "Webhooks".
 import { z } from 'zod';
-import { EpochMs, Id, InRealm, name, Page, RealmName } from './names.ts';
+import { EpochMs, EpochMsParameter, Id, InRealm, name, Page, RealmName } from './names.ts';
 import { route } from './route.ts';
 import { type SectionEvent, sectionEvents } from './section-names.ts';
 
@@ -215,8 +215,8 @@ export const listEvents = route({
     subject: name().optional().describe('What it was done to: its id or its name'),
     ipAddress: name(64).optional().describe('Where it was asked from'),
     outcome: z.enum(['success', 'failure', 'denied']).optional(),
-    from: z.coerce.number().int().optional().describe('Epoch milliseconds, inclusive'),
-    to: z.coerce.number().int().optional().describe('Epoch milliseconds, exclusive'),
+    from: EpochMsParameter.optional().describe('Epoch milliseconds, inclusive'),
+    to: EpochMsParameter.optional().describe('Epoch milliseconds, exclusive'),
   }),
   response: z.array(Event),
 });

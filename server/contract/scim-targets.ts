@@ -35,7 +35,7 @@ export const scimTargets = kind({
         waiting: z.int().nullable(),
         failed: z.int().nullable(),
         lastError: z.string().nullable(),
-        lastRunAt: z.int().nullable(),
+        lastRunAt: EpochMs.nullable(),
       })
       .nullable()
       .describe('null: nothing has been sent there yet'),

@@ -34,7 +34,7 @@ import { type AdminSession, adminSession } from './signed-in.ts';
 export type Ids = Record<string, Record<string, string>>;
 
 /** Valid bodies, so that nothing but the id is at fault. */
-const bodies: Record<string, unknown> = {
+export const validBodies: Record<string, unknown> = {
   'PUT users': { username: 'x' },
   'PUT users password': { password: 'a long enough password' },
   'PUT users admin-roles': { grants: [] },
@@ -173,7 +173,7 @@ export async function ask(
   const params = { ...ids[areaOf(route)], realm };
   const needs = [...route.path.matchAll(/[:*]([A-Za-z]+)/g)].map((match) => match[1]);
   expect(Object.keys(params), `ids of ${route.path}: add them to this file`).toEqual(expect.arrayContaining(needs));
-  const body = bodies[key] ?? route.example;
+  const body = validBodies[key] ?? route.example;
   return server.app.http.inject({
     method: route.method,
     url: `${address(route.path, params)}${queries[`${route.method} ${route.path}`] ?? ''}`,

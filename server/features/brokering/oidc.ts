@@ -112,7 +112,7 @@ export function createOidc({ codeFlow, documents, now }: OidcDeps) {
     if ([aud].flat().length > 1 && azp === undefined) throw new UpstreamError('token-azp');
     if (azp !== undefined && azp !== clientId) throw new UpstreamError('token-azp');
     if (typeof nonce !== 'string' || !sameSecret(nonce, luggage.nonce ?? '')) throw new UpstreamError('token-nonce');
-    if (iat > now().getTime() / 1000 + SKEW_SECONDS) throw new UpstreamError('token-iat');
+    if (iat < 0 || iat > now().getTime() / 1000 + SKEW_SECONDS) throw new UpstreamError('token-iat');
     const since = leftAt.getTime() / 1000 - SKEW_SECONDS;
     if (anew && !(typeof provenAt === 'number' && provenAt >= since)) throw new UpstreamError('token-auth-time');
   }

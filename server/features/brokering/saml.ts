@@ -2,6 +2,7 @@
 // it is read at once, and goes on sealed to the browser's sign-in. SAML 2.0 Profiles §4.1, Bindings §3.4, §3.5.
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
+import { LATEST_MS } from '../../contract/names.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import { bindingNames, nameIdFormats } from '../../domain/saml-names.ts';
@@ -113,7 +114,7 @@ export function createSamlBrokering({ samlProviders, keys, signerOf, realmSql, s
       if (!said || issuer === undefined) throw new UpstreamError('saml-nothing');
       if (said.inResponseTo !== luggage.id) throw new UpstreamError('saml-other-request');
       if (anew && !(said.provenAt >= leftAt.getTime() - SKEW_MS)) throw new UpstreamError('saml-authn-instant');
-      const message = { providerId, name: ['assertion', said.id] as const, until: new Date(said.until) };
+      const message = { providerId, name: ['assertion', said.id] as const, until: new Date(Math.min(said.until, LATEST_MS)) };
       if (!(await noteMessage(realmSql(realm), realm, message))) throw new UpstreamError('saml-replayed');
       const { subject, claims, sessionIndex: sid, nameId } = said;
       return { issuer, subject, claims, session: { sid, nameId } };

@@ -312,6 +312,25 @@ test('a link signs in the browser that asked, once, and only by its button', asy
   expect(inApplication(await ada.post(`/realms/${realm}/login`, page.fields))).toBe(false);
 });
 
+test('a link that was the first of two steps is used up, also for who kept its form and cookie', async () => {
+  await flow([
+    { authenticatorId: 'magic-link', requirement: 'REQUIRED' },
+    { authenticatorId: 'username-password', requirement: 'REQUIRED' },
+  ]);
+  const ada = createPerson(server.baseUrl);
+  await ada.fill(await open(ada), { username: 'ada' });
+  await mails(1);
+  const page = await ada.open(linkIn(0));
+  const kept = createPerson(server.baseUrl);
+  for (const [name, value] of ada.jar) kept.jar.set(name, value);
+  const next = await ada.post(`/realms/${realm}/login`, page.fields);
+  expect(next.fields).toHaveProperty('password');
+  // Another form than the one that was sent: it is no second click.
+  const again = await kept.post(`/realms/${realm}/login`, { ...page.fields, more: '1' });
+  expect(again.fields).not.toHaveProperty('password');
+  expect(inApplication(await ada.fill(next, { username: 'ada', password: PASSWORD }))).toBe(true);
+});
+
 test('neither a code nor a link proves an address that is theirs no more', async () => {
   const moves = (email: string) =>
     server.admin.call(putUser, { params: { realm, userId }, body: { email, emailVerified: true } });

@@ -1,0 +1,3 @@
+import { extremesTests } from '../support/extremes-tests.ts';
+
+extremesTests(2);
