@@ -9,6 +9,7 @@ import { batchedReadsOver } from './db/batched-reads.ts';
 import { realmSqlOver } from './db/realm-share.ts';
 import { type Sql, sqlOver } from './db/sql.ts';
 import { createTransact } from './db/transact.ts';
+import { lastAdministratorStays } from './domain/administrators.ts';
 import { createBus } from './events/bus.ts';
 import { createOutbox } from './events/outbox.ts';
 import { backChannelConsumer } from './features/logout/back-channel.ts';
@@ -58,7 +59,11 @@ export function createInfrastructure({
     batchedReads: batchedReadsOver(pool),
     realmSql: realmSqlOver(bulkhead, pool, sql),
     outbox,
-    transact: createTransact({ pool, bulkhead, outbox, committed: bus.emit, strict }),
+    transact: createTransact({
+      ...{ pool, bulkhead, outbox, strict },
+      safeguard: lastAdministratorStays,
+      committed: bus.emit,
+    }),
     seal: createSeal(masterKey),
     signInSeal: createTokenSeal(masterKey, 'sign-in'),
     bus,

@@ -28,7 +28,7 @@ export const deleteOwnCredential = route({
   fresh: true,
   params: z.strictObject({ realm: RealmName, type: name(50), id: Id }),
   status: 204,
-  problems: ['not-found', 'wrong-state'],
+  problems: ['not-found', 'wrong-state', 'last-administrator'],
 });
 
 export const startOwnOtp = route({

@@ -200,7 +200,7 @@ export const deleteOwnIdentity = route({
   fresh: true,
   params: OfOne,
   status: 204,
-  problems: ['not-found', 'wrong-state'],
+  problems: ['not-found', 'wrong-state', 'last-administrator'],
 });
 
 export const OwnBrowser = z
@@ -352,5 +352,5 @@ export const eraseOwnAccount = route({
   fresh: true,
   query: z.strictObject({ username: text(255).describe('Your own, so that nothing is deleted by mistake') }),
   status: 204,
-  problems: ['too-many-requests'],
+  problems: ['too-many-requests', 'last-administrator'],
 });

@@ -123,7 +123,7 @@ export const adminRoleRoutes = resourceRoutes({
   update: AdminRoleInput.extend({ id: Id, builtIn: z.boolean() }).partial(),
   example: { name: 'help-desk', permissions: ['users:read', 'users:write', 'sessions:read'] },
   updateExample: { permissions: ['users:read', 'sessions:read'] },
-  problems: ['built-in', 'privilege-escalation'],
+  problems: ['built-in', 'privilege-escalation', 'last-administrator'],
   describe: {
     create: 'Create an admin role; nobody can give it what they do not hold',
     put: 'Update an admin role that is not built in; an id that nothing has becomes a new one, where the body names it',
@@ -185,7 +185,7 @@ export const putUserAdminRoles = route({
   body: AdminGrantsInput,
   example: { grants: [{ role: 'realm-viewer', realm: 'acme' }] },
   response: AdminGrants,
-  problems: ['not-found', 'privilege-escalation', 'precondition-failed'],
+  problems: ['not-found', 'privilege-escalation', 'precondition-failed', 'last-administrator'],
 });
 export const getClientAdminRoles = route({
   method: 'GET',

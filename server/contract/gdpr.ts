@@ -106,7 +106,7 @@ export const eraseUser = route({
   permission: 'users:write',
   params: OfUser,
   status: 204,
-  problems: ['not-found', 'privilege-escalation', 'precondition-failed'],
+  problems: ['not-found', 'privilege-escalation', 'precondition-failed', 'last-administrator'],
 });
 
 const Own = z.strictObject({ realm: RealmName });

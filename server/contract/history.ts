@@ -86,5 +86,6 @@ export const undoHistory = route({
     'forbidden',
     'precondition-failed',
     'name-taken',
+    'last-administrator',
   ],
 });

@@ -42,7 +42,7 @@ export const deleteIdentityLink = route({
   permission: 'users:write',
   params: ByUser.extend({ id: Id }),
   status: 204,
-  problems: ['not-found', 'privilege-escalation'],
+  problems: ['not-found', 'privilege-escalation', 'last-administrator'],
 });
 
 export const readProviderToken = route({

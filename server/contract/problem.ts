@@ -23,6 +23,7 @@ export const problems = {
   'flow-built-in': { status: 409, title: 'A built-in flow cannot be renamed or deleted' },
   'flow-in-use': { status: 409, title: 'The flow is bound and cannot be deleted' },
   'key-active': { status: 409, title: 'The active key cannot be deleted' },
+  'last-administrator': { status: 409, title: 'The last administrator of master cannot go' },
   'realm-protected': { status: 409, title: 'This realm cannot be deleted' },
   'built-in': { status: 409, title: 'A built-in object cannot be changed this way' },
   'wrong-state': { status: 409, title: 'Its state does not allow this' },

@@ -243,6 +243,7 @@ export const importRealm = route({
     'name-taken',
     'unsupported-media-type',
     'too-many-requests',
+    'last-administrator',
   ],
 });
 
@@ -276,7 +277,7 @@ export const releaseManager = route({
   params: z.strictObject({ realm: RealmName, manager: ManagerName }),
   query: z.strictObject({ objects: z.enum(['keep', 'delete']).default('keep') }),
   status: 204,
-  problems: ['not-found', 'forbidden', 'privilege-escalation', 'in-use', 'flow-in-use'],
+  problems: ['not-found', 'forbidden', 'privilege-escalation', 'in-use', 'flow-in-use', 'last-administrator'],
 });
 
 export const ManagersMove = z

@@ -74,6 +74,7 @@ export const userFederation = kind({
   description: 'Directories whose people the realm has',
   key: 'alias',
   at: 'alias',
+  problems: ['last-administrator'],
   fields: {
     alias: name(255).describe('Unique in the realm; stands in addresses, and stays'),
     type: z.enum(['ldap']).describe('What it speaks'),

@@ -49,5 +49,12 @@ export const importUsers = route({
   body: z.array(UserRow),
   example: [{ username: 'carol', email: 'carol@example.com' }],
   response: UsersImported,
-  problems: ['too-large', 'unsupported-media-type', 'privilege-escalation', 'name-taken', 'managed-by-another'],
+  problems: [
+    'too-large',
+    'unsupported-media-type',
+    'privilege-escalation',
+    'name-taken',
+    'managed-by-another',
+    'last-administrator',
+  ],
 });

@@ -213,7 +213,7 @@ export const putUser = route({
   body: UserUpdate,
   example: { lastName: 'Baker', attributes: { department: ['sales'] } },
   response: User,
-  problems: ['not-found', 'name-taken', 'privilege-escalation', 'precondition-failed'],
+  problems: ['not-found', 'name-taken', 'privilege-escalation', 'precondition-failed', 'last-administrator'],
 });
 export const deleteUser = route({
   method: 'DELETE',
@@ -224,7 +224,7 @@ export const deleteUser = route({
   reach: { user: 'userId' },
   params: ByUser,
   status: 204,
-  problems: ['not-found', 'privilege-escalation', 'precondition-failed'],
+  problems: ['not-found', 'privilege-escalation', 'precondition-failed', 'last-administrator'],
 });
 export const setPassword = route({
   method: 'PUT',
@@ -313,5 +313,5 @@ export const deleteCredential = route({
   reach: { user: 'userId' },
   params: z.strictObject({ realm: RealmName, userId: Id, type: name(50), id: Id }),
   status: 204,
-  problems: ['not-found', 'privilege-escalation'],
+  problems: ['not-found', 'privilege-escalation', 'last-administrator'],
 });

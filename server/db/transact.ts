@@ -9,7 +9,7 @@ import { allowLonger } from './dead-peer.ts';
 import { codeOf } from './error-code.ts';
 import { BEGIN, COMMIT, ROLLBACK, runPipeline } from './pipeline.ts';
 import { SHORT_LOCK_TIMEOUT, withinShare } from './realm-share.ts';
-import type { Sql } from './sql.ts';
+import { type Sql, sqlOver } from './sql.ts';
 import { type Statement, statement } from './statement.ts';
 
 /** Inside a transaction: `sql` runs on it, `record` collects what happened. */
@@ -34,6 +34,8 @@ interface AttemptOptions extends TransactionOptions {
   shortLocks?: boolean;
   /** Somebody wants events since the outbox looked: consumers are asked about all of them. */
   lookUpAll?: boolean;
+  /** The state before was no better than the one that the safeguard refuses. */
+  unguarded?: boolean;
 }
 /** @param realm counted against its share of connections; undefined: of many realms or none, which waits for no lock */
 export type Transact = <T>(
@@ -58,6 +60,16 @@ export interface Outbox {
   rows(events: readonly DomainEvent[]): { target: string; text: string };
 }
 
+/** What must hold of the state that a transaction leaves, unless it didn't hold before. */
+export interface Safeguard {
+  /** Whether the writes of these events could break it: any other transaction costs nothing. */
+  concerns(events: readonly DomainEvent[]): boolean;
+  /** Judges what the transaction has written. @throws its refusal */
+  verify(sql: Sql): Promise<void>;
+  /** Asked once the transaction is rolled back: whether the error is its refusal, of a state that is no worse than the one before. */
+  isExcused(error: unknown, sql: Sql): Promise<boolean>;
+}
+
 const DIVISION_BY_ZERO = '22012';
 /** From here on COPY, which PostgreSQL does in two thirds of the time, is worth two more messages. */
 const MANY = 50;
@@ -71,6 +83,7 @@ export interface TransactOptions {
   /** Of the pool; its own by default. */
   bulkhead?: Bulkhead;
   outbox: Outbox;
+  safeguard?: Safeguard;
   /** Called with the events of a committed transaction; may lose them (metrics, cache drops, worker wake-up). */
   committed(events: readonly DomainEvent[]): void;
   /** Outside production: a transaction that wrote and recorded nothing is a bug, so that audit can't be forgotten. */
@@ -86,12 +99,13 @@ export function createTransact({
   pool,
   bulkhead = createBulkhead({ most: pool.options.max }),
   outbox,
+  safeguard,
   committed,
   strict,
 }: TransactOptions): Transact {
   /** A transaction on one connection, in as few messages as can be. */
   function conversation(client: pg.PoolClient, options: AttemptOptions) {
-    const { bookkeeping, longestMs, ofMany, shortLocks, lookUpAll } = options;
+    const { bookkeeping, longestMs, ofMany, shortLocks, lookUpAll, unguarded } = options;
     let begun = false;
     /** Goes in the message of the next statement. */
     const ahead: Statement[] = [];
@@ -124,6 +138,10 @@ export function createTransact({
         if (strict && !bookkeeping && begun) await refuseUnrecordedWrite(sql);
         if (begun) await run([COMMIT]);
         return events;
+      }
+      if (!unguarded && safeguard?.concerns(events)) {
+        if (last.length > 0) await run(last.splice(0));
+        await safeguard.verify(sql);
       }
       const subscribed = await subscribedOf(events);
       const logged = subscribed ? events.filter(({ realm }) => !subscribed.has(realm)) : [];
@@ -187,14 +205,18 @@ export function createTransact({
   }
 
   async function attempts<T>(work: (tx: Tx) => Promise<T>, options: AttemptOptions): Promise<T> {
-    let lookUpAll = false;
+    let [lookUpAll, unguarded] = [false, false];
     for (let tries = 1; ; tries += 1) {
       try {
-        return await attempt(work, { ...options, lookUpAll });
+        return await attempt(work, { ...options, lookUpAll, unguarded });
       } catch (error) {
+        if (!unguarded && (await safeguard?.isExcused(error, sqlOver(pool)))) {
+          unguarded = true;
+          continue;
+        }
         const code = codeOf(error);
         const outdated = code === DIVISION_BY_ZERO && !lookUpAll;
-        if (tries === TRIES || !(outdated || AGAIN.has(code))) throw error;
+        if (tries >= TRIES || !(outdated || AGAIN.has(code))) throw error;
         if (!outdated) continue;
         lookUpAll = true;
         outbox.drop(undefined);

@@ -25,6 +25,7 @@ import { type EnginePlan, planRealm } from './engine.ts';
 import { NONE } from './guesses.ts';
 import * as history from './history-store.ts';
 import { refuseKept } from './kept.ts';
+import { refuseWithoutAdministrator } from './last-administrator.ts';
 import { type ImportStore, NOBODY, type People, type UserPlan } from './people.ts';
 import type { Move, Owner } from './plan.ts';
 import { planOf } from './present.ts';
@@ -94,7 +95,7 @@ export function createApply({
 }: {
   parts: readonly RealmPart[];
   realms: Pick<Realms, 'seedInto'>;
-  userRows: Pick<ImportStore, 'undeclared'>;
+  userRows: Pick<ImportStore, 'undeclared' | 'leaving'>;
   now: () => Date;
   newId: () => string;
 }) {
@@ -204,6 +205,9 @@ export function createApply({
       ? await people.plan(on, { ...query, mayKeepUnfit: rights.write('settings') }, config.changes, mayAsk)
       : await withoutUsers(on, asked);
     refuse(await unknownPeople(on, { realm, parts, changes: config.changes, importId: people?.importId }));
+    const leaves = people && (users.counts.has('update') || users.counts.has('delete'));
+    const leaving = leaves ? userRows.leaving(people.importId) : undefined;
+    await refuseWithoutAdministrator(on, realm, { changes: config.changes, leaving });
     if (!people) return { config, users };
     if (users.writes && !query.dryRun) requirePermission(principal, realm, 'users:write');
     const changed = users.counts.has('update') || users.counts.has('delete');

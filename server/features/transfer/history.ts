@@ -20,6 +20,7 @@ import { refuse } from './document.ts';
 import type { EnginePlan } from './engine.ts';
 import * as store from './history-store.ts';
 import { keepNeeded, refuseKept } from './kept.ts';
+import { refuseWithoutAdministrator } from './last-administrator.ts';
 import { objectsOf } from './objects.ts';
 import { planOf } from './present.ts';
 import { needsOf } from './references.ts';
@@ -158,6 +159,7 @@ export function createHistory({ sql, transact, parts, carryOut, alone, reservedM
     if (first)
       throw new Problem('changed-since', `${first.path} ${first.message}`, { errors: obstacles.slice(0, MOST_TOLD) });
     await check(on, asked, manager, inverse.changes);
+    await refuseWithoutAdministrator(on, realm, inverse);
     return { manager, plan: { ...inverse, conflicts: [], kept: [], warnings: [], undeclared: [], deletions: [] } };
   }
 

@@ -153,7 +153,13 @@ const taken = (rows: readonly Omit<Row, 'text'>[], actions: ReadonlyMap<string, 
   rows.map(({ n, username }) => ({ row: n, username, action: actions.get(username.toLowerCase()) ?? 'unchanged' }));
 
 /** What a row can be at fault for; anything else ends the import. */
-const OF_ROWS = new Set(['invalid-request', 'name-taken', 'managed-by-another', 'privilege-escalation']);
+const OF_ROWS = new Set([
+  'invalid-request',
+  'name-taken',
+  'managed-by-another',
+  'privilege-escalation',
+  'last-administrator',
+]);
 
 /** By their place in the piece. */
 function faultsByRow({ errors = [] }: Problem): Map<number, FieldError[]> {

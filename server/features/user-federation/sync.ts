@@ -10,6 +10,7 @@ import type { Seal } from '../../crypto/seal.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import { KEPT_ADMINISTRATOR } from '../../domain/administrators.ts';
 import { Superseded } from '../../domain/directories.ts';
 import { type Job, type JobContext, job } from '../../jobs/job.ts';
 import type { Queue } from '../../jobs/queue.ts';
@@ -232,6 +233,7 @@ export function createSyncs({
   async function disableGone({ directory, sync, mine, signal }: Omit<Run, 'session'>): Promise<void> {
     const { realm, id: directoryId, alias } = directory;
     const done = { read: 0, added: 0, updated: 0, failures: [] };
+    const kept = new Map<string, string>();
     let some = AT_ONCE;
     while (some > 0) {
       signal.throwIfAborted();
@@ -241,9 +243,12 @@ export function createSyncs({
           before: (tx) => store.stillMine(tx.sql, mine()),
           behind: async (tx, disabled) => void (await store.progress(tx.sql, mine(), { ...done, disabled })),
           most: AT_ONCE,
+          kept,
         },
       );
     }
+    const failures = [...kept.values()].map((entry) => ({ entry, message: KEPT_ADMINISTRATOR }));
+    if (failures.length > 0) await store.progress(realmSql(realm), mine(), { ...done, disabled: 0, failures });
   }
 
   async function readAll(run: Omit<Run, 'session'>): Promise<void> {

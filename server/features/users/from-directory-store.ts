@@ -1,5 +1,5 @@
 // SQL of people that come from directories, for many at once.
-import type { Sql } from '../../db/sql.ts';
+import { fragment, type Sql } from '../../db/sql.ts';
 import type { DirectoryPerson } from './from-directory.ts';
 
 export interface Row {
@@ -133,13 +133,25 @@ export const renewPasswords = (
   from unnest(${people.map(({ id }) => id)}::uuid[], ${people.map(({ credentialId }) => credentialId)}::uuid[]) as e (id, credential_id)
   where c.realm_id = ${realm} and c.user_id = e.id and c.type = 'password' and c.secret ? 'directory'`;
 
-/** @returns whom the directory doesn't have any more, and whether they were enabled here until now */
-export const disableUnseen = (sql: Sql, realm: string, directoryId: string, syncId: string, most: number) =>
+/** The ids of users whom the directory had and a full sync has not seen. */
+export const unseen = (realm: string, directoryId: string, syncId: string) => fragment`
+  select user_id from directory_person
+  where realm_id = ${realm} and directory_id = ${directoryId} and enabled_there and seen_in is distinct from ${syncId}`;
+
+export const dnOf = async (sql: Sql, realm: string, userId: string): Promise<string> =>
+  (await sql<{ dn: string }>`select dn from directory_person where realm_id = ${realm} and user_id = ${userId}`)[0]
+    ?.dn ?? '';
+
+/** @param but ids of users to pass over. @returns whom the directory doesn't have any more, and whether they were enabled here until now */
+export const disableUnseen = (
+  sql: Sql,
+  realm: string,
+  directoryId: string,
+  { syncId, most, but }: { syncId: string; most: number; but: readonly string[] },
+) =>
   sql<{ id: string; username: string; enabled: boolean }>`
     with gone as (
-      select user_id from directory_person
-      where realm_id = ${realm} and directory_id = ${directoryId} and enabled_there and seen_in is distinct from ${syncId}
-      limit ${most} for update
+      ${unseen(realm, directoryId, syncId)} and user_id <> all(${but}::uuid[]) limit ${most} for update
     ), told as (
       update directory_person p set enabled_there = false from gone
       where p.realm_id = ${realm} and p.user_id = gone.user_id returning p.user_id

@@ -8,6 +8,7 @@ import type { UserProfile } from '../../contract/user-profile.ts';
 import { isTaken } from '../../db/error-code.ts';
 import { fragment } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import { administratorToKeep, isLastAdministrator, KEPT_ADMINISTRATOR } from '../../domain/administrators.ts';
 import { byDirectory, Superseded } from '../../domain/directories.ts';
 import { endAccess } from '../../domain/end-access.ts';
 import { giveDefaults } from '../../domain/new-users.ts';
@@ -61,6 +62,14 @@ export interface Written {
   failures: { person: DirectoryPerson; message: string }[];
   /** Who came, but for what the realm's user profile refuses. */
   partly: { person: DirectoryPerson; message: string }[];
+}
+
+export interface Disabling {
+  before: NonNullable<Batch['before']>;
+  behind(tx: Tx, count: number): Promise<void>;
+  most: number;
+  /** By id the distinguished names of administrators who stay enabled: the caller passes the same map until there are no more. */
+  kept: Map<string, string>;
 }
 
 const fold = (name: string): string => name.normalize('NFKC').toLowerCase();
@@ -128,15 +137,38 @@ export function createFromDirectory({
     };
   }
 
-  async function write(tx: Tx, batch: Batch): Promise<Written> {
-    const { realm, directoryId, alias, people } = batch;
+  /**
+   * Leaves the last administrator of master enabled. What the directory says is not marked as followed, so each sync
+   * tries again until there is another administrator.
+   */
+  async function withAdministrator(
+    tx: Tx,
+    people: readonly DirectoryPerson[],
+    rows: Awaited<ReturnType<typeof store.known>>,
+  ): Promise<{ people: readonly DirectoryPerson[]; partly: Written['partly'] }> {
+    const disabled = people.flatMap((person, i) => (person.enabled ? [] : (rows[i]?.was?.id ?? [])));
+    const kept = await administratorToKeep(tx.sql, fragment`select unnest(${disabled}::uuid[])`);
+    const stays = (i: number) => kept !== undefined && rows[i]?.was?.id === kept;
+    return {
+      people: people.map((person, i) => (stays(i) ? { ...person, enabled: true } : person)),
+      partly: people.flatMap((person, i) => (stays(i) ? [{ person, message: KEPT_ADMINISTRATOR }] : [])),
+    };
+  }
+
+  /** @param keepsAdministrator where the same write was refused, as it would have left master with no administrator */
+  async function write(tx: Tx, batch: Batch, keepsAdministrator: boolean): Promise<Written> {
+    const { realm, directoryId, alias } = batch;
     const by = byDirectory(alias);
     const failures: Written['failures'] = [];
     const partly: Written['partly'] = [];
     if (batch.before && !(await batch.before(tx))) throw new Superseded();
     if (batch.syncId !== undefined && batch.seen && batch.seen.length > 0)
       await store.seen(tx.sql, realm, directoryId, batch.syncId, batch.seen);
-    const rows = await store.known(tx.sql, realm, directoryId, people);
+    const rows = await store.known(tx.sql, realm, directoryId, batch.people);
+    const { people, partly: kept } = keepsAdministrator
+      ? await withAdministrator(tx, batch.people, rows)
+      : { people: batch.people, partly: [] };
+    partly.push(...kept);
     const profile = await readProfile(tx.sql, realm);
     const mine = new Set(rows.flatMap(({ was }) => was?.id ?? []));
     const names = new Set<string>();
@@ -231,6 +263,40 @@ export function createFromDirectory({
     await passwordsChanged(tx, by, realm, people);
   }
 
+  const disableUnseen = (
+    { realm, directoryId, alias, syncId }: Pick<Batch, 'realm' | 'directoryId' | 'alias'> & { syncId: string },
+    { before, behind, most, kept }: Disabling,
+    keepsAdministrator = false,
+  ): Promise<number> =>
+    transact(
+      realm,
+      async (tx) => {
+        if (!(await before(tx))) throw new Superseded();
+        if (keepsAdministrator) {
+          const unseen = store.unseen(realm, directoryId, syncId);
+          const id = await administratorToKeep(tx.sql, unseen);
+          if (id !== undefined) kept.set(id, await store.dnOf(tx.sql, realm, id));
+        }
+        const but = [...kept.keys()];
+        const gone = await store.disableUnseen(tx.sql, realm, directoryId, { syncId, most, but });
+        const by = byDirectory(alias);
+        const disabled = gone.filter(({ enabled }) => enabled);
+        for (const { id, username } of disabled)
+          tx.record({
+            type: 'USER_UPDATED',
+            realm,
+            by,
+            subject: userParty(id, username),
+            data: { directory: alias, fields: ['enabled'], removed: true },
+          });
+        if (disabled.length > 0)
+          await endAccess(tx, realm, { people: disabled.map(({ id }) => id), cause: 'disabled', by, at: now() });
+        await behind(tx, disabled.length);
+        return gone.length;
+      },
+      { bookkeeping: true },
+    );
+
   const sum = (a: Written, b: Written): Written => ({
     added: a.added + b.added,
     updated: a.updated + b.updated,
@@ -243,11 +309,12 @@ export function createFromDirectory({
    * Writes them in one transaction. Where one of them has what somebody got at the same moment, the others are written without
    * it. @throws Superseded
    */
-  async function writeBatch(batch: Batch): Promise<Written> {
+  async function writeBatch(batch: Batch, keepsAdministrator = false): Promise<Written> {
     const { people } = batch;
     try {
-      return await transact(batch.realm, (tx) => write(tx, batch), { bookkeeping: true });
+      return await transact(batch.realm, (tx) => write(tx, batch, keepsAdministrator), { bookkeeping: true });
     } catch (error) {
+      if (!keepsAdministrator && isLastAdministrator(error)) return writeBatch(batch, true);
       if (!isTaken(error)) throw error;
       const [only] = people;
       if (people.length <= 1) {
@@ -261,7 +328,7 @@ export function createFromDirectory({
   }
 
   return {
-    write: writeBatch,
+    write: (batch: Batch): Promise<Written> => writeBatch(batch),
     /** Of a directory's people exactly those are in these groups who are named; who came otherwise stays. */
     async setGroups(
       { sql, record }: Pick<Tx, 'sql' | 'record'>,
@@ -277,40 +344,18 @@ export function createFromDirectory({
           data: { directory: alias, fields: ['groups'] },
         });
     },
-    /**
-     * Whoever a full sync has not seen is disabled, so many at a time. @returns how many were; 0: there are no more
-     */
-    disableUnseen: (
+    /** Disables users whom a full sync has not seen, so many at a time. @returns how many there were; 0: there are no more */
+    async disableUnseen(
       from: Pick<Batch, 'realm' | 'directoryId' | 'alias'> & { syncId: string },
-      {
-        before,
-        behind,
-        most,
-      }: Required<Pick<Batch, 'before'>> & { behind(tx: Tx, count: number): Promise<void>; most: number },
-    ): Promise<number> =>
-      transact(
-        from.realm,
-        async (tx) => {
-          const { realm, directoryId, alias, syncId } = from;
-          if (!(await before(tx))) throw new Superseded();
-          const gone = await store.disableUnseen(tx.sql, realm, directoryId, syncId, most);
-          const by = byDirectory(alias);
-          const disabled = gone.filter(({ enabled }) => enabled);
-          for (const { id, username } of disabled)
-            tx.record({
-              type: 'USER_UPDATED',
-              realm,
-              by,
-              subject: userParty(id, username),
-              data: { directory: alias, fields: ['enabled'], removed: true },
-            });
-          if (disabled.length > 0)
-            await endAccess(tx, realm, { people: disabled.map(({ id }) => id), cause: 'disabled', by, at: now() });
-          await behind(tx, disabled.length);
-          return gone.length;
-        },
-        { bookkeeping: true },
-      ),
+      how: Disabling,
+    ): Promise<number> {
+      try {
+        return await disableUnseen(from, how);
+      } catch (error) {
+        if (!isLastAdministrator(error)) throw error;
+        return disableUnseen(from, how, true);
+      }
+    },
   };
 }
 export type FromDirectoryWriter = ReturnType<typeof createFromDirectory>;

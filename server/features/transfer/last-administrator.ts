@@ -1,0 +1,28 @@
+// A plan for master is refused where it would leave no administrator, before anything is written: a dry run says the same.
+// Who is an administrator is domain/administrators.ts's.
+import { MASTER } from '../../contract/realms.ts';
+import type { Fragment, Sql } from '../../db/sql.ts';
+import { refuseLastAdministrator } from '../../domain/administrators.ts';
+import { strings } from '../../resource/items.ts';
+import type { PlannedChange } from '../../resource/part.ts';
+
+/** @param leaving a query that gives the ids of users whom the plan deletes or disables */
+export async function refuseWithoutAdministrator(
+  sql: Sql,
+  realm: string,
+  { changes, leaving }: { changes: readonly PlannedChange[]; leaving?: Fragment | undefined },
+): Promise<void> {
+  if (realm !== MASTER) return;
+  const of = (kind: string) => changes.filter((change) => change.kind === kind && change.action !== 'create');
+  const roles = of('adminRole').map(({ key, action, save: { permissions, groups, clients } }) => {
+    const isLimited = Array.isArray(groups) || Array.isArray(clients);
+    return { name: key, permissions: action === 'delete' || isLimited ? [] : strings(permissions) };
+  });
+  const off = (kind: string) =>
+    of(kind)
+      .filter(({ action, save }) => action === 'delete' || save.enabled === false)
+      .map(({ key, renamedFrom }) => renamedFrom ?? key);
+  const [providers, directories] = [off('identityProvider'), off('directory')];
+  if (leaving || roles.length + providers.length + directories.length > 0)
+    await refuseLastAdministrator(sql, { leaving, roles, providers, directories });
+}
