@@ -19,7 +19,7 @@ export const ProfileValidation = z
     maxLength: bound.describe('Characters that a value has at most'),
     pattern: text(255)
       .nullable()
-      .describe('A regular expression for the whole value, without repeated groups, back references and look-around'),
+      .describe('A regular expression for the whole value, without back references and look-around'),
     min: number.describe('The least number'),
     max: number.describe('The greatest number'),
     options: z.array(text(255)).max(500).nullable().describe('The values that there are'),

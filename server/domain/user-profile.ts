@@ -10,6 +10,7 @@ import {
   type UserProfile,
 } from '../contract/user-profile.ts';
 import type { Sql } from '../db/sql.ts';
+import { comparing, loadPatterns, patternFault, patternSize } from './pattern.ts';
 
 /** Of a user, as far as a profile speaks of it. */
 export interface ProfileData {
@@ -26,12 +27,43 @@ export const freshProfile: UserProfile = { unmanagedAttributes: 'enabled', attri
 export async function readProfile(sql: Sql, realm: string): Promise<UserProfile> {
   const [row] = await sql<{ profile: Partial<UserProfile> | null }>`
     select user_profile as profile from realm where realm_id = ${realm}`;
-  return { ...freshProfile, ...row?.profile };
+  const profile = { ...freshProfile, ...row?.profile };
+  await readyToJudge(profile);
+  warnOfUnusable(realm, profile);
+  return profile;
 }
 
 /** A profile with these fields in place of its own. */
-export const profileWith = (profile: UserProfile, changed: Readonly<Record<string, unknown>>): UserProfile =>
-  Profile.parse({ ...profile, ...changed });
+export async function profileWith(
+  profile: UserProfile,
+  changed: Readonly<Record<string, unknown>>,
+): Promise<UserProfile> {
+  const made = Profile.parse({ ...profile, ...changed });
+  await readyToJudge(made);
+  return made;
+}
+
+const patternOf = ({ validation: { pattern } }: ProfileAttribute): string | undefined => pattern ?? undefined;
+
+/** Each profile that `profileFaults` is given was made ready: what judges its patterns is there. */
+async function readyToJudge({ attributes }: UserProfile): Promise<void> {
+  if (attributes.some((attribute) => patternOf(attribute) !== undefined)) await loadPatterns();
+}
+
+const warned = new Set<string>();
+const MOST_WARNED = 1000;
+/** A pattern from before there were limits: it keeps nobody out, so its administrator has to hear of it. */
+function warnOfUnusable(realm: string, { attributes }: UserProfile): void {
+  for (const attribute of attributes) {
+    const pattern = patternOf(attribute);
+    const fault = pattern === undefined ? undefined : patternFault(pattern);
+    if (fault === undefined) continue;
+    const words = `The pattern of attribute ${attribute.name} in realm ${realm}’s user profile is not applied: it ${fault}`;
+    if (warned.has(words) || warned.size >= MOST_WARNED) continue;
+    warned.add(words);
+    process.emitWarning(words, 'UserProfileWarning');
+  }
+}
 
 /** What these objects of a realm document make of it. */
 export const profileIn = (
@@ -64,6 +96,7 @@ export function profileFaults(
   { by, before, after }: { by: ProfileParty | 'document'; before: ProfileData | undefined; after: ProfileData },
 ): FieldError[] {
   const declared = new Set(attributes.map(({ name }) => name));
+  const compare = comparing();
   const changes = (name: string) => !same(valuesOf(before, name), valuesOf(after, name));
   const ofDeclared = attributes.flatMap((attribute): FieldError[] => {
     const { name, edit, required } = attribute;
@@ -73,7 +106,7 @@ export function profileFaults(
     if (changed && by !== 'document' && !edit.includes(by)) return [{ path, message: 'can’t be changed here' }];
     if (values.length === 0 && (changed || !before) && required.includes(by === 'user' ? 'user' : 'admin'))
       return [{ path, message: 'is required' }];
-    return changed ? valueFaults(attribute, values).map((message) => ({ path, message })) : [];
+    return changed ? valueFaults(attribute, values, compare).map((message) => ({ path, message })) : [];
   });
   const open = unmanagedAttributes === 'enabled' || (unmanagedAttributes === 'adminEdit' && by !== 'user');
   const undeclared = open ? [] : Object.keys(after.attributes).filter((name) => !declared.has(name) && changes(name));
@@ -83,9 +116,14 @@ export function profileFaults(
   ];
 }
 
-function valueFaults({ type, multivalued, validation }: ProfileAttribute, values: readonly string[]): string[] {
+type Compare = ReturnType<typeof comparing>;
+function valueFaults(
+  { type, multivalued, validation }: ProfileAttribute,
+  values: readonly string[],
+  compare: Compare,
+): string[] {
   if (!multivalued && values.length > 1) return ['must have one value'];
-  const faults = values.map((value) => againstType(type, value) ?? againstRules(validation, type, value));
+  const faults = values.map((value) => againstType(type, value) ?? againstRules(validation, { type, value, compare }));
   return faults.filter((fault) => fault !== undefined).slice(0, 1);
 }
 
@@ -105,8 +143,7 @@ const againstType = (type: ProfileAttribute['type'], value: string): string | un
 
 function againstRules(
   { minLength, maxLength, pattern, min, max, options }: ProfileAttribute['validation'],
-  type: ProfileAttribute['type'],
-  value: string,
+  { type, value, compare }: { type: ProfileAttribute['type']; value: string; compare: Compare },
 ): string | undefined {
   const length = [...value].length;
   if (typeof minLength === 'number' && length < minLength) return `must have at least ${minLength} characters`;
@@ -114,21 +151,38 @@ function againstRules(
   if (options && !options.includes(value)) return `must be one of ${options.slice(0, 20).join(', ')}`;
   if (type === 'number' && typeof min === 'number' && Number(value) < min) return `must be at least ${min}`;
   if (type === 'number' && typeof max === 'number' && Number(value) > max) return `must be at most ${max}`;
-  if (typeof pattern === 'string' && !matches(pattern, value)) return 'has another form than it must';
+  if (typeof pattern === 'string' && compare(pattern, value) === false) return 'has another form than it must';
   return undefined;
 }
 
-/** A longer value has no form. */
-const LONGEST = 1024;
-const matches = (pattern: string, value: string): boolean =>
-  value.length <= LONGEST && new RegExp(`^(?:${pattern})$`, 'u').test(value);
+/** What the patterns of a profile have together at most: each new person is compared with all of them. */
+const LARGEST_TOGETHER = 4000;
 
-/** What is wrong with a profile itself. */
-export function faultsOfProfile({ attributes }: UserProfile): FieldError[] {
+/**
+ * What is wrong with a profile itself.
+ * @param before what is kept already: a pattern that stays is not asked about again
+ */
+export async function faultsOfProfile(profile: UserProfile, before: UserProfile = freshProfile): Promise<FieldError[]> {
+  await readyToJudge(profile);
+  const { attributes } = profile;
+  const kept = new Map(before.attributes.map((attribute) => [attribute.name, patternOf(attribute)]));
+  let together = 0;
+  const againstPattern = (attribute: ProfileAttribute): string | undefined => {
+    const pattern = patternOf(attribute);
+    if (pattern === undefined) return undefined;
+    const isOver = together > LARGEST_TOGETHER;
+    const fault = isOver ? undefined : patternFault(pattern);
+    together += isOver ? 0 : patternSize(pattern);
+    if (kept.get(attribute.name) === pattern) return undefined;
+    if (fault !== undefined || together <= LARGEST_TOGETHER) return fault;
+    return 'is one too many: the profile’s patterns are too large together';
+  };
   const names = attributes.map(({ name }) => name);
-  return attributes.flatMap(({ name, multivalued, type, validation }, i) => {
+  return attributes.flatMap((attribute, i) => {
+    const { name, multivalued, type, validation } = attribute;
     const fault = (field: string, message: string): FieldError => ({ path: `attributes[${i}].${field}`, message });
-    const { minLength, maxLength, min, max, pattern } = validation;
+    const { minLength, maxLength, min, max } = validation;
+    const pattern = againstPattern(attribute);
     const over = (least: number | null | undefined, most: number | null | undefined) =>
       typeof least === 'number' && typeof most === 'number' && least > most;
     return [
@@ -139,28 +193,9 @@ export function faultsOfProfile({ attributes }: UserProfile): FieldError[] {
       ...(type !== 'number' && (typeof min === 'number' || typeof max === 'number')
         ? [fault('validation.min', 'is for numbers alone, as max is')]
         : []),
-      ...(typeof pattern === 'string' && !isHarmless(pattern)
-        ? [
-            fault(
-              'validation.pattern',
-              'must be a regular expression without repeated groups, back references, look-around',
-            ),
-          ]
-        : []),
+      ...(pattern === undefined ? [] : [fault('validation.pattern', pattern)]),
     ];
   });
-}
-
-/** Such a pattern can't be made to run for long: a request would hold up everybody's. */
-function isHarmless(pattern: string): boolean {
-  try {
-    new RegExp(`^(?:${pattern})$`, 'u');
-  } catch {
-    return false;
-  }
-  const plain = pattern.replaceAll(/\\[^\d k]/gi, 'x').replaceAll(/\[[^\]]*\]/g, 'x');
-  const repeats = plain.match(/[*+]|\{\d+,(\d\d+)?\}/g) ?? [];
-  return !/\)[*+?{]|\\|\(\?(?!:)/.test(plain) && repeats.length <= 2 && !/\{\d{3,}/.test(plain);
 }
 
 /** What of a person's attributes somebody may see. */

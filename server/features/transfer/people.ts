@@ -144,7 +144,7 @@ async function refuseUnfit(
   }: { realm: string; importId: string; changes: readonly PlannedChange[]; mayKeepUnfit: boolean },
 ): Promise<void> {
   const declared = profileIn(changes.map(({ kind, key, save: fields }) => ({ kind, key, fields })));
-  const profile = profileWith(await readProfile(sql, realm), declared);
+  const profile = await profileWith(await readProfile(sql, realm), declared);
   if (hasNoRules(profile)) return;
   const faults: FieldError[] = [];
   let after = -1;

@@ -217,7 +217,7 @@ export function createTransfer({
       // Named behind its users, the realm would have been made under another name.
       if (!opened || displayNameIn(declared) !== displayName) throw new NotInsertable();
       // Each has to be looked at.
-      if (!hasNoRules(profileDeclared(declared))) throw new NotInsertable();
+      if (!hasNoRules(await profileDeclared(declared))) throw new NotInsertable();
       await people.finish();
       ready(request, declared);
       return await conclude(tx, request, { opened, document, people: insertedPeople(userRows, realm, people) });

@@ -55,10 +55,11 @@ export const userProfilePart: RealmPart = {
     const profile = await readProfile(sql, realm);
     return new Map(Object.entries(profile).map(([key, value]): [string, Existing] => [key, { fields: { value } }]));
   },
-  async whole(_, __, changes) {
+  async whole(sql, realm, changes) {
     const own = changes.find(({ kind, key }) => kind === 'userProfile' && key === 'attributes');
     if (!own) return [];
-    const faults = faultsOfProfile(profileWith(freshProfile, { attributes: own.fields.value }));
+    const wanted = await profileWith(freshProfile, { attributes: own.fields.value });
+    const faults = await faultsOfProfile(wanted, await readProfile(sql, realm));
     // an item's path ends in the field's name, as the faults' begin
     const above = own.path.replace(/\.?attributes$/, '');
     return faults.map((fault) => ({ ...fault, path: join(above, fault.path) }));

@@ -55,7 +55,7 @@ export async function documentOf(
   const oidc = clients
     .filter((client) => !isSaml(client))
     .map((client) => clientOf(client, { flows: aliases, known, notes }));
-  const profile = profileOf(realm, notes);
+  const profile = await profileOf(realm, notes);
   const settings = settingsOf(exported, realm, notes);
   // Keycloak's own flow does what this server's does; one that couldn't be carried over was told.
   if (typeof settings.browserFlow === 'string' && !bound(settings.browserFlow)) {

@@ -49,7 +49,10 @@ const numberOf = (value: unknown): number | undefined =>
 const known = (of: readonly string[] | null | undefined) =>
   (['admin', 'user'] as const).filter((party) => of?.includes(party));
 
-export function profileOf({ realm: key = '', components = {} }: Realm, notes: Notes): UserProfile | undefined {
+export async function profileOf(
+  { realm: key = '', components = {} }: Realm,
+  notes: Notes,
+): Promise<UserProfile | undefined> {
   const [said] = (components[PROVIDER] ?? []).flatMap(({ config: at }) => at?.['kc.user.profile.config'] ?? []);
   if (said === undefined) return undefined;
   const note = (field: string, why: string) => notes.add({ kind: 'realm', key, field: `userProfile.${field}` }, why);
@@ -68,15 +71,17 @@ export function profileOf({ realm: key = '', components = {} }: Realm, notes: No
     unmanagedAttributes: policies[policy] ?? 'adminEdit',
     attributes: (attributes ?? []).map((attribute) => attributeOf(attribute, note)),
   };
-  for (const { path, message } of faultsOfProfile(profile)) {
+  for (const { path, message } of await faultsOfProfile(profile)) {
     const [, i = '', field = ''] = /^attributes\[(\d+)\]\.(?:validation\.)?(\w+)/.exec(path) ?? [];
     const { name = '' } = profile.attributes[Number(i)] ?? {};
     note(`${name}.${field}`, message);
+    const without = (one: UserProfile['attributes'][number]) =>
+      field === 'pattern'
+        ? { ...one, validation: { ...one.validation, pattern: null } }
+        : { ...one, multivalued: false, validation: {} };
     profile = {
       ...profile,
-      attributes: profile.attributes.map((one, at) =>
-        at === Number(i) ? { ...one, multivalued: false, validation: {} } : one,
-      ),
+      attributes: profile.attributes.map((one, at) => (at === Number(i) ? without(one) : one)),
     };
   }
   const checked = Profile.safeParse(profile);
@@ -103,7 +108,7 @@ function attributeOf(given: z.output<typeof Attribute>, note: (field: string, wh
     maxLength: numberOf(length.max),
     min: type === 'number' ? numberOf(range.min) : undefined,
     max: type === 'number' ? numberOf(range.max) : undefined,
-    pattern: typeof pattern === 'string' ? pattern.replace(/^\^/, '').replace(/\$$/, '') : undefined,
+    pattern: typeof pattern === 'string' ? pattern.replace(/^\^/, '').replace(/(?<!\\)\$$/, '') : undefined,
     options: Array.isArray(options) ? options.map(String) : undefined,
   };
   return {

@@ -1,0 +1,89 @@
+// Owns: regular expressions that a realm's administrators set, run over what anybody sends: RE2, so in time that grows with the text alone.
+// Does not own: the program's own expressions; what a pattern is asked for (user-profile.ts).
+// Implements: decisions "Patterns".
+import type { RE2Set } from 're2js';
+import { translated, Unsupported } from './pattern-syntax.ts';
+
+/** A pattern may have this many characters, classes and groups, each counted as many times as it may repeat. */
+export const LARGEST_PATTERN = 1000;
+/** A longer text has no form. */
+export const LONGEST_TEXT = 1024;
+/** Of one person at once, each text's length by its pattern's size: under 50 ms, however bad the two are. */
+const MOST_WORK = 500_000;
+/** The engine's notes on a pattern; with more it is slower to find that they don't help. */
+const NOTES_BYTES = 65_536;
+
+interface Usable {
+  engine: RE2Set;
+  size: number;
+}
+type Compiled = Usable | { fault: string };
+
+let library: typeof import('re2js') | undefined;
+/** Before any of the others; most realms have no pattern, so a start doesn't load the engine. */
+export async function loadPatterns(): Promise<void> {
+  library ??= await import('re2js');
+}
+
+/** Compiled patterns that were used lately: the oldest go once they are too many or too large. */
+const KEPT = { patterns: 128, size: 20_000 };
+const kept = new Map<string, Compiled>();
+let keptSize = 0;
+const sizeOf = (of: Compiled | undefined) => (of && 'size' in of ? of.size : 0);
+
+function compiled(pattern: string): Compiled {
+  const known = kept.get(pattern) ?? compile(pattern);
+  keptSize += kept.delete(pattern) ? 0 : sizeOf(known);
+  kept.set(pattern, known);
+  for (const [oldest, of] of kept) {
+    if (kept.size === 1 || (kept.size <= KEPT.patterns && keptSize <= KEPT.size)) break;
+    kept.delete(oldest);
+    keptSize -= sizeOf(of);
+  }
+  return known;
+}
+
+function compile(pattern: string): Compiled {
+  if (!library) throw new Error('loadPatterns comes before any pattern');
+  try {
+    new RegExp(pattern, 'u');
+  } catch {
+    return { fault: 'is no regular expression' };
+  }
+  try {
+    const { re2, size } = translated(pattern);
+    if (size > LARGEST_PATTERN)
+      return { fault: `is too large: with its repetitions it may have ${LARGEST_PATTERN} parts` };
+    const engine = new library.RE2Set(library.RE2Set.ANCHOR_BOTH, 0, NOTES_BYTES);
+    engine.add(re2);
+    engine.compile();
+    return { engine, size };
+  } catch (error) {
+    if (error instanceof Unsupported) return { fault: `has what can’t be used here: ${error.message}` };
+    if (error instanceof library.RE2JSException) return { fault: `has what can’t be used here: ${error.message}` };
+    throw error;
+  }
+}
+
+/** Why a pattern can't be used, in words that follow its name; undefined: it can. */
+export function patternFault(pattern: string): string | undefined {
+  const of = compiled(pattern);
+  return 'fault' in of ? of.fault : undefined;
+}
+
+export const patternSize = (pattern: string): number => sizeOf(compiled(pattern));
+
+/**
+ * Compares one person's texts, each as a whole, with patterns; what is left once they took too much has no form.
+ * @returns undefined where the pattern can't be used
+ */
+export function comparing(): (pattern: string, text: string) => boolean | undefined {
+  let work = 0;
+  return (pattern, text) => {
+    const of = compiled(pattern);
+    if ('fault' in of) return undefined;
+    if (text.length > LONGEST_TEXT) return false;
+    work += of.size * text.length;
+    return work <= MOST_WORK && of.engine.match(text).length > 0;
+  };
+}
