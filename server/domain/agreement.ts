@@ -1,4 +1,5 @@
 // What a person agrees to, or has agreed to, for one client: by name, in all its parts. Pure. OIDC Core §3.1.2.4.
+import { ACCOUNT_SCOPE } from './scopes.ts';
 
 export interface Agreement {
   scopes: readonly string[];
@@ -9,6 +10,12 @@ export interface Agreement {
 }
 
 const among = (all: readonly string[], some: readonly string[]): boolean => some.every((one) => all.includes(one));
+
+/** Whether the user must agree: where the client says so, and always where the application would act in the user's account. */
+export const needsConsent = (
+  { consentRequired }: { consentRequired: boolean },
+  { scopes }: Pick<Agreement, 'scopes'>,
+): boolean => consentRequired || scopes.includes(ACCOUNT_SCOPE);
 
 /** Who never agreed has not agreed to nothing either: even that names the person to the client. */
 export const covers = (agreed: Agreement | undefined, asked: Agreement): boolean =>

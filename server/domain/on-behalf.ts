@@ -5,7 +5,7 @@ import { OAuthError } from '../http/oauth-error.ts';
 import type { Agreement } from './agreement.ts';
 import type { ScopeView } from './claims.ts';
 import { type PersonRow, personColumns } from './person.ts';
-import { OFFLINE, presentScopes, type ScopesOfClient } from './scopes.ts';
+import { ACCOUNT_SCOPE, OFFLINE, presentScopes, type ScopesOfClient } from './scopes.ts';
 
 /** The person, and what they agreed that this client may have. */
 export async function readSubject(sql: Sql, realm: string, userId: string, client: string) {
@@ -33,19 +33,22 @@ export function scopesOnBehalf(
   {
     scope,
     agreed,
+    account = agreed?.scopes.includes(ACCOUNT_SCOPE) ?? false,
     requestedScopes,
     resources,
   }: {
     /** Of the person's token. */
     scope: string | undefined;
     agreed: Pick<Agreement, 'scopes' | 'resources'> | undefined;
+    /** Whether the user has agreed that this client acts in their account, which every client needs. */
+    account?: boolean;
     requestedScopes: readonly string[] | undefined;
     resources: readonly string[];
   },
 ): ScopeView[] {
   const said = (scope ?? '').split(' ');
   const allowed = presentScopes(client, agreed?.scopes ?? said).filter(
-    ({ name }) => said.includes(name) && name !== OFFLINE,
+    ({ name }) => said.includes(name) && name !== OFFLINE && (account || name !== ACCOUNT_SCOPE),
   );
   const names = new Set(allowed.map(({ name }) => name));
   if (requestedScopes?.some((name) => !names.has(name)))

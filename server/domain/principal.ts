@@ -27,6 +27,8 @@ export interface Principal {
   permissions: ReadonlyMap<string, ReadonlySet<Permission>>;
   /** What is held in the home realm for single groups or clients alone. It counts where a route says so, and nowhere else. */
   limited: readonly Limited[];
+  /** A client that registers itself, whose scopes the realm's policy has judged (features/registration). */
+  registers?: true;
   session?: OwnSession;
   /** Epoch ms; null where the credential itself bounds it. */
   expiresAt: number | null;
@@ -44,6 +46,8 @@ export interface AccountHolder {
   csrf: string | undefined;
   /** Somebody acts for the person, and may only look. */
   acting: boolean;
+  /** An application's token in an administrator's account: it changes nothing there. */
+  onlyReads: boolean;
   /** The level that changes of how they sign in ask for, and whether it was proven a moment ago. */
   level: number;
   fresh: boolean;

@@ -11,6 +11,7 @@ const nobody: Principal = {
   realm: '',
   permissions: new Map(),
   limited: [],
+  registers: true,
   expiresAt: null,
 };
 export const callerOf = (by: By): Caller => ({ principal: nobody, by, expect: () => {} });

@@ -172,6 +172,15 @@ export interface RealmPart {
   /** People whom the caller could sign in as after these changes, as a query of ids; the caller must hold all that they hold. */
   signsInAs?(changes: readonly PlannedChange[], realm: string): Fragment | undefined;
   /**
+   * Fields, by path, by which these changes let an application act in users' accounts (the scope `account`); the caller must hold
+   * `users:write`.
+   */
+  lendsAccounts?(
+    sql: Sql,
+    realm: string,
+    changes: readonly PlannedChange[],
+  ): readonly string[] | Promise<readonly string[]>;
+  /**
    * Admin roles that come to count for more people by these changes, as a query of `name` and `permissions`; the caller must hold
    * what they allow over the realm.
    */

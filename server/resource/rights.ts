@@ -1,8 +1,10 @@
 // What whoever changes something must hold: nobody can give, or take over, what they do not hold.
 // Which clients a change reaches and which admin roles it gives is its part's to say. Decisions "Rights", "Tenancy".
+import type { Permission } from '../contract/permissions.ts';
 import { Problem } from '../contract/problem.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
 import { type Principal, permissionsIn } from '../domain/principal.ts';
+import { ACCOUNT_SCOPE } from '../domain/scopes.ts';
 import type { PlannedChange, RealmPart } from './part.ts';
 
 /** Whether the principal holds every one of `permissions` over `target` (`*`: over every realm). */
@@ -14,6 +16,25 @@ export const holdsAll = (principal: Principal, target: string, permissions: read
 export const escalation = (what: string) =>
   new Problem('privilege-escalation', `${what} carries more than your own permissions`);
 
+/** An application with the scope `account` can do in users' accounts what this permission allows. */
+const AS_USERS: Permission = 'users:write';
+const LENT = `the scope ${ACCOUNT_SCOPE}, by which an application acts in users’ accounts, needs the permission ${AS_USERS}`;
+
+const mayLendAccounts = (principal: Principal, realm: string): boolean =>
+  principal.registers === true || holdsAll(principal, realm, [AS_USERS]);
+
+/**
+ * @param paths the fields by which an application comes to act in users' accounts
+ * @throws Problem `privilege-escalation` naming them
+ */
+export function refuseLending(principal: Principal, realm: string, paths: readonly string[]): void {
+  if (paths.length === 0 || mayLendAccounts(principal, realm)) return;
+  throw new Problem('privilege-escalation', `${paths.join(', ')}: ${LENT}`, {
+    errors: paths.map((path) => ({ path, message: LENT })),
+    extra: { permission: AS_USERS },
+  });
+}
+
 interface GrantRow {
   holder: string;
   role: string;
@@ -21,7 +42,7 @@ interface GrantRow {
   target_realm: string;
 }
 
-/** @throws Problem `privilege-escalation` naming a client that holds more than the principal */
+/** @throws Problem `privilege-escalation` naming a client that holds more than the principal, or acts in users' accounts */
 export async function refuseStronger(
   sql: Sql,
   principal: Principal,
@@ -37,6 +58,16 @@ export async function refuseStronger(
   for (const grant of grants)
     if (!holdsAll(principal, grant.target_realm, grant.permissions))
       throw escalation(`The client ${grant.holder}, by its admin role ${grant.role},`);
+  if (mayLendAccounts(principal, realm)) return;
+  const [lent] = await sql<{ holder: string }>`
+    select c.client_id as holder from client c
+    join client_scope_link l on l.realm_id = c.realm_id and l.client = c.id
+    join client_scope s on s.realm_id = l.realm_id and s.id = l.scope_id and s.name = ${ACCOUNT_SCOPE}
+    where c.realm_id = ${realm} and c.client_id = any(${clientIds}::text[]) order by c.client_id limit 1`;
+  if (lent)
+    throw new Problem('privilege-escalation', `The client ${lent.holder}: ${LENT}`, {
+      extra: { permission: AS_USERS },
+    });
 }
 
 /** @throws Problem `privilege-escalation` naming somebody who holds more than the principal */
@@ -83,10 +114,12 @@ export async function refuseEscalation(
   }
   await refuseStronger(sql, principal, realm, [...clients]);
   for (const part of parts) {
-    const own = part.signsInAs || part.extends ? changes.filter(({ kind }) => kind === part.kind) : [];
+    const own =
+      part.signsInAs || part.extends || part.lendsAccounts ? changes.filter(({ kind }) => kind === part.kind) : [];
     if (own.length === 0) continue;
     const people = part.signsInAs?.(own, realm);
     if (people) await refuseStrongerPeople(sql, principal, realm, people);
+    refuseLending(principal, realm, (await part.lendsAccounts?.(sql, realm, own)) ?? []);
     const roles = part.extends?.(own, realm);
     for (const role of roles ? await sql<{ name: string; permissions: string[] }>`${roles}` : [])
       if (!holdsAll(principal, realm, role.permissions))

@@ -61,6 +61,9 @@ export async function getCode(
   const verifier = newVerifier();
   let page = await person.open(authorizePath(realm, clientId, verifier, more.parameters));
   if (page.heading === 'Sign in') page = await person.fill(page, { username, password: PASSWORD });
+  // Any application with the scope account asks, whatever its client says.
+  const agrees = page.heading === 'Allow access?' && (more.parameters?.scope ?? '').split(' ').includes('account');
+  if (agrees) page = await person.post(`/realms/${realm}/oauth2/consent`, { ...page.fields, decision: 'allow' });
   const code = new URL(page.url).searchParams.get('code');
   if (!code) throw new Error(`no code: ${page.status} ${page.url} ${page.heading}`);
   return { person, code, verifier };

@@ -76,6 +76,9 @@ export async function signedIn(server: TestServer, more: Record<string, string> 
 export async function signInAt(person: Person, path: string): Promise<Record<string, string>> {
   let page = await person.open(path);
   if (page.heading === 'Sign in') page = await person.fill(page, { username: 'alice', password: PASSWORD });
+  const asksForAccount = (new URL(path, page.url).searchParams.get('scope') ?? '').split(' ').includes('account');
+  if (page.heading === 'Allow access?' && asksForAccount)
+    page = await person.post(`/realms/${REALM}/oauth2/consent`, { ...page.fields, decision: 'allow' });
   const answer = told(page);
   if (!answer) throw new Error(`the relying party was told nothing: ${page.status} ${page.url} ${page.heading}`);
   return answer;

@@ -46,7 +46,8 @@ export function createHolders({
       const acting = impersonator !== null;
       const level = levelFor(factors, session.standing.types);
       const fresh = freshLevel(factors, session.factors, now()) >= level;
-      return { userId, username, sessionId, clientId: undefined, csrf: csrfOf(session), acting, level, fresh };
+      const own = { clientId: undefined, csrf: csrfOf(session), onlyReads: false };
+      return { userId, username, sessionId, ...own, acting, level, fresh };
     },
 
     async byToken(realm: string, presented: PresentedToken): Promise<AccountHolder | undefined> {
@@ -54,15 +55,22 @@ export function createHolders({
       if (!claims || !isPersons(claims)) return undefined;
       if (!(claims.scope ?? '').split(' ').includes(ACCOUNT_SCOPE))
         throw new Problem('insufficient-scope', `This needs an access token with the scope ${ACCOUNT_SCOPE}`);
-      const person = await store.enabledPerson(sql, realm, subjects.find(realm, claims) ?? null);
+      const { client_id: clientId } = claims;
+      const person = await store.tokenHolder(sql, realm, { userId: subjects.find(realm, claims) ?? null, clientId });
       if (!person) return undefined;
       const acting = claims.act !== undefined;
-      const { types, ...them } = person;
+      const { types, agreed, administers: onlyReads, ...them } = person;
+      // Whichever way the token came: an old refresh token, an exchange, a client that asked for no consent once.
+      if (!agreed)
+        throw new Problem(
+          'insufficient-scope',
+          `The user has not agreed that ${clientId} acts in their account: ask for the scope ${ACCOUNT_SCOPE} again`,
+        );
       const level = levelFor(factors, types);
       const said = SignedIn.safeParse(claims).data;
       const isRecent = said !== undefined && said.auth_time >= now().getTime() / 1000 - FRESH_SECONDS;
       const fresh = isRecent && said.acr >= level;
-      return { ...them, sessionId: claims.sid, clientId: claims.client_id, csrf: undefined, acting, level, fresh };
+      return { ...them, sessionId: claims.sid, clientId, csrf: undefined, acting, onlyReads, level, fresh };
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { OwnApplication } from '../../contract/account.ts';
 import type { Sql } from '../../db/sql.ts';
 import { type PersonRow, personColumns, rolesOf } from '../../domain/person.ts';
+import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
 import { credentialTypes } from '../../domain/standing.ts';
 
 export interface Profile {
@@ -11,13 +12,26 @@ export interface Profile {
   last_name: string | null;
 }
 
-export async function enabledPerson(
+/** The user of a token of that client, and whether they have agreed that it acts in their account. */
+export async function tokenHolder(
   sql: Sql,
   realm: string,
-  id: string | null,
-): Promise<{ userId: string; username: string; types: string[] } | undefined> {
-  const [row] = await sql<{ userId: string; username: string; types: string[] }>`
-    select u.id as "userId", u.username, ${credentialTypes} from realm_user u where realm_id = ${realm} and id = ${id} and enabled`;
+  { userId, clientId }: { userId: string | null; clientId: string | undefined },
+) {
+  const [row] = await sql<{
+    userId: string;
+    username: string;
+    types: string[];
+    administers: boolean;
+    agreed: boolean;
+  }>`
+    select u.id as "userId", u.username, ${credentialTypes},
+      exists (select from admin_grant g where g.realm_id = u.realm_id and g.user_id = u.id) as administers,
+      exists (
+        select from consent s join client c on c.realm_id = s.realm_id and c.id = s.client
+        where s.realm_id = u.realm_id and s.user_id = u.id and c.client_id = ${clientId ?? null}
+          and ${ACCOUNT_SCOPE} = any(s.scopes)) as agreed
+    from realm_user u where u.realm_id = ${realm} and u.id = ${userId} and u.enabled`;
   return row;
 }
 

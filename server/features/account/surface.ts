@@ -36,8 +36,14 @@ export const createPersonGuard = ({ baseUrl }: { baseUrl: string }) => ({
   },
   arrived(request: FastifyRequest, holder: AccountHolder | undefined): AccountHolder {
     if (!holder) throw new Problem('unauthenticated', 'Sign in, or send an access token with the scope account');
-    if (holder.acting && request.method !== 'GET' && request.method !== 'HEAD')
+    const writes = request.method !== 'GET' && request.method !== 'HEAD';
+    if (holder.acting && writes)
       throw new Problem('forbidden', 'Who acts for somebody changes nothing in their account');
+    if (holder.onlyReads && writes)
+      throw new Problem(
+        'forbidden',
+        `An application changes nothing in an administrator's account: sign in at ${baseUrl}/realms/${realmOf(request)}/account`,
+      );
     request.holder = holder;
     request.party = userParty(holder.userId, holder.username);
     return holder;

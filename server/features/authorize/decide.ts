@@ -1,5 +1,5 @@
 // What an authorization request needs next: pure. OIDC Core §3.1.2.3 and §3.1.2.4.
-import { type Agreement, covers } from '../../domain/agreement.ts';
+import { type Agreement, covers, needsConsent } from '../../domain/agreement.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
 import type { Missing } from '../sign-in/service.ts';
 import type { AuthorizationRequest } from './checks.ts';
@@ -68,7 +68,7 @@ function decideActing(request: Request, userId: string, { expectedUser, consente
   if (anew || maxAgeSeconds !== undefined || requiredLevel > 0)
     return refuse('login_required', 'The person themselves would have to sign in');
   if (expectedUser !== undefined && userId !== expectedUser) return refuse('login_required', 'It is somebody else');
-  const agreed = !client.consentRequired || covers(consented, toAgree);
+  const agreed = !needsConsent(client, toAgree) || covers(consented, toAgree);
   return agreed && !request.administers && !prompt.has('consent')
     ? { do: 'code' }
     : refuse('consent_required', 'The person themselves would have to agree');
@@ -88,7 +88,11 @@ export function decide(request: Request, known: Known): Step {
   if (known.agreed) return { do: 'code' };
   const agreed = covers(known.consented, request.toAgree);
   // Admin rights are lent anew each time: an earlier agreement would do for any program on the same machine.
-  if (request.administers || request.prompt.has('consent') || (request.client.consentRequired && !agreed)) {
+  if (
+    request.administers ||
+    request.prompt.has('consent') ||
+    (needsConsent(request.client, request.toAgree) && !agreed)
+  ) {
     return silent ? refuse('consent_required', 'The person has to agree') : { do: 'consent' };
   }
   return { do: 'code' };

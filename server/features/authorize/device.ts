@@ -9,7 +9,7 @@ import { newToken, sha256 } from '../../crypto/tokens.ts';
 import { newUserCode, readUserCode, shownUserCode } from '../../crypto/user-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
-import { covers } from '../../domain/agreement.ts';
+import { covers, needsConsent } from '../../domain/agreement.ts';
 import { type Attempts, inRealm } from '../../domain/attempts.ts';
 import * as devices from '../../domain/device-codes.ts';
 import type { Factors } from '../../domain/factors.ts';
@@ -135,7 +135,9 @@ export function createDevices(deps: DevicesDeps) {
 
   /** Whether there is anything to agree to beside the device itself. */
   async function isAgreed(realm: string, session: LiveSession, { client, asked }: Found): Promise<boolean> {
-    return !client.consentRequired || covers(await consents.of(realm, session.userId, client), asked.toAgree);
+    return (
+      !needsConsent(client, asked.toAgree) || covers(await consents.of(realm, session.userId, client), asked.toAgree)
+    );
   }
 
   async function confirm(context: Signed, found: Found, since: number): Promise<FastifyReply> {

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { refersToNothing } from '../../db/error-code.ts';
 import type { Transact } from '../../db/transact.ts';
+import { needsConsent } from '../../domain/agreement.ts';
 import type { Factors } from '../../domain/factors.ts';
 import type { Subjects } from '../../domain/subjects.ts';
 import type { Refusals } from '../../events/refusals.ts';
@@ -148,7 +149,9 @@ export function createAuthorization(deps: AuthorizationDeps) {
       agreed,
       expectedUser: await expectedUser(realm, asked, session),
       consented:
-        session && asked.client.consentRequired ? await consents.of(realm, session.userId, asked.client) : undefined,
+        session && needsConsent(asked.client, asked.toAgree)
+          ? await consents.of(realm, session.userId, asked.client)
+          : undefined,
     });
     if (step.do === 'refuse') throw step.error;
     if (step.do === 'sign-in' || !session) {

@@ -3,7 +3,8 @@
 // Implements: decisions "Client scope"; specification 2.10, 4.10.
 import { ClientScope, clientScopeRoutes } from '../../contract/client-scopes.ts';
 import { fragment } from '../../db/sql.ts';
-import { asSet, strings } from '../../resource/items.ts';
+import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
+import { asSet, join, strings } from '../../resource/items.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { setClaims } from './store.ts';
 
@@ -29,6 +30,11 @@ export const createClientScopeResource = ({ now }: { now: () => Date }): Resourc
       references: ({ fields }) => strings(fields.claims).map((key) => ({ kind: 'claim', key, path: 'claims' })),
       link: setClaims,
       renames: {},
+      // The clients that have it under its old name would act in users' accounts.
+      lendsAccounts: (_, __, changes) =>
+        changes.flatMap(({ key, path, renamedFrom }) =>
+          key === ACCOUNT_SCOPE && renamedFrom !== undefined ? [join(path, 'name')] : [],
+        ),
     },
     { now },
   );

@@ -8,7 +8,8 @@ import type { FieldError } from '../../contract/problem.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import { clientReached } from '../../domain/reach.ts';
-import { asSet, clientRoleKey, declared, strings } from '../../resource/items.ts';
+import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
+import { asSet, clientRoleKey, declared, join, strings } from '../../resource/items.ts';
 import type { Fields, Item, PlannedChange, Reference, Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { clientFaults, nameFaults, resourceFaults, serverNames, usesSecret } from './rules.ts';
@@ -26,6 +27,8 @@ const SETS = [
   'allowedResources',
   'requestUris',
 ] as const;
+
+const SCOPES = ['defaultClientScopes', 'optionalClientScopes'] as const;
 
 const canonical = (fields: Fields): Fields =>
   declared({
@@ -223,6 +226,12 @@ export const createClientResource = ({
       },
       subject: (key, id) => ({ type: 'client', id, name: key }),
       clientOf: (key) => key,
+      lendsAccounts: (_, __, changes) =>
+        changes.flatMap(({ path, before, save }) => {
+          const had = SCOPES.some((field) => strings(before?.[field]).includes(ACCOUNT_SCOPE));
+          const gets = SCOPES.filter((field) => strings(save[field]).includes(ACCOUNT_SCOPE));
+          return had ? [] : gets.map((field) => join(path, field));
+        }),
       // By the name under which it holds what it holds.
       actsAs: ({ key, renamedFrom }) => [renamedFrom ?? key],
     },

@@ -8,7 +8,10 @@ import type { RealmSettingsDto, SettingsInput } from '../../contract/settings.ts
 import { newToken, sha256 } from '../../crypto/tokens.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
 import type { Expect } from '../../http/etag.ts';
+import { refuseLending } from '../../resource/rights.ts';
+import type { Author } from '../settings/service.ts';
 import * as store from './store.ts';
 
 const DAY = 86_400_000;
@@ -46,7 +49,7 @@ export function createClientProvisioning({
   transact: Transact;
   settings: PolicySource & {
     get(realm: string): Promise<RealmSettingsDto>;
-    put(by: By, realm: string, input: SettingsInput, expect: Expect): Promise<RealmSettingsDto>;
+    put(author: Author, realm: string, input: SettingsInput, expect: Expect): Promise<RealmSettingsDto>;
   };
   now: () => Date;
   newId: () => string;
@@ -55,11 +58,11 @@ export function createClientProvisioning({
   return {
     get: async (realm: string): Promise<Provisioning> => viewOf(await settings.get(realm)),
 
-    async put(by: By, realm: string, input: Changes<Provisioning>, expect: Expect): Promise<Provisioning> {
+    async put(author: Author, realm: string, input: Changes<Provisioning>, expect: Expect): Promise<Provisioning> {
       const said = Object.entries(settingOf).filter(([field]) => Object.hasOwn(input, field));
       const change = Object.fromEntries(said.map(([field, setting]) => [setting, Reflect.get(input, field)]));
       // the tag is of what was shown here, not of all settings
-      return viewOf(await settings.put(by, realm, change, (current) => expect(viewOf(Object(current)))));
+      return viewOf(await settings.put(author, realm, change, (current) => expect(viewOf(Object(current)))));
     },
 
     tokens: async (realm: string, after: string | undefined, limit: number): Promise<InitialAccessToken[]> =>
@@ -78,11 +81,14 @@ export function createClientProvisioning({
       })),
 
     async makeToken(
-      by: By,
+      { principal, by }: Author,
       realm: string,
       { uses, expiresAt }: { uses: number; expiresAt?: number | undefined },
     ): Promise<InitialAccessToken & { token: string }> {
-      const { initialAccessTokenTtlSeconds: ttl } = await policyOf(settings, realm);
+      const { initialAccessTokenTtlSeconds: ttl, registration, allowedScopes } = await policyOf(settings, realm);
+      // Where everybody may register, the token adds nothing.
+      if (registration !== 'open' && allowedScopes.includes(ACCOUNT_SCOPE))
+        refuseLending(principal, realm, ['allowedScopes']);
       const at = now();
       const until = new Date(expiresAt ?? at.getTime() + ttl * 1000);
       if (until <= at)

@@ -5,6 +5,7 @@ import type { By } from '../../contract/events.ts';
 import * as admin from '../../contract/provisioning.ts';
 import * as api from '../../contract/registration.ts';
 import type { Attempts } from '../../domain/attempts.ts';
+import { principalOf } from '../../domain/principal.ts';
 import { bind } from '../../http/bind.ts';
 import { acceptEmptyJson } from '../../http/json-body.ts';
 import { network } from '../../http/network.ts';
@@ -82,7 +83,9 @@ export function registrationRoutes(
 
 export function provisioningRoutes(app: FastifyInstance, provisioning: ProvisioningService): void {
   bind(app, admin.getProvisioning, ({ params }) => provisioning.get(params.realm));
-  bind(app, admin.putProvisioning, ({ by, params, body, expect }) => provisioning.put(by, params.realm, body, expect));
+  bind(app, admin.putProvisioning, ({ by, params, body, expect, request }) =>
+    provisioning.put({ principal: principalOf(request), by }, params.realm, body, expect),
+  );
   bind(app, admin.listInitialAccessTokens, async ({ params, query, request, reply }) => {
     const rows = await provisioning.tokens(params.realm, cursorId(query.cursor), query.limit + 1);
     return page({ request, reply }, rows, query.limit, (token) => [token.id]);
@@ -93,7 +96,9 @@ export function provisioningRoutes(app: FastifyInstance, provisioning: Provision
     const rows = await provisioning.unused(params.realm, { days, after, limit: limit + 1 });
     return page({ request, reply }, rows, limit, (client) => [client.clientId]);
   });
-  bind(app, admin.createInitialAccessToken, ({ by, params, body }) => provisioning.makeToken(by, params.realm, body));
+  bind(app, admin.createInitialAccessToken, ({ by, params, body, request }) =>
+    provisioning.makeToken({ principal: principalOf(request), by }, params.realm, body),
+  );
   bind(app, admin.deleteInitialAccessToken, async ({ by, params }) => {
     await provisioning.removeToken(by, params.realm, params.id);
     return undefined;

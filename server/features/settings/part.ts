@@ -5,7 +5,7 @@ import type { Sql } from '../../db/sql.ts';
 import { anothersResource, isAnothers } from '../../http/own-addresses.ts';
 import { join, parsing } from '../../resource/items.ts';
 import type { Batch, Existing, Item, RealmPart, Saved } from '../../resource/part.ts';
-import { settingsFaults, settingsOf } from './rules.ts';
+import { accountLendingFields, settingsFaults, settingsOf } from './rules.ts';
 import { mergeSettings, readSettings, refuseTakenIssuer } from './store.ts';
 
 const events = { create: 'SETTINGS_UPDATED', update: 'SETTINGS_UPDATED', delete: 'SETTINGS_UPDATED' } as const;
@@ -42,6 +42,11 @@ export function createSettingsPart({ baseUrl }: { baseUrl: string }): RealmPart 
       const faults = settingsFaults(wanted, { baseUrl, changed: Object.keys(patch) });
       if (faults.length === 0) await refuseTakenIssuer(sql, realm, patch.issuer, 'realm.issuer');
       return faults.map((fault) => ({ ...fault, path: join('realm', fault.path) }));
+    },
+    async lendsAccounts(sql, realm, changes) {
+      const before = await settingsIn(sql, realm);
+      const patch = Object.fromEntries(changes.map(({ key, save }) => [key, save.value]));
+      return accountLendingFields(before, { ...before, ...patch }).map((field) => join('realm', field));
     },
     async write(sql, realm, { update }) {
       const patch = Object.fromEntries(update.map(({ key, fields }) => [key, fields.value]));

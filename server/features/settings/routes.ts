@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { getSettings, putSettings } from '../../contract/settings.ts';
 import type { Sql } from '../../db/sql.ts';
 import { managersOf } from '../../domain/ownership.ts';
+import { principalOf } from '../../domain/principal.ts';
 import { bind } from '../../http/bind.ts';
 import { markManaged } from '../../http/managed.ts';
 import type { SettingsService } from './service.ts';
@@ -14,8 +15,8 @@ export function settingsRoutes(app: FastifyInstance, { settings, sql }: { settin
     markManaged(reply, ...(await managersOf(sql, params.realm, SETTINGS)));
     return settings.get(params.realm);
   });
-  bind(app, putSettings, async ({ by, params, body, expect, reply }) => {
-    const saved = await settings.put(by, params.realm, body, expect);
+  bind(app, putSettings, async ({ by, params, body, expect, request, reply }) => {
+    const saved = await settings.put({ principal: principalOf(request), by }, params.realm, body, expect);
     markManaged(reply, ...(await managersOf(sql, params.realm, SETTINGS)));
     return saved;
   });

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { HIDES, hides, loopbackHosts } from '../../contract/names.ts';
 import type { FieldError } from '../../contract/problem.ts';
 import { freshSettings, type RealmSettingsDto, type SettingsInput } from '../../contract/settings.ts';
+import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
 import { anothersResource, isAnothers, type RealmAt } from '../../http/own-addresses.ts';
 
 /** What is stored: only what was set. */
@@ -35,6 +36,23 @@ export function changeOf(current: RealmSettingsDto, input: SettingsInput): Setti
   const patch: StoredSettings = Object.fromEntries(differing);
   const changes = differing.map(([field, to]) => ({ field, from: before.get(field) ?? null, to }));
   return { wanted: { ...current, ...patch }, patch, changes };
+}
+
+const OPENNESS = { closed: 0, token: 1, open: 2 } as const;
+/** Whether a list of hosts, which means any host where it is empty, takes a host that it did not take before. */
+const takesMore = (before: readonly string[], hosts: readonly string[]): boolean =>
+  before.length > 0 && (hosts.length === 0 || hosts.some((host) => !before.includes(host)));
+
+/** Fields by which more clients can register themselves with the scope `account` than before. */
+export function accountLendingFields(before: RealmSettingsDto, wanted: RealmSettingsDto): string[] {
+  if (!wanted.clientRegistrationScopes.includes(ACCOUNT_SCOPE)) return [];
+  const lists = ['clientRegistrationRedirectHosts', 'clientIdMetadataHosts'] as const;
+  return [
+    ...(before.clientRegistrationScopes.includes(ACCOUNT_SCOPE) ? [] : ['clientRegistrationScopes']),
+    ...(OPENNESS[wanted.clientRegistration] > OPENNESS[before.clientRegistration] ? ['clientRegistration'] : []),
+    ...(wanted.clientIdMetadataDocuments && !before.clientIdMetadataDocuments ? ['clientIdMetadataDocuments'] : []),
+    ...lists.filter((list) => takesMore(before[list], wanted[list])),
+  ];
 }
 
 /** Every field of `changed` that contradicts another; a contradiction that was there before blames nobody. */

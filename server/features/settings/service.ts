@@ -8,10 +8,12 @@ import { createRealmCache } from '../../db/cache.ts';
 import { constraintOf } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import type { Principal } from '../../domain/principal.ts';
 import { SUBJECT_TAKEN } from '../../domain/subjects.ts';
 import type { Expect } from '../../http/etag.ts';
 import { issuerOf } from '../../http/own-addresses.ts';
-import { changeOf, type StoredSettings, settingsFaults, settingsOf } from './rules.ts';
+import { refuseLending } from '../../resource/rights.ts';
+import { accountLendingFields, changeOf, type StoredSettings, settingsFaults, settingsOf } from './rules.ts';
 import * as store from './store.ts';
 
 export interface SettingsDeps {
@@ -19,6 +21,12 @@ export interface SettingsDeps {
   transact: Transact;
   baseUrl: string;
   now: () => Date;
+}
+
+/** The administrator who changes settings. */
+export interface Author {
+  principal: Principal;
+  by: By;
 }
 
 const SERIALIZATION_FAILURE = '40001';
@@ -54,7 +62,7 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
     },
 
     /** A field that is left out keeps its value; what changes nothing writes nothing. */
-    put: (by: By, realm: string, input: SettingsInput, expect: Expect): Promise<RealmSettingsDto> =>
+    put: ({ principal, by }: Author, realm: string, input: SettingsInput, expect: Expect): Promise<RealmSettingsDto> =>
       transact(realm, async (tx) => {
         const asked = (before: StoredSettings | undefined) => {
           if (!before) throw noRealm(realm);
@@ -65,11 +73,12 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
         const first = asked(await store.readSettings(tx.sql, realm));
         if (first.changes.length === 0) return first.current;
 
-        const { wanted, patch, changes } = asked(await store.lockSettings(tx.sql, realm));
+        const { current, wanted, patch, changes } = asked(await store.lockSettings(tx.sql, realm));
         const faults = settingsFaults(wanted, { baseUrl, changed: changes.map((c) => c.field) });
         if (patch.browserFlow !== undefined && !(await store.flowExists(tx.sql, realm, patch.browserFlow)))
           faults.push(unknownName('browserFlow', 'flow', patch.browserFlow));
         if (faults.length > 0) throw invalid(faults);
+        refuseLending(principal, realm, accountLendingFields(current, wanted));
         await store.refuseTakenIssuer(tx.sql, realm, patch.issuer, 'issuer');
         // Somebody else wrote the very same meanwhile: run again, find nothing to change and write nothing.
         if (changes.length === 0) throw Object.assign(new Error('settled meanwhile'), { code: SERIALIZATION_FAILURE });

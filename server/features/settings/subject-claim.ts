@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { RealmSettingsDto } from '../../contract/settings.ts';
 import { getSubjectClaim, putSubjectClaim, type SubjectClaim } from '../../contract/subject-claim.ts';
+import { principalOf } from '../../domain/principal.ts';
 import { bind } from '../../http/bind.ts';
 import type { SettingsService } from './service.ts';
 
@@ -12,11 +13,15 @@ const viewOf = ({ subjectStrategy: strategy, subjectAttribute: attribute }: Real
 
 export function subjectClaimRoutes(app: FastifyInstance, settings: Pick<SettingsService, 'get' | 'put'>): void {
   bind(app, getSubjectClaim, async ({ params: { realm } }) => viewOf(await settings.get(realm)));
-  bind(app, putSubjectClaim, async ({ by, params: { realm }, body: { strategy, attribute = null }, expect }) =>
+  bind(app, putSubjectClaim, async ({ by, params: { realm }, body: { strategy, attribute = null }, expect, request }) =>
     viewOf(
-      await settings.put(by, realm, { subjectStrategy: strategy, subjectAttribute: attribute }, (current) =>
-        // the tag is of what was shown here, not of all settings
-        expect(viewOf(Object(current))),
+      await settings.put(
+        { principal: principalOf(request), by },
+        realm,
+        { subjectStrategy: strategy, subjectAttribute: attribute },
+        (current) =>
+          // the tag is of what was shown here, not of all settings
+          expect(viewOf(Object(current))),
       ),
     ),
   );

@@ -8,6 +8,7 @@ import { isProven } from '../../domain/dpop.ts';
 import { isFor, readSubject, scopesOnBehalf, signedInOf } from '../../domain/on-behalf.ts';
 import { userParty } from '../../domain/party.ts';
 import { personOf } from '../../domain/person.ts';
+import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
 import { isPersons, type Subjects } from '../../domain/subjects.ts';
 import type { EventBatch } from '../../events/batch.ts';
 import { OAuthError } from '../../http/oauth-error.ts';
@@ -97,7 +98,13 @@ export function exchangeGrant({
       const minted = await mint.forPerson(realm, client, {
         person,
         about: (await subjects.of(realm, client, person))?.sub,
-        scopes: scopesOnBehalf(client, { scope: claims.scope, agreed, requestedScopes, resources }),
+        scopes: scopesOnBehalf(client, {
+          scope: claims.scope,
+          agreed,
+          account: row.consented?.scopes.includes(ACCOUNT_SCOPE) ?? false,
+          requestedScopes,
+          resources,
+        }),
         openid: false,
         jkt,
         resources,

@@ -132,16 +132,11 @@ describe('a person', () => {
     const { tokens } = await agreed();
     const own = await tokenWith('openid account');
     const listed = await (await account('consents', bearer(own.access_token))).json();
+    const consent = { clientName: null, resources: [], claims: [] };
+    const times = { grantedAt: expect.any(Number), updatedAt: expect.any(Number) };
     expect(listed).toEqual([
-      {
-        clientId: 'asks',
-        clientName: null,
-        scopes: ['offline_access', 'openid', 'profile'],
-        resources: [],
-        claims: [],
-        grantedAt: expect.any(Number),
-        updatedAt: expect.any(Number),
-      },
+      { clientId: 'asks', ...consent, scopes: ['offline_access', 'openid', 'profile'], ...times },
+      { clientId: 'manager', ...consent, scopes: ['account', 'openid'], ...times },
     ]);
     const userinfo = () => fetch(`${server.baseUrl}/realms/${REALM}/oauth2/userinfo`, bearer(tokens.access_token));
     expect((await userinfo()).status).toBe(200);
