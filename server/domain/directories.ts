@@ -9,3 +9,14 @@ export const byDirectory = (alias: string): By => ({
 
 /** Somebody else goes on with what was being written. */
 export class Superseded extends Error {}
+
+/** A field of an entry that is left out; the message holds no value. */
+export interface FieldFault {
+  field: string;
+  message: string;
+}
+
+export const describeFaults = (faults: readonly FieldFault[], came: boolean): string => {
+  const fields = faults.map(({ field, message }) => `${field}: ${message}`).join('; ');
+  return came ? `left out: ${fields}` : fields;
+};

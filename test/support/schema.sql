@@ -539,6 +539,7 @@ create table directory_person (
   enabled_there boolean not null,
   password_changed text,
   seen_in uuid,
+  gone boolean not null default false,
   primary key (realm_id, directory_id, external_id),
   constraint directory_person_realm_id_directory_id_fkey FOREIGN KEY (realm_id, directory_id) REFERENCES directory(realm_id, id) ON DELETE CASCADE,
   constraint directory_person_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE

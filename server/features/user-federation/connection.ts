@@ -216,7 +216,7 @@ export function entryOf({ dn, ...found }: { dn: string; [attribute: string]: unk
   }
   const bytes = (attribute: string) => byName.get(nameOf(attribute))?.values ?? [];
   return {
-    dn,
+    dn: dn.replaceAll('\0', '\\00'),
     bytes,
     values: (attribute) => bytes(attribute).map((value) => value.toString()),
     rest(attribute) {

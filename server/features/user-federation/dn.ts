@@ -1,11 +1,17 @@
 // One form for all ways of writing a distinguished name (RFC 4514), to find somebody by what a group calls them. Pure.
+import { createHash } from 'node:crypto';
+
+/** Longer ones stand as their digest, as an index takes no value of any length. */
+const LONGEST_KEY = 1_000;
 
 /** Case and spaces at the ends don't count, nor how a sign is escaped, nor the order within one step. */
 export function dnKey(dn: string): string {
-  return steps(dn)
+  const key = steps(dn)
     .map((step) => step.map(({ type, value }) => `${type}=${escaped(value)}`).sort())
     .map((step) => step.join('+'))
     .join(',');
+  if (key.length <= LONGEST_KEY) return key.replaceAll('\0', '\\00');
+  return `sha256=${createHash('sha256').update(key).digest('hex')}`;
 }
 
 interface Part {

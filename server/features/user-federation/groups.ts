@@ -20,7 +20,7 @@ export interface FoundGroup {
   /** Distinguished names in their one form, or usernames in lower case. */
   members: string[];
 }
-type Failure = store.SyncProgress['failures'][number];
+export type Failure = store.SyncProgress['failures'][number];
 
 /** Of the realm: the group that a directory's groups are in. */
 const rootOf = ({ alias, groups }: Pick<store.Directory, 'alias' | 'groups'>): string => groups?.below ?? `/${alias}`;
@@ -31,16 +31,18 @@ export const groupAttributes = ({ users, groups }: store.Directory): string[] =>
 /** Whom a group names, by their distinguished names or by their usernames. */
 const memberKey = (value: string): string => (value.includes('=') ? dnKey(value) : value.toLowerCase());
 
-/** @returns undefined: it has no name, or nothing that stays */
+/** What an entry says of a group, or why it makes none. */
 export async function groupOf(
   directory: store.Directory,
   session: Session,
   entry: Entry,
-): Promise<FoundGroup | undefined> {
+): Promise<FoundGroup | Failure> {
   const { nameAttribute = '', memberAttribute = '' } = directory.groups ?? {};
   const external = stableId(directory, entry);
-  const [name] = entry.values(nameAttribute);
-  if (external === undefined || name === undefined) return undefined;
+  const name = entry.values(nameAttribute)[0]?.trim();
+  const fault = (message: string): Failure => ({ entry: entry.dn, message });
+  if (external === undefined) return fault(`has no ${directory.users.uuidAttribute} that can be its stable id`);
+  if (name === undefined || name === '') return fault(`${nameAttribute} is missing`);
   return { external, dn: entry.dn, name, members: (await session.whole(entry, memberAttribute)).map(memberKey) };
 }
 
@@ -85,10 +87,14 @@ export function createDirectoryGroups({
       { sync, names }: { sync: string; names: Set<string> },
     ): Promise<Failure[]> {
       const failures: Failure[] = [];
+      const stableIds = new Set<string>();
       const good = found.flatMap((group) => {
         const path = `${rootOf(directory)}/${group.name}`;
-        const problem =
-          group.name.includes('/') || !GroupPath.safeParse(path).success
+        const isAgain = stableIds.has(group.external);
+        stableIds.add(group.external);
+        const problem = isAgain
+          ? 'another group has the same stable id'
+          : group.name.includes('/') || !GroupPath.safeParse(path).success
             ? 'has a name that no group can have here'
             : names.has(path.toLowerCase())
               ? 'has a name that another group has, too'
@@ -125,7 +131,8 @@ export function createDirectoryGroups({
       { id, key }: { id: string; key: string },
       found: readonly FoundGroup[],
     ): Promise<void> {
-      const good = found.flatMap((group) => {
+      const once = new Map(found.map((group) => [group.external, group]));
+      const good = [...once.values()].flatMap((group) => {
         const path = `${rootOf(directory)}/${group.name}`;
         return group.name.includes('/') || !GroupPath.safeParse(path).success ? [] : [{ ...group, path }];
       });

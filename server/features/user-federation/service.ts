@@ -8,6 +8,7 @@ import { Problem } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
+import { describeFaults } from '../../domain/directories.ts';
 import { DirectoryFault, type DirectoryOutbound, ldapts, withDirectory } from './connection.ts';
 import { personAttributes, personOf } from './entry.ts';
 import * as store from './store.ts';
@@ -84,7 +85,11 @@ export function createDirectories({ sql, transact, seal, outbound, syncs }: Dire
           ok: true,
           error: null,
           people: found.flatMap(({ person }) => person?.username ?? []).sort(),
-          faults: found.flatMap(({ entry, fault }) => (fault === undefined ? [] : [{ entry, message: fault }])),
+          faults: found.flatMap(({ entry, person, fault }) => {
+            if (person === undefined) return [{ entry, message: fault }];
+            const { faults, username } = person;
+            return faults.length === 0 ? [] : [{ entry, message: describeFaults(faults, username !== null) }];
+          }),
         };
       } catch (error) {
         if (!(error instanceof DirectoryFault)) throw error;

@@ -3,6 +3,7 @@
 // Does not own: local passwords, lock-outs (features/credentials), pages.
 // Implements: specification 4.2; decisions "User federation".
 import { randomBytes } from 'node:crypto';
+import type { Filter } from 'ldapts';
 import type { Seal } from '../../crypto/seal.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import { fragment } from '../../db/sql.ts';
@@ -11,10 +12,11 @@ import { createAttempts } from '../../domain/attempts.ts';
 import { createSemaphore } from '../../schedule/semaphore.ts';
 import type { ElsewhereAttempt, PasswordSource } from '../credentials/sources.ts';
 import type { DirectoryPerson, FromDirectoryWriter } from '../users/from-directory.ts';
-import { DirectoryFault, type DirectoryOutbound, type Entry, isBinary, ldapts, withDirectory } from './connection.ts';
+import { DirectoryFault, type DirectoryOutbound, type Entry, ldapts, withDirectory } from './connection.ts';
 import { personAttributes, personOf, stableId, writtenAttributes } from './entry.ts';
 import { type DirectoryGroups, groupAttributes } from './groups.ts';
 import { createLastPasswords, type LastPasswordDeps } from './last-passwords.ts';
+import { claimNamesAgain, filterOfIds } from './names-again.ts';
 import { climbed } from './nested.ts';
 import * as store from './store.ts';
 
@@ -52,17 +54,13 @@ export function createDirectorySource(
   const guesses = createAttempts({ ...GUESSES, now });
   const awayUntil = new Map<string, number>();
 
-  async function filterOf({ users }: store.Directory, username: string, external: string | undefined) {
+  async function filterOf({ users }: store.Directory, username: string) {
     const { AndFilter, EqualityFilter, FilterParser, OrFilter } = await ldapts();
     const names = [users.attributes.username, users.attributes.email].flatMap((attribute) => attribute ?? []);
     // as values of a filter that is no text: nothing in a name can make it another filter
-    const which =
-      external === undefined
-        ? new OrFilter({ filters: names.map((attribute) => new EqualityFilter({ attribute, value: username })) })
-        : new EqualityFilter({
-            attribute: users.uuidAttribute,
-            value: isBinary(users.uuidAttribute) ? Buffer.from(external, 'hex') : external,
-          });
+    const which = new OrFilter({
+      filters: names.map((attribute) => new EqualityFilter({ attribute, value: username })),
+    });
     return new AndFilter({ filters: [FilterParser.parseString(users.filter), which] });
   }
 
@@ -77,15 +75,19 @@ export function createDirectorySource(
   ): Promise<Answer> {
     const { base, scope } = directory.users;
     return withDirectory(directory, { outbound, timeoutMs: TIMEOUT_MS }, async (session): Promise<Answer> => {
-      const filter = await filterOf(directory, username, external);
-      const entries = await session.some({ base, scope, filter, attributes: personAttributes(directory) }, 2);
+      const find = (filter: Filter) =>
+        session.some({ base, scope, filter, attributes: personAttributes(directory) }, 2);
+      const linked = external === undefined ? [] : await find(await filterOfIds(directory, [external]));
+      // The name of a user whose entry is gone may be another entry's by now.
+      const isLinked = linked.length > 0;
+      const entries = isLinked ? linked : await find(await filterOf(directory, username));
       const [only] = entries;
       const { person } = only && entries.length === 1 ? personOf(directory, only) : {};
       // Names match there that aren't the same here: another case, a second address, one from before.
-      const unnamed = tried && external === undefined ? person?.external : undefined;
+      const unnamed = tried && !isLinked ? person?.external : undefined;
       const userId = await store.userOf(sql, directory.realm, directory.id, unnamed ?? null);
       const proven = await guessAt(userId, async (free) => {
-        if (free && only && person && tried && mayTry(directory, person, external !== undefined))
+        if (free && only && person && tried && mayTry(directory, person, isLinked))
           return session.proves(only.dn, password);
         await session.proves(`cn=${randomBytes(12).toString('hex')},${base}`, randomBytes(12).toString('hex'));
         return false;
@@ -127,7 +129,7 @@ export function createDirectorySource(
         const search = { base: of.base, scope: 'sub' as const, filter: holding(names), attributes };
         return session.pages(search, directory.pageSize);
       };
-      return climbed([person.dn, person.username], found, of.nested);
+      return climbed([person.dn, ...(person.login === '' ? [] : [person.login])], found, of.nested);
     });
   }
 
@@ -135,20 +137,40 @@ export function createDirectorySource(
   async function arrive(directory: store.Directory, person: DirectoryPerson): Promise<string | undefined> {
     const { realm, id: directoryId, alias, users } = directory;
     const found = await groupsOf(directory, person);
-    const { failures, partly } = await people.write({
-      realm,
-      directoryId,
-      alias,
-      fields: new Set(Object.keys(users.attributes)),
-      attributes: writtenAttributes(directory),
-      trustEmail: users.trustEmail,
-      people: [person],
-    });
-    const [failure] = failures;
-    if (failure)
-      log(`somebody of the directory ${alias} of ${realm} could not be taken: ${person.dn} ${failure.message}`);
-    for (const { message } of partly) log(`somebody of the directory ${alias} of ${realm} ${message} (${person.dn})`);
-    const id = failure ? undefined : await store.userOf(sql, realm, directoryId, person.external);
+    const from = { realm, directoryId, alias };
+    const write = (some: readonly DirectoryPerson[]) =>
+      people.write({
+        ...from,
+        fields: new Set(Object.keys(users.attributes)),
+        attributes: writtenAttributes(directory),
+        trustEmail: users.trustEmail,
+        people: some,
+      });
+    const { faulty } = await write([person]);
+    const waiting = new Map(
+      faulty.filter(({ waitsFor }) => waitsFor !== undefined).map((one) => [one.person.external, one]),
+    );
+    const left =
+      waiting.size === 0
+        ? faulty
+        : await withDirectory(directory, { outbound, timeoutMs: TIMEOUT_MS }, (session) =>
+            claimNamesAgain({
+              directory,
+              session,
+              waiting,
+              readsHolders: true,
+              write,
+              async disableAbsent(externals) {
+                if (directory.removed !== 'disable') return;
+                await people.disableAbsent(
+                  { ...from, externals },
+                  { before: async () => true, behind: async () => {}, kept: new Map() },
+                );
+              },
+            }),
+          );
+    for (const one of left) log(`an entry of the directory ${alias} of ${realm}: ${one.person.dn} ${one.message}`);
+    const id = await store.userOf(sql, realm, directoryId, person.external);
     if (id !== undefined && directory.groups) {
       const { nameAttribute } = directory.groups;
       const named = found.flatMap((entry) => {
@@ -181,7 +203,9 @@ export function createDirectorySource(
         if (!directory || typeof answer === 'string') continue;
         const { passwordChanged } = answer.found;
         try {
-          const stays = link && settled && directory.mode === 'import';
+          const isTheirs = link?.directory_id === directory.id && link.external_id === answer.found.external;
+          // an account that is disabled there is disabled here at once
+          const stays = isTheirs && settled && directory.mode === 'import' && answer.found.enabled;
           const userId = stays ? link.user_id : await arrive(directory, answer.found);
           if (userId === undefined) return 'wrong';
           await lastPasswords.remember(directory, userId, { password: attempt.password, passwordChanged });

@@ -144,16 +144,18 @@ export interface SyncProgress {
   updated: number;
   disabled: number;
   failures: { entry: string; message: string }[];
+  /** Where not all failures are named. */
+  failed?: number;
 }
-const MOST_ERRORS = 100;
+export const MOST_ERRORS = 100;
 
 export const progress = (
   sql: Sql,
   { realm, id, runner }: Mine,
-  { read, added, updated, disabled, failures }: SyncProgress,
+  { read, added, updated, disabled, failures, failed = failures.length }: SyncProgress,
 ) => sql`
   update directory_sync set read = read + ${read}::int, added = added + ${added}::int, updated = updated + ${updated}::int,
-    disabled = disabled + ${disabled}::int, failed = failed + ${failures.length}::int,
+    disabled = disabled + ${disabled}::int, failed = failed + ${failed}::int,
     errors = case when jsonb_array_length(errors) < ${MOST_ERRORS}::int
       then errors || ${JSON.stringify(failures.slice(0, MOST_ERRORS))}::jsonb else errors end
   where realm_id = ${realm} and id = ${id} and runner = ${runner}`;
@@ -208,7 +210,7 @@ export const groupIds = async (sql: Sql, realm: string, paths: readonly string[]
     ).map(({ path, id }) => [path, id]),
   );
 
-/** @returns groups that an entry filled until now and fills no more, as it has another name */
+/** @returns groups that an entry filled until now and that none fills any more, as it has another name */
 export const linkGroups = async (
   sql: Sql,
   realm: string,
@@ -227,15 +229,21 @@ export const linkGroups = async (
     from unnest(${externals}::text[], ${ids}::uuid[]) as e (external_id, group_id)
     on conflict (realm_id, directory_id, external_id) do update set group_id = excluded.group_id,
       seen_in = coalesce(excluded.seen_in, g.seen_in)`;
-  return left.map(({ group_id: id }) => id);
+  if (left.length === 0) return [];
+  const ofOthers = new Set(await groupsOf(sql, realm, directoryId));
+  return left.map(({ group_id: id }) => id).filter((id) => !ofOthers.has(id));
 };
 
-/** Forgets groups that a full sync has not seen. @returns which they were */
+/** Forgets groups that a full sync has not seen. @returns those that no other entry fills, as one with the same name would */
 export const unseenGroups = async (sql: Sql, realm: string, directoryId: string, syncId: string): Promise<string[]> =>
   (
     await sql<{ group_id: string }>`
-      delete from directory_group where realm_id = ${realm} and directory_id = ${directoryId} and seen_in is distinct from ${syncId}
-      returning group_id`
+      with gone as (
+        delete from directory_group where realm_id = ${realm} and directory_id = ${directoryId} and seen_in is distinct from ${syncId}
+        returning group_id
+      ) select distinct group_id from gone where not exists (
+        select from directory_group g where g.realm_id = ${realm} and g.directory_id = ${directoryId}
+          and g.group_id = gone.group_id and g.seen_in = ${syncId})`
   ).map(({ group_id: id }) => id);
 
 export const groupsOf = async (sql: Sql, realm: string, directoryId: string): Promise<string[]> =>

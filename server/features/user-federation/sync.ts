@@ -1,6 +1,6 @@
 // Owns: a sync with a directory as durable work: its pages written one by one, so that one which is broken off goes on with what
-// is written; people and groups that are gone; tries, schedules, syncs whose process died.
-// Does not own: how people are written (features/users/from-directory.ts), requests (routes.ts).
+// is written; groups; tries, schedules, syncs whose process died.
+// Does not own: the people of a sync (people-sync.ts), requests (routes.ts).
 // Implements: specification 4.2; decisions "User federation".
 
 import type { Filter } from 'ldapts';
@@ -10,15 +10,15 @@ import type { Seal } from '../../crypto/seal.ts';
 import type { RealmSql } from '../../db/realm-share.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
-import { KEPT_ADMINISTRATOR } from '../../domain/administrators.ts';
 import { Superseded } from '../../domain/directories.ts';
 import { type Job, type JobContext, job } from '../../jobs/job.ts';
 import type { Queue } from '../../jobs/queue.ts';
-import type { DirectoryPerson, FromDirectoryWriter } from '../users/from-directory.ts';
-import { DirectoryFault, type DirectoryOutbound, ldapts, type Session, withDirectory } from './connection.ts';
-import { changedAttribute, personAttributes, personOf, stableId, writtenAttributes } from './entry.ts';
-import { type DirectoryGroups, type FoundGroup, groupAttributes, groupOf } from './groups.ts';
+import type { FromDirectoryWriter } from '../users/from-directory.ts';
+import { DirectoryFault, type DirectoryOutbound, ldapts, withDirectory } from './connection.ts';
+import { changedAttribute } from './entry.ts';
+import { type DirectoryGroups, type Failure, type FoundGroup, groupAttributes, groupOf } from './groups.ts';
 import { flattened } from './nested.ts';
+import { createPeopleSync, type SyncRun } from './people-sync.ts';
 import * as store from './store.ts';
 
 const SYNC_JOB = 'directory-sync';
@@ -35,11 +35,6 @@ const LOST_AFTER_MS = 180_000;
 const LOOK_SECONDS = 30;
 /** How far the directory's clock may be behind ours. */
 const SKEW_MS = 300_000;
-/** Of people who could not be written, so many are tried again behind all others. */
-const MOST_AGAIN = 1_000;
-const AT_ONCE = 500;
-/** People that a sync has made: below, any plan is as good as another. */
-const FEW = 500;
 
 export interface SyncDeps {
   sql: Sql;
@@ -57,19 +52,6 @@ export interface SyncDeps {
 /** As Active Directory wants it, and OpenLDAP takes it. */
 const generalizedTime = (at: Date): string => `${at.toISOString().replaceAll(/[-:T]|\.\d+Z/g, '')}.0Z`;
 
-/** When a first sync has made so many that PostgreSQL's statistics are of another table: at its first page, and at ten times as many. */
-function createStatistics() {
-  let [made, next] = [0, FEW];
-  return {
-    due(added: number): boolean {
-      made += added;
-      if (made < next) return false;
-      next = made * 10;
-      return true;
-    },
-  };
-}
-
 export function createSyncs({
   sql,
   realmSql,
@@ -84,6 +66,7 @@ export function createSyncs({
 }: SyncDeps) {
   const party = ({ id, alias }: Pick<store.Directory, 'id' | 'alias'>) =>
     ({ type: 'object', id, name: `directory ${alias}` }) as const;
+  const peopleSync = createPeopleSync({ sql, realmSql, people });
 
   /** @returns the one that is under way, where there is one */
   async function begin(
@@ -115,78 +98,10 @@ export function createSyncs({
     return new AndFilter({ filters: [all, changed] });
   }
 
-  interface Run {
-    directory: store.Directory;
-    session: Session;
-    sync: store.SyncRow;
-    since: string | null;
-    mine(): store.Mine;
-    signal: AbortSignal;
-  }
-
-  /** @returns how many entries there were */
-  async function readPeople({ directory, session, sync, since, mine, signal }: Run): Promise<number> {
-    const { realm, users } = directory;
-    const from = {
-      realm,
-      directoryId: directory.id,
-      alias: directory.alias,
-      fields: new Set(Object.keys(users.attributes)),
-      attributes: writtenAttributes(directory),
-      trustEmail: users.trustEmail,
-      syncId: sync.id,
-      knownAlone: directory.mode === 'live',
-    };
-    const search = {
-      base: users.base,
-      scope: users.scope,
-      filter: await filterOf(directory, users.filter, since),
-      attributes: personAttributes(directory),
-    };
-    const write = (of: readonly DirectoryPerson[], seen: readonly string[], counted = true) =>
-      people.write({
-        ...from,
-        people: of,
-        seen,
-        before: (tx) => store.stillMine(tx.sql, mine()),
-        behind: async (tx, done, count) =>
-          void (await store.progress(tx.sql, mine(), { ...done, read: counted ? count : 0, failures: [] })),
-      });
-    const tell = (failures: store.SyncProgress['failures'], read = 0) =>
-      store.progress(realmSql(realm), mine(), { read, added: 0, updated: 0, disabled: 0, failures });
-    const again: DirectoryPerson[] = [];
-    const statistics = createStatistics();
-    let count = 0;
-    for await (const entries of session.pages(search, directory.pageSize)) {
-      signal.throwIfAborted();
-      count += entries.length;
-      const faults: store.SyncProgress['failures'] = [];
-      const good: DirectoryPerson[] = [];
-      for (const entry of entries) {
-        const { person, fault } = personOf(directory, entry);
-        if (person) good.push(person);
-        else faults.push({ entry: entry.dn, message: fault });
-      }
-      const seen = entries.flatMap((entry) => stableId(directory, entry) ?? []);
-      const { added, failures, partly } = await write(good, seen);
-      if (statistics.due(added)) await store.analyze(sql);
-      for (const { person, message } of failures) {
-        if (again.length < MOST_AGAIN) again.push(person);
-        else faults.push({ entry: person.dn, message });
-      }
-      const unfit = entries.length - good.length;
-      faults.push(...partly.map(({ person, message }) => ({ entry: person.dn, message })));
-      if (faults.length > 0) await tell(faults, unfit);
-    }
-    // A name that somebody else had until a later page is free by now.
-    if (again.length > 0) {
-      const { failures, partly } = await write(again, [], false);
-      await tell([...failures, ...partly].map(({ person, message }) => ({ entry: person.dn, message })));
-    }
-    return count;
-  }
-
-  async function* groupPages({ directory, session, since, signal }: Run): AsyncGenerator<FoundGroup[]> {
+  async function* groupPages(
+    { directory, session, since, signal }: SyncRun,
+    tell: (failures: Failure[]) => Promise<unknown>,
+  ): AsyncGenerator<FoundGroup[]> {
     const { groups: of } = directory;
     if (!of) return;
     const search = {
@@ -200,27 +115,30 @@ export function createSyncs({
       signal.throwIfAborted();
       // what comes in ranges is asked for group by group: there is no other way
       const found = await Promise.all(entries.map((entry) => groupOf(directory, session, entry)));
-      yield found.flatMap((group) => group ?? []);
+      const faults = found.flatMap((one) => ('entry' in one ? [one] : []));
+      if (faults.length > 0) await tell(faults);
+      yield found.flatMap((one) => ('entry' in one ? [] : [one]));
     }
   }
 
-  async function readGroups(run: Run): Promise<void> {
+  async function readGroups(run: SyncRun): Promise<void> {
     const { directory, sync, since, mine } = run;
     const { realm, groups: of, pageSize } = directory;
     if (!of) return;
     const names = new Set<string>();
-    const pages = groupPages(run);
+    const progress = { read: 0, added: 0, updated: 0, disabled: 0 };
+    const pages = groupPages(run, (failures) => store.progress(realmSql(realm), mine(), { ...progress, failures }));
     for await (const found of of.nested ? flattened(pages, pageSize) : pages) {
       run.signal.throwIfAborted();
       await written(realm, mine, async (tx) => {
         const failures = await groups.write(tx, directory, found, { sync: sync.id, names });
-        await store.progress(tx.sql, mine(), { read: 0, added: 0, updated: 0, disabled: 0, failures });
+        await store.progress(tx.sql, mine(), { ...progress, failures });
       });
     }
     if (since === null) await written(realm, mine, (tx) => groups.forget(tx, directory, sync.id));
   }
 
-  const written = (realm: string, mine: Run['mine'], work: (tx: Tx) => Promise<void>): Promise<void> =>
+  const written = (realm: string, mine: SyncRun['mine'], work: (tx: Tx) => Promise<void>): Promise<void> =>
     transact(
       realm,
       async (tx) => {
@@ -230,39 +148,12 @@ export function createSyncs({
       { bookkeeping: true },
     );
 
-  async function disableGone({ directory, sync, mine, signal }: Omit<Run, 'session'>): Promise<void> {
-    const { realm, id: directoryId, alias } = directory;
-    const done = { read: 0, added: 0, updated: 0, failures: [] };
-    const kept = new Map<string, string>();
-    let some = AT_ONCE;
-    while (some > 0) {
-      signal.throwIfAborted();
-      some = await people.disableUnseen(
-        { realm, directoryId, alias, syncId: sync.id },
-        {
-          before: (tx) => store.stillMine(tx.sql, mine()),
-          behind: async (tx, disabled) => void (await store.progress(tx.sql, mine(), { ...done, disabled })),
-          most: AT_ONCE,
-          kept,
-        },
-      );
-    }
-    const failures = [...kept.values()].map((entry) => ({ entry, message: KEPT_ADMINISTRATOR }));
-    if (failures.length > 0) await store.progress(realmSql(realm), mine(), { ...done, disabled: 0, failures });
-  }
-
-  async function readAll(run: Omit<Run, 'session'>): Promise<void> {
+  async function readAll(run: Omit<SyncRun, 'session'>): Promise<void> {
     const { directory, since } = run;
     await withDirectory(directory, { outbound, timeoutMs: TIMEOUT_MS }, async (session) => {
-      const count = await readPeople({ ...run, session });
-      // a filter or a right that was lost would disable everybody
-      if (since === null && count === 0 && (await store.hasPeople(sql, directory.realm, directory.id)))
-        throw new DirectoryFault('it has nobody any more, by this base and filter: nobody was disabled', {
-          forGood: true,
-        });
+      await peopleSync.read({ ...run, session }, await filterOf(directory, directory.users.filter, since));
       await readGroups({ ...run, session });
     });
-    if (since === null && directory.removed === 'disable') await disableGone(run);
   }
 
   async function finish(

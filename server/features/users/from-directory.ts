@@ -3,19 +3,19 @@
 // Does not own: reading directories (features/user-federation), who asks for it.
 // Implements: decisions "User federation", "Single sign-on and freshness".
 import type { By } from '../../contract/events.ts';
-import { withoutOldConfirmation } from '../../contract/phone.ts';
-import type { UserProfile } from '../../contract/user-profile.ts';
 import { isTaken } from '../../db/error-code.ts';
-import { fragment } from '../../db/sql.ts';
+import { type Fragment, fragment } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
 import { administratorToKeep, isLastAdministrator, KEPT_ADMINISTRATOR } from '../../domain/administrators.ts';
-import { byDirectory, Superseded } from '../../domain/directories.ts';
+import { byDirectory, describeFaults, type FieldFault, Superseded } from '../../domain/directories.ts';
 import { endAccess } from '../../domain/end-access.ts';
 import { giveDefaults } from '../../domain/new-users.ts';
 import { userParty } from '../../domain/party.ts';
-import { hasNoRules, type ProfileData, profileFaults, readProfile } from '../../domain/user-profile.ts';
+import { readProfile } from '../../domain/user-profile.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import type { Credentials } from '../credentials/service.ts';
+import { type Draft, draftOf, isVerified, lostFault } from './directory-fields.ts';
+import { type LostName, type Settled, settleNames } from './directory-names.ts';
 import * as store from './from-directory-store.ts';
 
 export interface DirectoryPerson {
@@ -23,7 +23,10 @@ export interface DirectoryPerson {
   external: string;
   dn: string;
   dnKey: string;
-  username: string;
+  /** Null: the entry has none that a user can have. */
+  username: string | null;
+  /** The username as groups name their members by it, in lower case; empty: none do. */
+  login: string;
   email: string | null;
   firstName: string | null;
   lastName: string | null;
@@ -31,6 +34,8 @@ export interface DirectoryPerson {
   enabled: boolean;
   /** As the directory writes it; null: it doesn't say. */
   passwordChanged: string | null;
+  /** What of the entry can't be taken. */
+  faults: FieldFault[];
 }
 /** Whose people they are, and what of them is the directory's to say. */
 export interface FromDirectory {
@@ -50,6 +55,10 @@ export interface Batch extends FromDirectory {
   syncId?: string;
   /** Only who is known here already. */
   knownAlone?: boolean;
+  /** No user gets a new name: another request took one at the same moment. */
+  keepsNames?: boolean;
+  /** The last administrator of master stays enabled: the same write was refused, as it would have left none. */
+  keepsAdministrator?: boolean;
   /** In the same transaction, before anything else; false: somebody else goes on with it, and nothing is written. */
   before?(tx: Tx): Promise<boolean>;
   /** In the same transaction, behind what was written. */
@@ -59,11 +68,19 @@ export interface Written {
   added: number;
   updated: number;
   disabled: number;
-  failures: { person: DirectoryPerson; message: string }[];
-  /** Who came, but for what the realm's user profile refuses. */
-  partly: { person: DirectoryPerson; message: string }[];
+  faulty: Faulty[];
+}
+/** An entry that was not taken, or not whole. */
+export interface Faulty {
+  person: DirectoryPerson;
+  message: string;
+  /** Whether its user was changed. */
+  updated: boolean;
+  /** Stable ids of entries that may give up a name that it claims, once they are written; undefined: nothing changes by waiting. */
+  waitsFor: readonly string[] | undefined;
 }
 
+/** How entries that are gone are worked off. */
 export interface Disabling {
   before: NonNullable<Batch['before']>;
   behind(tx: Tx, count: number): Promise<void>;
@@ -72,38 +89,23 @@ export interface Disabling {
   kept: Map<string, string>;
 }
 
-const fold = (name: string): string => name.normalize('NFKC').toLowerCase();
-
-/**
- * Nobody is kept out, and nothing else that the directory says is held up, by what the realm's user profile refuses: that is left out.
- * A name can't be; who has one here keeps it.
- */
-function fitting(
-  profile: UserProfile,
-  was: ProfileData | undefined,
-  row: store.Row,
-): { row: store.Row; fault: string | undefined; isNameless: boolean } {
-  // who may edit what here says nothing of a directory
-  const faults = hasNoRules(profile) ? [] : profileFaults(profile, { by: 'document', before: was, after: row });
-  if (faults.length === 0) return { row, fault: undefined, isNameless: false };
-  const refused = new Set(faults.map(({ path }) => path));
-  const unlessRefused = <T>(path: string, value: T): T | null => (refused.has(path) ? null : value);
-  const email = unlessRefused('email', row.email);
-  const attributes = Object.entries(row.attributes).filter(([name]) => !refused.has(`attributes.${name}`));
-  return {
-    row: {
-      ...row,
-      username: unlessRefused('username', row.username) ?? was?.username ?? row.username,
-      email,
-      emailVerified: email !== null && row.emailVerified,
-      firstName: unlessRefused('firstName', row.firstName),
-      lastName: unlessRefused('lastName', row.lastName),
-      attributes: Object.fromEntries(attributes),
-    },
-    fault: faults.map(({ path, message }) => `${path}: ${message}`).join('; '),
-    isNameless: refused.has('username') && was === undefined,
-  };
+interface Taken {
+  person: DirectoryPerson;
+  was: store.KnownRow | undefined;
+  row: store.Row;
+  leftOut: string[];
 }
+
+type Names = Pick<Settled, 'username' | 'email'>;
+/** The present username, and the present address where the directory says the same. */
+const keptNames = (row: Names, was: Names | undefined): Names => ({
+  username: was?.username ?? null,
+  email: was?.email === row.email ? row.email : null,
+});
+const lostBetween = ({ row }: Pick<Draft, 'row'>, got: Names): LostName[] =>
+  (['username', 'email'] as const)
+    .filter((field) => row[field] !== null && row[field] !== got[field])
+    .map((field) => ({ field, to: 'user', waitsFor: [] }));
 
 export function createFromDirectory({
   transact,
@@ -116,95 +118,99 @@ export function createFromDirectory({
   now: () => Date;
   newId: () => string;
 }) {
-  /** As they are to be: what the directory doesn't say stays. */
-  function wanted(from: FromDirectory, person: DirectoryPerson, was: store.KnownRow | undefined): store.Row {
-    const { fields } = from;
-    const said = <T>(field: string, there: T, here: T): T => (fields.has(field) || !was ? there : here);
-    const kept = Object.entries(was?.attributes ?? {}).filter(([name]) => !from.attributes.includes(name));
-    const email = said('email', person.email, was?.email ?? null);
-    const sameAddress = was !== undefined && email === was.email;
-    // who was disabled here stays so: only a change over there is followed
-    const followed = was ? was.enabled_there !== person.enabled : true;
-    return {
-      id: was?.id ?? newId(),
-      username: person.username,
-      email,
-      emailVerified: email !== null && (from.trustEmail || (sameAddress && was.emailVerified)),
-      firstName: said('firstName', person.firstName, was?.firstName ?? null),
-      lastName: said('lastName', person.lastName, was?.lastName ?? null),
-      attributes: { ...Object.fromEntries(kept), ...person.attributes },
-      enabled: followed ? person.enabled : (was?.enabled ?? true),
-    };
+  /** Drafts of entries that have their stable id alone, each user as it is to be but for its names. */
+  async function draft(tx: Tx, batch: Batch): Promise<{ drafts: Draft[]; names: Settled[]; faulty: Faulty[] }> {
+    const { realm, directoryId, people } = batch;
+    const rows = await store.known(tx.sql, realm, directoryId, people);
+    const profile = await readProfile(tx.sql, realm);
+    const stableIds = new Set<string>();
+    const faulty: Faulty[] = [];
+    const found = people.flatMap((person, i) => {
+      const { was: before, username = [], email = [] } = rows[i] ?? {};
+      const was = before ?? undefined;
+      if (!was && batch.knownAlone) return [];
+      if (stableIds.has(person.external)) {
+        const message = 'another entry has the same stable id';
+        faulty.push({ person, message, updated: false, waitsFor: undefined });
+        return [];
+      }
+      stableIds.add(person.external);
+      const one = draftOf(batch, profile, { person, was, id: was?.id ?? newId() });
+      return [{ one, holders: { username, email } }];
+    });
+    const inside = new Set(found.flatMap(({ one }) => one.was?.id ?? []));
+    const holders = found.flatMap(({ holders: { username, email } }) => [...username, ...email].map(({ id }) => id));
+    const outside = [...new Set(holders)].filter((id) => !inside.has(id));
+    const claims = found.map(({ one: { person, was, row }, holders: of }) => ({
+      id: row.id,
+      external: person.external,
+      was,
+      wants: batch.keepsNames ? keptNames(row, was) : row,
+      holders: of,
+    }));
+    const names = settleNames(claims, await store.outsiders(tx.sql, realm, directoryId, outside));
+    return { drafts: found.map(({ one }) => one), names, faulty };
   }
 
   /**
    * Leaves the last administrator of master enabled. What the directory says is not marked as followed, so each sync
    * tries again until there is another administrator.
    */
-  async function withAdministrator(
-    tx: Tx,
-    people: readonly DirectoryPerson[],
-    rows: Awaited<ReturnType<typeof store.known>>,
-  ): Promise<{ people: readonly DirectoryPerson[]; partly: Written['partly'] }> {
+  async function withAdministrator(tx: Tx, batch: Batch): Promise<{ people: Batch['people']; kept: Faulty[] }> {
+    const { realm, directoryId, people } = batch;
+    if (!batch.keepsAdministrator) return { people, kept: [] };
+    const rows = await store.known(tx.sql, realm, directoryId, people);
     const disabled = people.flatMap((person, i) => (person.enabled ? [] : (rows[i]?.was?.id ?? [])));
-    const kept = await administratorToKeep(tx.sql, fragment`select unnest(${disabled}::uuid[])`);
-    const stays = (i: number) => kept !== undefined && rows[i]?.was?.id === kept;
+    const id = await administratorToKeep(tx.sql, fragment`select unnest(${disabled}::uuid[])`);
+    const stays = (i: number) => id !== undefined && rows[i]?.was?.id === id;
     return {
       people: people.map((person, i) => (stays(i) ? { ...person, enabled: true } : person)),
-      partly: people.flatMap((person, i) => (stays(i) ? [{ person, message: KEPT_ADMINISTRATOR }] : [])),
+      kept: people
+        .filter((_, i) => stays(i))
+        .map((person) => ({ person, message: KEPT_ADMINISTRATOR, updated: false, waitsFor: undefined })),
     };
   }
 
-  /** @param keepsAdministrator where the same write was refused, as it would have left master with no administrator */
-  async function write(tx: Tx, batch: Batch, keepsAdministrator: boolean): Promise<Written> {
+  async function write(tx: Tx, batch: Batch): Promise<Written> {
     const { realm, directoryId, alias } = batch;
     const by = byDirectory(alias);
-    const failures: Written['failures'] = [];
-    const partly: Written['partly'] = [];
     if (batch.before && !(await batch.before(tx))) throw new Superseded();
     if (batch.syncId !== undefined && batch.seen && batch.seen.length > 0)
       await store.seen(tx.sql, realm, directoryId, batch.syncId, batch.seen);
-    const rows = await store.known(tx.sql, realm, directoryId, batch.people);
-    const { people, partly: kept } = keepsAdministrator
-      ? await withAdministrator(tx, batch.people, rows)
-      : { people: batch.people, partly: [] };
-    partly.push(...kept);
-    const profile = await readProfile(tx.sql, realm);
-    const mine = new Set(rows.flatMap(({ was }) => was?.id ?? []));
-    const names = new Set<string>();
-    const created: { person: DirectoryPerson; row: store.Row }[] = [];
-    const changed: { row: store.Row; was: store.KnownRow; fields: string[] }[] = [];
-    const there: { person: DirectoryPerson; id: string; was: store.KnownRow | undefined }[] = [];
-    for (const [i, person] of people.entries()) {
-      const { was: before, taken_by: takenBy = null } = rows[i] ?? {};
-      const was = before ?? undefined;
-      if (!was && batch.knownAlone) continue;
-      const { row, fault, isNameless } = fitting(profile, was, wanted(batch, person, was));
-      row.attributes = withoutOldConfirmation(was?.attributes ?? {}, row.attributes, person.attributes);
-      const fail = (message: string) => failures.push({ person, message });
-      const own = [fold(row.username), ...(row.email === null ? [] : [fold(row.email)])];
-      if (own.some((name) => names.has(name))) {
-        fail('has a name or an address that another entry has, too');
+    const { people, kept } = await withAdministrator(tx, batch);
+    const { drafts, names, faulty } = await draft(tx, { ...batch, people });
+    faulty.push(...kept);
+    const created: Taken[] = [];
+    const changed: (Taken & { was: store.KnownRow; fields: string[] })[] = [];
+    const there: Taken[] = [];
+    for (const [i, one] of drafts.entries()) {
+      const { username = null, email = null, lost = [] } = names[i] ?? {};
+      const { person, was } = one;
+      const lack: LostName[] = batch.keepsNames ? lostBetween(one, { username, email }) : lost;
+      // a lost username says more than that there is none
+      const faults = [...one.faults, ...lack.map(lostFault)];
+      const waits = lack.filter(({ waitsFor }) => waitsFor !== undefined);
+      const waitsFor = waits.length > 0 ? waits.flatMap((name) => name.waitsFor ?? []) : undefined;
+      const fault = (updated: boolean) =>
+        faulty.push({ person, message: describeFaults(faults, username !== null), updated, waitsFor });
+      if (username === null) {
+        fault(false);
         continue;
       }
-      if (takenBy !== null && !mine.has(takenBy)) {
-        fail('has a name or an address that somebody else has here');
-        continue;
-      }
-      if (fault !== undefined && isNameless) {
-        fail(fault);
-        continue;
-      }
-      if (fault !== undefined)
-        partly.push({ person, message: `came, but for what the user profile refuses: ${fault}` });
-      for (const name of own) names.add(name);
-      there.push({ person, id: row.id, was });
-      if (!was) created.push({ person, row });
-      else {
-        const fields = changedFields(was, row);
-        if (fields.length > 0) changed.push({ row, was, fields });
-      }
+      const row = { ...one.row, username, email, emailVerified: isVerified(batch, was, email) };
+      const taken = { person, was, row, leftOut: faults.map(({ field }) => field) };
+      const fields = was ? changedFields(was, row) : [];
+      there.push(taken);
+      if (!was) created.push(taken);
+      else if (fields.length > 0) changed.push({ ...taken, was, fields });
+      if (faults.length > 0) fault(fields.length > 0);
     }
+    const freed = await store.freeNames(
+      tx.sql,
+      realm,
+      names.flatMap(({ frees }) => frees),
+    );
+    await store.vacateNames(tx.sql, realm, changed);
     const made = await store.insertPeople(
       tx.sql,
       realm,
@@ -212,11 +218,15 @@ export function createFromDirectory({
       now(),
     );
     for (const { person, row } of created)
-      if (!made.has(row.id)) failures.push({ person, message: 'has a name or an address that somebody else has here' });
-    const present = there.filter(({ id, was }) => was || made.has(id));
+      if (!made.has(row.id)) {
+        const message = describeFaults([lostFault({ field: 'username', to: 'user' })], false);
+        faulty.push({ person, message, updated: false, waitsFor: [] });
+      }
+    const present = there.filter(({ row, was }) => was || made.has(row.id));
     await store.updatePeople(tx.sql, realm, changed);
-    await store.link(tx.sql, realm, directoryId, batch.syncId ?? null, present);
-    const keys = present.map(({ id }) => ({ id: newId(), userId: id }));
+    const users = present.map(({ person, row: { id } }) => ({ person, id }));
+    await store.link(tx.sql, realm, directoryId, batch.syncId ?? null, users);
+    const keys = users.map(({ id }) => ({ id: newId(), userId: id }));
     await store.insertPasswords(tx.sql, realm, directoryId, keys, now());
     if (made.size > 0) {
       const ids = [...made];
@@ -226,36 +236,26 @@ export function createFromDirectory({
         fragment`select unnest(${ids}::uuid[]) as id, false as says_roles, false as says_client_roles, false as says_groups`,
       );
     }
-    const data = { directory: alias };
-    for (const { row } of created)
-      if (made.has(row.id))
-        tx.record({ type: 'USER_CREATED', realm, by, subject: userParty(row.id, row.username), data });
-    for (const { row, fields } of changed)
-      tx.record({
-        type: 'USER_UPDATED',
-        realm,
-        by,
-        subject: userParty(row.id, row.username),
-        data: { ...data, fields },
-      });
+    const told = (type: 'USER_CREATED' | 'USER_UPDATED', user: { id: string; username: string }, data: object) =>
+      tx.record({ type, realm, by, subject: userParty(user.id, user.username), data: { directory: alias, ...data } });
+    for (const { username, id, fields } of freed) told('USER_UPDATED', { id, username }, { fields, removed: true });
+    const without = (leftOut: string[]) => (leftOut.length > 0 ? { leftOut } : {});
+    for (const { row, leftOut } of created) if (made.has(row.id)) told('USER_CREATED', row, without(leftOut));
+    for (const { row, fields, leftOut } of changed) told('USER_UPDATED', row, { fields, ...without(leftOut) });
     const disabled = changed.filter(({ row, was }) => was.enabled && !row.enabled).map(({ row }) => row.id);
     if (disabled.length > 0) await endAccess(tx, realm, { people: disabled, cause: 'disabled', by, at: now() });
     await renewPasswords(tx, by, batch, present);
-    const written = { added: made.size, updated: changed.length, disabled: disabled.length, failures, partly };
+    const waiting = faulty.filter((one) => one.updated && one.waitsFor !== undefined).length;
+    const written = { added: made.size, updated: changed.length - waiting, disabled: disabled.length, faulty };
     await batch.behind?.(tx, written, people.length);
     return written;
   }
 
   /** A new password over there ends what the old one was used for. */
-  async function renewPasswords(
-    tx: Tx,
-    by: By,
-    { realm }: Batch,
-    present: readonly { person: DirectoryPerson; id: string; was: store.KnownRow | undefined }[],
-  ): Promise<void> {
-    const people = present.flatMap(({ person, id, was }) =>
+  async function renewPasswords(tx: Tx, by: By, { realm }: Batch, present: readonly Taken[]): Promise<void> {
+    const people = present.flatMap(({ person, row: { id, username }, was }) =>
       was && was.password_changed !== null && was.password_changed !== person.passwordChanged
-        ? [{ id, username: person.username, temporary: false, actionsSet: true, credentialId: newId() }]
+        ? [{ id, username, temporary: false, actionsSet: true, credentialId: newId() }]
         : [],
     );
     if (people.length === 0) return;
@@ -263,8 +263,35 @@ export function createFromDirectory({
     await passwordsChanged(tx, by, realm, people);
   }
 
-  const disableUnseen = (
-    { realm, directoryId, alias, syncId }: Pick<Batch, 'realm' | 'directoryId' | 'alias'> & { syncId: string },
+  const sum = (a: Written, b: Written): Written => ({
+    added: a.added + b.added,
+    updated: a.updated + b.updated,
+    disabled: a.disabled + b.disabled,
+    faulty: [...a.faulty, ...b.faulty],
+  });
+
+  /**
+   * Writes them in one transaction. Where another request got a name at the same moment, the others are written without that entry, and
+   * the entry's user with the names that it has. @throws Superseded
+   */
+  async function writeBatch(batch: Batch): Promise<Written> {
+    const { people } = batch;
+    try {
+      return await transact(batch.realm, (tx) => write(tx, batch), { bookkeeping: true });
+    } catch (error) {
+      if (!batch.keepsAdministrator && isLastAdministrator(error))
+        return writeBatch({ ...batch, keepsAdministrator: true });
+      if (!isTaken(error) || batch.keepsNames) throw error;
+      if (people.length <= 1) return writeBatch({ ...batch, keepsNames: true });
+      const half = people.length >> 1;
+      const first = await writeBatch({ ...batch, people: people.slice(0, half) });
+      return sum(first, await writeBatch({ ...batch, people: people.slice(half) }));
+    }
+  }
+
+  const disable = (
+    { realm, directoryId, alias }: Pick<Batch, 'realm' | 'directoryId' | 'alias'>,
+    which: Fragment,
     { before, behind, most, kept }: Disabling,
     keepsAdministrator = false,
   ): Promise<number> =>
@@ -273,12 +300,10 @@ export function createFromDirectory({
       async (tx) => {
         if (!(await before(tx))) throw new Superseded();
         if (keepsAdministrator) {
-          const unseen = store.unseen(realm, directoryId, syncId);
-          const id = await administratorToKeep(tx.sql, unseen);
+          const id = await administratorToKeep(tx.sql, store.present(realm, directoryId, which));
           if (id !== undefined) kept.set(id, await store.dnOf(tx.sql, realm, id));
         }
-        const but = [...kept.keys()];
-        const gone = await store.disableUnseen(tx.sql, realm, directoryId, { syncId, most, but });
+        const gone = await store.disableGone(tx.sql, realm, directoryId, { which, most, but: [...kept.keys()] });
         const by = byDirectory(alias);
         const disabled = gone.filter(({ enabled }) => enabled);
         for (const { id, username } of disabled)
@@ -297,38 +322,18 @@ export function createFromDirectory({
       { bookkeeping: true },
     );
 
-  const sum = (a: Written, b: Written): Written => ({
-    added: a.added + b.added,
-    updated: a.updated + b.updated,
-    disabled: a.disabled + b.disabled,
-    failures: [...a.failures, ...b.failures],
-    partly: [...a.partly, ...b.partly],
-  });
-
-  /**
-   * Writes them in one transaction. Where one of them has what somebody got at the same moment, the others are written without
-   * it. @throws Superseded
-   */
-  async function writeBatch(batch: Batch, keepsAdministrator = false): Promise<Written> {
-    const { people } = batch;
+  /** Disables users whose entries are gone, so many at a time. @returns how many were found; 0: there are no more */
+  async function disableGone(...of: [from: Parameters<typeof disable>[0], which: Fragment, how: Disabling]) {
     try {
-      return await transact(batch.realm, (tx) => write(tx, batch, keepsAdministrator), { bookkeeping: true });
+      return await disable(...of);
     } catch (error) {
-      if (!keepsAdministrator && isLastAdministrator(error)) return writeBatch(batch, true);
-      if (!isTaken(error)) throw error;
-      const [only] = people;
-      if (people.length <= 1) {
-        const message = 'has a name or an address that somebody else has here';
-        return { added: 0, updated: 0, disabled: 0, failures: only ? [{ person: only, message }] : [], partly: [] };
-      }
-      const half = people.length >> 1;
-      const first = await writeBatch({ ...batch, people: people.slice(0, half) });
-      return sum(first, await writeBatch({ ...batch, people: people.slice(half) }));
+      if (!isLastAdministrator(error)) throw error;
+      return disable(...of, true);
     }
   }
 
   return {
-    write: (batch: Batch): Promise<Written> => writeBatch(batch),
+    write: writeBatch,
     /** Of a directory's people exactly those are in these groups who are named; who came otherwise stays. */
     async setGroups(
       { sql, record }: Pick<Tx, 'sql' | 'record'>,
@@ -344,18 +349,14 @@ export function createFromDirectory({
           data: { directory: alias, fields: ['groups'] },
         });
     },
-    /** Disables users whom a full sync has not seen, so many at a time. @returns how many there were; 0: there are no more */
-    async disableUnseen(
-      from: Pick<Batch, 'realm' | 'directoryId' | 'alias'> & { syncId: string },
-      how: Disabling,
-    ): Promise<number> {
-      try {
-        return await disableUnseen(from, how);
-      } catch (error) {
-        if (!isLastAdministrator(error)) throw error;
-        return disableUnseen(from, how, true);
-      }
-    },
+    /** Users that a full sync has not seen. */
+    disableUnseen: (from: Parameters<typeof disableGone>[0] & { syncId: string }, how: Disabling) =>
+      disableGone(from, store.notSeenIn(from.syncId), how),
+    /** Users whose entries were looked for by their stable ids and not found. */
+    disableAbsent: (
+      from: Parameters<typeof disableGone>[0] & { externals: readonly string[] },
+      how: Omit<Disabling, 'most'>,
+    ) => disableGone(from, store.withStableIds(from.externals), { ...how, most: from.externals.length }),
   };
 }
 export type FromDirectoryWriter = ReturnType<typeof createFromDirectory>;
