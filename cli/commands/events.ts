@@ -71,21 +71,24 @@ async function verify(cli: Cli, options: VerifyOptions): Promise<void> {
   const sum = { realm, blocks: 0, events: 0, forgotten: 0, erased: 0 };
   const faults: EventVerification['faults'] = [];
   let last: EventVerification['last'] = null;
+  let folded: EventVerification['folded'] = null;
   let waiting = 0;
   for (let after: number | null = 0; after !== null; ) {
     const part: EventVerification = await ask({ after });
     for (const key of ['blocks', 'events', 'forgotten', 'erased'] as const) sum[key] += part[key];
     faults.push(...part.faults);
     last = part.last ?? last;
+    folded = part.folded ?? folded;
     waiting = part.waiting ?? waiting;
     after = part.next;
   }
   const was = options.noted;
-  const is = was && (await ask({ after: was.number - 1, limit: 1 })).last;
-  const changed = was && (is?.number !== was.number || is.hash !== was.hash);
+  const gone = was !== undefined && folded !== null && was.number < folded.number;
+  const is = was && (was.number === folded?.number ? folded : (await ask({ after: was.number - 1, limit: 1 })).last);
+  const changed = was && !gone && (is?.number !== was.number || is.hash !== was.hash);
   const place = last ? `${last.number}:${last.hash}` : '';
   print(cli.io, options.output === 'json' ? 'json' : 'table', {
-    value: { ...sum, waiting, last, faults },
+    value: { ...sum, waiting, folded, last, faults },
     table: () => ({
       head: ['REALM', 'BLOCKS', 'EVENTS', 'DELETED BY AGE', 'BLOCKS WITH ERASURES', 'NOT SEALED YET', 'LAST BLOCK'],
       rows: [[realm, ...[sum.blocks, sum.events, sum.forgotten, sum.erased, waiting].map(String), place]],
@@ -94,6 +97,7 @@ async function verify(cli: Cli, options: VerifyOptions): Promise<void> {
   for (const { block, problem } of faults)
     say(cli.io, `${block === null ? 'The log' : `Block ${block}`}: ${PROBLEMS[problem]}.`);
   if (changed) say(cli.io, `Block ${was.number} is not the one that was noted.`);
+  if (gone) say(cli.io, `Block ${was.number} is gone, since age deleted what it held: note a later one.`);
   if (faults.length === 0 && !changed) return;
   say(cli.io, 'The audit log was changed after it was sealed.');
   throw new Outcome(1);

@@ -1,8 +1,7 @@
-// The audit log's rows once they are there: what is forgotten of them, and with their realm. Writing them is the outbox's,
-// how long they are kept the janitor's.
+// The audit log's rows once they are there: what goes with a realm, and what an erasure leaves. Writing them is the outbox's; deleting
+// them by age is retention.ts's.
 import type { Seal } from '../crypto/seal.ts';
-import { type Fragment, fragment, type Sql } from '../db/sql.ts';
-import type { Transact } from '../db/transact.ts';
+import { fragment, type Sql } from '../db/sql.ts';
 import { type Amendment, amend, holdChain, kept, lastSaid } from './amendments.ts';
 import { digest, ofBlock } from './chain.ts';
 import { type Erased, erasureOf, maybeTelling } from './erasure.ts';
@@ -17,6 +16,7 @@ export async function forgetRealm(sql: Sql, realm: string): Promise<void> {
     on conflict do nothing`;
   await sql`delete from event where realm_id = ${realm}`;
   await sql`delete from event_block where realm_id = ${realm}`;
+  await sql`delete from event_fold where realm_id = ${realm}`;
   await sql`delete from event_chain where realm_id = ${realm}`;
 }
 
@@ -64,37 +64,3 @@ export async function erasePerson(
       or exists (select from unnest(f.unsealed) p where p between b.first_position and b.last_position))`;
   await amend(sql, seal, at, blocks);
 }
-
-/** Of one transaction, and its last block whole. */
-const MOST_FORGOTTEN = 20_000;
-
-/**
- * Deletes old events a block at a time: of what is left of one, nobody could say whether it was changed. What is not sealed yet stays.
- * @param keep a query (`name as (…)`) in the same statement that keeps elsewhere what is needed of rows `gone`
- * @returns how many; `more` wherever a block was deleted: the next call may find more, or says that there are none
- */
-export const forgetBlocks = (
-  { transact, seal, keep }: { transact: Transact; seal: Seal; keep?: Fragment | undefined },
-  { at, until, forwarding }: { at: Date; until: Date; forwarding: boolean },
-): Promise<{ deleted: number; more: boolean }> =>
-  transact(
-    undefined,
-    async ({ sql }) => {
-      const blocks = await sql<Amendment & { deleted: number }>`
-        with old as (
-          select b.*, sum(b.events) over (order by b.newest_at, b.realm_id, b.number) - b.events as before
-          from event_block b where b.newest_at < ${until} and ${kept}
-            and (${!forwarding} or b.last_position < (select position from event_forwarding))
-        ), b as (
-          select * from old where before < ${MOST_FORGOTTEN}
-        ), gone as (
-          delete from event e using b where ${ofBlock} returning e.realm_id, e.type, e.occurred_at, e.actor, e.subject, e.data
-        )${keep ? fragment`, ${keep}` : fragment``} select b.realm_id as realm, b.number as block, null as digest, (select count(*)::int from gone) as deleted from b`;
-      const [first] = blocks;
-      if (!first) return { deleted: 0, more: false };
-      await holdChain(sql);
-      await amend(sql, seal, at, blocks);
-      return { deleted: first.deleted, more: true };
-    },
-    { bookkeeping: true },
-  );

@@ -188,7 +188,7 @@ export async function everythingOf(server: TestServer, realm: string): Promise<u
   const tables = await sql<{ name: string }>`
     select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
     where c.table_schema = 'public' and c.column_name = 'realm_id' and t.table_type = 'BASE TABLE'
-      and c.table_name not in ('event_block', 'event_amendment', 'event_chain', 'scim_link', 'scim_link_member', 'scim_target_state') order by 1`;
+      and c.table_name not in ('event_block', 'event_amendment', 'event_chain', 'event_fold', 'scim_link', 'scim_link_member', 'scim_target_state') order by 1`;
   const rows = await Promise.all(
     tables.map(async ({ name }) => {
       const { rows: found } = await server.pool.query(

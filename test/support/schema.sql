@@ -645,11 +645,21 @@ create table event_block (
   sealed_at timestamp with time zone not null,
   primary key (realm_id, number)
 );
+CREATE INDEX event_block_age ON event_block USING btree (newest_at) WHERE (newest_at IS NOT NULL);
 CREATE UNIQUE INDEX event_block_position ON event_block USING btree (realm_id, last_position) WHERE (last_position IS NOT NULL);
 
 create table event_chain (
   realm_id text not null,
   key bytea not null,
+  primary key (realm_id)
+);
+
+create table event_fold (
+  realm_id text not null,
+  number bigint not null,
+  hash bytea not null,
+  events bigint not null,
+  proof bytea not null,
   primary key (realm_id)
 );
 

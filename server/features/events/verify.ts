@@ -6,6 +6,7 @@ import type { Sql } from '../../db/sql.ts';
 import { amended, kept, lastSaid } from '../../events/amendments.ts';
 import { chainKeys, type Hashed, hashOf } from '../../events/block.ts';
 import { digest, ofBlock } from '../../events/chain.ts';
+import { foldsOf, isProven } from '../../events/fold.ts';
 
 /** Of one request. */
 const MOST_EVENTS = 20_000;
@@ -35,9 +36,9 @@ const checkBlocks = (sql: Sql, realm: string, { after, limit }: Range) => sql<Ch
   ), b as (
     select * from sized where (held_before < ${MOST_EVENTS} or nth = 1) and nth <= ${limit}
   )
-  select b.realm_id as realm, b.number, encode(p.hash, 'hex') as before, b.first_position as first, b.last_position as last, b.events,
-    encode(b.digest, 'hex') as digest, encode(b.hash, 'hex') as hash, said.deleted is true as forgotten, said.digest is not null as erased,
-    b.number = 1 or p.number is not null as preceded,
+  select b.realm_id as realm, b.number, encode(case when b.number = f.number + 1 then f.hash else p.hash end, 'hex') as before,
+    b.first_position as first, b.last_position as last, b.events, encode(b.digest, 'hex') as digest, encode(b.hash, 'hex') as hash, said.deleted is true as forgotten, said.digest is not null as erased,
+    b.number = coalesce(f.number, 0) + 1 or coalesce(p.number > coalesce(f.number, 0), false) as preceded,
     case
       when b.first_position is null then b.digest = (
         select ${amended} from event_amendment a where a.realm_id = b.realm_id and a.number = b.number)
@@ -47,6 +48,7 @@ const checkBlocks = (sql: Sql, realm: string, { after, limit }: Range) => sql<Ch
     b.total > (select count(*) from b) as more
   from b
   left join event_block p on p.realm_id = b.realm_id and p.number = b.number - 1
+  left join event_fold f on f.realm_id = b.realm_id
   left join ${lastSaid}
   order by b.number`;
 
@@ -74,21 +76,26 @@ const same = (a: string, b: string): boolean =>
 
 export async function verifyEvents(sql: Sql, seal: Seal, realm: string, range: Range): Promise<EventVerification> {
   const key = await keyOf(sql, seal, realm);
+  const fold = (await foldsOf(sql, [realm])).get(realm);
+  const folded = fold && range.after < fold.number ? fold : undefined;
   const blocks = await checkBlocks(sql, realm, range);
   const last = blocks.at(-1);
   const [end] = last?.more ? [] : await outsideBlocks(sql, realm);
   const sum = (some: readonly Checked[]) => some.reduce((total, { events }) => total + events, 0);
-  const faults: EventVerification['faults'] = blocks.flatMap((block) => [
+  const unproven = folded && !(key && isProven(key, realm, folded));
+  const ofBlocks: EventVerification['faults'] = blocks.flatMap((block) => [
     ...(block.preceded ? [] : [{ block: block.number, problem: 'missing' as const }]),
     ...(!block.preceded || (key && same(hashOf(key, block), block.hash))
       ? []
       : [{ block: block.number, problem: 'link' as const }]),
     ...(block.intact ? [] : [{ block: block.number, problem: 'events' as const }]),
   ]);
+  const faults = unproven ? [{ block: folded.number, problem: 'link' as const }, ...ofBlocks] : ofBlocks;
   return {
+    folded: folded ? { number: folded.number, hash: folded.hash } : null,
     blocks: blocks.length,
     events: sum(blocks),
-    forgotten: sum(blocks.filter(({ forgotten }) => forgotten)),
+    forgotten: sum(blocks.filter(({ forgotten }) => forgotten)) + (folded?.events ?? 0),
     erased: blocks.filter(({ erased }) => erased).length,
     last: last ? { number: last.number, hash: last.hash } : null,
     faults: end?.unsealed ? [...faults, { block: null, problem: 'unsealed' }] : faults,

@@ -10,7 +10,6 @@ import { erasePerson, forgetRealm } from '../../../server/events/log.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
 import { continuePositions } from '../../../server/events/position.ts';
 import { verifyEvents } from '../../../server/features/events/verify.ts';
-import { sweepEvents } from '../../../server/jobs/janitor.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
 
 const REALM = 'acme';
@@ -286,37 +285,6 @@ test('a key of somebody else’s makes no chain', async () => {
   expect(await faults()).toEqual([{ block: 1, problem: 'link' }]);
   await bare.sql`delete from event_chain`;
   expect(await faults()).toEqual([{ block: 1, problem: 'link' }]);
-});
-
-test('what is deleted by age goes a block at a time, and the chain goes on', async () => {
-  const idOf = (days: number) => {
-    const hex = (now().getTime() - days * 86_400_000).toString(16).padStart(12, '0');
-    return newId().replace(/^.{13}/, `${hex.slice(0, 8)}-${hex.slice(8)}`);
-  };
-  const aged = (days: number) =>
-    bare.sql`
-      insert into event (realm_id, id, type, occurred_at, outcome)
-      values (${REALM}, ${idOf(days)}, 'LOGOUT', ${new Date(now().getTime() - days * 86_400_000)}, 'success')`;
-  await aged(20);
-  await aged(11);
-  await sealed();
-  await aged(11);
-  await write(1);
-  await sealed();
-  expect(await sweepEvents({ transact, seal }, now(), { eventRetentionDays: 10 })).toBe(2);
-  expect(await sweepEvents({ transact, seal }, now(), { eventRetentionDays: 10 })).toBe(0);
-  expect(await verify()).toMatchObject({ blocks: 3, events: 4, forgotten: 2, faults: [] });
-  expect(await bare.sql`select from event`).toHaveLength(2);
-  await bare.sql`
-    insert into event (realm_id, id, type, occurred_at, outcome, position)
-    select realm_id, first_id, 'LOGOUT', newest_at, 'success', first_position from event_block where number = 1`;
-  expect(await faults()).toEqual([
-    { block: 1, problem: 'events' },
-    { block: null, problem: 'unsealed' },
-  ]);
-  await bare.sql`delete from event where position = (select first_position from event_block where number = 1)`;
-  await bare.sql`delete from event where occurred_at < ${now()}`;
-  expect(await faults()).toEqual([{ block: 2, problem: 'events' }]);
 });
 
 test('with a realm go its events and its chain', async () => {

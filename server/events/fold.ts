@@ -1,0 +1,127 @@
+// The beginning of a realm's chain once age has deleted it: one row instead of its blocks. The row is keyed as a block is, and the
+// first block that is left covers the hash of the last one that is gone: so the chain still begins where it says.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Seal } from '../crypto/seal.ts';
+import type { Sql } from '../db/sql.ts';
+import { amended, lastSaid } from './amendments.ts';
+import { chainKeys, type Hashed, hashOf } from './block.ts';
+
+export interface Fold {
+  /** Of the last block that is gone. */
+  number: number;
+  /** That block's, in hex. */
+  hash: string;
+  /** What all those blocks held. */
+  events: number;
+  proof: string;
+}
+
+const proofOf = (key: Buffer, realm: string, { number, hash, events }: Omit<Fold, 'proof'>): string =>
+  createHmac('sha256', key)
+    .update(JSON.stringify(['folded', realm, number, hash, events]))
+    .digest('hex');
+
+const same = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+export const isProven = (key: Buffer, realm: string, fold: Fold): boolean =>
+  same(proofOf(key, realm, fold), fold.proof);
+
+export async function foldsOf(sql: Sql, realms: readonly string[]): Promise<Map<string, Fold>> {
+  const rows = await sql<Fold & { realm: string }>`
+    select realm_id as realm, number, encode(hash, 'hex') as hash, events, encode(proof, 'hex') as proof
+    from event_fold where realm_id = any(${realms}::text[])`;
+  return new Map(rows.map(({ realm, ...fold }) => [realm, fold]));
+}
+
+export interface Place {
+  realm: string;
+  number: number;
+}
+interface Link extends Hashed {
+  hash: string;
+  /** A block says that age deleted its events. */
+  forgotten: boolean;
+  /** What a block says of others is what it was sealed with. */
+  intact: boolean;
+}
+/** Blocks of a realm that one call looks at. */
+const MOST = 1_000;
+
+/** The blocks behind what is folded, up to those given; never a chain's last block, which the next one is put behind. */
+const linksTo = (sql: Sql, realms: readonly string[], to: readonly number[]) => sql<Link>`
+  select b.realm_id as realm, b.number, null as before, b.first_position as first, b.last_position as last, b.events,
+    encode(b.digest, 'hex') as digest, encode(b.hash, 'hex') as hash, said.deleted is true as forgotten,
+    case when b.first_position is null then b.digest = (
+      select ${amended} from event_amendment a where a.realm_id = b.realm_id and a.number = b.number) else true end as intact
+  from unnest(${realms}::text[], ${to}::bigint[]) as asked (realm_id, number)
+  left join event_fold f on f.realm_id = asked.realm_id
+  cross join lateral (
+    select * from event_block where realm_id = asked.realm_id and number > coalesce(f.number, 0) and number <= asked.number
+    order by number limit ${MOST}
+  ) b
+  left join ${lastSaid}
+  where exists (select from event_block later where later.realm_id = b.realm_id and later.number > b.number)
+  order by b.realm_id, b.number`;
+
+/**
+ * How far a chain can be folded: over blocks whose events are deleted, and those that only say something of such blocks. It ends
+ * before a block that isn't what the server made, so that this stays to be found.
+ */
+function extended(
+  key: Buffer,
+  realm: string,
+  { from, links, isGone }: { from: Fold | undefined; links: readonly Link[]; isGone(link: Link): boolean },
+): Fold | undefined {
+  if (from && !isProven(key, realm, from)) return undefined;
+  let { number, hash, events }: { number: number; hash: string | null; events: number } = from ?? {
+    number: 0,
+    hash: null,
+    events: 0,
+  };
+  const start = number;
+  for (const link of links) {
+    const follows = link.number === number + 1 && same(hashOf(key, { ...link, before: hash }), link.hash);
+    if (!follows || !link.intact || !(link.first === null || isGone(link))) break;
+    number = link.number;
+    hash = link.hash;
+    events += link.events;
+  }
+  if (hash === null || number === start) return undefined;
+  return { number, hash, events, proof: proofOf(key, realm, { number, hash, events }) };
+}
+
+/**
+ * Puts one row in the place of the blocks at the beginning of each chain, as far as they are gone. For whoever holds the chain.
+ * @param gone blocks whose events this transaction deleted
+ * @returns how far each realm's chain is folded now, where it is
+ */
+export async function foldBlocks(sql: Sql, seal: Seal, gone: readonly Place[]): Promise<Map<string, number>> {
+  const last = new Map<string, number>();
+  for (const { realm, number } of gone) last.set(realm, Math.max(last.get(realm) ?? 0, number));
+  const realms = [...last.keys()];
+  const [folds, keys] = [await foldsOf(sql, realms), await chainKeys(sql, seal, realms)];
+  const links = Map.groupBy(await linksTo(sql, realms, [...last.values()]), ({ realm }) => realm);
+  const deleted = new Set(gone.map(({ realm, number }) => JSON.stringify([realm, number])));
+  const isGone = ({ realm, number, forgotten }: Link) => forgotten || deleted.has(JSON.stringify([realm, number]));
+  const made = realms.flatMap((realm) => {
+    const key = keys.get(realm);
+    const fold = key && extended(key, realm, { from: folds.get(realm), links: links.get(realm) ?? [], isGone });
+    return fold ? [{ realm_id: realm, ...fold }] : [];
+  });
+  if (made.length > 0) await write(sql, made);
+  return new Map(made.map(({ realm_id, number }) => [realm_id, number]));
+}
+
+async function write(sql: Sql, folds: readonly (Fold & { realm_id: string })[]): Promise<void> {
+  await sql`
+    insert into event_fold (realm_id, number, hash, events, proof)
+    select realm_id, number, decode(hash, 'hex'), events, decode(proof, 'hex')
+    from jsonb_to_recordset(${JSON.stringify(folds)}::jsonb) as f (realm_id text, number bigint, hash text, events bigint, proof text)
+    on conflict (realm_id) do update
+    set number = excluded.number, hash = excluded.hash, events = excluded.events, proof = excluded.proof`;
+  await sql`
+    delete from event_block b using unnest(${folds.map(({ realm_id }) => realm_id)}::text[], ${folds.map(({ number }) => number)}::bigint[])
+      as f (realm_id, number)
+    where b.realm_id = f.realm_id and b.number <= f.number`;
+}

@@ -1,0 +1,122 @@
+// What age deletes of the audit log: whole blocks, the oldest first, a bounded number of events at a time. How old they may become is
+// the janitor's.
+import type { Seal } from '../crypto/seal.ts';
+import { type Fragment, fragment, type Sql } from '../db/sql.ts';
+import type { Transact } from '../db/transact.ts';
+import { amend, holdChain, lastSaid } from './amendments.ts';
+import { ofBlock } from './chain.ts';
+import { foldBlocks, type Place } from './fold.ts';
+
+/** Events of one statement; and of one transaction, with its last block whole. */
+const MOST_EVENTS = 20_000;
+/** Blocks of one transaction. */
+const MOST_BLOCKS = 500;
+const LEAST_ID = '00000000-0000-0000-0000-000000000000';
+
+interface Due extends Place {
+  first_id: string;
+  last_id: string;
+  first_position: number;
+  last_position: number;
+  events: number;
+}
+
+/** @param forwarding events stay until the receiver has them */
+const dueBlocks = (sql: Sql, { until, forwarding }: { until: Date; forwarding: boolean }) => sql<Due>`
+  select realm_id as realm, number, first_id, last_id, first_position, last_position, events from (
+    select b.*, sum(b.events) over (order by b.newest_at, b.realm_id, b.number) - b.events as before from (
+      select * from event_block where newest_at < ${until} and first_position is not null
+        and (${!forwarding} or last_position < (select position from event_forwarding))
+      order by newest_at limit ${MOST_BLOCKS}
+    ) b
+  ) sized where before < ${MOST_EVENTS} order by before`;
+
+const deleting = (doomed: Fragment, keep: Fragment | undefined): Fragment => fragment`gone as (
+    delete from event e ${doomed}
+    returning e.realm_id, e.type, e.occurred_at, e.actor, e.subject, e.data
+  )${keep ? fragment`, ${keep}` : fragment``}`;
+
+/** All events of these blocks. Each block is looked up by itself: a join may read all that there is. */
+async function deleteWhole(sql: Sql, blocks: readonly Due[], keep: Fragment | undefined): Promise<number> {
+  const of = JSON.stringify(blocks.map(({ realm, ...block }) => ({ realm_id: realm, ...block })));
+  const [row] = await sql<{ deleted: number }>`
+    with doomed as materialized (
+      select held.* from jsonb_to_recordset(${of}::jsonb)
+        as b (realm_id text, first_id uuid, last_id uuid, first_position bigint, last_position bigint)
+      cross join lateral (select e.realm_id, e.id from event e where ${ofBlock} offset 0) held
+    ), ${deleting(fragment`using doomed where e.realm_id = doomed.realm_id and e.id = doomed.id`, keep)}
+    select count(*)::int as deleted from gone`;
+  return row?.deleted ?? 0;
+}
+
+/** The events of one block, an import's for example, which are all in one: so many at a time. */
+async function deleteByParts(sql: Sql, block: Due, keep: Fragment | undefined): Promise<number> {
+  const doomed = fragment`where e.realm_id = ${block.realm} and e.id = any(array(
+    select id from looked_at where position between ${block.first_position}::bigint and ${block.last_position}::bigint))`;
+  let total = 0;
+  for (let after: string | null = LEAST_ID; after !== null; ) {
+    const rows: { deleted: number; last: string | null }[] = await sql`
+      with looked_at as materialized (
+        select id, position from event
+        where realm_id = ${block.realm} and id > ${after}::uuid and id >= ${block.first_id}::uuid and id <= ${block.last_id}::uuid
+        order by realm_id, id limit ${MOST_EVENTS}
+      ), ${deleting(doomed, keep)} select (select count(*)::int from gone) as deleted, max(id::text) as last from looked_at`;
+    const [row] = rows;
+    total += row?.deleted ?? 0;
+    after = row?.last ?? null;
+  }
+  return total;
+}
+
+async function deleteEvents(sql: Sql, due: readonly Due[], keep: Fragment | undefined): Promise<number> {
+  const small = due.filter(({ events }) => events <= MOST_EVENTS);
+  let total = small.length > 0 ? await deleteWhole(sql, small, keep) : 0;
+  for (const block of due) if (block.events > MOST_EVENTS) total += await deleteByParts(sql, block, keep);
+  return total;
+}
+
+/** Those of the blocks that nobody else has come to meanwhile. For whoever holds the chain. */
+const stillDue = (sql: Sql, blocks: readonly Place[]) => sql<Place & { forgotten: boolean }>`
+  select b.realm_id as realm, b.number, said.deleted is true as forgotten
+  from unnest(${blocks.map(({ realm }) => realm)}::text[], ${blocks.map(({ number }) => number)}::bigint[]) as due (realm_id, number)
+  join event_block b on b.realm_id = due.realm_id and b.number = due.number
+  left join ${lastSaid}
+  where b.newest_at is not null`;
+
+const noLongerDue = (sql: Sql, blocks: readonly Place[]) => sql`
+  update event_block b set newest_at = null
+  from unnest(${blocks.map(({ realm }) => realm)}::text[], ${blocks.map(({ number }) => number)}::bigint[]) as gone (realm_id, number)
+  where b.realm_id = gone.realm_id and b.number = gone.number`;
+
+/**
+ * Deletes old events a block at a time: of what is left of one, nobody could say whether it was changed. What is not sealed yet stays.
+ * Blocks at the beginning of their chain are folded (fold.ts); of others the chain says that their events are deleted (amendments.ts).
+ * @param keep a query (`name as (…)`) in the same statement that keeps elsewhere what is needed of rows `gone`
+ * @returns how many; `more` wherever a block was due: the next call may find more, or says that there are none
+ */
+export const forgetBlocks = (
+  { transact, seal, keep }: { transact: Transact; seal: Seal; keep?: Fragment | undefined },
+  { at, ...which }: { at: Date; until: Date; forwarding: boolean },
+): Promise<{ deleted: number; more: boolean }> =>
+  transact(
+    undefined,
+    async ({ sql }) => {
+      const due = await dueBlocks(sql, which);
+      if (due.length === 0) return { deleted: 0, more: false };
+      const deleted = await deleteEvents(sql, due, keep);
+      await holdChain(sql);
+      const mine = await stillDue(sql, due);
+      const folded = await foldBlocks(sql, seal, mine);
+      const left = mine.filter(({ realm, number }) => number > (folded.get(realm) ?? 0));
+      const unsaid = left.filter(({ forgotten }) => !forgotten);
+      await amend(
+        sql,
+        seal,
+        at,
+        unsaid.map(({ realm, number }) => ({ realm, block: number, digest: null })),
+      );
+      if (left.length > 0) await noLongerDue(sql, left);
+      return { deleted, more: true };
+    },
+    { bookkeeping: true },
+  );
