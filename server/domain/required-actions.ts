@@ -16,8 +16,11 @@ export const acceptTerms = (sql: Sql, realm: string, userId: string, version: st
   update realm_user set required_actions = array_remove(required_actions, 'TERMS'), terms_version = coalesce(${version}, terms_version)
   where realm_id = ${realm} and id = ${userId}`;
 
-/** What the person of the row `u` must do as it is in force: whose password is temporary chooses another, whatever is said of them. */
-export const actionsInForce = fragment`case when not 'UPDATE_PASSWORD' = any(u.required_actions) and exists (
-    select from credential p
-    where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' and (p.secret ->> 'temporary')::boolean)
+/**
+ * What the person of the row `u` must do as it is in force: whose password is temporary chooses another, whatever is said of them.
+ * It asks for each person's one password: for an `exists` PostgreSQL may read everybody's first.
+ */
+export const actionsInForce = fragment`case when not 'UPDATE_PASSWORD' = any(u.required_actions) and (
+    select (p.secret ->> 'temporary')::boolean from credential p
+    where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password')
   then array_append(u.required_actions, 'UPDATE_PASSWORD') else u.required_actions end`;

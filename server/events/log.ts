@@ -12,7 +12,7 @@ export async function forgetRealm(sql: Sql, realm: string): Promise<void> {
     insert into departed_event (realm_id, id, position, type, occurred_at, actor, subject, client_id, ip_address, outcome, data)
     select e.realm_id, e.id, e.position, e.type, e.occurred_at, e.actor, e.subject, e.client_id, e.ip_address, e.outcome, e.data
     from event e, event_forwarding f
-    where e.realm_id = ${realm} and e.position >= f.position and (e.position > f.position or e.id > f.id)
+    where e.realm_id = ${realm} and (e.position, e.id) > (f.position, f.id)
     on conflict do nothing`;
   await sql`delete from event where realm_id = ${realm}`;
   await sql`delete from event_block where realm_id = ${realm}`;

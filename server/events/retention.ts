@@ -11,6 +11,8 @@ import { foldBlocks, type Place } from './fold.ts';
 const MOST_EVENTS = 20_000;
 /** Blocks of one transaction. */
 const MOST_BLOCKS = 500;
+/** Events of a block that has no statement of its own: a realm where little happens has a few in each. */
+const MOST_SHARED = 1_000;
 const LEAST_ID = '00000000-0000-0000-0000-000000000000';
 
 interface Due extends Place {
@@ -49,29 +51,30 @@ async function deleteWhole(sql: Sql, blocks: readonly Due[], keep: Fragment | un
   return row?.deleted ?? 0;
 }
 
-/** The events of one block, an import's for example, which are all in one: so many at a time. */
+/** The events of one block, so many at a time: an import's are all in one. */
 async function deleteByParts(sql: Sql, block: Due, keep: Fragment | undefined): Promise<number> {
   const doomed = fragment`where e.realm_id = ${block.realm} and e.id = any(array(
     select id from looked_at where position between ${block.first_position}::bigint and ${block.last_position}::bigint))`;
   let total = 0;
-  for (let after: string | null = LEAST_ID; after !== null; ) {
-    const rows: { deleted: number; last: string | null }[] = await sql`
+  for (let after: string | undefined = LEAST_ID; after !== undefined; ) {
+    const rows: { deleted: number; found: number; last: string }[] = await sql`
       with looked_at as materialized (
         select id, position from event
         where realm_id = ${block.realm} and id > ${after}::uuid and id >= ${block.first_id}::uuid and id <= ${block.last_id}::uuid
         order by realm_id, id limit ${MOST_EVENTS}
-      ), ${deleting(doomed, keep)} select (select count(*)::int from gone) as deleted, max(id::text) as last from looked_at`;
+      ), ${deleting(doomed, keep)} 
+      select (select count(*)::int from gone) as deleted, count(*)::int as found, max(id::text) as last from looked_at`;
     const [row] = rows;
     total += row?.deleted ?? 0;
-    after = row?.last ?? null;
+    after = row?.found === MOST_EVENTS ? row.last : undefined;
   }
   return total;
 }
 
 async function deleteEvents(sql: Sql, due: readonly Due[], keep: Fragment | undefined): Promise<number> {
-  const small = due.filter(({ events }) => events <= MOST_EVENTS);
+  const small = due.filter(({ events }) => events <= MOST_SHARED);
   let total = small.length > 0 ? await deleteWhole(sql, small, keep) : 0;
-  for (const block of due) if (block.events > MOST_EVENTS) total += await deleteByParts(sql, block, keep);
+  for (const block of due) if (block.events > MOST_SHARED) total += await deleteByParts(sql, block, keep);
   return total;
 }
 

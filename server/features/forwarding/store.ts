@@ -16,16 +16,20 @@ export const begin = (sql: Sql) => sql`
   on conflict do nothing`;
 
 const behind = (at: { position: Fragment; id: Fragment }): Fragment => fragment`
-  position >= ${at.position} and (position > ${at.position} or id > ${at.id}) and position <= (select position from event_log)`;
+  (position, id) > (${at.position}, ${at.id}) and position <= (select position from event_log)`;
 const cursor = {
   position: fragment`(select position from event_forwarding)`,
   id: fragment`(select id from event_forwarding)`,
 };
 
-/** Whether there is something to send; it takes no lock and writes nothing. */
+/**
+ * Whether there is something to send; it takes no lock and writes nothing. It asks for the first in the order: for any, PostgreSQL may look
+ * through the table.
+ */
 export async function waiting(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ waiting: boolean }>`
-    select exists (select from event where ${behind(cursor)}) or exists (select from departed_event where ${behind(cursor)}) as waiting`;
+    select coalesce((select true from event where ${behind(cursor)} order by position, id limit 1),
+      (select true from departed_event where ${behind(cursor)} order by position, id limit 1), false) as waiting`;
   return row?.waiting ?? false;
 }
 
@@ -91,7 +95,7 @@ export interface ForwardingProgress {
 }
 /** @param most counted of what waits */
 export async function progress(sql: Sql, most: number): Promise<ForwardingProgress | undefined> {
-  const after = fragment`position >= f.position and (position > f.position or id > f.id)`;
+  const after = fragment`(position, id) > (f.position, f.id)`;
   const [row] = await sql<ForwardingProgress>`
     select f.sent, f.last_sent_at, f.last_error, f.cut, f.last_cut_id,
       (select count(*)::int from (select from event where ${after} limit ${most}) counted) as waiting,

@@ -52,7 +52,8 @@ export const keepChanges = fragment`kept as (
   update sign_in_report r set changed_fields = array(select distinct unnest(r.changed_fields || found.fields) order by 1)
   from (
     select l.realm_id, l.link_hash, array_agg(field #>> '{}') as fields
-    from gone e join sign_in_report l on l.realm_id = e.realm_id and l.user_id::text = e.subject ->> 'id'
+    from gone e join sign_in_report l on l.realm_id = e.realm_id and l.user_id = case
+        when e.subject ->> 'id' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (e.subject ->> 'id')::uuid end
         and e.occurred_at >= ${begunAt}
       cross join lateral jsonb_path_query(e.data, '$.fields[*]') field
     where ${isOwnChange} group by l.realm_id, l.link_hash
