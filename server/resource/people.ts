@@ -29,13 +29,13 @@ export async function unknownPeople(
   );
   if (named.length === 0) return [];
   // the table without rows that each import's is like
-  const staged = importId === undefined ? fragment`import_user` : staging(importId);
+  const staged = importId === undefined ? fragment`import_user` : staging(realm, importId);
   const unknown = await sql<{ name: string }>`
     select n.name from unnest(${[...new Set(named.map(({ name }) => name))]}::text[]) as n (name)
     where not exists (
       select from realm_user u where u.realm_id = ${realm} and lower(u.username) = lower(n.name) and u.username = n.name
-        and not exists (select from ${staged} i where i.import_id = ${importId ?? null}::uuid and i.id = u.id and i.action = 'delete'))
-      and not exists (select from ${staged} i where i.import_id = ${importId ?? null}::uuid and i.username = n.name and i.action = 'create')`;
+        and not exists (select from ${staged} i where i.realm_id = ${realm} and i.id = u.id and i.action = 'delete'))
+      and not exists (select from ${staged} i where i.realm_id = ${realm} and i.username = n.name and i.action = 'create')`;
   const names = new Set(unknown.map(({ name }) => name));
   return named.flatMap(({ name, path }) => (names.has(name) ? [unknownName(path, 'user', name)] : []));
 }

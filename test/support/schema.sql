@@ -805,7 +805,8 @@ create table import_user (
   changes jsonb,
   started_at timestamp with time zone not null default now(),
   identities jsonb,
-  older_than_profile text[]
+  older_than_profile text[],
+  realm_id text
 );
 
 create table initial_access_token (

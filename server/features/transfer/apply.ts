@@ -202,7 +202,7 @@ export function createApply({
     const theirs = config.changes.filter(({ kind }) => holds(rights.write, kind));
     await refuseEscalation(on, { realm, principal, parts, changes: theirs });
     const users = people
-      ? await people.plan(on, { ...query, mayKeepUnfit: rights.write('settings') }, config.changes, mayAsk)
+      ? await people.plan(on, { ...query, principal, mayKeepUnfit: rights.write('settings') }, config.changes, mayAsk)
       : await withoutUsers(on, asked);
     refuse(await unknownPeople(on, { realm, parts, changes: config.changes, importId: people?.importId }));
     const leaves = people && (users.counts.has('update') || users.counts.has('delete'));

@@ -54,6 +54,7 @@ interface UserPlanOptions extends PlanOptions {
   dryRun: boolean;
   /** Whether what a document says is older than the user profile needn't fit it. */
   mayKeepUnfit: boolean;
+  principal: Principal;
 }
 
 /** The users of one import, in its transaction. */
@@ -69,17 +70,24 @@ export interface People {
   merge(tx: Tx, by: By, options: PlanOptions, at: Date, counts: UserPlan['counts']): Promise<void>;
 }
 
-/** Users whose rows are staged, to be compared with whom the realm has. */
-export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: string, stage: Stage): People {
+/**
+ * Users whose rows are staged, to be compared with whom the realm has.
+ * @param aside what the realm can't take is set aside, and ends nothing
+ */
+export function stagedPeople(
+  rows: ImportStore,
+  mergeUsers: UserMerge,
+  realm: string,
+  { stage, aside }: { stage: Stage; aside: boolean },
+): People {
   const { importId, declares } = stage;
   const many = () => stage.count() > MANY;
   return {
     importId,
     plan: (sql, options, changes, mayAsk) => rows.ofMany(sql, many(), () => planOf(sql, options, changes, mayAsk)),
     async refuseEscalation(sql, principal) {
-      for (const { holder, role, permissions, target_realm } of await rows.administrators(sql, realm, importId))
-        if (!holdsAll(principal, target_realm, permissions))
-          throw escalation(`The user ${holder}, by the admin role ${role},`);
+      const holder = (await rows.administrators(sql, realm, importId)).find(beyond(principal));
+      if (holder) throw escalationBy(holder);
     },
     consequences: async (sql, at) =>
       (await rows.touched(sql, realm, importId, at)).map(({ effect, people, sessions }) => ({
@@ -99,21 +107,17 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
     const ties = declaresTies(declares);
     const known = await rows.anybody(sql, realm);
     // A plan before this one, which somebody overtook, has left its marks.
-    if (stage.planned) await rows.reset(sql, importId);
+    if (stage.planned) await rows.reset(sql, realm, importId);
     stage.planned = true;
-    if (many() && (known || ties)) await rows.analyze(sql, importId);
+    if (many() && (known || ties || aside)) await rows.analyze(sql, realm, importId);
+    const setAside = asideOf(rows, sql, { realm, importId, changes, ties, options });
+    if (aside) await setAside.beforeComparing();
     if (known) await rows.compare(sql, realm, importId, { ...options, declares });
     if (known && options.prune) await rows.stageDropped(sql, realm, importId, options.manager);
-    // Whoever is staged is new until somebody is found.
-    const counts = known ? await rows.counts(sql, importId) : fresh(stage.count());
-    // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
-    if (options.dryRun || [...counts.keys()].some((action) => action !== 'create'))
-      await refuseDoubles(rows, sql, importId);
-    await refuseUnfit(rows, sql, { realm, importId, changes, mayKeepUnfit: options.mayKeepUnfit });
-    if (ties) await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
-    // Otherwise the unique index finds them.
-    const taken = options.dryRun && known ? await emailsTaken(rows, sql, realm, importId) : undefined;
-    if (taken) throw taken;
+    if (aside) await setAside.afterComparing();
+    // Counted in the rows, as somebody may have been erased since they were staged.
+    const counts = await rows.counts(sql, realm, importId);
+    if (!aside) await refuseFaults(sql, { options, changes, mayAsk, known, ties, counts });
     const { dryRun, prune, manager } = options;
     const lost = known && dryRun && !prune;
     const conflicts = counts.has('conflict') ? await rows.conflicts(sql, realm, importId) : [];
@@ -124,38 +128,120 @@ export function stagedPeople(rows: ImportStore, mergeUsers: UserMerge, realm: st
       undeclared: lost ? await rows.undeclared(sql, { realm, manager, importId }) : NOBODY,
     };
   }
+
+  async function refuseFaults(
+    sql: Sql,
+    {
+      options,
+      changes,
+      mayAsk,
+      known,
+      ties,
+      counts,
+    }: {
+      options: UserPlanOptions;
+      changes: readonly PlannedChange[];
+      mayAsk: MayAsk;
+      known: boolean;
+      ties: boolean;
+      counts: UserPlan['counts'];
+    },
+  ): Promise<void> {
+    // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
+    if (options.dryRun || [...counts.keys()].some((action) => action !== 'create'))
+      await refuseDoubles(rows, sql, realm, importId);
+    await refuseUnfit(rows, sql, { realm, importId, changes, mayKeepUnfit: options.mayKeepUnfit });
+    if (ties) await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
+    // Otherwise the unique index finds them.
+    const taken = options.dryRun && known ? await emailsTaken(rows, sql, realm, importId) : undefined;
+    if (taken) throw taken;
+  }
 }
 
-/** So many are looked at in one go. */
-const PAGE = 2000;
+interface Fitting {
+  realm: string;
+  importId: string;
+  changes: readonly PlannedChange[];
+  mayKeepUnfit: boolean;
+}
 
-/**
- * People must fit the realm's profile as it will be, whichever of the two the document says first; but for what it says is older
- * than the profile, where the importer could as well change the profile.
- */
-async function refuseUnfit(
+/** Sets aside the rows that the realm can't take. Which of two that can't be both is kept doesn't depend on the order here. */
+function asideOf(
   rows: ImportStore,
   sql: Sql,
   {
     realm,
     importId,
     changes,
-    mayKeepUnfit,
-  }: { realm: string; importId: string; changes: readonly PlannedChange[]; mayKeepUnfit: boolean },
-): Promise<void> {
+    ties,
+    options,
+  }: Omit<Fitting, 'mayKeepUnfit'> & { ties: boolean; options: UserPlanOptions },
+) {
+  const { asides } = rows;
+  return {
+    async beforeComparing(): Promise<void> {
+      await asides.refuseRepeated(sql, realm, importId);
+      if (ties) await asides.refuseUnknown(sql, realm, importId);
+    },
+    async afterComparing(): Promise<void> {
+      await asides.refuseManaged(sql, realm, importId);
+      for await (const unfit of unfitRows(rows, sql, { realm, importId, changes, mayKeepUnfit: options.mayKeepUnfit }))
+        await asides.refuseRows(sql, realm, importId, unfit);
+      const holders = (await rows.administrators(sql, realm, importId)).filter(beyond(options.principal));
+      const errors = (of: (typeof holders)[number]) => [{ path: '', message: escalationBy(of).detail ?? '' }];
+      await asides.refuseRows(
+        sql,
+        realm,
+        importId,
+        holders.map((of) => ({ n: of.n, errors: errors(of) })),
+      );
+      await asides.refuseNamesOfOthers(sql, realm, importId);
+      await asides.refuseIdsOfOthers(sql, realm, importId);
+      await asides.refuseSubjectsOfOthers(sql, realm, importId);
+      await asides.refuseTakenEmails(sql, realm, importId);
+    },
+  };
+}
+
+type Administrator = Awaited<ReturnType<ImportStore['administrators']>>[number];
+const beyond =
+  (principal: Principal) =>
+  ({ permissions, target_realm: target }: Administrator): boolean =>
+    !holdsAll(principal, target, permissions);
+const escalationBy = ({ holder, role }: Administrator): Problem =>
+  escalation(`The user ${holder}, by the admin role ${role},`);
+
+/**
+ * People must fit the realm's profile as it will be, whichever of the two the document says first; but for what it says is older
+ * than the profile, where the importer could as well change the profile.
+ */
+async function* unfitRows(
+  rows: ImportStore,
+  sql: Sql,
+  { realm, importId, changes, mayKeepUnfit }: Fitting,
+): AsyncGenerator<{ n: number; errors: FieldError[] }[]> {
   const declared = profileIn(changes.map(({ kind, key, save: fields }) => ({ kind, key, fields })));
   const profile = await profileWith(await readProfile(sql, realm), declared);
   if (hasNoRules(profile)) return;
+  await rows.openProfiles(sql, realm, importId);
+  for (;;) {
+    const people = await rows.nextProfiles(sql);
+    if (people.length === 0) break;
+    yield people.flatMap(({ n, before, olderThanProfile, ...person }) => {
+      const found = profileFaults(profile, { by: 'document', before: before ?? undefined, after: person });
+      const errors = found.filter(({ path }) => !mayKeepUnfit || !olderThanProfile.includes(path));
+      return errors.length > 0 ? [{ n, errors }] : [];
+    });
+  }
+  await rows.closeProfiles(sql);
+}
+
+async function refuseUnfit(rows: ImportStore, sql: Sql, of: Fitting): Promise<void> {
   const faults: FieldError[] = [];
-  let after = -1;
-  for (let full = true; full && faults.length < MOST_FAULTS; ) {
-    const page = await rows.profiles(sql, realm, importId, { after, limit: PAGE });
-    for (const { n, before, olderThanProfile, ...person } of page)
-      for (const fault of profileFaults(profile, { by: 'document', before: before ?? undefined, after: person }))
-        if (!mayKeepUnfit || !olderThanProfile.includes(fault.path))
-          faults.push({ ...fault, path: `users[${n}].${fault.path}` });
-    after = page.at(-1)?.n ?? after;
-    full = page.length === PAGE;
+  for await (const unfit of unfitRows(rows, sql, of)) {
+    for (const { n, errors } of unfit)
+      for (const fault of errors) faults.push({ ...fault, path: `users[${n}].${fault.path}` });
+    if (faults.length >= MOST_FAULTS) break;
   }
   refuse(faults);
 }
@@ -168,7 +254,7 @@ export function insertedPeople(rows: ImportStore, realm: string, inserts: BulkIn
     importId,
     async plan(sql, _options, changes, mayAsk) {
       if (declaresTies(declares)) {
-        await rows.analyze(sql, importId);
+        await rows.analyze(sql, realm, importId);
         await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
       }
       return { counts, conflicts: [], writes: counts.size > 0, undeclared: NOBODY };
@@ -212,9 +298,9 @@ async function refuseUnknownNames(
   );
 }
 
-async function refuseDoubles(rows: ImportStore, sql: Sql, importId: string): Promise<void> {
+async function refuseDoubles(rows: ImportStore, sql: Sql, realm: string, importId: string): Promise<void> {
   refuse(
-    (await rows.doubles(sql, importId)).map(({ field, value, places: [first, second] }) => ({
+    (await rows.doubles(sql, realm, importId)).map(({ field, value, places: [first, second] }) => ({
       path: `users[${second}].${field}`,
       message: `declares ${value} again: users[${first}] does already`,
     })),
@@ -228,7 +314,7 @@ export async function takenNames(
   realm: string,
   stage: Stage,
 ): Promise<Problem | undefined> {
-  await refuseDoubles(rows, sql, stage.importId);
+  await refuseDoubles(rows, sql, realm, stage.importId);
   return emailsTaken(rows, sql, realm, stage.importId);
 }
 

@@ -21,9 +21,10 @@ import type { Stage, UserTransfer } from '../users/transfer.ts';
 import { CreatedMeanwhile, createApply, type Opened, PlannedOnly, REPLANS, type Request } from './apply.ts';
 import { type BufferedBody, createBodyBuffer } from './buffered-body.ts';
 import { type Document, readDocument, refuse, type Section } from './document.ts';
-import type { Guesses } from './guesses.ts';
+import { type Guesses, NONE } from './guesses.ts';
 import { type ImportStore, insertedPeople, stagedPeople, takenNames } from './people.ts';
 import { requireAny, requireManager, requirePermission, requireSections, rightsOf } from './rights.ts';
+import { type RowsImported, type RowsRequest, rowsImported } from './rows.ts';
 import { declaresSecret, resolveSecrets } from './secrets.ts';
 
 export interface TransferDeps {
@@ -64,6 +65,7 @@ export interface UserChanges {
   discard(): Promise<void>;
 }
 
+const OF_ROWS = { manager: 'import', dryRun: false, prune: false, force: false };
 const AUDITED: ReadonlySet<ProblemCode> = new Set(['forbidden', 'too-many-requests']);
 /** Imports that write at the same time in this process: fewer than the pool has connections. */
 const AT_ONCE = 3;
@@ -182,9 +184,9 @@ export function createTransfer({
   /** Users are written while they are parsed, into a realm that has nobody whom they could be compared with. */
   async function inBulk(request: Request, body: BufferedBody): Promise<Imported> {
     const people = users.bulkInsert(request.realm);
-    const discard = () => userRows.discard(sql, people.importId);
+    const discard = () => userRows.discard(sql, request.realm, people.importId);
     try {
-      await userRows.prepare(sql, people.importId);
+      await userRows.prepare(sql, request.realm, people.importId);
       const work = () => inTime(request, body.bytes / LEAST_BYTES, (tx) => insertInBulk(tx, request, body, people));
       const plan = await oneAtATime(request.realm, work);
       return { plan, users: { lines: async () => people.changes(), discard } };
@@ -227,38 +229,77 @@ export function createTransfer({
     }
   }
 
-  /** Users are staged outside any transaction, then planned and merged. */
+  /** The document's users are staged, and so compared with whom the realm has. */
   async function staged(request: Request, body: BufferedBody): Promise<Imported> {
-    const { principal, realm } = request;
+    const { realm } = request;
     const stage = users.stage(realm);
-    const begin = async () => {
-      requirePermission(principal, realm, 'users:read');
-      await userRows.discardOld(sql, new Date(now().getTime() - LEFTOVER_MS));
-      await userRows.prepare(sql, stage.importId);
-      await stage.begin([]);
-    };
-    const add: Stage['add'] = (value, path, n) => {
+    const discard = () => userRows.discard(sql, realm, stage.importId);
+    const sink = { ...stage, begin: () => beginStage(request, stage) };
+    return discardingAfterFailure(stage, realm, async () => {
+      const document = await readDocument(body.read(), { parts, users: { ...sink, add: addingTo(stage, request) } });
+      await stage.finish();
+      ready(request, document.declared);
+      const plan = await inTransaction(request, document, document.users ? { stage, aside: false } : undefined);
+      if (document.users && plan.summary.create + plan.summary.update + plan.summary.delete > 0)
+        return { plan, users: { lines: () => users.changes(realm, stage.importId), discard } };
+      if (document.users) await discard();
+      return { plan, users: undefined };
+    });
+  }
+
+  /** Outside any transaction. */
+  async function beginStage({ principal, realm }: Request, stage: Stage): Promise<void> {
+    requirePermission(principal, realm, 'users:read');
+    await userRows.discardOld(sql, new Date(now().getTime() - LEFTOVER_MS));
+    await userRows.prepare(sql, realm, stage.importId);
+    await stage.begin([]);
+  }
+
+  const addingTo =
+    (stage: Stage, { principal, realm }: Request): Stage['add'] =>
+    (value, path, n) => {
       if (n >= MOST_COMPARED) requirePermission(principal, realm, 'users:write');
       return stage.add(value, path, n);
     };
-    const discard = () => userRows.discard(sql, stage.importId);
-    let planned: { plan: Plan; users: boolean };
+
+  async function discardingAfterFailure<T>(stage: Stage, realm: string, work: () => Promise<T>): Promise<T> {
     try {
-      const document = await readDocument(body.read(), { parts, users: { ...stage, begin, add } });
-      await stage.finish();
-      ready(request, document.declared);
-      const plan = await inTransaction(request, document, document.users ? stage : undefined);
-      planned = { plan, users: document.users };
+      return await work();
     } catch (error) {
       await stage.abort();
-      await discard().catch(() => {}); // the janitor takes it
+      await userRows.discard(sql, realm, stage.importId).catch(() => {}); // the janitor takes it
       throw error;
     }
-    const { plan } = planned;
-    if (planned.users && plan.summary.create + plan.summary.update + plan.summary.delete > 0)
-      return { plan, users: { lines: () => users.changes(stage.importId), discard } };
-    if (planned.users) await discard();
-    return { plan, users: undefined };
+  }
+
+  /** Each row by itself: what the realm can't take is set aside, and the others are written in one transaction. */
+  async function importRows({ body: stream, read, ...asked }: RowsRequest): Promise<RowsImported> {
+    const { realm } = asked;
+    const request = { ...asked, query: OF_ROWS, guessCount: NONE };
+    requireAny(asked.principal, realm);
+    // Nothing is begun for a peer that doesn't send all of it.
+    const body = await buffer(stream);
+    const stage = users.stage(realm);
+    try {
+      return await discardingAfterFailure(stage, realm, async () => {
+        await beginStage(request, stage);
+        const add = addingTo(stage, request);
+        for await (const piece of read(body.read())) {
+          for (const { n, value, errors } of piece) {
+            const faults = errors ?? add(value, '', n);
+            if (faults.length > 0) stage.refuse(n, faults);
+          }
+          await stage.flush();
+        }
+        await stage.finish();
+        await inTransaction(request, { declared: [], users: true, whole: false }, { stage, aside: true });
+        const imported = await rowsImported(userRows, sql, realm, stage);
+        await userRows.discard(sql, realm, stage.importId);
+        return imported;
+      });
+    } finally {
+      await body.release();
+    }
   }
 
   /** For as long as a document of so many users may take, and somebody waits for it. */
@@ -269,10 +310,14 @@ export function createTransfer({
       oneImport(count),
     );
 
-  async function inTransaction(request: Request, document: Document, stage: Stage | undefined): Promise<Plan> {
-    const people = stage && stagedPeople(userRows, mergeUsers, request.realm, stage);
+  async function inTransaction(
+    request: Request,
+    document: Document,
+    of: { stage: Stage; aside: boolean } | undefined,
+  ): Promise<Plan> {
+    const people = of && stagedPeople(userRows, mergeUsers, request.realm, of);
     const work = () =>
-      inTime(request, stage?.count() ?? 0, async (tx) => {
+      inTime(request, of?.stage.count() ?? 0, async (tx) => {
         const opened = await open(tx, request, displayNameIn(document.declared));
         return conclude(tx, request, { opened, document, people });
       });
@@ -287,7 +332,8 @@ export function createTransfer({
         }
         if (!isTaken(error) && !refersToNothing(error)) throw error;
         // Somebody was faster between our look and our write: look again; a name that is taken for good is told.
-        if (tries >= 2) throw await nameTaken(error, request.realm, stage);
+        if (tries >= (of?.aside ? REPLANS : 2))
+          throw await nameTaken(error, request.realm, of?.aside ? undefined : of?.stage);
       }
     }
   }
@@ -311,6 +357,11 @@ export function createTransfer({
 
     import: (request: ImportRequest): Promise<Imported> =>
       auditing(request, { method: 'POST', path: `/admin/realms/${request.realm}/import` }, () => importRealm(request)),
+
+    importRows: (request: RowsRequest): Promise<RowsImported> =>
+      auditing(request, { method: 'POST', path: `/admin/realms/${request.realm}/users/import` }, () =>
+        importRows(request),
+      ),
 
     /** Releases all that a manager owns, or takes it away too. */
     release(

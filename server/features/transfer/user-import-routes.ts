@@ -23,11 +23,18 @@ export function userImportRoutes(app: FastifyInstance, importRows: UserImport): 
         const { body } = request;
         if (!(body instanceof Readable))
           throw new Problem('unsupported-media-type', `Send the users as application/json or ${NDJSON}`);
-        const chunks = body.iterator({ destroyOnReturn: false });
-        const rows = request.headers['content-type']?.startsWith(NDJSON) ? lines(chunks) : elements(chunks);
+        const rows = request.headers['content-type']?.startsWith(NDJSON) ? lines : elements;
         try {
           const signal = untilClosed(reply);
-          return await importRows({ principal: principalOf(request), by, realm: params.realm, rows, signal, ...query });
+          return await importRows({
+            principal: principalOf(request),
+            by,
+            realm: params.realm,
+            body: body.iterator({ destroyOnReturn: false }),
+            rows: (chunks) => rows(chunks),
+            signal,
+            ...query,
+          });
         } catch (error) {
           // What is left of the body is read away, so that the answer reaches the client.
           body.resume();

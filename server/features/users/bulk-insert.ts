@@ -13,7 +13,8 @@ const COLUMNS =
   'realm_user (realm_id, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
   'required_actions, created_at, manager)';
 /** Roles and groups may come with the document itself, so ties wait in rows of the staging table. */
-const TIES = '(import_id, n, id, username, declared, action, roles, groups, client_roles, credentials, identities)';
+const TIES =
+  '(realm_id, import_id, n, id, username, declared, action, roles, groups, client_roles, credentials, identities)';
 const PIECE = 64 * 1024;
 
 export interface BulkInsert extends Pick<UserSink, 'add' | 'flush'> {
@@ -40,7 +41,7 @@ export interface BulkInsertDeps {
 export function createBulkInsert({ databaseUrl, seal, newId, realm }: BulkInsertDeps): BulkInsert {
   const importId = newId();
   const ties = createTies({ seal, newId, realm });
-  const tied = rowsInto(() => copyInto(databaseUrl, `${stagingTable(importId)} ${TIES}`));
+  const tied = rowsInto(() => copyInto(databaseUrl, `${stagingTable(realm, importId)} ${TIES}`));
   let people: Rows | undefined;
   let manager = '';
   let createdAt = '';
@@ -85,6 +86,7 @@ export function createBulkInsert({ databaseUrl, seal, newId, realm }: BulkInsert
       const { roles, groups, clientRoles, credentials, identities } = ties.of(user);
       if (roles || groups || clientRoles || credentials || identities)
         tied.add([
+          realm,
           importId,
           n,
           id,

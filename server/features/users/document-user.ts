@@ -7,7 +7,7 @@ import { sealOtp } from '../../crypto/otp.ts';
 import { inPhcForm, usablePhc } from '../../crypto/phc.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { identityDigest } from '../../domain/identity-links.ts';
-import { clientRoleKey, issuesAt } from '../../resource/items.ts';
+import { clientRoleKey, issuesAt, join } from '../../resource/items.ts';
 import { isPlainUser } from './plain-user.ts';
 
 const LATEST = Date.UTC(9999, 11, 31);
@@ -20,8 +20,8 @@ export function readUser(value: unknown, path: string): ReadUser {
   if (error) return { errors: issuesAt(path, error) };
   const { createdAt } = user;
   if (createdAt !== undefined && (createdAt < 0 || createdAt > LATEST))
-    return { errors: [{ path: `${path}.createdAt`, message: 'must be epoch milliseconds of a year up to 9999' }] };
-  const errors = (user.credentials ?? []).flatMap((c, i) => credentialFaults(c, `${path}.credentials[${i}]`));
+    return { errors: [{ path: join(path, 'createdAt'), message: 'must be epoch milliseconds of a year up to 9999' }] };
+  const errors = (user.credentials ?? []).flatMap((c, i) => credentialFaults(c, join(path, `credentials[${i}]`)));
   if (errors.length > 0) return { errors };
   const { requiredActions } = user;
   // As the admin API stores them.

@@ -6,6 +6,7 @@ import { giveDefaults } from '../../domain/new-users.ts';
 import type { ProfileData } from '../../domain/user-profile.ts';
 import { clientRolePrefix } from '../../resource/items.ts';
 import type { Declares } from './document-user.ts';
+import { byEmail, byUsername } from './import-lookups.ts';
 import {
   clientRoleName,
   groupPath,
@@ -18,13 +19,15 @@ import {
 } from './import-ties.ts';
 
 /** After a failed try, and before the first: as staged. */
-export async function reset(sql: Sql, importId: string): Promise<void> {
-  await sql`delete from ${staging(importId)} where import_id = ${importId} and n < 0`;
-  await sql`update ${staging(importId)} set action = 'create', changes = null where import_id = ${importId} and action <> 'create'`;
+export async function reset(sql: Sql, realm: string, importId: string): Promise<void> {
+  await sql`delete from ${staging(realm, importId)} where realm_id = ${realm} and n < 0`;
+  await sql`update ${staging(realm, importId)} set action = 'create', changes = null where realm_id = ${realm}
+    and action not in ('create', 'unreadable')`;
 }
 
 /** The planner needs to know how many rows there are. */
-export const analyze = (sql: Sql, importId: string) => sql`analyze ${staging(importId)} (import_id, action)`;
+export const analyze = (sql: Sql, realm: string, importId: string) =>
+  sql`analyze ${staging(realm, importId)} (realm_id, action)`;
 
 /**
  * For statements of an import, in its transaction; where it has many rows, without joins that read one side again for each
@@ -94,18 +97,18 @@ export async function compare(
           then jsonb_build_array(jsonb_build_object('path', 'credentials', 'from', null, 'to', '***')) else '[]' end
         || case when t.identities is not null
           then jsonb_build_array(jsonb_build_object('path', 'identities', 'from', null, 'to', t.identities)) else '[]' end as changes
-      from ${staging(importId)} i
-      join realm_user u on u.realm_id = ${realm} and lower(u.username) = lower(i.username)
+      from ${staging(realm, importId)} i
+      cross join lateral (${byUsername(fragment`lower(i.username)`)}) u
       cross join lateral (select ${declares.roles ? currentRoles : none} as roles, ${declares.groups ? currentGroups : none} as groups,
         ${declares.clientRoles ? currentClientRoles : none} as client_roles, ${creds} as credentials, ${identities} as identities) t
-      where i.import_id = ${importId}
+      where i.realm_id = ${realm} and i.action = 'create'
     )
-    update ${staging(importId)} i set id = f.id, changes = f.changes, action = case
+    update ${staging(realm, importId)} i set id = f.id, changes = f.changes, action = case
         when f.manager <> ${manager} and not ${force}::boolean then 'conflict'
         when f.changes <> '[]' then 'update'
         when f.manager is distinct from ${manager} then 'take'
         else 'same' end
-    from found f where i.import_id = ${importId} and i.n = f.n`;
+    from found f where i.realm_id = ${realm} and i.n = f.n`;
 }
 
 /** Whether there is anybody to compare with. */
@@ -114,20 +117,20 @@ export async function anybody(sql: Sql, realm: string): Promise<boolean> {
   return row !== undefined;
 }
 
-const isStaged = (importId: string) => fragment`exists (select from ${staging(importId)} i
-  where i.import_id = ${importId} and lower(i.username) = lower(u.username))`;
+const isStaged = (realm: string, importId: string) => fragment`exists (select from ${staging(realm, importId)} i
+  where i.realm_id = ${realm} and lower(i.username) = lower(u.username))`;
 
 /** Pruning: users of this manager that the document no longer holds. */
 export async function stageDropped(sql: Sql, realm: string, importId: string, manager: string): Promise<void> {
   await sql`
-    insert into ${staging(importId)} (import_id, n, id, username, declared, action)
-    select ${importId}, -row_number() over (order by u.username), u.id, u.username, '{}', 'delete' from realm_user u
-    where u.realm_id = ${realm} and u.manager = ${manager} and not ${isStaged(importId)}`;
+    insert into ${staging(realm, importId)} (realm_id, import_id, n, id, username, declared, action)
+    select ${realm}, ${importId}, -row_number() over (order by u.username), u.id, u.username, '{}', 'delete' from realm_user u
+    where u.realm_id = ${realm} and u.manager = ${manager} and not ${isStaged(realm, importId)}`;
 }
 
 /** Users of this manager whom the document doesn't hold; few are named. @param importId absent: it holds no users */
 export async function undeclared(sql: Sql, of: { realm: string; manager: string; importId?: string }) {
-  const declared = of.importId === undefined ? fragment`false` : isStaged(of.importId);
+  const declared = of.importId === undefined ? fragment`false` : isStaged(of.realm, of.importId);
   // Of managers that never applied users nobody reads through the realm's.
   const rows = await sql<{ username: string; count: number }>`
     select u.username, count(*) over () as count from realm_user u
@@ -137,9 +140,9 @@ export async function undeclared(sql: Sql, of: { realm: string; manager: string;
   return { count: rows[0]?.count ?? 0, usernames: rows.length < 20 ? rows.map(({ username }) => username) : [] };
 }
 
-export async function counts(sql: Sql, importId: string): Promise<Map<string, number>> {
+export async function counts(sql: Sql, realm: string, importId: string): Promise<Map<string, number>> {
   const rows = await sql<{ action: string; count: number }>`
-    select action, count(*) as count from ${staging(importId)} where import_id = ${importId} group by action`;
+    select action, count(*) as count from ${staging(realm, importId)} where realm_id = ${realm} group by action`;
   return new Map(rows.map((row) => [row.action, row.count]));
 }
 
@@ -149,7 +152,7 @@ export const touched = (sql: Sql, realm: string, importId: string, at: Date) =>
     select t.effect, count(distinct t.id)::int as people, count(distinct s.id)::int as sessions from (
       select i.id, case when i.action = 'delete' then 'delete'
         when i.changes @> '[{"path": "enabled", "to": false}]' then 'disable' else 'lose' end as effect
-      from ${staging(importId)} i where i.import_id = ${importId} and (i.action = 'delete'
+      from ${staging(realm, importId)} i where i.realm_id = ${realm} and (i.action = 'delete'
         or i.action = 'update' and (i.changes @> '[{"path": "enabled", "to": false}]' or exists (
           select from jsonb_array_elements(i.changes) c cross join lateral jsonb_array_elements_text(c -> 'from') f
           where c ->> 'path' in ('roles', 'groups', 'clientRoles') and not c -> 'to' ? f)))
@@ -160,17 +163,17 @@ const SOME = 100;
 
 export const conflicts = (sql: Sql, realm: string, importId: string) =>
   sql<{ key: string; manager: string }>`
-    select i.username as key, u.manager from ${staging(importId)} i join realm_user u on u.realm_id = ${realm} and u.id = i.id
-    where i.import_id = ${importId} and i.action = 'conflict' order by i.n`;
+    select i.username as key, u.manager from ${staging(realm, importId)} i join realm_user u on u.realm_id = ${realm} and u.id = i.id
+    where i.realm_id = ${realm} and i.action = 'conflict' order by i.n`;
 
 /** Declared twice: by name or by address. */
-export const doubles = (sql: Sql, importId: string) =>
+export const doubles = (sql: Sql, realm: string, importId: string) =>
   sql<{ field: string; value: string; places: number[] }>`
-    (select 'username' as field, min(username) as value, array_agg(n order by n) as places from ${staging(importId)}
-      where import_id = ${importId} and n >= 0 group by lower(username) having count(*) > 1 limit ${SOME})
+    (select 'username' as field, min(username) as value, array_agg(n order by n) as places from ${staging(realm, importId)}
+      where realm_id = ${realm} and n >= 0 group by lower(username) having count(*) > 1 limit ${SOME})
     union all
-    (select 'email', min(email), array_agg(n order by n) from ${staging(importId)}
-      where import_id = ${importId} and n >= 0 and email is not null group by lower(email) having count(*) > 1 limit ${SOME})`;
+    (select 'email', min(email), array_agg(n order by n) from ${staging(realm, importId)}
+      where realm_id = ${realm} and n >= 0 and email is not null group by lower(email) having count(*) > 1 limit ${SOME})`;
 
 export interface ProfileRow extends ProfileData {
   n: number;
@@ -180,13 +183,13 @@ export interface ProfileRow extends ProfileData {
   before: ProfileData | null;
 }
 
-/** Whoever is made or changed, as they are to be, some at a time in the document's order. */
-export const profiles = (
-  sql: Sql,
-  realm: string,
-  importId: string,
-  { after, limit }: { after: number; limit: number },
-) => sql<ProfileRow>`
+/**
+ * Opens a cursor over all who are made or changed, as they are to be, in the document's order. The rows have no index on
+ * their order: a query of its own for each some of them would read all of them each time.
+ */
+export async function openProfiles(sql: Sql, realm: string, importId: string): Promise<void> {
+  await sql`
+  declare profile no scroll cursor for
   select i.n, i.username,
     case when u.id is null or 'email' = any(i.declared) then i.email else u.email end as email,
     case when u.id is null or 'firstName' = any(i.declared) then i.first_name else u.first_name end as "firstName",
@@ -195,16 +198,21 @@ export const profiles = (
     case when u.id is not null then jsonb_build_object('username', u.username, 'email', u.email, 'firstName', u.first_name,
       'lastName', u.last_name, 'attributes', u.attributes) end as before,
     coalesce(i.older_than_profile, '{}') as "olderThanProfile"
-  from ${staging(importId)} i left join realm_user u on i.action = 'update' and u.realm_id = ${realm} and u.id = i.id
-  where i.import_id = ${importId} and i.action in ('create', 'update') and i.n > ${after} order by i.n limit ${limit}`;
+  from ${staging(realm, importId)} i left join lateral (
+    select s.* from realm_user s where i.action = 'update' and s.realm_id = i.realm_id and s.id = i.id offset 0) u on true
+  where i.realm_id = ${realm} and i.action in ('create', 'update') order by i.n`;
+}
+
+export const nextProfiles = (sql: Sql) => sql<ProfileRow>`fetch forward 2000 from profile`;
+export const closeProfiles = (sql: Sql) => sql`close profile`;
 
 /** Addresses that another user has, who keeps it. */
 export const takenEmails = (sql: Sql, realm: string, importId: string) =>
   sql<{ n: number; owner: string }>`
-    select i.n, u.username as owner from ${staging(importId)} i
-    join realm_user u on u.realm_id = ${realm} and lower(u.email) = lower(i.email) and lower(u.username) <> lower(i.username)
-    where i.import_id = ${importId} and i.email is not null and i.action in ('create', 'update')
-      and not exists (select from ${staging(importId)} o where o.import_id = ${importId} and lower(o.username) = lower(u.username)
+    select i.n, u.username as owner from ${staging(realm, importId)} i
+    cross join lateral (${byEmail(fragment`lower(i.email)`)}) u
+    where i.realm_id = ${realm} and lower(u.username) <> lower(i.username) and i.email is not null and i.action in ('create', 'update')
+      and not exists (select from ${staging(realm, importId)} o where o.realm_id = ${realm} and lower(o.username) = lower(u.username)
         and (o.action = 'delete' or 'email' = any(o.declared)))
     limit ${SOME}`;
 
@@ -214,11 +222,11 @@ type Ties = Record<'roles' | 'groups' | 'clientRoles' | 'identities', readonly s
 export const unknownNames = (sql: Sql, realm: string, importId: string, { made, gone }: { made: Ties; gone: Ties }) =>
   sql<{ n: number; field: keyof Ties; name: string }>`
     select min(n) as n, field, name from (
-      select n, 'roles' as field, unnest(roles) as name from ${staging(importId)} where import_id = ${importId} and roles <> '{}'
-      union all select n, 'groups', unnest(groups) from ${staging(importId)} where import_id = ${importId} and groups <> '{}'
-      union all select n, 'clientRoles', unnest(client_roles) from ${staging(importId)} where import_id = ${importId} and client_roles <> '{}'
-      union all select n, 'identities', jsonb_array_elements(identities) ->> 'identityProvider' from ${staging(importId)}
-        where import_id = ${importId} and identities <> '[]'
+      select n, 'roles' as field, unnest(roles) as name from ${staging(realm, importId)} where realm_id = ${realm} and roles <> '{}'
+      union all select n, 'groups', unnest(groups) from ${staging(realm, importId)} where realm_id = ${realm} and groups <> '{}'
+      union all select n, 'clientRoles', unnest(client_roles) from ${staging(realm, importId)} where realm_id = ${realm} and client_roles <> '{}'
+      union all select n, 'identities', jsonb_array_elements(identities) ->> 'identityProvider' from ${staging(realm, importId)}
+        where realm_id = ${realm} and identities <> '[]'
     ) named
     where case field
       when 'roles' then name = any(${gone.roles}::text[]) or name <> all(${made.roles}::text[]) and not exists (
@@ -234,9 +242,9 @@ export const unknownNames = (sql: Sql, realm: string, importId: string, { made, 
 
 /** Whoever is changed or deleted and holds admin roles. */
 export const administrators = (sql: Sql, realm: string, importId: string) =>
-  sql<{ holder: string; role: string; permissions: string[]; target_realm: string }>`
-    select i.username as holder, r.name as role, r.permissions, g.target_realm
-    from admin_grant g join ${staging(importId)} i on i.import_id = ${importId} and i.id = g.user_id and i.action in ('update', 'delete')
+  sql<{ n: number; holder: string; role: string; permissions: string[]; target_realm: string }>`
+    select i.n, i.username as holder, r.name as role, r.permissions, g.target_realm
+    from admin_grant g join ${staging(realm, importId)} i on i.realm_id = ${realm} and i.id = g.user_id and i.action in ('update', 'delete')
     join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
     where g.realm_id = ${realm} and g.user_id is not null`;
 
@@ -246,8 +254,8 @@ export interface Merging extends Tying {
   many: boolean;
 }
 
-export const dropped = (importId: string) =>
-  fragment`select id from ${staging(importId)} where import_id = ${importId} and action = 'delete'`;
+export const dropped = (realm: string, importId: string) =>
+  fragment`select id from ${staging(realm, importId)} where realm_id = ${realm} and action = 'delete'`;
 
 /** Those who can sign in no more. */
 export const leaving = (importId: string) => fragment`
@@ -255,7 +263,7 @@ export const leaving = (importId: string) => fragment`
   where import_id = ${importId} and (action = 'delete' or action = 'update' and changes @> '[{"path": "enabled", "to": false}]')`;
 
 export async function removeDropped(sql: Sql, realm: string, importId: string): Promise<void> {
-  await sql`delete from realm_user where realm_id = ${realm} and id in (${dropped(importId)})`;
+  await sql`delete from realm_user where realm_id = ${realm} and id in (${dropped(realm, importId)})`;
 }
 
 export interface ChangedRow {
@@ -269,11 +277,11 @@ export interface ChangedRow {
 }
 
 /** What becomes of whom the realm had before, in the document's order. */
-export const changed = (sql: Sql, importId: string) =>
+export const changed = (sql: Sql, realm: string, importId: string) =>
   sql<ChangedRow>`
     select id, username, action, array(select jsonb_array_elements(changes) ->> 'path') as fields,
       coalesce(changes @> '[{"path": "enabled", "to": false}]', false) as disabled, 'requiredActions' = any(declared) as actions_set
-    from ${staging(importId)} where import_id = ${importId} and action in ('update', 'delete') order by n`;
+    from ${staging(realm, importId)} where realm_id = ${realm} and action in ('update', 'delete') order by n`;
 
 /** Writes what {@link compare} planned. */
 export const merge = (sql: Sql, realm: string, importId: string, merging: Merging): Promise<NewProofs> =>
@@ -288,8 +296,8 @@ async function mergeRows(
   // Addresses are unique, and may go from one to another in one statement: out of the way first.
   if (has('update'))
     await sql`
-      update realm_user u set email = null from ${staging(importId)} i
-      where i.import_id = ${importId} and i.action = 'update' and 'email' = any(i.declared) and u.realm_id = ${realm}
+      update realm_user u set email = null from ${staging(realm, importId)} i
+      where i.realm_id = ${realm} and i.action = 'update' and 'email' = any(i.declared) and u.realm_id = ${realm}
         and u.id = i.id and lower(u.email) <> lower(i.email)`;
   if (has('update') || has('take'))
     await sql`
@@ -299,22 +307,22 @@ async function mergeRows(
         last_name = case when 'lastName' = any(i.declared) then i.last_name else u.last_name end,
         enabled = coalesce(i.enabled, u.enabled), attributes = coalesce(i.attributes, u.attributes),
         required_actions = coalesce(i.required_actions, u.required_actions), created_at = coalesce(i.created_at, u.created_at)
-      from ${staging(importId)} i
-      where i.import_id = ${importId} and i.action in ('update', 'take') and u.realm_id = ${realm} and u.id = i.id`;
+      from ${staging(realm, importId)} i
+      where i.realm_id = ${realm} and i.action in ('update', 'take') and u.realm_id = ${realm} and u.id = i.id`;
   if (has('create'))
     await sql`
       insert into realm_user (realm_id, id, username, email, email_verified, first_name, last_name, enabled, attributes,
         required_actions, created_at, manager)
       select ${realm}, id, username, email, coalesce(email_verified, false), first_name, last_name, coalesce(enabled, true),
         coalesce(attributes, '{}'), coalesce(required_actions, '{}'), coalesce(created_at, ${at}), ${manager}
-      from ${staging(importId)} where import_id = ${importId} and action = 'create'`;
+      from ${staging(realm, importId)} where realm_id = ${realm} and action = 'create'`;
   const proofs = await mergeTies(sql, realm, importId, { at, declares, has });
   // As anybody who is created without a word about them.
   if (has('create'))
     await giveDefaults(
       sql,
       realm,
-      fragment`select id, ${saidBy} from ${staging(importId)} i where import_id = ${importId} and action = 'create'`,
+      fragment`select id, ${saidBy} from ${staging(realm, importId)} i where realm_id = ${realm} and action = 'create'`,
     );
   return proofs;
 }
@@ -324,9 +332,10 @@ export const giveDefaultsToWritten = (sql: Sql, realm: string, importId: string)
   giveDefaults(
     sql,
     realm,
-    fragment`select u.id, ${saidBy} from realm_user u left join ${staging(importId)} i on i.import_id = ${importId} and i.id = u.id
+    fragment`select u.id, ${saidBy} from realm_user u left join ${staging(realm, importId)} i on i.realm_id = ${realm} and i.id = u.id
       where u.realm_id = ${realm} and u.xmin = pg_current_xact_id()::xid`,
   );
 
 export { createStaging as prepare, dropStaging as discard, dropStagingBefore as discardOld } from '../../db/staging.ts';
+export * as asides from './import-refusals.ts';
 export { mergeTies };

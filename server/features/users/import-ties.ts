@@ -72,15 +72,15 @@ const mergeIdentities = (sql: Sql, realm: string, importId: string, at: Date) =>
     with made as (
       insert into identity_link (realm_id, id, user_id, provider_id, issuer, subject, subject_digest, name, created_at, last_used_at)
       select ${realm}, x.id, i.id, p.id, x.issuer, x.subject, decode(x.digest, 'hex'), x.name, ${at}::timestamptz, ${at}::timestamptz
-      from ${staging(importId)} i
+      from ${staging(realm, importId)} i
       cross join lateral jsonb_to_recordset(i.identities) as x
         (id uuid, "identityProvider" text, issuer text, subject text, digest text, name text)
       join identity_provider p on p.realm_id = ${realm} and p.alias = x."identityProvider"
-      where i.import_id = ${importId} and i.action in ('create', 'update')
+      where i.realm_id = ${realm} and i.action in ('create', 'update')
       on conflict do nothing returning id, user_id, provider_id
     )
     select m.id, m.user_id, p.alias from made m
-    join ${staging(importId)} i on i.import_id = ${importId} and i.id = m.user_id and i.action = 'update'
+    join ${staging(realm, importId)} i on i.realm_id = ${realm} and i.id = m.user_id and i.action = 'update'
     join identity_provider p on p.realm_id = ${realm} and p.id = m.provider_id
     order by i.n, p.alias, m.id`;
 
@@ -90,12 +90,12 @@ const mergeCredentials = (sql: Sql, realm: string, importId: string, at: Date) =
       insert into credential (realm_id, id, user_id, type, label, secret, created_at)
       select distinct on (i.id, x.type, case when x.type = 'password' then null else x.id end)
         ${realm}, x.id, i.id, x.type, x.label, x.secret, ${at}::timestamptz
-      from ${staging(importId)} i, jsonb_to_recordset(i.credentials) as x (id uuid, type text, label text, secret jsonb)
-      where i.import_id = ${importId} and i.action in ('create', 'update')
+      from ${staging(realm, importId)} i, jsonb_to_recordset(i.credentials) as x (id uuid, type text, label text, secret jsonb)
+      where i.realm_id = ${realm} and i.action in ('create', 'update')
         and not exists (select from credential c where c.realm_id = ${realm} and c.user_id = i.id and c.type = x.type)
       returning id, user_id, type, coalesce((secret ->> 'temporary')::boolean, false) as temporary
     )
-    select m.* from made m join ${staging(importId)} i on i.import_id = ${importId} and i.id = m.user_id and i.action = 'update'
+    select m.* from made m join ${staging(realm, importId)} i on i.realm_id = ${realm} and i.id = m.user_id and i.action = 'update'
     order by i.n, m.type, m.id`;
 
 async function mergeRoles(
@@ -107,20 +107,20 @@ async function mergeRoles(
 ): Promise<void> {
   if (declares.roles && has('update'))
     await sql`
-      delete from user_role ur using ${staging(importId)} i
-      where i.import_id = ${importId} and i.action = 'update' and i.roles is not null and ur.realm_id = ${realm} and ur.user_id = i.id
+      delete from user_role ur using ${staging(realm, importId)} i
+      where i.realm_id = ${realm} and i.action = 'update' and i.roles is not null and ur.realm_id = ${realm} and ur.user_id = i.id
         and ${isOther(roleName, fragment`i.roles`)}`;
   if (declares.clientRoles && has('update'))
     await sql`
-      delete from user_role ur using ${staging(importId)} i
-      where i.import_id = ${importId} and i.action = 'update' and i.client_roles is not null and ur.realm_id = ${realm}
+      delete from user_role ur using ${staging(realm, importId)} i
+      where i.realm_id = ${realm} and i.action = 'update' and i.client_roles is not null and ur.realm_id = ${realm}
         and ur.user_id = i.id and ${isOther(clientRoleName, fragment`i.client_roles`)}`;
   if (declares.roles)
     await sql`
       insert into user_role (realm_id, user_id, role_id)
-      select ${realm}, i.id, r.id from ${staging(importId)} i cross join lateral unnest(i.roles) as n (name)
+      select ${realm}, i.id, r.id from ${staging(realm, importId)} i cross join lateral unnest(i.roles) as n (name)
       join role r on r.realm_id = ${realm} and r.client is null and r.name = n.name
-      where i.import_id = ${importId} and i.action in ('create', 'update') on conflict do nothing`;
+      where i.realm_id = ${realm} and i.action in ('create', 'update') on conflict do nothing`;
   if (declares.clientRoles)
     await sql`
       insert into user_role (realm_id, user_id, role_id)
@@ -129,19 +129,19 @@ async function mergeRoles(
           select r.id from role r where r.realm_id = ${realm} and r.name = substr(n.name, strpos(n.name, '/') + 1) and r.client = (
             select c.id from client c where c.realm_id = ${realm}
               and c.client_id = replace(replace(split_part(n.name, '/', 1), '%2F', '/'), '%25', '%'))) as role_id
-        from ${staging(importId)} i cross join lateral unnest(i.client_roles) as n (name)
-        where i.import_id = ${importId} and i.action in ('create', 'update')) tied
+        from ${staging(realm, importId)} i cross join lateral unnest(i.client_roles) as n (name)
+        where i.realm_id = ${realm} and i.action in ('create', 'update')) tied
       where role_id is not null on conflict do nothing`;
 }
 
 async function mergeGroups(sql: Sql, realm: string, importId: string): Promise<void> {
   await sql`
-    delete from group_member m using ${staging(importId)} i
-    where i.import_id = ${importId} and i.action = 'update' and i.groups is not null and m.realm_id = ${realm} and m.user_id = i.id
+    delete from group_member m using ${staging(realm, importId)} i
+    where i.realm_id = ${realm} and i.action = 'update' and i.groups is not null and m.realm_id = ${realm} and m.user_id = i.id
       and ${isOther(groupPath, fragment`i.groups`)}`;
   await sql`
     insert into group_member (realm_id, group_id, user_id)
-    select ${realm}, g.id, i.id from ${staging(importId)} i cross join lateral unnest(i.groups) as n (path)
+    select ${realm}, g.id, i.id from ${staging(realm, importId)} i cross join lateral unnest(i.groups) as n (path)
     join user_group g on g.realm_id = ${realm} and g.path = n.path
-    where i.import_id = ${importId} and i.action in ('create', 'update') on conflict do nothing`;
+    where i.realm_id = ${realm} and i.action in ('create', 'update') on conflict do nothing`;
 }

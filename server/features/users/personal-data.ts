@@ -39,6 +39,6 @@ export const profileData: PersonalData = {
       realmMemberships: [{ realmId: realm, joinedAt: createdAt }],
     };
   },
-  // Rows of an import that was given up lie there until it is cleared away.
-  erase: (sql, _realm, person) => eraseStaged(sql, person),
+  // The rows of an import that was given up lie there until the janitor drops its table.
+  erase: (sql, realm, person) => eraseStaged(sql, realm, person),
 };

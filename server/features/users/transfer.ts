@@ -2,6 +2,7 @@
 // exported by COPY. Comparing stays within these statements, as users never fit a plan in memory. Specification 2.10;
 // decisions "Import, export, plan".
 import type { Readable } from 'node:stream';
+import type { FieldError } from '../../contract/problem.ts';
 import type { UserDocument } from '../../contract/users.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { copyInto, copyOut, literal, pgArray, rowsInto } from '../../db/bulk.ts';
@@ -12,14 +13,17 @@ import { type BulkInsert, createBulkInsert } from './bulk-insert.ts';
 import { createTies, type Declares, readUser } from './document-user.ts';
 
 const COLUMNS =
-  '(import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
-  'required_actions, roles, groups, client_roles, credentials, identities, created_at, older_than_profile, declared, action)';
+  '(realm_id, import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
+  'required_actions, roles, groups, client_roles, credentials, identities, created_at, older_than_profile, declared, action, changes)';
 
 /** Users of one document on their way in. */
 export interface Stage extends UserSink {
   importId: string;
   declares: Declares;
+  /** Rows that were added or refused. */
   count(): number;
+  /** Stages what is wrong with a row that can't be read. */
+  refuse(n: number, errors: readonly FieldError[]): void;
   /** Whether the rows carry a plan already. */
   planned: boolean;
   finish(): Promise<void>;
@@ -36,7 +40,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
   function stage(realm: string): Stage {
     const importId = newId();
     const ties = createTies({ seal, newId, realm });
-    const rows = rowsInto(() => copyInto(databaseUrl, `${stagingTable(importId)} ${COLUMNS}`));
+    const rows = rowsInto(() => copyInto(databaseUrl, `${stagingTable(realm, importId)} ${COLUMNS}`));
     let count = 0;
     // Mostly what the user before declared.
     let fields: string[] = [];
@@ -53,6 +57,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
     function rowOf(user: UserDocument, n: number): Value[] {
       const { roles, groups, clientRoles, credentials, identities } = ties.of(user);
       return [
+        realm,
         importId,
         n,
         user.id ?? newId(),
@@ -73,8 +78,14 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
         user.olderThanProfile && pgArray(user.olderThanProfile),
         fieldsOf(user),
         'create',
+        null,
       ];
     }
+    const unknown = Array.from({ length: 14 }, () => null);
+    const unreadable = (n: number, errors: readonly FieldError[]): Value[] => [
+      ...[realm, importId, n, newId(), '', ...unknown],
+      ...['{}', 'unreadable', JSON.stringify(errors)],
+    ];
     return {
       importId,
       declares: ties.declares,
@@ -88,6 +99,10 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
         count += 1;
         return [];
       },
+      refuse(n, errors) {
+        rows.add(unreadable(n, errors));
+        count += 1;
+      },
       flush: rows.flush,
       finish: rows.finish,
       abort: rows.abort,
@@ -98,11 +113,11 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
     stage,
     bulkInsert: (realm: string): BulkInsert => createBulkInsert({ databaseUrl, seal, newId, realm }),
     /** What happens to each user, in the document's order: one JSON object a line, behind a comma. */
-    changes: (importId: string): Promise<Readable> =>
+    changes: (realm: string, importId: string): Promise<Readable> =>
       copyOut(
         databaseUrl,
         `select concat(',{"action":"', action, '","kind":"user","key":', to_json(username), ',"fields":', coalesce(changes, '[]'), '}')
-         from ${stagingTable(importId)} where action in ('create', 'update', 'delete') order by n < 0, n`,
+         from ${stagingTable(realm, importId)} where realm_id = ${literal(realm)} and action in ('create', 'update', 'delete') order by n < 0, n`,
       ),
     /** Every user as the document has it, by username: one JSON object a line, behind a comma. */
     rows: (realm: string, snapshot: string): Promise<Readable> => copyOut(databaseUrl, exportQuery(realm), snapshot),

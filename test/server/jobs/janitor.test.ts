@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../../server/crypto/ids.ts';
 import { createSeal } from '../../../server/crypto/seal.ts';
 import { openPool, sqlOver } from '../../../server/db/sql.ts';
-import { createStaging } from '../../../server/db/staging.ts';
+import { createStaging, stagingTable } from '../../../server/db/staging.ts';
 import { createTransact } from '../../../server/db/transact.ts';
 import { sealEvents } from '../../../server/events/chain.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
@@ -155,16 +155,18 @@ test('what an import that died has staged goes after a day, and nothing else tha
     const hex = at(hours).getTime().toString(16).padStart(12, '0');
     return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
   };
-  await createStaging(sql, idAt(-25));
-  await createStaging(sql, idAt(-23));
+  await createStaging(sql, 'acme', idAt(-25));
+  await createStaging(sql, 'acme', idAt(-23));
   await pool.query('create table import_user_of_mine ()');
+  // A server of before the realm stood in the name made this one.
+  await pool.query(`create table import_user_${idAt(-26).replaceAll('-', '')} ()`);
   await sweep(sql, NOW);
   const { rows } = await pool.query(
     `select relname from pg_class where relname ~ '^import_user' and relkind = 'r' order by 1`,
   );
   expect(rows.map(({ relname }) => relname)).toEqual([
     'import_user',
-    `import_user_${idAt(-23).replaceAll('-', '')}`,
+    stagingTable('acme', idAt(-23)),
     'import_user_of_mine',
   ]);
 });

@@ -1,0 +1,11 @@
+// SQL by which each row `i` of an import finds the realm's users: one look into an index a row, whatever PostgreSQL believes of
+// the realm. It takes a realm that was filled since it last looked for an empty one, and in a join would read all of the
+// realm's users for each row. `offset 0` keeps these out of joins, and the realm comes from the row, as what is known of a
+// realm by name may be outdated.
+import { type Fragment, fragment } from '../../db/sql.ts';
+
+/** @param name folded to lower case */
+export const byUsername = (name: Fragment): Fragment =>
+  fragment`select s.* from realm_user s where s.realm_id = i.realm_id and lower(s.username) = ${name} offset 0`;
+export const byEmail = (address: Fragment): Fragment =>
+  fragment`select s.* from realm_user s where s.realm_id = i.realm_id and lower(s.email) = ${address} offset 0`;
