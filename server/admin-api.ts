@@ -55,6 +55,7 @@ import { coverage } from './features/users/service.ts';
 import { deliveryRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks, type WebhooksDeps } from './features/webhooks/service.ts';
 import type { Federation } from './federation.ts';
+import type { BodyTime } from './http/body-time.ts';
 import { openHttp } from './http/fastify.ts';
 import type { Surface } from './http/on-demand.ts';
 import type { Outbound } from './http/outbound.ts';
@@ -91,6 +92,8 @@ export interface AdminApiDeps {
   enqueue: WebhooksDeps['enqueue'];
   resolveTxt: ResolveTxt;
   outbound: Pick<Outbound, 'fetch'>;
+  /** Of the application that hands requests over. */
+  bodyTime: BodyTime;
   now: () => Date;
   newId: () => string;
 }
@@ -99,6 +102,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
   const { config, sql, transact, seal, log, realms, settings, keys, people, access, metrics, denied, now, newId } =
     deps;
   const { baseUrl } = config;
+  const { bodyTime } = deps;
   const signIn = deps.adminSignIn;
   const { passwords, credentials, enrolments, registry } = people;
   const realmExists = realms.exists;
@@ -138,7 +142,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     newId,
   });
 
-  const app = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'admin' });
+  const app = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'admin', bodyTime });
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));
   countRequests(app, metrics.request);

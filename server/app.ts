@@ -43,6 +43,7 @@ import { createSettings } from './features/settings/service.ts';
 import { insertNamed } from './features/users/store.ts';
 import { deliveryJob } from './features/webhooks/delivery.ts';
 import { createFederation } from './federation.ts';
+import { createBodyTime } from './http/body-time.ts';
 import { trackConnections } from './http/connections.ts';
 import { openHttp } from './http/fastify.ts';
 import { onDemand } from './http/on-demand.ts';
@@ -69,6 +70,8 @@ export interface AppOptions extends InfrastructureDeps {
   passwordCost?: Argon2Parameters;
   /** How domains' records are found, where it isn't the system's name servers. */
   resolveTxt?: ResolveTxt;
+  /** How long a stranger's body may take, and an administrator's may bring nothing, where it isn't the usual. */
+  bodyMs?: number;
 }
 
 export interface App {
@@ -90,6 +93,7 @@ export async function buildApp({
   generateKeyPair: generate,
   passwordCost,
   resolveTxt,
+  bodyMs,
   ...given
 }: AppOptions): Promise<App> {
   const { config, pool, databaseUrl, log, now, newId } = given;
@@ -279,7 +283,8 @@ export async function buildApp({
   ]);
 
   const ready = answerReady(protocol.ready, metrics.request);
-  const http = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'req', ready });
+  const bodyTime = createBodyTime(bodyMs);
+  const http = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'req', ready, bodyTime });
   const admin = await onDemand(http, '/admin', async () => {
     const { createAdminApi } = await import('./admin-api.ts');
     return createAdminApi({
@@ -303,6 +308,7 @@ export async function buildApp({
       denied,
       enqueue: enqueueDeliveries,
       resolveTxt: resolveTxt ?? systemResolveTxt,
+      bodyTime,
     });
   });
   countRequests(http, metrics.request);

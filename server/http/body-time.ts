@@ -1,28 +1,46 @@
-// How long a request's body may take: a stranger's, and whatever is small anyway, a short while; an import by somebody who is
-// signed in to the admin API as long as the connection may last. Headers are node:http's to bound.
+// How long a request's body may take. A stranger's must be here after a short while. One by an administrator who is signed in,
+// such as an import, may take as long as the connection may last (REQUEST_MS), but must go on: where no byte comes for that
+// short while, and none is left to be read, the request ends. node:http bounds the time of headers.
 import type { IncomingMessage, RequestListener } from 'node:http';
 
+const BODY_MS = 30_000;
 const TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
-export function createBodyTime(mostMs: number) {
+/** One for all applications that requests pass through: the outermost watches, and the one that knows the caller allows. */
+export interface BodyTime {
+  /** This one may take its time. */
+  allow(request: IncomingMessage): void;
+  before(routes: RequestListener): RequestListener;
+}
+
+/** @param mostMs for all of a stranger's body, and between two pieces of an administrator's */
+export function createBodyTime(mostMs = BODY_MS): BodyTime {
   const patient = new WeakSet<IncomingMessage>();
   return {
-    /** This one may take its time. */
-    allow: (request: IncomingMessage): void => void patient.add(request),
-    before:
-      (routes: RequestListener): RequestListener =>
-      (request, response) => {
-        const { headers, socket } = request;
-        if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
-          const timer = setTimeout(() => {
-            if (request.complete || patient.has(request)) return;
-            if (!response.headersSent) socket.write(TIMEOUT);
-            socket.destroySoon();
-          }, mostMs).unref();
-          request.once('end', () => clearTimeout(timer));
-          request.once('close', () => clearTimeout(timer));
-        }
-        routes(request, response);
-      },
+    allow: (request) => void patient.add(request),
+    before: (routes) => (request, response) => {
+      const { headers, socket } = request;
+      if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
+        let arrived = socket.bytesRead;
+        /** What has arrived and wasn't read yet keeps the rest away: that is the server's own slowness. */
+        let unread = false;
+        const look = () => {
+          if (request.complete) return;
+          const goesOn = socket.bytesRead > arrived || unread || request.readableLength > 0;
+          if (patient.has(request) && goesOn) {
+            arrived = socket.bytesRead;
+            unread = request.readableLength > 0;
+            timer = setTimeout(look, mostMs).unref();
+            return;
+          }
+          if (!response.headersSent) socket.write(TIMEOUT);
+          socket.destroySoon();
+        };
+        let timer = setTimeout(look, mostMs).unref();
+        request.once('end', () => clearTimeout(timer));
+        request.once('close', () => clearTimeout(timer));
+      }
+      routes(request, response);
+    },
   };
 }

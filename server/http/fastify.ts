@@ -4,7 +4,7 @@ import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
-import { createBodyTime } from './body-time.ts';
+import { type BodyTime, createBodyTime } from './body-time.ts';
 import { answerBroken } from './client-error.ts';
 import { acceptEmptyJson } from './json-body.ts';
 import { answerNotFound, isScimPath } from './not-found.ts';
@@ -20,8 +20,6 @@ const { createServer } = process.getBuiltinModule('node:http');
 const BODY_BYTES = 64 * 1024;
 /** A body that never ends would hold its connection for ever. The longest, an import, has this in the database too. */
 const REQUEST_MS = 600_000;
-/** Of strangers, and of everybody at other places than the admin API. */
-const BODY_MS = 30_000;
 const HEADERS_MS = 15_000;
 /** How often connections are looked at for these. */
 const CHECK_MS = 5_000;
@@ -41,7 +39,7 @@ export async function openHttp({
   trustProxy,
   requests,
   ready,
-  bodyMs = BODY_MS,
+  bodyTime = createBodyTime(),
 }: {
   log: FastifyBaseLogger;
   /** Proxies whose forwarding headers count; false: none. */
@@ -50,11 +48,10 @@ export async function openHttp({
   requests: string;
   /** Requests that are answered before routing. */
   ready?: Ready;
-  /** How long the body of an unknown caller may take. */
-  bodyMs?: number;
+  /** Where another application hands requests over, it is that one's, which watches them. */
+  bodyTime?: BodyTime;
 }): Promise<FastifyInstance> {
   let seen = 0;
-  const bodyTime = createBodyTime(bodyMs);
   const http: FastifyInstance = Fastify({
     loggerInstance: log,
     childLoggerFactory: requestLog,

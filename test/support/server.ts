@@ -50,6 +50,7 @@ export async function startTestServer({
   resolveTxt,
   lines,
   masterKey = [MASTER_KEY],
+  bodyMs,
   beside,
 }: {
   env?: Record<string, string>;
@@ -65,6 +66,8 @@ export async function startTestServer({
   /** Gets the lines of the log. */
   lines?: string[];
   masterKey?: readonly Buffer[];
+  /** How long a stranger's body may take, and an administrator's may bring nothing. */
+  bodyMs?: number;
   /** Another replica of its installation. */
   beside?: TestServer;
 } = {}): Promise<TestServer> {
@@ -95,6 +98,7 @@ export async function startTestServer({
     ...(!costly && { generateKeyPair: preparedKeyPair, passwordCost: CHEAP_PASSWORDS }),
     ...(retryDelaysSeconds && { retryDelaysSeconds }),
     ...(resolveTxt && { resolveTxt }),
+    ...(bodyMs !== undefined && { bodyMs }),
   });
   await app.start();
   await app.http.listen({ host: '127.0.0.1', port });
