@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { HttpUrl, InRealm, name, RealmName, text } from './names.ts';
 import { GrantType } from './oauth.ts';
+import { MASTER } from './realms.ts';
 import { freshWeights, RiskWeights } from './risk.ts';
 import { route } from './route.ts';
 
@@ -64,7 +65,9 @@ export const settingsShape = {
   customCss: text(20_000).nullable().describe('Added to the sign-in pages, after their own style sheet'),
   registrationEnabled: z
     .boolean()
-    .describe('People may make their own accounts; needs USER_REGISTRATION_ENABLED on the server too'),
+    .describe(
+      'People may make their own accounts; needs USER_REGISTRATION_ENABLED on the server too. Fresh: true, in master false',
+    ),
   registrationEmailAsUsername: z
     .boolean()
     .describe(
@@ -245,7 +248,8 @@ export const freshSettings = (realm: string): Settings => ({
   backgroundColor: null,
   welcomeText: null,
   customCss: null,
-  registrationEnabled: true,
+  // Who can administer every realm is not for strangers to join: master says so where it wants it.
+  registrationEnabled: realm !== MASTER,
   registrationEmailAsUsername: true,
   registrationVerifyEmail: true,
   registrationPasskeyEnabled: false,

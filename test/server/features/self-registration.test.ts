@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
-import { putSettings, type SettingsInput } from '../../../server/contract/settings.ts';
+import { getSettings, putSettings, type SettingsInput } from '../../../server/contract/settings.ts';
 import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, listUsers } from '../../../server/contract/users.ts';
 import { sha256 } from '../../../server/crypto/tokens.ts';
@@ -373,4 +373,25 @@ test('another site’s form, one from no page, and one too many make no account'
   for (let times = 0; times < 20; times += 1) page = await who.fill(page, { email: 'nowhere', ...both });
   expect((await who.fill(page, { email: address(), ...both })).text).toContain('Too many tries from your network');
   expect(await people()).toEqual([]);
+});
+
+test('master is closed until its settings say otherwise, and who joins it then administers nothing', async () => {
+  const at = '/realms/master';
+  const closed = await person().open(`${at}/register`);
+  expect([closed.heading, closed.fields]).toEqual(['Registration is closed', {}]);
+  expect((await person().open(`${at}/login`)).text).not.toContain(`${at}/register`);
+  const forced = await person().post(`${at}/register`, { email: 'eve@master.example', ...both });
+  expect([forced.status, forced.heading]).toEqual([403, 'Registration is closed']);
+  const master = { params: { realm: 'master' } };
+  const known = async () => (await call(listUsers, master)).body?.map(({ username }) => username);
+  expect(await known()).toEqual(['admin']);
+  expect((await call(getSettings, master)).body?.registrationEnabled).toBe(false);
+  await call(putSettings, { ...master, body: { registrationEnabled: true } });
+  const who = person();
+  const page = await who.open(`${at}/register`);
+  await who.fill(page, { email: 'eve@master.example', ...both });
+  expect(await known()).toEqual(['admin', 'eve@master.example']);
+  const joined = { username: 'eve@master.example', password: PASSWORD };
+  await expect(site.server.signIn(joined)).rejects.toThrow('401');
+  await call(putSettings, { ...master, body: { registrationEnabled: false } });
 });
