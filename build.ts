@@ -1,8 +1,8 @@
 // `npm run build [-- FOLDER] [--role ROLE]`: one file per role under dist/, with what each reads beside it, and its compiled
-// code kept for the next start. ROLE: server, operator, migrate, reseal or realmctl, and nothing else is built. Development needs
+// code kept for the next start. ROLE: server, operator, migrate, reseal, recover-admin or realmctl, and nothing else is built. Development needs
 // none of it: every program runs from its .ts file. Performance section 7 and technique 10.
 //
-//   dist/server.js, operator.js, migrate.js, reseal.js   run these: each turns the compile cache on and loads its bundle
+//   dist/server.js, operator.js, migrate.js, reseal.js, recover-admin.js   run these: each turns the compile cache on and loads its bundle
 //   dist/node-version.mjs                     refuses a Node that is too old, in a line
 //   dist/bundles/                             the bundles, the password thread, the migrations, the API page's files
 //   dist/realmctl.js                          the CLI: one file for Node 20 and newer, nothing beside it
@@ -24,7 +24,7 @@ const USAGE = `Bundles the programs, one file for each, with what they read besi
 Usage: npm run build [-- FOLDER] [--role ROLE]
 
   FOLDER  where to (default dist); it holds a former build, or nothing
-  --role  server, operator, migrate, reseal or realmctl, and nothing else
+  --role  server, operator, migrate, reseal, recover-admin or realmctl, and nothing else
 
 Examples
   npm run build
@@ -56,6 +56,7 @@ const programs = {
   operator: 'operator/main.ts',
   migrate: 'server/db/main.ts',
   reseal: 'server/reseal/main.ts',
+  'recover-admin': 'server/recover/main.ts',
 };
 const known = [...Object.keys(programs), 'realmctl'];
 if (only !== undefined && !known.includes(only)) {

@@ -21,6 +21,7 @@ import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.
 import { createAccess } from './features/admin-access/service.ts';
 import { createAdminSignIn } from './features/admin-access/sign-in.ts';
 import { agentReviews } from './features/agents/reviews.ts';
+import { createRecovery, type Recovery } from './features/bootstrap/recovery.ts';
 import { type Bootstrapped, createBootstrap } from './features/bootstrap/service.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
 import { createClientActivity } from './features/clients/activity.ts';
@@ -40,7 +41,7 @@ import type { ResolveTxt } from './features/organizations/service.ts';
 import { createRealms } from './features/realms/service.ts';
 import { samlMetadataRefresh } from './features/saml-clients/refresh.ts';
 import { createSettings } from './features/settings/service.ts';
-import { insertNamed } from './features/users/store.ts';
+import { enable, insertNamed } from './features/users/store.ts';
 import { deliveryJob } from './features/webhooks/delivery.ts';
 import { createFederation } from './federation.ts';
 import { createBodyTime } from './http/body-time.ts';
@@ -79,6 +80,8 @@ export interface App {
   api: ApiDocumentation;
   /** Seeds what is missing (master, its administrator) and begins to listen for changes; then it can serve. */
   start(): Promise<Pick<Bootstrapped, 'administrator' | 'first'>>;
+  /** Without a start: gives master an administrator again. */
+  recoverAdministrator: Recovery;
   /** Starts the job queue, which no request waits for. */
   work(): Promise<void>;
   /** Readiness off, requests finished, jobs handed back, connections closed. */
@@ -346,6 +349,13 @@ export async function buildApp({
       for (const warning of warnings) warn(warning);
       return started;
     },
+    recoverAdministrator: createRecovery({
+      ...shared,
+      ...{ access, passwords, credentials },
+      keeperOf: (...of) => federation.source.keeperOf(...of),
+      insertUser: insertNamed,
+      enableUser: enable,
+    }),
     async work() {
       audit.start();
       clientActivity.start();

@@ -190,6 +190,7 @@ export const bootstrapOptions = (config: Config) => ({
   administrator: {
     username: config.SVC_BOOTSTRAP_ADMIN_USERNAME,
     password: config.SVC_BOOTSTRAP_ADMIN_PASSWORD,
+    generatedIsTemporary: config.NODE_ENV === 'production',
   },
   operator: { secret: config.SVC_OPERATOR_CLIENT_SECRET, identity: operatorIdentity(config) },
 });

@@ -75,7 +75,10 @@ export async function startServer(
     const { administrator, first } = await app.start();
     const { username, password } = administrator;
     // at once: it can't be told again, and the rest may yet fail
-    if (password) say(`Administrator of master: ${username} / ${password} (shown this once)`);
+    if (password) {
+      const temporary = strict ? '' : ', to be changed at the first sign-in';
+      say(`Administrator of master: ${username} / ${password} (shown this once${temporary})`);
+    }
     if (first) say(ONCE);
     const address = await listen(app.http, config);
     log.info({ address }, 'listening');

@@ -4,6 +4,6 @@
 export function helpOf(help: string, started = ''): string {
   const file = started.split(/[/\\]/).at(-1) ?? '';
   return file.endsWith('.js')
-    ? help.replaceAll(/npm run \w+( \[| )?(?:-- )?/g, (_, then = '') => `node ${file}${then}`)
+    ? help.replaceAll(/npm run [\w-]+( \[| )?(?:-- )?/g, (_, then = '') => `node ${file}${then}`)
     : help;
 }

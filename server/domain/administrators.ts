@@ -11,15 +11,15 @@ import type { Safeguard } from '../db/transact.ts';
 /** Types of credentials that say by themselves who signs in. */
 const IDENTIFYING = ['password', 'webauthn'];
 
-/** What is about to be written: it is judged before it is there. */
+/** Changes that a plan is about to make, so that it can be judged before anything is written. */
 export interface Assumed {
-  /** A query that gives the ids of users of master who are deleted or disabled. */
+  /** A query that gives the ids of the users of master whom the plan deletes or disables. */
   leaving?: Fragment | undefined;
   /** Admin roles with the permissions that they get over every realm; none: the role is deleted, or limited. */
   roles: readonly { name: string; permissions: readonly string[] }[];
-  /** Aliases of identity providers that nobody signs in by any more. */
+  /** Aliases of identity providers that the plan deletes or disables. */
   providers: readonly string[];
-  /** Aliases of directories that nobody signs in by any more. */
+  /** Aliases of directories that the plan deletes or disables. */
   directories: readonly string[];
 }
 const NOTHING: Assumed = { roles: [], providers: [], directories: [] };
@@ -60,7 +60,7 @@ const administrators = (sql: Sql, { leaving, roles, providers, directories }: As
     order by 2 desc, u.created_at, u.id`;
 };
 
-/** How well master is administered. 2: a user can sign in and do everything. 1: one could, who has no way to sign in now. */
+/** How well master is administered. 2: an administrator can sign in. 1: there is one, who has no way to sign in now. */
 type Level = 0 | 1 | 2;
 async function levelOf(sql: Sql, assumed: Assumed): Promise<Level> {
   const [first] = await administrators(sql, assumed);
@@ -73,7 +73,7 @@ export const hasAdministrator = async (sql: Sql): Promise<boolean> => (await lev
 const WORDS =
   'No user of master would be left who holds realm-admin over every realm and can sign in: give it to another user first';
 
-/** What a sync with a directory reports of the account that it leaves enabled. */
+/** The row of a directory sync's report for the account that the sync leaves enabled. */
 export const KEPT_ADMINISTRATOR =
   'stays enabled: no other user of master holds realm-admin over every realm and can sign in; give it to another user first';
 

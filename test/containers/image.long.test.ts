@@ -130,6 +130,7 @@ test('a program in the image has no capability, is nobody of rights, and can wri
 test.each([
   ['migrate.js', /node migrate\.js/],
   ['reseal.js', /node reseal\.js/],
+  ['recover-admin.js', /node recover-admin\.js/],
   ['server.js', /node server\.js/],
   ['operator.js', /node operator\.js/],
   ['realmctl.js', /realmctl/],

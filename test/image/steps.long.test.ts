@@ -87,6 +87,7 @@ test('there is nothing in it but built files and native code', () => {
     'operator.js',
     'package.json',
     'realmctl.js',
+    'recover-admin.js',
     'reseal.js',
     'server.js',
   ]);

@@ -31,6 +31,7 @@ test.each([
 
 test.each([
   ['server/db/main.ts', 'npm run migrate'],
+  ['server/recover/main.ts', 'npm run recover-admin'],
   ['server/generate.ts', 'npm run generate'],
   ['test/kubernetes/prepare.ts', 'npm run kubernetes'],
   ['build.ts', 'npm run build'],

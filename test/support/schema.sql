@@ -685,6 +685,13 @@ create table event_log (
   added bigint not null default 0
 );
 
+create table first_administrator (
+  realm_id text not null,
+  made_at timestamp with time zone not null,
+  primary key (realm_id),
+  constraint first_administrator_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
+);
+
 create table flow (
   realm_id text not null,
   alias text not null,

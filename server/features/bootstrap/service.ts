@@ -1,6 +1,6 @@
 // Owns: what a server makes of itself at start: the realm master, its first administrator, the clients of realmctl and operator.
 // Does not own: realms, roles or credentials themselves; it calls their features. Running it again changes nothing.
-// Implements: decisions "Realms", "Admin authentication" (first start, the operator's first sign-in).
+// Implements: decisions "Realms", "The last administrator", "Admin authentication" (first start, the operator's first sign-in).
 import { randomBytes } from 'node:crypto';
 import { ADMIN_CLI } from '../../contract/admin-access.ts';
 import { type By, bySystem } from '../../contract/events.ts';
@@ -8,6 +8,7 @@ import { MASTER } from '../../contract/realms.ts';
 import type { Passwords } from '../../crypto/passwords.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import { hasAdministrator } from '../../domain/administrators.ts';
 import { userParty } from '../../domain/party.ts';
 import { changeOf, deletionOf } from '../../resource/change.ts';
 import { strings } from '../../resource/items.ts';
@@ -21,8 +22,8 @@ import * as store from './store.ts';
 
 /** The client of `master` that the operator signs in as. */
 const OPERATOR = 'operator';
-const ADMIN_ROLE = 'realm-admin';
-const EVERY_REALM = '*';
+/** Everything, in every realm. */
+export const ADMINISTRATES = { role: 'realm-admin', target: '*' } as const;
 
 const NO_SCOPES = { defaultClientScopes: [], optionalClientScopes: [] };
 const CLI_CLIENT: Fields = {
@@ -48,8 +49,17 @@ const OPERATOR_SHAPE: Fields = {
   jwksUri: null,
 };
 
+/** A start may mark what a replica of an older release has made, and nothing else. */
+const BOOKKEEPING = { bookkeeping: true };
+const NO_ADMINISTRATOR = `No user of ${MASTER} holds realm-admin over every realm and can sign in. No start makes another administrator: npm run recover-admin does (docs/administrators.md)`;
+
 export interface BootstrapOptions {
-  administrator: { username: string; password: string | undefined };
+  administrator: {
+    username: string;
+    password: string | undefined;
+    /** A generated password is printed, and a log may keep it: it is changed at the first sign-in. */
+    generatedIsTemporary: boolean;
+  };
   operator: { secret: string | undefined; identity: store.Identity | undefined };
 }
 type Operator = BootstrapOptions['operator'];
@@ -97,12 +107,16 @@ export function createBootstrap({
 }) {
   const by = bySystem;
 
-  async function makeAdministrator(tx: Tx, username: string, phc: string): Promise<boolean> {
+  async function makeAdministrator(
+    tx: Tx,
+    { username, phc, temporary }: { username: string; phc: string; temporary: boolean },
+  ): Promise<boolean> {
     const id = newId();
     if (!(await insertUser(tx.sql, MASTER, { id, username, at: now() }))) return false;
-    await setPassword(tx, by, MASTER, { id, username }, { phc, temporary: false, newAccount: true });
+    await setPassword(tx, by, MASTER, { id, username }, { phc, temporary, newAccount: true });
     tx.record({ type: 'USER_CREATED', realm: MASTER, by, subject: userParty(id, username) });
-    await access.grant(tx, by, MASTER, { role: ADMIN_ROLE, target: EVERY_REALM, holder: { userId: id } });
+    await access.grant(tx, by, MASTER, { ...ADMINISTRATES, holder: { userId: id } });
+    await store.markBootstrapped(tx.sql, MASTER, now());
     return true;
   }
 
@@ -147,7 +161,7 @@ export function createBootstrap({
     if (!(await store.isGranted(tx.sql, MASTER, OPERATOR))) {
       // A client that becomes the operator's must not be reachable by what somebody trusted before.
       await removeIdentities(tx, await store.identitiesOf(tx.sql, MASTER, OPERATOR));
-      await access.grant(tx, by, MASTER, { role: ADMIN_ROLE, target: EVERY_REALM, holder: { clientUuid: id } });
+      await access.grant(tx, by, MASTER, { ...ADMINISTRATES, holder: { clientUuid: id } });
     }
     if (!identity) return;
     await removeIdentities(tx, await store.sameIdentity(tx.sql, MASTER, { ...identity, name: OPERATOR }));
@@ -160,23 +174,33 @@ export function createBootstrap({
       const { username } = administrator;
       const generated = administrator.password === undefined ? randomBytes(18).toString('base64url') : undefined;
       // Hashed before the transaction, so that no connection waits for it; not needed at most starts.
-      const phc = (await store.hasAdministrator(sql, MASTER))
+      const phc = (await store.isBootstrapped(sql, MASTER))
         ? undefined
         : await passwords.hash(administrator.password ?? generated ?? '');
       const warnings: string[] = [];
-      const made = await transact(MASTER, async (tx) => {
-        warnings.length = 0;
-        await store.takeTurn(tx.sql);
-        if (!(await store.realmExists(tx.sql, MASTER))) await seedInto(tx, by, MASTER, 'Master');
-        await makeCliClient(tx);
-        if (operator.secret !== undefined || operator.identity) await makeOperator(tx, operator);
-        if (phc === undefined || (await store.hasAdministrator(tx.sql, MASTER))) return false;
-        if (await makeAdministrator(tx, username, phc)) return true;
-        warnings.push(
-          `Nobody administers ${MASTER}, and its user ${username} was not made one because the account exists already: name another by SVC_BOOTSTRAP_ADMIN_USERNAME`,
-        );
-        return false;
-      });
+      const made = await transact(
+        MASTER,
+        async (tx) => {
+          warnings.length = 0;
+          await store.takeTurn(tx.sql);
+          if (!(await store.realmExists(tx.sql, MASTER))) await seedInto(tx, by, MASTER, 'Master');
+          await makeCliClient(tx);
+          if (operator.secret !== undefined || operator.identity) await makeOperator(tx, operator);
+          if (phc === undefined || (await store.isBootstrapped(tx.sql, MASTER))) return false;
+          if (await store.hasGrant(tx.sql, MASTER)) {
+            await store.markBootstrapped(tx.sql, MASTER, now());
+            return false;
+          }
+          const temporary = generated !== undefined && administrator.generatedIsTemporary;
+          if (await makeAdministrator(tx, { username, phc, temporary })) return true;
+          warnings.push(
+            `No user administers ${MASTER}, and its user ${username} was not made an administrator because the account exists already: name another by SVC_BOOTSTRAP_ADMIN_USERNAME`,
+          );
+          return false;
+        },
+        BOOKKEEPING,
+      );
+      if (!made && warnings.length === 0 && !(await hasAdministrator(sql))) warnings.push(NO_ADMINISTRATOR);
       const realms = await store.allRealms(sql);
       await Promise.all(refresh.map((one) => one(sql, realms)));
       return { administrator: { username, password: made ? generated : undefined }, first: made, warnings };

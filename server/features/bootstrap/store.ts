@@ -16,8 +16,29 @@ export async function allRealms(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.realm_id);
 }
 
-/** Whether any person holds realm-admin over every realm. */
-export async function hasAdministrator(sql: Sql, realm: string): Promise<boolean> {
+export interface UserRow {
+  id: string;
+  username: string;
+}
+
+export async function userNamed(sql: Sql, realm: string, username: string): Promise<UserRow | undefined> {
+  const [row] = await sql<UserRow>`
+    select id, username from realm_user where realm_id = ${realm} and lower(username) = lower(${username})`;
+  return row;
+}
+
+/** Whether a server has made the first administrator: no start makes another. */
+export async function isBootstrapped(sql: Sql, realm: string): Promise<boolean> {
+  const [row] = await sql`select realm_id from first_administrator where realm_id = ${realm}`;
+  return row !== undefined;
+}
+
+export async function markBootstrapped(sql: Sql, realm: string, at: Date): Promise<void> {
+  await sql`insert into first_administrator (realm_id, made_at) values (${realm}, ${at}) on conflict do nothing`;
+}
+
+/** Whether any user holds realm-admin over every realm, enabled or not: made by a replica of an older release. */
+export async function hasGrant(sql: Sql, realm: string): Promise<boolean> {
   const [row] = await sql`
     select g.user_id from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
     where g.realm_id = ${realm} and g.user_id is not null and g.target_realm = '*' and r.name = 'realm-admin' limit 1`;

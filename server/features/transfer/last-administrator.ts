@@ -1,5 +1,5 @@
 // A plan for master is refused where it would leave no administrator, before anything is written: a dry run says the same.
-// Who is an administrator is domain/administrators.ts's.
+// domain/administrators.ts says which users are administrators.
 import { MASTER } from '../../contract/realms.ts';
 import type { Fragment, Sql } from '../../db/sql.ts';
 import { refuseLastAdministrator } from '../../domain/administrators.ts';

@@ -89,6 +89,13 @@ export async function insert(sql: Sql, realm: string, u: UserRow): Promise<boole
   return row !== undefined;
 }
 
+/** @returns whether the user was disabled */
+export const enable = async (sql: Sql, realm: string, id: string): Promise<boolean> =>
+  (
+    await sql`
+      update realm_user set enabled = true where realm_id = ${realm} and id = ${id} and not enabled returning id`
+  ).length > 0;
+
 /** Somebody of whom nothing but a name is known yet. */
 export const insertNamed = (
   sql: Sql,

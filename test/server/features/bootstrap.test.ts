@@ -2,11 +2,13 @@
 // Does not own: admin sign-in (admin-access.test.ts), the exchange of workload tokens.
 // Implements: decisions "Admin authentication": first start, the operator's first sign-in.
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type App, buildApp } from '../../../server/app.ts';
 import { parseConfig } from '../../../server/config.ts';
 import { newId } from '../../../server/crypto/ids.ts';
+import { migrate } from '../../../server/db/migrate.ts';
 import { openPool, type Sql, sqlOver } from '../../../server/db/sql.ts';
+import { createLog } from '../../../server/log.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { MASTER_KEY } from '../../support/server.ts';
 
@@ -15,15 +17,15 @@ let pool: ReturnType<typeof openPool>;
 let sql: Sql;
 const SECRET = 'an operator secret of a person';
 
-/** Starts a replica, which makes what is missing, and stops it again. */
-async function start(env: Record<string, string> = {}) {
+/** Starts a replica, which makes what is missing, and stops it again. @param lines gets those of its log */
+async function start(env: Record<string, string> = {}, lines?: string[]) {
   const own = openPool(database.url);
   const app: App = await buildApp({
     config: parseConfig({ DATABASE_URL: database.url, SVC_MASTER_KEY: MASTER_KEY.toString('base64'), ...env }),
     pool: own,
     databaseUrl: database.url,
     masterKey: [MASTER_KEY],
-    log: pino({ level: 'silent' }),
+    log: lines ? createLog('warn', { to: { write: (line) => void lines.push(line) } }) : pino({ level: 'silent' }),
     strict: true,
     now: () => new Date(),
     newId,
@@ -129,4 +131,58 @@ test('realmctl’s client follows the server’s address, and keeps what an admi
   await start();
   expect(await client()).toEqual({ enabled: false, allowed_resources: [] });
   expect(await events()).toBe(before);
+});
+
+describe('where no administrator is left', () => {
+  const users = () => sql<{ username: string }>`select username from realm_user where realm_id = 'master' order by 1`;
+  const said = /No user of master holds realm-admin over every realm.*recover-admin/;
+
+  test('no start makes another one or prints a password: each says in its log what does', async () => {
+    const quiet: string[] = [];
+    await start({}, quiet);
+    expect(quiet.join('')).not.toMatch(said);
+    await sql`delete from realm_user where realm_id = 'master'`;
+    const lines: string[] = [];
+    const started = await Promise.all([start({}, lines), start({ SVC_BOOTSTRAP_ADMIN_USERNAME: 'other' })]);
+    expect(started.map(({ password }) => password)).toEqual([undefined, undefined]);
+    expect(await users()).toEqual([]);
+    expect(lines.join('')).toMatch(said);
+  });
+
+  test('the same holds of an installation from before that was remembered, once it is migrated', async () => {
+    await sql`drop table first_administrator`;
+    await sql`delete from schema_migration where name = '0470_first_administrator.sql'`;
+    await migrate(database.url);
+    expect((await start()).password).toBeUndefined();
+    expect(await users()).toEqual([]);
+  });
+
+  test('an administrator that a replica of an older release made counts as the first', async () => {
+    await sql`delete from first_administrator`;
+    await sql`insert into realm_user (realm_id, id, username, created_at) values ('master', ${newId()}, 'older', now())`;
+    await sql`
+      insert into admin_grant (realm_id, role_id, user_id, target_realm)
+      select u.realm_id, r.id, u.id, '*' from realm_user u join admin_role r on r.realm_id = u.realm_id and r.name = 'realm-admin'`;
+    expect((await start()).password).toBeUndefined();
+    await sql`delete from realm_user where realm_id = 'master'`;
+    expect((await start()).password).toBeUndefined();
+    expect(await users()).toEqual([]);
+  });
+});
+
+test('a password that is generated in production is temporary, and one that is given is not', async () => {
+  const temporary = async () => {
+    const [row] = await sql<{ temporary: boolean }>`
+      select (secret ->> 'temporary')::boolean as temporary from credential where type = 'password'`;
+    await sql`delete from realm_user where realm_id = 'master'`;
+    await sql`delete from first_administrator`;
+    return row?.temporary;
+  };
+  await sql`delete from first_administrator`;
+  expect((await start({ NODE_ENV: 'production' })).password).toHaveLength(24);
+  expect(await temporary()).toBe(true);
+  await start({ NODE_ENV: 'production', SVC_BOOTSTRAP_ADMIN_PASSWORD: 'a password of one’s own' });
+  expect(await temporary()).toBe(false);
+  await start();
+  expect(await temporary()).toBe(false);
 });
