@@ -1,7 +1,7 @@
 // Clients: applications and service accounts. Decisions "Fields that the specification does not show"; specification 4.10.
 import { z } from 'zod';
 import { ClientAlgorithm, SigningAlgorithm } from './algorithms.ts';
-import { ById, EpochMs, HttpUrl, Id, name, RealmName, text } from './names.ts';
+import { anyObject, ById, EpochMs, HttpUrl, Id, name, RealmName, text } from './names.ts';
 import { GrantType } from './oauth.ts';
 import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
@@ -99,10 +99,7 @@ export const clientFields = {
   flowOverride: name(255).nullable().describe('Alias of the flow used instead of the realm’s'),
   accessTokenTtlSeconds: seconds.nullable().describe('Lifetime of its access tokens; null: the realm’s'),
   refreshTokenTtlSeconds: seconds.nullable().describe('Lifetime of its refresh tokens; null: the realm’s'),
-  jwks: z
-    .record(z.string(), z.unknown())
-    .nullable()
-    .describe('JWK Set of its public keys: for private_key_jwt and request objects'),
+  jwks: anyObject().nullable().describe('JWK Set of its public keys: for private_key_jwt and request objects'),
   jwksUri: HttpUrl.nullable().describe('Where its JWK Set is'),
   allowedResources: z
     .array(ResourceIndicator)

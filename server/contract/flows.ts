@@ -1,6 +1,6 @@
 // Sign-in flows and the authenticator registry. Specification 2.1, 2.2 and 4.1; decisions "Reading and writing".
 import { z } from 'zod';
-import { Id, InRealm, name, Page, RealmName } from './names.ts';
+import { anyObject, Id, InRealm, name, Page, RealmName } from './names.ts';
 import { route } from './route.ts';
 
 export const Requirement = z.enum(['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED']);
@@ -90,7 +90,7 @@ function executionInput(depth: number): z.ZodType<ExecutionInput> {
     requirement: Requirement,
     condition: z.boolean().optional(),
     priority: z.int().min(0).max(1_000_000).optional(),
-    config: z.record(z.string(), z.unknown()).optional(),
+    config: anyObject().optional(),
   });
   if (depth === 1) return leaf;
   return leaf.extend({
@@ -120,7 +120,7 @@ export function executionDocument(levels: number): z.ZodType<ExecutionDocument> 
       .describe('Id from the authenticator registry; left out for a sub-flow container, which has `executions`'),
     name: name(200).optional().describe('Display name of a container'),
     requirement: Requirement.describe('REQUIRED, ALTERNATIVE, CONDITIONAL or DISABLED'),
-    config: z.record(z.string(), z.unknown()).optional().describe('Configuration of the authenticator'),
+    config: anyObject().optional().describe('Configuration of the authenticator'),
   });
   if (levels === 1) return leaf;
   const children = z.array(executionDocument(levels - 1)).max(MAX_EXECUTIONS);

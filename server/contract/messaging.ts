@@ -1,7 +1,7 @@
 // Messaging providers: who sends a realm's e-mail, SMS and push messages. Specification 2.5, 4.4; decisions "Messaging".
 import { z } from 'zod';
 import { Channel, DriverName, driversOf } from './message-drivers.ts';
-import { EpochMs, Id, InRealm, name, Page, RealmName, text } from './names.ts';
+import { anyObject, EpochMs, Id, InRealm, name, Page, RealmName, text } from './names.ts';
 import { route } from './route.ts';
 
 const fields = {
@@ -12,9 +12,9 @@ const fields = {
       'The sender: an e-mail address, a phone number or sender name. Without one, mail comes from the username, or no-reply@ the server’s host',
     ),
   fromName: name(200).nullable().describe('What people see as the sender'),
-  config: z
-    .record(z.string().max(100), z.unknown())
-    .describe('The driver’s own settings; docs/messaging.md has each driver’s. No secrets: they can be read'),
+  config: anyObject(100).describe(
+    'The driver’s own settings; docs/messaging.md has each driver’s. No secrets: they can be read',
+  ),
 };
 const key = {
   channel: Channel.describe('What it sends'),

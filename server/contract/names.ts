@@ -1,6 +1,7 @@
 // Names, identifiers and paging that every feature's wire shapes share. Specification section 2; decisions "Realms".
 import { z } from 'zod';
 import './field-words.ts';
+import { holdsNul } from './json.ts';
 
 /** Text that PostgreSQL can hold (no NUL), bounded. */
 export const text = (max = 255) =>
@@ -8,6 +9,12 @@ export const text = (max = 255) =>
     .string()
     .max(max)
     .refine((s) => !s.includes('\0'), 'must not contain NUL');
+
+/** An object of any JSON that PostgreSQL can hold. @param longest of a name at its top */
+export const anyObject = (longest?: number) =>
+  z
+    .record(longest === undefined ? z.string() : z.string().max(longest), z.unknown())
+    .refine((value) => !holdsNul(value), 'must not contain NUL');
 
 /** A name: not empty, no control characters, no blanks at its ends. */
 export const name = (max = 255) =>

@@ -1,7 +1,7 @@
 // Dynamic client registration as clients see it: RFC 7591, RFC 7592, OpenID Connect Dynamic Client Registration 1.0 §2.
 // Specification 4.8.
 import { z } from 'zod';
-import { InRealm, RealmName } from './names.ts';
+import { anyObject, InRealm, RealmName } from './names.ts';
 import { OAuthErrorBody } from './oauth.ts';
 import { servedTo } from './surface.ts';
 
@@ -21,7 +21,7 @@ export const ClientMetadata = z.object({
   policy_uri: words.optional(),
   tos_uri: words.optional(),
   scope: words.optional().describe('Scopes that the client may ask for, separated by spaces'),
-  jwks: z.record(z.string(), z.unknown()).optional(),
+  jwks: anyObject().optional(),
   jwks_uri: words.optional(),
   id_token_signed_response_alg: words.optional().describe('Default RS256'),
   userinfo_signed_response_alg: words.optional().describe('Left out: userinfo is JSON'),

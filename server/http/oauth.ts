@@ -4,12 +4,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';
 import type { Served, SurfaceName } from '../contract/surface.ts';
-import { codeOf } from '../db/error-code.ts';
 import { challenge, quoted, realmChallenge } from './challenge.ts';
 import { type Form, parseForm, queryOf } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
 import { pathRealm } from './path-realm.ts';
-import { databaseAway } from './problems.ts';
+import { detailOf, problemOf } from './problems.ts';
 import { refuseMisplaced } from './surface.ts';
 
 declare module 'fastify' {
@@ -95,25 +94,17 @@ export function guardProtocol(
   });
 }
 
-const TEXT_NOT_STORABLE = new Set(['22021', '22P05']);
-
-/** Turns any error into an OAuth error. */
+/** Turns any error into an OAuth error: what the admin API takes for the sender's fault is the sender's here, too. */
 export function oauthErrorOf(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
-  if (databaseAway(error)) {
-    return new OAuthError('temporarily_unavailable', undefined, { cause: error, retryAfterSeconds: 2 });
-  }
-  if (error instanceof Problem && error.code === 'too-many-requests') {
-    return new OAuthError('slow_down', error.detail, {
-      cause: error,
-      ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
-    });
-  }
-  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
-  if (TEXT_NOT_STORABLE.has(codeOf(error)) || (status >= 400 && status < 500)) {
-    return new OAuthError('invalid_request', 'The request is malformed', { cause: error });
-  }
-  return new OAuthError('server_error', undefined, { cause: error });
+  const problem = problemOf(error);
+  const { code, status, retryAfterSeconds } = problem;
+  const later = { cause: error, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  if (code === 'unavailable') return new OAuthError('temporarily_unavailable', undefined, later);
+  if (code === 'too-many-requests') return new OAuthError('slow_down', problem.detail, later);
+  if (status >= 500) return new OAuthError('server_error', undefined, { cause: error });
+  const description = error instanceof Problem ? detailOf(problem) : undefined;
+  return new OAuthError('invalid_request', description ?? 'The request is malformed', { cause: error });
 }
 
 /** Who was refused what, and why: one line, without what the request sent as a proof. */

@@ -2,13 +2,22 @@
 // Does not own: the values (extremes.ts), how many of them are tried at each place (extremes.test.ts, extremes.long.test.ts).
 // Implements: decisions "Errors": no input makes the server fail.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAccountCaller } from './account-api.ts';
-import { type Path, type Place, placesIn, placesLacking, Raw, some, texts, typesOf, written } from './extremes.ts';
+import {
+  basesOf,
+  type Path,
+  type Place,
+  placesIn,
+  placesLacking,
+  Raw,
+  some,
+  texts,
+  typesOf,
+  written,
+} from './extremes.ts';
+import { extremesCallers, PEOPLE } from './extremes-callers.ts';
 import { fullRealm } from './full-realm.ts';
 import { type Ids, oneOfEach, validBodies } from './one-of-each.ts';
-import { createPerson } from './person.ts';
 import type { Schema } from './random-requests.ts';
-import { scimToken } from './scim.ts';
 import { startTestServer, type TestServer } from './server.ts';
 import { type Importer, importer } from './transfer.ts';
 
@@ -95,14 +104,17 @@ export function extremesTests(count: number): void {
     const [type, base, schema] = baseOf(target) ?? [];
     const usual = { method, url: addressOf(target), headers: type === undefined ? {} : { 'content-type': type } };
     const body = type === undefined || type.includes('form') ? undefined : JSON.stringify(base);
-    const places: Place[] = schema ? [...placesIn(base), ...placesLacking(schema, base, resolve)] : [];
-    const inBody = places.flatMap(({ path, values }) =>
-      next(values).map((value) => ({
-        ...usual,
-        what: `body ${path.join('.')}`,
-        body: type?.includes('form') ? asForm(base, path, value) : written(base, path, value),
-      })),
-    );
+    const bases = schema && type?.includes('form') ? basesOf(schema, base, resolve) : [base];
+    const inBody = bases.flatMap((from) => {
+      const places: Place[] = schema ? [...placesIn(from), ...placesLacking(schema, from, resolve)] : [];
+      return places.flatMap(({ path, values }) =>
+        next(values).map((value) => ({
+          ...usual,
+          what: `body ${path.join('.')}`,
+          body: type?.includes('form') ? asForm(from, path, value) : written(from, path, value),
+        })),
+      );
+    });
     const around = parameters.flatMap(({ name, in: where, schema: of }) => {
       const values = next([...(typesOf(of, resolve).some((t) => t !== 'string') ? numberTexts : []), ...addressTexts]);
       return values.map((value): Attempt => {
@@ -126,6 +138,12 @@ export function extremesTests(count: number): void {
       })),
     ];
   }
+
+  /** What was taken can be read. */
+  const reads = (of: readonly Target[]): Attempt[] =>
+    of
+      .filter(({ method }) => method === 'GET')
+      .map((target) => ({ what: 'read', method: 'GET', url: addressOf(target), headers: {} }));
 
   /** @returns how each one failed that did; each answer was one */
   async function failuresOf(attempts: readonly Attempt[], send: Send): Promise<string[]> {
@@ -159,7 +177,7 @@ export function extremesTests(count: number): void {
       const deletions = mine.filter(({ method }) => method === 'DELETE').flatMap(attemptsOn);
       const send: Send = ({ method, url, headers, body }) =>
         admin.fetch(url, { method, headers, ...(body !== undefined && { body }) });
-      expect(report(await failuresOf([...attempts, ...deletions], send), lines)).toBe('');
+      expect(report(await failuresOf([...attempts, ...reads(mine), ...deletions], send), lines)).toBe('');
     },
     THREE_HOURS,
   );
@@ -167,30 +185,18 @@ export function extremesTests(count: number): void {
   test(
     'no field of the account API, of SCIM and of the protocol endpoints makes the server fail',
     async () => {
-      const account = createAccountCaller(server, 'people');
-      await account.make();
-      const token = await scimToken(server, 'people');
-      const ada = createPerson(server.baseUrl);
-      const me = await account.bySession('ada', ada);
-      const csrf = (await me('GET', 'sessions')).headers.get('x-xsrf-token') ?? '';
-      const cookie = [...ada.jar].map(([name, value]) => `${name}=${value}`).join('; ');
-      const send: Send = ({ method, url, headers, body }) => {
-        const by = url.includes('/scim/')
-          ? { authorization: `Bearer ${token}` }
-          : url.includes('/account')
-            ? { cookie, 'x-xsrf-token': csrf }
-            : {};
-        const there = url.replace(`/realms/${REALM}`, '/realms/people');
-        return fetch(server.baseUrl + there, {
+      const { headersFor, ids: known } = await extremesCallers(server);
+      ids = { ...ids, ...known };
+      const send: Send = ({ method, url, headers, body }) =>
+        fetch(server.baseUrl + url.replace(`/realms/${REALM}`, `/realms/${PEOPLE}`), {
           method,
-          headers: { ...by, ...headers },
+          headers: { ...headersFor(url), ...headers },
           redirect: 'manual',
           ...(body !== undefined && { body }),
         });
-      };
       const theirs = targets.filter(({ at }) => !at.startsWith('/admin'));
       expect(theirs.length).toBeGreaterThan(80);
-      expect(report(await failuresOf(theirs.flatMap(attemptsOn), send), lines)).toBe('');
+      expect(report(await failuresOf([...theirs.flatMap(attemptsOn), ...reads(theirs)], send), lines)).toBe('');
     },
     THREE_HOURS,
   );

@@ -91,6 +91,23 @@ export function placesIn(value: unknown, path: Path = []): Place[] {
   return [...(here.values.length > 0 && path.length > 0 ? [here] : []), ...below];
 }
 
+/** Forms of a schema: the example, and of the token endpoint one for each grant, with something in each field that a grant needs. */
+export function basesOf(schema: Schema, example: unknown, resolve: (ref: string) => Schema): unknown[] {
+  const { properties = {}, required = [] } = resolved(schema, resolve);
+  const given = (field: string, of: Schema) => (of.enum ? of.enum[0] : field.endsWith('_type') ? undefined : 'x');
+  const plain = Object.fromEntries(required.map((field) => [field, given(field, properties[field] ?? {})]));
+  const grants = properties.grant_type?.enum ?? [];
+  const all = Object.entries(properties).filter(
+    ([field]) => !/^(client_|scope|resource|audience|permission)/.test(field),
+  );
+  const ofGrants = grants.map((grant) =>
+    Object.fromEntries(all.map(([field, of]) => [field, field === 'grant_type' ? grant : given(field, of)])),
+  );
+  return [example, plain, ...ofGrants].map((base) =>
+    Object.fromEntries(Object.entries(Object(base)).filter(([, value]) => value !== undefined)),
+  );
+}
+
 /** The fields that a schema has and a value lacks, at its top. */
 export function placesLacking(schema: Schema, value: unknown, resolve: (ref: string) => Schema): Place[] {
   const { properties = {} } = resolved(schema, resolve);
