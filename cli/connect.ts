@@ -20,7 +20,7 @@ export function serverAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.search || url.hash)
     throw new Refused(`${text} is not the address of a server`, 'Give it as https://iam.example.com.');
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
 /** REALMCTL_SERVER with REALMCTL_CLIENT_ID and REALMCTL_CLIENT_SECRET: no login, nothing stored. */

@@ -20,7 +20,7 @@ export interface ServerConfig {
 export const ServerName = z.string().max(63).regex(SERVER_NAME, 'must be a-z, digits and -');
 export const ServerUrl = z
   .url({ protocol: /^https?$/, error: 'must be the server’s address, e.g. https://id.example.com' })
-  .transform((s) => s.replace(/\/+$/, ''));
+  .transform((s) => s.replace(/(?<!\/)\/+$/, ''));
 
 const File = z.string().min(1, 'must name a file').optional();
 const Parts = z.strictObject({

@@ -31,7 +31,7 @@ const Environment = z.object({
   SVC_PORT: wholeNumber().min(0).max(65_535).default(8080),
   SVC_BASE_URL: z
     .url({ protocol: /^https?$/ })
-    .transform((s) => s.replace(/\/+$/, ''))
+    .transform((s) => s.replace(/(?<!\/)\/+$/, ''))
     .refine(
       (s) => s.startsWith('https:') || loopbackHosts.has(new URL(s).hostname),
       'must be https, except on loopback',

@@ -23,7 +23,7 @@ const https = z
 const apiUrl = https.optional().describe('Where the service is, if not at its usual address');
 
 /** `{{to}}`, `{{secret}}`: where a gateway's request has the message in it. */
-export const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
+export const PLACEHOLDER = /\{\{\s*(?!\s)((?:[^{}]*[^{}\s])?)\s*\}\}/g;
 const ofGateways: ReadonlySet<string> = new Set('to from fromName subject text html secret'.split(' '));
 /** What is wrong with the placeholders of a text that only `known` ones may stand in. */
 export function placeholderFault(template: string, known: (placeholder: string) => boolean): string | undefined {

@@ -32,7 +32,7 @@ const MOST_WORK = 1024 * 1024;
 /** RFC 9106 §3.1: fewer and there is nothing to compute. */
 const LEAST_KIB_A_LANE = 8;
 
-const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/(?<!=)=+$/, '');
 /** Both alphabets, and passlib's `.` for `+`. */
 const unbase64 = (text: string): Buffer => Buffer.from(text.replaceAll('.', '+'), 'base64');
 const within = (n: number | undefined, most: number): n is number =>

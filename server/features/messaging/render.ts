@@ -45,20 +45,3 @@ export function render(
     html,
   };
 }
-
-const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' };
-
-/** What a mail program shows that shows no HTML; addresses of links stand behind their words. */
-export const textOf = (html: string): string =>
-  html
-    .replaceAll(/<(style|script|head|title)\b[^>]*>[\s\S]*?<\/\1\s*>/gi, '')
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/<a\b[^>]*?\bhref\s*=\s*"([^"]*)"[^>]*>([\s\S]*?)<\/a\s*>/gi, (_, href: string, words: string) =>
-      words.trim() === href ? href : `${words} (${href})`,
-    )
-    .replaceAll(/<(?:br|\/(?:p|div|h[1-6]|li|tr|table|ul|ol))\b[^>]*>/gi, '\n')
-    .replaceAll(/<[^>]*>/g, '')
-    .replaceAll(/&(amp|lt|gt|quot|#39|nbsp);/g, (whole, name: string) => entities[name] ?? whole)
-    .replaceAll(/[ \t]*\n[ \t]*/g, '\n')
-    .replaceAll(/\n{3,}/g, '\n\n')
-    .trim();

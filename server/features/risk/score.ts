@@ -64,7 +64,7 @@ const EARTH_KM = 6371;
 /** The network somebody comes from: /24 of IPv4, /48 of IPv6. */
 export function networkOf(address: string | null): string | undefined {
   if (address === null) return undefined;
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*/s, '');
   if (isIPv4(plain)) return `${plain.split('.').slice(0, 3).join('.')}.0/24`;
   if (isIP(plain) !== 6) return undefined;
   const [head = '', tail] = plain.split('::');

@@ -45,7 +45,7 @@ export function remoteOf({
   token: string | undefined;
   outbound: Pick<Outbound, 'fetch'>;
 }) {
-  const base = url.replace(/\/+$/, '');
+  const base = url.replace(/(?<!\/)\/+$/, '');
 
   async function call(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object) {
     let answer: Awaited<ReturnType<Outbound['fetch']>>;

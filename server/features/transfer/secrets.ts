@@ -179,7 +179,7 @@ function placeholderName(kind: string, key: string, field: string): string {
   const plain = key.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
   const unique = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(key)
     ? plain
-    : `${plain.replaceAll(/^_+|_+$/g, '').slice(0, 60)}__${createHash('sha256').update(key).digest('hex').slice(0, 16).toUpperCase()}`;
+    : `${plain.replaceAll(/^_+|(?<!_)_+$/g, '').slice(0, 60)}__${createHash('sha256').update(key).digest('hex').slice(0, 16).toUpperCase()}`;
   return `SVC_VAR_${kind.toUpperCase()}_${unique}_${field.toUpperCase()}`;
 }
 

@@ -2,7 +2,7 @@
 import { HttpConfig, PLACEHOLDER } from '../../../contract/message-drivers.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import { MAX_ANSWER_BYTES, type MessageDriver, messageDriver, sentBy, TIMEOUT_MS } from '../driver.ts';
-import { textOf } from '../render.ts';
+import { textOfHtml } from '../text-of-html.ts';
 
 const formats = {
   json: { type: 'application/json', escape: (text: string) => JSON.stringify(text).slice(1, -1) },
@@ -29,7 +29,7 @@ export const httpDriver = ({ outbound }: { outbound: Pick<Outbound, 'fetch'> }):
         ['from', fromAddress ?? ''],
         ['fromName', fromName ?? ''],
         ['subject', subject ?? ''],
-        ['text', html ? textOf(body) : body],
+        ['text', html ? textOfHtml(body) : body],
         ['html', html ? body : ''],
         ['secret', secret ?? ''],
       ]);

@@ -7,7 +7,7 @@ import { SmtpConfig } from '../../../contract/message-drivers.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import { OutboundError } from '../../../http/outbound-connection.ts';
 import { type MessageDriver, messageDriver, type Provider, type Sent, TIMEOUT_MS } from '../driver.ts';
-import { textOf } from '../render.ts';
+import { textOfHtml } from '../text-of-html.ts';
 
 const Address = z.email().max(320);
 const PORTS = { none: 25, starttls: 587, tls: 465 };
@@ -106,7 +106,7 @@ export function smtpDriver({
           to: { name: '', address: to },
           ...(replyTo !== undefined && { replyTo: { name: '', address: replyTo } }),
           subject: subject ?? '',
-          text: html ? textOf(body) : body,
+          text: html ? textOfHtml(body) : body,
           ...(html && { html: body }),
           messageId: `<${id}@${ownHost}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },

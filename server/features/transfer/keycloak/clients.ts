@@ -191,7 +191,7 @@ function addressesOf({ rootUrl = '' }: Client, field: string, uris: readonly str
       return [];
     }
     if (!uri.startsWith('/')) return [uri];
-    if (URL.canParse(rootUrl)) return [rootUrl.replace(/\/+$/, '') + uri];
+    if (URL.canParse(rootUrl)) return [rootUrl.replace(/(?<!\/)\/+$/, '') + uri];
     note(field, `${uri}: there is no root address that it is below`);
     return [];
   });

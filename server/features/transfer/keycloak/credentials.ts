@@ -54,7 +54,7 @@ function phcOf({ value = '', salt = '' }: z.output<typeof Secret>, data: z.outpu
   const [memory, threads] = [of('memory', '7168'), of('parallelism', '1')];
   return `$argon2${of('type', 'id')}$v=${version}$m=${memory},t=${hashIterations},p=${threads}$${plain(salt)}$${plain(value)}`;
 }
-const plain = (base64: string): string => base64.replace(/=+$/, '');
+const plain = (base64: string): string => base64.replace(/(?<!=)=+$/, '');
 
 function passwordOf(
   { value, temporary }: Credential,

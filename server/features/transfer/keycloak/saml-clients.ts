@@ -27,7 +27,7 @@ export function samlClientOf(
   const { clientId: key, attributes: at = {} } = given;
   const note = (field: string, why: string) => notes.add({ kind: 'client', key, field }, why);
   const is = (field: string) => at[field] === 'true';
-  const below = (uri: string) => (uri.startsWith('/') ? (given.rootUrl ?? '').replace(/\/+$/, '') + uri : uri);
+  const below = (uri: string) => (uri.startsWith('/') ? (given.rootUrl ?? '').replace(/(?<!\/)\/+$/, '') + uri : uri);
   const consumers = new Set([at.saml_assertion_consumer_url_post ?? '', ...(given.redirectUris ?? []).map(below)]);
   for (const url of consumers) if (url.includes('*')) note('redirectUris', `${url}: addresses are exact here`);
   if (at.saml_assertion_consumer_url_redirect)
