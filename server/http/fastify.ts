@@ -1,9 +1,10 @@
 // The HTTP server below all surfaces: limits on a request's size and time, how bodies are parsed, how faults are answered.
 // Who may come in is for each surface to say (admin.ts, oauth.ts, pages.ts). Specification 7 and 8.
+import { parse } from 'node:querystring';
 import cookie from '@fastify/cookie';
-import formbody from '@fastify/formbody';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { Problem } from '../contract/problem.ts';
 import { type BodyTime, createBodyTime } from './body-time.ts';
 import { answerBroken } from './client-error.ts';
 import { acceptEmptyJson } from './json-body.ts';
@@ -20,6 +21,8 @@ const { createServer } = process.getBuiltinModule('node:http');
 const BODY_BYTES = 64 * 1024;
 /** A body that never ends would hold its connection for ever. The longest, an import, has this in the database too. */
 const REQUEST_MS = 600_000;
+/** Of a form. The longest, a user profile's, has some hundreds. */
+const MOST_FIELDS = 1_000;
 const HEADERS_MS = 15_000;
 /** How often connections are looked at for these. */
 const CHECK_MS = 5_000;
@@ -27,6 +30,17 @@ const CHECK_MS = 5_000;
 const KEEP_ALIVE_MS = 72_000;
 /** Names in paths are percent-encoded, so longer than what they stand for. */
 const PARAM_LENGTH = 2048;
+
+/** Counts the fields first: a form of 256 KB, in which SAML messages come, could have a hundred thousand. */
+function acceptForms(app: FastifyInstance): void {
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
+    const text = String(body);
+    let fields = 1;
+    for (let at = text.indexOf('&'); at >= 0 && fields <= MOST_FIELDS; at = text.indexOf('&', at + 1)) fields += 1;
+    if (fields > MOST_FIELDS) done(new Problem('invalid-request', `The form has more than ${MOST_FIELDS} fields`));
+    else done(null, parse(text, '&', '=', { maxKeys: 0 }));
+  });
+}
 
 /** All schemas are zod's: without this, Fastify loads its compilers of JSON Schema, only to have them replaced. */
 const none = (): never => {
@@ -88,7 +102,7 @@ export async function openHttp({
   });
   if (ready) http.addHook('preClose', async () => ready.close());
   await http.register(cookie);
-  await http.register(formbody);
+  acceptForms(http);
   acceptEmptyJson(http);
   answerNotFound(http);
   return http;

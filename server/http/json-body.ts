@@ -26,6 +26,8 @@ export function acceptEmptyJson(app: FastifyInstance, type = 'application/json')
   app.removeContentTypeParser(type);
   app.addContentTypeParser(type, { parseAs: 'string' }, (request, body, done) => {
     if (body.length === 0) return done(null, undefined);
+    // A page, which is in no contract, takes the form that it shows.
+    if (request.routeOptions.schema?.hide) return done(new Problem('unsupported-media-type', 'Send a form'));
     void parse(request, String(body), (error, parsed) => {
       const fault = error ? undefined : faultOf(parsed);
       done(fault === undefined ? error : new Problem('invalid-request', fault), parsed);

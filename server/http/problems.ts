@@ -56,11 +56,14 @@ interface Issue {
   keys?: readonly string[] | undefined;
 }
 
+/** Unknown keys that an answer names: a body may have thousands. */
+const MOST_UNKNOWN = 100;
+
 /** A field error of one zod issue; an unknown key is named itself. */
 export function fieldErrors(issue: Issue): FieldError[] {
   const base = pathOf(issue.path);
   if (issue.code !== 'unrecognized_keys') return [{ path: base, message: issue.message }];
-  return (issue.keys ?? []).map((key) => ({
+  return (issue.keys ?? []).slice(0, MOST_UNKNOWN).map((key) => ({
     path: base === '' ? key : `${base}.${key}`,
     message: 'is not a known field',
   }));

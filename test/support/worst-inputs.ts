@@ -110,3 +110,84 @@ export function worstMessages(
   );
   return made.filter(([, text]) => text.length <= bytes);
 }
+
+/** Names that are all different, each of four characters. */
+const names = (count: number): string[] => Array.from({ length: count }, (_, i) => (i + 46_656).toString(36));
+
+const bodiesOf = (bytes: number) => ({
+  form: {
+    'very many fields': names(bytes / 6).join('=&'),
+    'as many fields as are read': `${names(1_000).join('=&')}=${filled('%25', bytes - 6_000)}`,
+    'one field very often': filled('a=&', bytes),
+    'very many resources': filled('resource=https://a&', bytes),
+    'percent signs': `a=${filled('%25', bytes - 2)}`,
+    'plus signs': `a=${filled('+', bytes - 2)}`,
+    'broken percent signs': `a=${filled('%', bytes - 2)}`,
+    'separators alone': filled('&', bytes),
+  },
+  json: {
+    'very many members': `{${names((bytes - 2) / 9)
+      .map((name) => `"${name}":0`)
+      .join(',')}}`,
+    'very many arrays': `[${filled('[],', bytes - 4)}[]]`,
+    'very many objects': `[${filled('{"a":{}},', bytes - 4)}[]]`,
+    'very many texts': `[${filled('"",', bytes - 4)}""]`,
+    'a very deep array': '['.repeat(bytes / 2) + ']'.repeat(bytes / 2),
+    'a very deep object': `${filled('{"a":', bytes - 6 * 10_000, 10_000)}0${'}'.repeat(10_000)}`,
+    escapes: `["${filled('\\u0041', bytes - 4)}"]`,
+    'a very long number': filled('1', bytes),
+  },
+});
+export type BodyKind = keyof ReturnType<typeof bodiesOf>;
+/** The worst bodies of so many bytes. */
+export const worstBodies = (kind: BodyKind, bytes: number): [string, string][] => Object.entries(bodiesOf(bytes)[kind]);
+
+const encoded = (value: unknown): string =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+
+/**
+ * Tokens of at most so many bytes, which aren't what they say.
+ * @param claims that lead to whoever they say they are from
+ */
+export function worstTokens(bytes: number, claims: object = {}): [string, string][] {
+  const room = Math.floor((bytes * 3) / 4) - 800;
+  const jws = (header: object | string, payload: object | string = claims, signature = 'AAAA') =>
+    `${encoded(header)}.${encoded(payload)}.${signature}`;
+  const rsa = (bits: number, e: string) => ({ kty: 'RSA', e, n: Buffer.alloc(bits / 8, 0xff).toString('base64url') });
+  const embedded = (jwk: object, alg = 'RS256') => jws({ typ: 'dpop+jwt', alg, jwk }, claims, 'A'.repeat(340));
+  return [
+    ['dots alone', filled('.', bytes)],
+    ['very many parts', filled('a.', bytes)],
+    ['a very long header', jws({ alg: 'RS256', x: filled('x', room) })],
+    [
+      'very many members in the header',
+      jws(
+        `{"alg":"RS256",${names(room / 10)
+          .map((n) => `"${n}":0`)
+          .join(',')}}`,
+      ),
+    ],
+    ['a very deep header', jws(filled('{"a":', room, 10_000))],
+    ['very many critical extensions', jws({ alg: 'RS256', crit: names(room / 8) })],
+    ['very many certificates', jws({ alg: 'RS256', x5c: filled('MIIB ', room).trim().split(' ') })],
+    ['a very deep payload', jws({ alg: 'RS256' }, `${filled('[', room / 2)}${filled(']', room / 2)}`)],
+    ['very many audiences', jws({ alg: 'RS256' }, { ...claims, aud: names(room / 8) })],
+    ['a very long signature', jws({ alg: 'RS256', typ: 'JWT' }, claims, filled('A', bytes - 900))],
+    [
+      'an algorithm that derives a key very often',
+      `${encoded({ alg: 'PBES2-HS512+A256KW', enc: 'A256GCM', p2c: 2_147_483_647, p2s: 'AAAAAAAAAAAA' })}.AAAA.AAAA.AAAA.AAAA`,
+    ],
+    [
+      'one that inflates',
+      `${encoded({ alg: 'dir', enc: 'A256GCM', zip: 'DEF' })}..AAAA.${filled('A', bytes - 200)}.AAAA`,
+    ],
+    ['a key of 16,384 bits', embedded(rsa(16_384, 'AQAB'))],
+    ['a key of more bits than any', embedded(rsa(Math.min(80_000, Math.floor(room / 2) * 8), 'AQAB'))],
+    [
+      'a key of 3,072 bits with as long an exponent',
+      embedded(rsa(3_072, Buffer.alloc(384, 0xff).toString('base64url'))),
+    ],
+    ['a key whose exponent is longer than any', embedded(rsa(2_048, filled('_', room / 2)))],
+    ['a curve that is unknown', embedded({ kty: 'EC', crv: filled('P', room / 2), x: 'AA', y: 'AA' }, 'ES256')],
+  ];
+}

@@ -30,7 +30,7 @@ export interface AccountChangesDeps {
 
 /** Steps of a sign-in by which people change themselves. */
 const ownChanges: readonly RequiredAction[] = ['UPDATE_PROFILE', 'VERIFY_EMAIL', 'VERIFY_PHONE', 'UPDATE_PASSWORD'];
-const Change = z.object({ action: z.string() });
+const Change = z.object({ action: z.string() }).catch({ action: '' });
 const Params = z.object({ clientId: z.string().max(1024).catch(''), id: z.uuid().optional().catch(undefined) });
 
 /** Clicked twice: it is as they wanted. */

@@ -27,7 +27,7 @@ export interface SignInMethodsDeps {
 /** It is changed, and not removed. */
 export const PASSWORD = 'password';
 const Params = z.object({ type: z.string(), id: z.uuid() });
-const Wanted = z.object({ action: z.string() });
+const Wanted = z.object({ action: z.string() }).catch({ action: '' });
 
 export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: SignInMethodsDeps): void {
   const { transact, factors, credentials, waysLeft, prove, isFresh } = deps;

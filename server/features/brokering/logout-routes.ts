@@ -19,7 +19,16 @@ const Params = z.object({ realm: z.string(), alias: z.string().max(255) });
 const Text = z.string().max(16_000).catch('');
 
 const POST_LIMIT = 256 * 1024;
-const Fields = z.record(z.string(), z.string()).catch({});
+const field = z.string().optional();
+/** What is sent twice is no text. */
+const Posted = z.object({ SAMLRequest: field, SAMLResponse: field, RelayState: field }).catch({});
+
+/** As it came, but for fields that say nothing of a sign-out. */
+const formText = (fields: z.infer<typeof Posted>): string => {
+  const text = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) text.set(name, value);
+  return text.toString();
+};
 
 export interface UpstreamLogoutRoutesDeps {
   logout: UpstreamLogout;
@@ -105,7 +114,7 @@ export function upstreamLogoutRoutes(app: FastifyInstance, deps: UpstreamLogoutR
     said(request, reply, 'Redirect', queryOf(request.url)),
   );
   app.post(`${path}/slo`, { schema: { hide: true }, bodyLimit: POST_LIMIT }, (request, reply) =>
-    said(request, reply, 'POST', new URLSearchParams(Fields.parse(request.body)).toString()),
+    said(request, reply, 'POST', formText(Posted.parse(request.body))),
   );
   app.post(`${path}/backchannel-logout`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, alias } = await realmOf(request.params);

@@ -20,7 +20,9 @@ const Answer = z.record(z.string().max(100), z.string().max(8_000));
 const Hint = z.object({ hint: z.string().max(255).optional().catch(undefined) });
 const LONGEST_STATE = 200;
 const POST_LIMIT = 256 * 1024;
-const Posted = z.object({ SAMLResponse: z.string().catch(''), RelayState: z.string().max(LONGEST_STATE).catch('') });
+const Posted = z
+  .object({ SAMLResponse: z.string().catch(''), RelayState: z.string().max(LONGEST_STATE).catch('') })
+  .catch({ SAMLResponse: '', RelayState: '' });
 
 export interface BrokeringRoutesDeps {
   signIns: Pick<SignIns, 'view' | 'submit' | 'linked'>;
