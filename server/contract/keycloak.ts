@@ -10,6 +10,13 @@ export const NotCarried = z
     kind: z.string().describe('Of what Keycloak has: realm, client, clientScope, mapper, flow, user, …'),
     key: z.string().describe('Its name there'),
     field: z.string().nullable().describe('Which field of it; null: the whole'),
+    path: z
+      .string()
+      .nullable()
+      .describe(
+        'Where it stands in the file: clients[3].redirectUris[1]; null: at no one place, or the file doesn’t have it',
+      ),
+    file: z.int().nullable().describe('Which of a list of files, from 0; null: the body is one file'),
     why: z.string().describe('Why it was left out, or what is otherwise here'),
   })
   .meta({ id: 'NotCarried' });

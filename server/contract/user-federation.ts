@@ -60,10 +60,10 @@ export const DirectoryGroups = z.strictObject({
   ),
   nested: z.boolean().optional().describe('Whether who is in a group that is in another is in both; default false'),
   below: text(2000)
-    .regex(/^\/./, 'must be the path of a group')
+    .regex(/^\//, 'must be the path of a group, or /')
     .nullable()
     .optional()
-    .describe('The group below which they are made; null: one with the alias of the directory'),
+    .describe('The group below which they are made; /: at the top; null: one with the alias of the directory'),
 });
 
 export const userFederation = kind({

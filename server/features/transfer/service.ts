@@ -363,6 +363,11 @@ export function createTransfer({
         importRows(request),
       ),
 
+    /** Plans a document that another import is made of; whoever is refused here is refused, and audited, by that import. */
+    async check({ body, query, ...request }: ImportRequest): Promise<void> {
+      await (await importRealm({ ...request, query: { ...query, dryRun: true }, body })).users?.discard();
+    },
+
     /** Releases all that a manager owns, or takes it away too. */
     release(
       request: Pick<ImportRequest, 'principal' | 'by' | 'realm'> & { manager: string },

@@ -23,7 +23,8 @@ export interface FoundGroup {
 export type Failure = store.SyncProgress['failures'][number];
 
 /** Of the realm: the group that a directory's groups are in. */
-const rootOf = ({ alias, groups }: Pick<store.Directory, 'alias' | 'groups'>): string => groups?.below ?? `/${alias}`;
+const rootOf = ({ alias, groups }: Pick<store.Directory, 'alias' | 'groups'>): string =>
+  groups?.below === '/' ? '' : (groups?.below ?? `/${alias}`);
 
 export const groupAttributes = ({ users, groups }: store.Directory): string[] =>
   groups ? [users.uuidAttribute, groups.nameAttribute, groups.memberAttribute] : [];

@@ -39,7 +39,7 @@ function groupsOf(mapper: SubComponent): Record<string, unknown> {
     filter: filterOf(at('group.object.classes'), at('groups.ldap.filter')),
     nameAttribute: at('group.name.ldap.attribute'),
     memberAttribute: at('membership.ldap.attribute'),
-    below: path === '/' ? '' : path,
+    below: path === '' ? '/' : path,
   });
 }
 

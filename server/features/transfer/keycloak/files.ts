@@ -3,13 +3,13 @@
 import { Problem } from '../../../contract/problem.ts';
 import { createSplitter, type Slice } from '../document-stream.ts';
 
-const MIB = 1024 * 1024;
+export const MIB = 1024 * 1024;
 /** Of a realm without its users; and of users whose realm isn't known yet. */
 export const MOST_HELD = 32 * MIB;
 const MOST_FILES = 10_000;
-const limits = { bytes: MOST_HELD, elementBytes: MIB, unbounded: new Set(['users', 'federatedUsers']) };
+const limits = { bytes: MOST_HELD, elementBytes: MOST_HELD, unbounded: new Set(['users', 'federatedUsers']) };
 
-export type Piece = { slice: Slice; end?: never } | { end: true; slice?: never };
+export type Piece = { slice: Slice; end?: never; listed?: never } | { end: true; listed: boolean; slice?: never };
 
 const [OPEN, CLOSE, FIRST, LAST, COMMA, QUOTE, BACKSLASH] = [0x7b, 0x7d, 0x5b, 0x5d, 0x2c, 0x22, 0x5c];
 const BOM = [0xef, 0xbb, 0xbf];
@@ -23,7 +23,7 @@ export async function* piecesOf(body: AsyncIterable<Buffer>): AsyncGenerator<Pie
   const splitting = () => createSplitter({ limits, slice: (slice) => void pieces.push({ slice }) });
   const cut = createCutter({
     begin: splitting,
-    done: () => void pieces.push({ end: true }),
+    done: (listed) => void pieces.push({ end: true, listed }),
   });
   for await (const chunk of body) {
     cut.write(chunk);
@@ -37,7 +37,7 @@ export async function* piecesOf(body: AsyncIterable<Buffer>): AsyncGenerator<Pie
 type Splitter = ReturnType<typeof createSplitter>;
 
 /** Finds where each object of a list begins and ends; an object that stands alone is a list of one. */
-function createCutter({ begin, done }: { begin(): Splitter; done(): void }) {
+function createCutter({ begin, done }: { begin(): Splitter; done(listed: boolean): void }) {
   let where: 'start' | 'element' | 'first' | 'inside' | 'after' | 'end' = 'start';
   let listed = false;
   let files = 0;
@@ -70,7 +70,7 @@ function createCutter({ begin, done }: { begin(): Splitter; done(): void }) {
         if (depth > 0) continue;
         splitter?.write(chunk.subarray(from, at + 1));
         splitter?.end();
-        done();
+        done(listed);
         where = listed ? 'after' : 'end';
         return at + 1;
       }

@@ -11,6 +11,8 @@ const MOST_CUTS = 1000;
 export interface Cut {
   /** Below the object; empty: all of it. */
   path: string;
+  /** The same with elements of lists by their names or values, as their places may be others in the file. */
+  named: string;
   why: string;
 }
 
@@ -19,35 +21,67 @@ export interface Fitting {
   realm: string;
   /** Of each kind: names of objects that were left out, which nothing can refer to. */
   gone: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Keys of the section's objects before it. */
+  seen: ReadonlySet<string>;
 }
 
 /** The object as it can be declared; undefined: not at all. */
 export function fitting(
   given: unknown,
-  { part, realm, gone }: Fitting,
+  { part, realm, gone, seen }: Fitting,
 ): { value: unknown; items: Item[]; cuts: Cut[] } {
   let value: unknown = structuredClone(given);
   const cuts: Cut[] = [];
   while (value !== undefined && cuts.length < MOST_CUTS) {
     const parsed = part.parse(value, '');
     const items = parsed.items ?? [];
-    const faults = parsed.errors ?? items.flatMap((item) => faultsOfItem(part, realm, item));
+    const faults = parsed.errors ?? [
+      ...doubles(items, seen),
+      ...items.flatMap((item) => faultsOfItem(part, realm, item)),
+    ];
     if (faults.length === 0) {
       const dangling = items.flatMap((item) => danglingIn(part, item, gone));
       if (dangling.length === 0) return { value, items, cuts };
       for (const one of dangling) {
-        cuts.push({ path: one.path, why: `names ${one.kind} ${one.key}, which isn’t carried over` });
+        cuts.push({ ...at(value, one.path), why: `names ${one.kind} ${one.key}, which isn’t carried over` });
         value = without(value, one.path, one.key);
       }
       continue;
     }
     // From behind, so that places in lists stay what they are.
     for (const { path, message } of [...new Map(faults.map((fault) => [fault.path, fault])).values()].reverse()) {
-      cuts.push({ path, why: message });
+      cuts.push({ ...at(value, path), why: message });
       value = without(value, path);
     }
   }
   return { value: undefined, items: [], cuts };
+}
+
+export const at = (value: unknown, path: string): Pick<Cut, 'path' | 'named'> => ({
+  path,
+  named: namedPath(value, path),
+});
+
+function namedPath(value: unknown, path: string): string {
+  let here: unknown = value;
+  return stepsOf(value, path).reduce((named, step) => {
+    const next: unknown = typeof here === 'object' && here !== null ? Reflect.get(here, step) : undefined;
+    const { name, alias } = Object(next);
+    const isElement = Array.isArray(here);
+    const word = isElement ? [next, name, alias].find((one) => typeof one === 'string') : step;
+    here = next;
+    return word === undefined ? `${named}[${step}]` : named === '' ? String(word) : `${named}.${word}`;
+  }, '');
+}
+
+/** Of two objects with one key the first counts. */
+function doubles(items: readonly Item[], seen: ReadonlySet<string>): FieldError[] {
+  const keys = new Set(seen);
+  return items.flatMap(({ key, path }) => {
+    const isThere = keys.has(key);
+    keys.add(key);
+    return isThere ? [{ path, message: `${key} is there twice: the first counts` }] : [];
+  });
 }
 
 function faultsOfItem(part: RealmPart, realm: string, { key, fields, path }: Item): FieldError[] {

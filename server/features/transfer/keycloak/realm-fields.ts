@@ -85,6 +85,9 @@ const told: Unusual = {
 const unsaid =
   /^(id|realm|keycloakVersion|displayName|roles|groups|defaultRole|defaultRoles|defaultGroups|requiredCredentials|clients|clientScopes|users|attributes|smtpServer|components|identityProviders|identityProviderMappers|organizations|organizationsEnabled|authenticationFlows|authenticatorConfig|requiredActions|browserFlow|passwordPolicy|revokeRefreshToken|internationalizationEnabled|supportedLocales|defaultLocale|localizationTexts|clientProfiles|clientPolicies|userManagedAccessAllowed|accessTokenLifespanForImplicitFlow|offlineSessionMaxLifespan|ssoSessionMaxLifespanRememberMe|otpPolicyInitialCounter|otpPolicyLookAheadWindow|otpSupportedApplications|eventsEnabled|enabledEventTypes|adminEventsEnabled|adminEventsDetailsEnabled|webAuthnPolicy\w*)$/;
 
+/** Whether a realm of Keycloak has such a field. */
+export const isField = (field: string): boolean => Object.hasOwn(told, field) || unsaid.test(field);
+
 /** An otpPolicy of counters has no period and no digits. */
 const nothing = (value: unknown): boolean =>
   value === undefined ||

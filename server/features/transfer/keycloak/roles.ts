@@ -56,7 +56,71 @@ export function rolesOf({ realm: key, roles, defaultRole, defaultRoles }: Realm,
       notes.add({ kind: 'client', key: clientId, field: 'roles' }, 'only clients of OpenID Connect have roles here');
     return [];
   });
-  return { roles: (roles?.realm ?? []).map((role) => one(role)), clientRoles: Object.fromEntries(clientRoles) };
+  const translated = {
+    roles: (roles?.realm ?? []).map((role) => one(role)),
+    clientRoles: Object.fromEntries(clientRoles),
+  };
+  openCircles(translated, notes);
+  return translated;
+}
+
+interface Composite {
+  roles?: string[];
+  clientRoles?: RoleNames;
+}
+interface TranslatedRoles {
+  roles: { name: string; composite: Composite }[];
+  clientRoles: Record<string, { name: string; composite: Composite }[]>;
+}
+
+/** Of roles that contain each other one no longer contains the next: the last on the way round, in the file's order. */
+function openCircles({ roles, clientRoles }: TranslatedRoles, notes: Notes): void {
+  const nodes = new Map<string, { at: { kind: string; key: string }; composite: Composite }>();
+  const nodeOf = (name: string, clientId = '') => JSON.stringify([clientId, name]);
+  for (const { name, composite } of roles) nodes.set(nodeOf(name), { at: { kind: 'role', key: name }, composite });
+  for (const [clientId, theirs] of Object.entries(clientRoles))
+    for (const { name, composite } of theirs)
+      nodes.set(nodeOf(name, clientId), { at: { kind: 'clientRole', key: `${clientId}/${name}` }, composite });
+  const state = new Map<string, 'open' | 'done'>();
+  const insideOf = ({ roles: its = [], clientRoles: theirs = {} }: Composite) => [
+    ...its.map((name) => ({ name, clientId: undefined })),
+    ...Object.entries(theirs).flatMap(([clientId, names]) => names.map((name) => ({ name, clientId }))),
+  ];
+  // without recursion: a file may have any number of roles in each other
+  for (const start of nodes.keys()) {
+    if (state.has(start)) continue;
+    const way = [{ id: start, inside: insideOf(nodes.get(start)?.composite ?? {}), next: 0 }];
+    state.set(start, 'open');
+    for (let top = way.at(-1); top !== undefined; top = way.at(-1)) {
+      const child = top.inside[top.next];
+      top.next += 1;
+      if (!child) {
+        state.set(top.id, 'done');
+        way.pop();
+        continue;
+      }
+      const id = nodeOf(child.name, child.clientId);
+      const node = nodes.get(id);
+      if (node && !state.has(id)) {
+        state.set(id, 'open');
+        way.push({ id, inside: insideOf(node.composite), next: 0 });
+      } else if (state.get(id) === 'open') leave(nodes.get(top.id), child);
+    }
+  }
+
+  function leave(from: ReturnType<typeof nodes.get>, child: { name: string; clientId: string | undefined }): void {
+    if (!from) return;
+    const { at, composite } = from;
+    const { name, clientId } = child;
+    const field = clientId === undefined ? 'composites.realm' : `composites.client.${clientId}`;
+    notes.add(
+      { ...at, field, below: `${field}.${name}` },
+      `${name} contains this role: the roles would contain each other`,
+    );
+    const without = (names: readonly string[] = []) => names.filter((one) => one !== name);
+    if (clientId === undefined) composite.roles = without(composite.roles);
+    else composite.clientRoles = { ...composite.clientRoles, [clientId]: without(composite.clientRoles?.[clientId]) };
+  }
 }
 
 /** Flat, parents first. */

@@ -7,8 +7,10 @@ import { profileFaults } from '../../../domain/user-profile.ts';
 import { issuesAt } from '../../../resource/items.ts';
 import { credentialOf } from './credentials.ts';
 import { type Credential, User } from './export-shape.ts';
-import { without } from './fit.ts';
+import { at, without } from './fit.ts';
+import { type Indices, readLeniently } from './lenient.ts';
 import type { Notes } from './notes.ts';
+import { placeBelow, theirField } from './places.ts';
 import { clientRolesOf, type KnownClient } from './roles.ts';
 import { actionOf } from './settings.ts';
 
@@ -23,37 +25,46 @@ export interface Surroundings {
   notes: Notes;
 }
 export interface There {
+  clients: ReadonlySet<string>;
   roles: ReadonlySet<string>;
   groups: ReadonlySet<string>;
   clientRoles: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-export type TranslatedUser =
-  | { user: UserDocument; account?: never }
-  /** Whom a client's service account was there, with what it holds. */
-  | { account: { clientId: string; roles: string[]; clientRoles: Record<string, string[]> }; user?: never }
-  | undefined;
+export interface TranslatedUser {
+  user?: UserDocument;
+  /** The client whose service account it was there, with what that holds. */
+  account?: { clientId: string; roles: string[]; clientRoles: Record<string, string[]> };
+  note: Note;
+}
 
-export function userOf(value: unknown, around: Surroundings, path: string): TranslatedUser {
-  const { notes, known } = around;
-  const read = User.safeParse(value);
-  if (!read.success) {
-    const [fault] = issuesAt('', read.error);
-    const { username = path } = Object(value);
-    notes.add({ kind: 'user', key: String(username), field: fault?.path }, `can’t be read: ${fault?.message}`);
-    return undefined;
-  }
-  const given = read.data;
+export function userOf(
+  value: unknown,
+  around: Surroundings,
+  { path, file }: { path: string; file: number },
+): TranslatedUser {
+  const { notes, known, there } = around;
+  const indices: Indices = new WeakMap();
+  const told = { kind: 'user', key: nameIn(value) ?? path, file };
+  const note: Note = (field, why, below = field) => {
+    const place = below === undefined ? '' : placeBelow(value, below, indices);
+    notes.add({ ...told, field, path: place === '' ? path : `${path}.${place}` }, why);
+  };
+  const given = readLeniently(User, value, {
+    indices,
+    tell: (at, why) => notes.add({ ...told, field: at, path: at === '' ? path : `${path}.${at}` }, why),
+  });
+  if (!given) return { note };
   const { username: key } = given;
-  const note: Note = (field, why) => notes.add({ kind: 'user', key, field }, why);
   const { roles, groups, clientRoles } = heldBy(given, around, note);
   if (given.serviceAccountClientId !== undefined) {
     if (groups.length > 0) note('groups', 'a service account is in no group here: give its client their roles');
-    return known(given.serviceAccountClientId)
-      ? { account: { clientId: given.serviceAccountClientId, roles, clientRoles } }
-      : undefined;
+    const clientId = given.serviceAccountClientId;
+    const isThere = there ? there.clients.has(clientId) : known(clientId);
+    return isThere ? { account: { clientId, roles, clientRoles }, note } : { note };
   }
   noteTies(given, note);
+  if (given.id !== undefined && !UUID.test(given.id)) note('id', 'is no UUID: the user gets a new id');
   const requiredActions = (given.requiredActions ?? []).flatMap((alias) => {
     const action = actionOf(alias);
     if (!action) note('requiredActions', `${alias}: nobody is asked for that here`);
@@ -77,12 +88,17 @@ export function userOf(value: unknown, around: Surroundings, path: string): Tran
     ...(given.createdTimestamp !== undefined && { createdAt: Math.trunc(given.createdTimestamp) }),
   };
   const fit = fitted(user, around, note);
-  return fit && { user: fit };
+  return { ...(fit && { user: fit }), note };
 }
+
+const nameIn = (value: unknown): string | undefined => {
+  const { username } = Object(value);
+  return username === undefined || typeof username === 'object' ? undefined : String(username);
+};
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-type Note = (field: string | undefined, why: string) => void;
+type Note = (field: string | undefined, why: string, below?: string) => void;
 
 /** What somebody holds of what is carried over; the rest is told. */
 function heldBy(given: User, { known, there }: Surroundings, note: Note) {
@@ -144,7 +160,7 @@ function fitted(user: unknown, { profile }: Surroundings, note: Note): UserDocum
     const faults = error ? issuesAt('', error) : profile ? againstProfile(profile, data) : [];
     const [fault] = faults;
     if (!fault) return data;
-    note(fault.path, fault.message);
+    note(theirField('user', fault.path), fault.message, theirField('user', at(value, fault.path).named));
     // Without a name there is nobody.
     value = fault.path === 'username' ? undefined : without(value, fault.path);
     if (value === undefined) return undefined;
