@@ -1,13 +1,15 @@
 // Where a placeholder may stand in the HTML of a message: in text, and in a quoted attribute that is no address, style or script. There a
 // value that is escaped stays a value. Pure; what is no HTML that every mail program reads alike is refused.
 import { PLACEHOLDER } from './message-drivers.ts';
+import { isSecret } from './secret-placeholders.ts';
 
 /** They hold no text: what stands in them isn't unescaped, or is obeyed. */
 const RAW = 'script style xmp iframe noembed noframes noscript plaintext'.split(' ');
-const ADDRESSES = new Set(
-  'href src srcset action formaction background poster cite data longdesc ping manifest xlink:href'.split(' '),
+export const ADDRESSES: ReadonlySet<string> = new Set(
+  `href src srcset imagesrcset lowsrc dynsrc action formaction background poster cite data codebase archive classid usemap longdesc ping
+  attributionsrc manifest profile icon xlink:href`.split(/\s+/),
 );
-const OBEYED = /^(on.*|style|srcdoc|http-equiv|content)$/;
+export const OBEYED = /^(on.*|style|srcdoc|http-equiv|content)$/;
 
 const COMMENT = /<!--[\s\S]*?(?:-->|$)/y;
 /** A declaration, or what a browser takes for a comment. */
@@ -44,7 +46,7 @@ export function htmlFault(html: string): string | undefined {
     while (!next(TAG_END)) {
       const [whole, attribute = '', value = ''] = next(ATTRIBUTE) ?? [];
       if (!whole) return `has a tag <${name} that can’t be read`;
-      const fault = attributeFault(attribute.toLowerCase(), value);
+      const fault = attributeFault(name.toLowerCase(), attribute.toLowerCase(), value);
       if (fault) return fault;
     }
     const raw = RAW.find((one) => one === name.toLowerCase());
@@ -57,11 +59,27 @@ export function htmlFault(html: string): string | undefined {
   return undefined;
 }
 
-function attributeFault(attribute: string, value: string): string | undefined {
+/** Whether a link's address may stand in this attribute, between these texts: it begins what a link leads to. */
+export const isLinkTarget = (
+  tag: string,
+  attribute: string,
+  { before, after }: { before: string; after: string },
+): boolean => tag === 'a' && attribute === 'href' && before.trim() === '' && /^(&|\s*$)/.test(after);
+
+function attributeFault(tag: string, attribute: string, value: string): string | undefined {
   if (attribute.includes('{{')) return 'has a placeholder in a tag outside a quoted attribute';
   if (!value.includes('{{')) return undefined;
   if (!/^["']/.test(value)) return `has a placeholder in ${attribute} without quotes`;
   if (OBEYED.test(attribute)) return `has a placeholder in ${attribute}`;
-  const others = [...value.matchAll(PLACEHOLDER)].some(([, of]) => of !== 'link');
-  return ADDRESSES.has(attribute) && others ? `has a placeholder in ${attribute} that isn’t {{link}}` : undefined;
+  const placeholders = [...value.matchAll(PLACEHOLDER)];
+  const others = placeholders.some(([, of]) => of !== 'link');
+  if (ADDRESSES.has(attribute) && others) return `has a placeholder in ${attribute} that isn’t {{link}}`;
+  const secret = placeholders.find(([, of = '']) => isSecret(of));
+  if (secret === undefined) return undefined;
+  const [whole, of] = secret;
+  const [before = '', after = ''] = value.slice(1, -1).split(whole);
+  if (of === 'link' && placeholders.length === 1 && isLinkTarget(tag, attribute, { before, after })) return undefined;
+  return of === 'link'
+    ? `has {{link}} in ${attribute}: it stands in text, or at the beginning of the href of a link`
+    : `has {{${of}}} in ${attribute}: it stands in text`;
 }

@@ -4,6 +4,7 @@ import { htmlFault } from './html-template.ts';
 import { Channel, placeholderFault } from './message-drivers.ts';
 import { Id, InRealm, Page, RealmName, text } from './names.ts';
 import { route } from './route.ts';
+import { addressFault } from './secret-placeholders.ts';
 
 /** Each message that the server sends: its channel, and what its template may name beside `realm`, `user` and `user.*`. */
 export const messages = {
@@ -69,8 +70,10 @@ export function templateFaults(
     const fault = placeholderFault(value, (of) => isPlaceholderOf(templateKey, of));
     return fault === undefined ? [] : [{ path, message: `${fault}; ${templateKey} has ${known}` }];
   });
-  const unsafe = html ? htmlFault(body) : undefined;
+  const unsafe = html ? htmlFault(body) : addressFault(body);
   if (unsafe !== undefined) faults.push({ path: 'body', message: unsafe });
+  const unsafeSubject = addressFault(subject ?? '');
+  if (unsafeSubject !== undefined) faults.push({ path: 'subject', message: unsafeSubject });
   if (channel === 'SMS' && typeof subject === 'string')
     faults.push({ path: 'subject', message: 'must be null for SMS' });
   if (channel !== 'EMAIL' && html) faults.push({ path: 'html', message: 'can be true for e-mail alone' });

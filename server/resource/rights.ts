@@ -2,9 +2,10 @@
 // Which clients a change reaches and which admin roles it gives is its part's to say. Decisions "Rights", "Tenancy".
 import type { Permission } from '../contract/permissions.ts';
 import { Problem } from '../contract/problem.ts';
-import type { Fragment, Sql } from '../db/sql.ts';
+import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import { type Principal, permissionsIn } from '../domain/principal.ts';
 import { ACCOUNT_SCOPE } from '../domain/scopes.ts';
+import { join } from './items.ts';
 import type { PlannedChange, RealmPart } from './part.ts';
 
 /** Whether the principal holds every one of `permissions` over `target` (`*`: over every realm). */
@@ -13,8 +14,15 @@ export const holdsAll = (principal: Principal, target: string, permissions: read
   return permissions.every((permission) => held.has(permission));
 };
 
-export const escalation = (what: string) =>
-  new Problem('privilege-escalation', `${what} carries more than your own permissions`);
+export const escalation = (what: string, paths: readonly string[] = []) =>
+  new Problem('privilege-escalation', `${what} carries more than your own permissions`, {
+    ...(paths.length > 0 && {
+      errors: paths.map((path) => ({ path, message: 'needs more than your own permissions' })),
+    }),
+  });
+
+/** Fields that an error names, at most. */
+const MOST_NAMED = 20;
 
 /** An application with the scope `account` can do in users' accounts what this permission allows. */
 const AS_USERS: Permission = 'users:write';
@@ -71,7 +79,12 @@ export async function refuseStronger(
 }
 
 /** @throws Problem `privilege-escalation` naming somebody who holds more than the principal */
-async function refuseStrongerPeople(sql: Sql, principal: Principal, realm: string, people: Fragment): Promise<void> {
+async function refuseStrongerPeople(
+  sql: Sql,
+  principal: Principal,
+  realm: string,
+  { people, changes }: { people: Fragment; changes: readonly PlannedChange[] },
+): Promise<void> {
   const grants = await sql<GrantRow>`
     select u.username as holder, r.name as role, r.permissions, g.target_realm
     from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
@@ -79,8 +92,20 @@ async function refuseStrongerPeople(sql: Sql, principal: Principal, realm: strin
     where g.realm_id = ${realm} and g.user_id in (${people})`;
   for (const grant of grants)
     if (!holdsAll(principal, grant.target_realm, grant.permissions))
-      throw escalation(`The user ${grant.holder}, who signs in by it, by the admin role ${grant.role},`);
+      throw escalation(
+        `The user ${grant.holder}, who signs in by what it changes, by the admin role ${grant.role},`,
+        changes.flatMap(({ path, fields }) => fields.map((field) => join(path, field.path))).slice(0, MOST_NAMED),
+      );
 }
+
+/** @throws Problem `privilege-escalation` naming a user that holds more than the principal */
+export const refuseStrongerUsers = (
+  sql: Sql,
+  principal: Principal,
+  realm: string,
+  userIds: readonly string[],
+): Promise<void> =>
+  refuseStrongerPeople(sql, principal, realm, { people: fragment`select unnest(${userIds}::uuid[])`, changes: [] });
 
 /**
  * Refuses changes that reach a client that is stronger than the principal, that give an admin role that they don't hold, or
@@ -118,7 +143,7 @@ export async function refuseEscalation(
       part.signsInAs || part.extends || part.lendsAccounts ? changes.filter(({ kind }) => kind === part.kind) : [];
     if (own.length === 0) continue;
     const people = part.signsInAs?.(own, realm);
-    if (people) await refuseStrongerPeople(sql, principal, realm, people);
+    if (people) await refuseStrongerPeople(sql, principal, realm, { people, changes: own });
     refuseLending(principal, realm, (await part.lendsAccounts?.(sql, realm, own)) ?? []);
     const roles = part.extends?.(own, realm);
     for (const role of roles ? await sql<{ name: string; permissions: string[] }>`${roles}` : [])

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { messages, type previewMessageTemplate, templateFaults } from '../../contract/message-templates.ts';
 import { Problem } from '../../contract/problem.ts';
 import type { Sql } from '../../db/sql.ts';
+import { placementFault } from './placement.ts';
 import { render } from './render.ts';
 import type { Texts } from './texts.ts';
 
@@ -30,7 +31,9 @@ export const createPreview =
       html: unsaved.html ?? found.html,
     };
     const errors = templateFaults({ templateKey, channel, ...text });
+    const misplaced = text.html && errors.length === 0 ? await placementFault(text.body) : undefined;
+    if (misplaced !== undefined) errors.push({ path: 'body', message: misplaced });
     if (errors.length > 0) throw new Problem('invalid-request', undefined, { errors });
     const values = new Map([['realm', realmName], ...flat(sample)]);
-    return { templateKey, channel, locale: found.locale, ...render(text, values, 'placeholder') };
+    return { templateKey, channel, locale: found.locale, ...(await render(text, values, 'placeholder')) };
   };

@@ -19,6 +19,7 @@ import { issuesAt } from '../../resource/items.ts';
 import type { Fields, Item, Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { splitKey } from '../../resource/table.ts';
+import { readersOf } from './readers.ts';
 
 export const providerSecret = (seal: Seal) => sealed(seal, 'messaging-provider');
 
@@ -106,6 +107,7 @@ export const createMessagingProviderResource = ({ seal, now }: { seal: Seal; now
       check,
       warnings: async (_, __, objects) => objects.flatMap(unready),
       sentTo,
+      signsInAs: readersOf,
       // The configuration stays out of the audit log: it may hold addresses with keys in them.
       detail: ({ enabled, fromAddress }) => ({ enabled, fromAddress }),
     },

@@ -5,6 +5,8 @@ import { Problem, unknownName } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
+import type { Principal } from '../../domain/principal.ts';
+import { refuseStrongerUsers } from '../../resource/rights.ts';
 
 interface Row {
   id: string;
@@ -14,6 +16,11 @@ interface Row {
   token: Buffer;
   created_at: Date;
   last_used_at: Date | null;
+}
+/** The administrator who asks. */
+interface Asking {
+  principal: Principal;
+  by: By;
 }
 /** The newest of one person that get a message. */
 const MOST = 10;
@@ -118,9 +125,12 @@ export function createPushTokens({
       return rows.map(toWire);
     },
 
-    register: (by: By, realm: string, input: PushTokenInput): Promise<PushToken> =>
+    register: ({ principal, by }: Asking, realm: string, input: PushTokenInput): Promise<PushToken> =>
       transact(realm, async (tx) => {
         const { userId } = input;
+        const known = await tx.sql<{ user_id: string }>`
+          select user_id from push_token where realm_id = ${realm} and token_digest = ${digestOf(seal, realm, input.token)} for update`;
+        await refuseStrongerUsers(tx.sql, principal, realm, [userId, ...known.map((row) => row.user_id)]);
         const [person] = await tx.sql`select from realm_user where realm_id = ${realm} and id = ${userId}`;
         if (!person)
           throw new Problem('invalid-request', undefined, { errors: [unknownName('userId', 'user', userId)] });
@@ -133,12 +143,13 @@ export function createPushTokens({
       await insert(tx, by, realm, input);
     },
 
-    remove: (by: By, realm: string, id: string): Promise<void> =>
+    remove: ({ principal, by }: Asking, realm: string, id: string): Promise<void> =>
       transact(realm, async (tx) => {
         const [row] = await tx.sql<Row>`
           delete from push_token where realm_id = ${realm} and id = ${id}
           returning id, user_id, platform, device_name, token, created_at, last_used_at`;
         if (!row) throw new Problem('not-found', 'There is no such push token');
+        await refuseStrongerUsers(tx.sql, principal, realm, [row.user_id]);
         tx.record(happened('PUSH_TOKEN_REMOVED', realm, by, row));
       }),
   };

@@ -3,6 +3,7 @@
 import { PLACEHOLDER } from '../../contract/message-drivers.ts';
 import { escapeHtml } from '../../http/html.ts';
 import type { TemplateText } from './built-in-templates.ts';
+import { filledPlaceholders } from './placement.ts';
 
 /** By placeholder: `code`, `user.firstName`. */
 export type Values = ReadonlyMap<string, string>;
@@ -27,21 +28,26 @@ function plain(placeholder: string, value: string): string {
 }
 
 /** @param missing what stands where there is no value: nothing, or the placeholder as it was */
-export function render(
+export async function render(
   { subject, body, html }: TemplateText,
   values: Values,
   missing: 'nothing' | 'placeholder' = 'nothing',
-): Rendered {
-  const filled = (template: string, safe: (text: string) => string) =>
-    template.replaceAll(PLACEHOLDER, (whole, placeholder: string) => {
+): Promise<Rendered> {
+  const fill = async (template: string, isHtml: boolean) => {
+    const filled = await filledPlaceholders(template, isHtml);
+    let n = -1;
+    return template.replaceAll(PLACEHOLDER, (whole, placeholder: string) => {
+      n += 1;
+      if (!filled.has(n)) return '';
       const value = values.get(placeholder);
       if (value === undefined) return missing === 'nothing' ? '' : whole;
-      return safe(plain(placeholder, value));
+      const text = plain(placeholder, value);
+      return isHtml ? escapeHtml(text) : text;
     });
-  const asIs = (text: string) => text;
+  };
   return {
-    subject: subject === null ? null : plain('', filled(subject, asIs)).slice(0, LONGEST_SUBJECT),
-    body: filled(body, html ? escapeHtml : asIs),
+    subject: subject === null ? null : plain('', await fill(subject, false)).slice(0, LONGEST_SUBJECT),
+    body: await fill(body, html),
     html,
   };
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { previewMessageTemplate } from '../../contract/message-templates.ts';
 import * as api from '../../contract/messages.ts';
 import type { Sql } from '../../db/sql.ts';
+import { principalOf } from '../../domain/principal.ts';
 import { bind } from '../../http/bind.ts';
 import { cursorId, page } from '../../http/paging.ts';
 import type { Gateways } from './gateways.ts';
@@ -44,9 +45,11 @@ export function messagingRoutes(app: FastifyInstance, { sql, preview, gateways, 
     const rows = await pushTokens.list(params.realm, { after: cursorId(cursor), limit: limit + 1, userId });
     return page({ request, reply }, rows, limit, ({ id }) => [id]);
   });
-  bind(app, api.registerPushToken, ({ by, params, body }) => pushTokens.register(by, params.realm, body));
-  bind(app, api.deletePushToken, async ({ by, params }) => {
-    await pushTokens.remove(by, params.realm, params.id);
+  bind(app, api.registerPushToken, ({ by, params, body, request }) =>
+    pushTokens.register({ principal: principalOf(request), by }, params.realm, body),
+  );
+  bind(app, api.deletePushToken, async ({ by, params, request }) => {
+    await pushTokens.remove({ principal: principalOf(request), by }, params.realm, params.id);
     return undefined;
   });
 }

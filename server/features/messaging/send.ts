@@ -121,7 +121,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
     // Names that strangers typed are nobody's yet, and could say anything in a mail to anybody.
     const whom = person || !stranger || !to ? ofPerson(person) : [['user', to] as const, ['user.email', to] as const];
     return {
-      rendered: render(text, new Map([['realm', text.realmName], ['ttl', ttl], ...whom, ...said])),
+      rendered: await render(text, new Map([['realm', text.realmName], ['ttl', ttl], ...whom, ...said])),
       secrets: said.flatMap(([name, value]) => (['code', 'link'].includes(name) ? [value] : [])),
     };
   }

@@ -9,10 +9,13 @@ import {
   templateFaults,
 } from '../../contract/message-templates.ts';
 import type { FieldError } from '../../contract/problem.ts';
+import { join } from '../../resource/items.ts';
 import type { Saved } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 import { splitKey } from '../../resource/table.ts';
 import { builtInTemplate } from './built-in-templates.ts';
+import { placementFault } from './placement.ts';
+import { readersOf } from './readers.ts';
 import { BUILT_IN_LOCALE } from './words.ts';
 
 const partsOf = (key: string) => {
@@ -49,6 +52,16 @@ export const createMessageTemplateResource = ({ now }: { now: () => Date }): Res
       },
       permanent: ({ key }) => partsOf(key).locale === BUILT_IN_LOCALE,
       check,
+      async whole(_, __, changes) {
+        const faults: FieldError[] = [];
+        for (const { kind, action, path, fields } of changes) {
+          if (kind !== 'messageTemplate' || action === 'delete' || fields.html !== true) continue;
+          const message = await placementFault(String(fields.body));
+          if (message !== undefined) faults.push({ path: join(path, 'body'), message });
+        }
+        return faults;
+      },
+      signsInAs: readersOf,
       detail: ({ enabled }) => ({ enabled }),
     },
     { now },

@@ -216,9 +216,14 @@ describe('an access token of a provider', () => {
   /** What an application gets for somebody who comes by the provider. */
   async function tokenFor(clientId: string, scope = 'openid account') {
     const verifier = newVerifier();
-    const { page } = await comeBy(server, realm, upstream, {
+    const asked = await comeBy(server, realm, upstream, {
       path: authorizePath(realm, clientId, verifier, { scope }),
     });
+    const { person } = asked;
+    const page =
+      asked.page.heading === 'Allow access?'
+        ? await person.post(`/realms/${realm}/oauth2/consent`, { ...asked.page.fields, decision: 'allow' })
+        : asked.page;
     const code = new URL(page.url).searchParams.get('code') ?? '';
     return (await redeem(server, realm, clientId, { code, verifier })).body.access_token;
   }

