@@ -206,7 +206,7 @@ export function createApply({
       : await withoutUsers(on, asked);
     refuse(await unknownPeople(on, { realm, parts, changes: config.changes, importId: people?.importId }));
     const leaves = people && (users.counts.has('update') || users.counts.has('delete'));
-    const leaving = leaves ? userRows.leaving(people.importId) : undefined;
+    const leaving = leaves ? userRows.leaving(realm, people.importId) : undefined;
     await refuseWithoutAdministrator(on, realm, { changes: config.changes, leaving });
     if (!people) return { config, users };
     if (users.writes && !query.dryRun) requirePermission(principal, realm, 'users:write');

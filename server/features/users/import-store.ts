@@ -258,9 +258,9 @@ export const dropped = (realm: string, importId: string) =>
   fragment`select id from ${staging(realm, importId)} where realm_id = ${realm} and action = 'delete'`;
 
 /** Those who can sign in no more. */
-export const leaving = (importId: string) => fragment`
-  select id from ${staging(importId)}
-  where import_id = ${importId} and (action = 'delete' or action = 'update' and changes @> '[{"path": "enabled", "to": false}]')`;
+export const leaving = (realm: string, importId: string) => fragment`
+  select id from ${staging(realm, importId)}
+  where realm_id = ${realm} and (action = 'delete' or action = 'update' and changes @> '[{"path": "enabled", "to": false}]')`;
 
 export async function removeDropped(sql: Sql, realm: string, importId: string): Promise<void> {
   await sql`delete from realm_user where realm_id = ${realm} and id in (${dropped(realm, importId)})`;
