@@ -75,25 +75,12 @@ export function worstMessages(
   { id, bytes, own, known }: { id: string; bytes: number; own: string; known: string },
 ): [string, string][] {
   const room = bytes - around('', '').length - 2_600;
-  const made: [string, string][] = [];
-  for (const [what, { attributes = '', content = '' }] of Object.entries(contents(room))) {
-    made.push([what, around(content, attributes)]);
-    for (const [how, options] of [
-      ['exclusive', {}],
-      ['inclusive', { by: INCLUSIVE }],
-      ['with a list of prefixes', { inside: prefixList(32) }],
-    ] as const)
-      made.push([
-        `${what}, a borrowed signature, ${how}`,
-        around(borrowedSignature(known, id, options) + content, attributes),
-      ]);
-  }
-  const refuse = (elements: number, times: number) =>
+  const digests = (elements: number, times: number) =>
     repeatedReference(signedXml(around('<a/>'.repeat(elements), ''), own), times);
-  made.push(
-    ['a reference 40 times over 3,000 elements', refuse(3_000, 40)],
-    ['a reference 40 times over as many elements as are read', refuse(1_300, 40)],
-    ['one reference over 15,000 elements', refuse(15_000, 1)],
+  const made: [string, string][] = [
+    ['a reference 40 times over 3,000 elements', digests(3_000, 40)],
+    ['a reference 40 times over as many elements as are read', digests(1_300, 40)],
+    ['one reference over 15,000 elements', digests(15_000, 1)],
     ['a list of very many prefixes', around(borrowedSignature(known, id, { inside: prefixList(2_000) }), '')],
     ['very many signatures', around(filled(`<ds:Signature xmlns:ds="${DS}"/>`, room), '')],
     [
@@ -107,7 +94,19 @@ export function worstMessages(
         '',
       ),
     ],
-  );
+  ];
+  for (const [what, { attributes = '', content = '' }] of Object.entries(contents(room))) {
+    made.push([what, around(content, attributes)]);
+    for (const [how, options] of [
+      ['exclusive', {}],
+      ['inclusive', { by: INCLUSIVE }],
+      ['with a list of prefixes', { inside: prefixList(32) }],
+    ] as const)
+      made.push([
+        `${what}, a borrowed signature, ${how}`,
+        around(borrowedSignature(known, id, options) + content, attributes),
+      ]);
+  }
   return made.filter(([, text]) => text.length <= bytes);
 }
 

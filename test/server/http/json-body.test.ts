@@ -25,11 +25,42 @@ test('a whole surrogate pair, written as escapes, is text like any other', async
 });
 
 test('a body that is nested too deeply is a bad request', async () => {
-  const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+  const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
   const response = await signIn(`{"username":"a","password":${deep}}`);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ detail: expect.stringContaining('levels deep') });
 });
+
+test('a body of a caller who is not known yet has 64 KB at most', async () => {
+  const password = 'x'.repeat(64 * 1024);
+  expect((await signIn(JSON.stringify({ username: 'a', password }))).status).toBe(413);
+  expect((await signIn(JSON.stringify({ username: 'a', password: password.slice(0, 60_000) }))).status).not.toBe(413);
+});
+
+test.each([
+  ['JSON', 'application/json', '{"username":"a"}', 415],
+  ['a form of 1,001 fields', 'application/x-www-form-urlencoded', 'a=&'.repeat(1000), 400],
+  ['a form of more than 64 KB', 'application/x-www-form-urlencoded', `username=${'a'.repeat(64 * 1024)}`, 413],
+])('a page that shows a form does not take %s', async (_what, type, body, status) => {
+  const response = await fetch(`${server.baseUrl}/realms/master/login/forgot`, {
+    method: 'POST',
+    headers: { 'content-type': type },
+    body,
+  });
+  expect(response.status).toBe(status);
+});
+
+test.each(['connect/register', 'authz/protection/permission'])(
+  'JSON that is nested too deeply is invalid_request at %s',
+  async (at) => {
+    const response = await fetch(`${server.baseUrl}/realms/master/${at}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
+    });
+    expect([response.status, await response.json()]).toMatchObject([400, { error: 'invalid_request' }]);
+  },
+);
 
 test.each(['/admin/login/form', '/admin/logout/form'])(
   'a field that comes twice is a bad request at %s',

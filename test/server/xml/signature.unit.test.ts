@@ -1,7 +1,10 @@
+import { createPrivateKey } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { METADATA, parseDocument, XmlError } from '../../../server/xml/document.ts';
+import xmlCrypto from 'xml-crypto';
+import { MESSAGE, METADATA, parseDocument, XmlError } from '../../../server/xml/document.ts';
 import { readSigned } from '../../../server/xml/signature.ts';
 import { metadataOf, SAML_CERTIFICATE, samlKeyPair, signedXml } from '../../support/saml.ts';
+import { EXCLUSIVE, INCLUSIVE } from '../../support/worst-inputs.ts';
 
 const pair = samlKeyPair();
 const plain = metadataOf('https://wiki.example.com');
@@ -71,4 +74,80 @@ test('a comment in a value cuts nothing off', () => {
   expect(read(good.replace('<md:SPSSODescriptor', '<!-- evil --><md:SPSSODescriptor'))).toBe(
     'https://wiki.example.com',
   );
+});
+
+const DS = 'http://www.w3.org/2000/09/xmldsig#';
+const changed = (from: string | RegExp, to: (found: string) => string) => good.replace(from, to);
+const TRANSFORM = /<ds:Transform Algorithm="http:\/\/www.w3.org\/2001\/10\/xml-exc-c14n#"\/>/;
+
+test.each([
+  ['two references', changed(/<ds:Reference[\s\S]*<\/ds:Reference>/, (one) => one + one), 'has not one'],
+  ['forty references', changed(/<ds:Reference[\s\S]*<\/ds:Reference>/, (one) => one.repeat(40)), 'more parts than one'],
+  ['three transforms', changed(TRANSFORM, (one) => one + one), 'other transforms'],
+  ['no transforms', changed(/<ds:Transforms>[\s\S]*<\/ds:Transforms>/, () => ''), 'has not one'],
+  [
+    'a transform by XPath',
+    changed(/xml-exc-c14n#"\/><\/ds:Transforms>/, () => 'xpath"/></ds:Transforms>'),
+    'not known',
+  ],
+  [
+    'a canonicalisation with comments',
+    changed(/(?<=Transform Algorithm="[^"]*xml-exc-c14n#)/, () => 'WithComments'),
+    'not known',
+  ],
+  ['the transforms the other way round', changed(/enveloped-signature/, () => 'other'), 'other transforms'],
+  [
+    'a list of 33 prefixes',
+    changed(
+      TRANSFORM,
+      () =>
+        `<ds:Transform Algorithm="${EXCLUSIVE}"><e:InclusiveNamespaces xmlns:e="${EXCLUSIVE}" PrefixList="${'a '.repeat(33)}"/></ds:Transform>`,
+    ),
+    'more than 32 namespaces',
+  ],
+  ['two values', changed(/<ds:SignatureValue>[\s\S]*<\/ds:SignatureValue>/, (one) => one + one), WRONG],
+  ['two SignedInfo', changed(/<ds:SignedInfo>[\s\S]*<\/ds:SignedInfo>/, (one) => one + one), WRONG],
+])('a signature with %s is refused by its shape, before its value', (_what, text, message) => {
+  expect(text).not.toBe(good);
+  expect(read(text)).toContain(message);
+  // The same whoever signed it: nothing was verified, and so nothing digested.
+  expect(read(text, SAML_CERTIFICATE)).toContain(message);
+});
+
+test.each([
+  ['inclusively', { transforms: [INCLUSIVE] }],
+  ['inclusively, as is the case without a word', { transforms: [] }],
+  ['exclusively, SignedInfo inclusively', { transforms: [EXCLUSIVE], info: INCLUSIVE }],
+  ['by SHA-512', { transforms: [EXCLUSIVE], algorithm: 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512' }],
+])('what is canonicalised %s is read, and what was changed since is not', (_how, { transforms, info, algorithm }) => {
+  const signer = new xmlCrypto.SignedXml({
+    privateKey: createPrivateKey(pair.key),
+    signatureAlgorithm: algorithm ?? 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
+    canonicalizationAlgorithm: info ?? EXCLUSIVE,
+  });
+  signer.addReference({
+    xpath: '/*/*[1]',
+    transforms: [`${DS}enveloped-signature`, ...transforms],
+    digestAlgorithm: 'http://www.w3.org/2001/04/xmlenc#sha512',
+  });
+  const text = `<r xmlns="urn:r" xmlns:a="urn:a" xmlns:b="urn:b">${metadataOf('https://wiki.example.com')}</r>`;
+  signer.computeSignature(text, { prefix: 'ds', location: { reference: '/*/*[1]', action: 'append' } });
+  const inside = (xml: string) =>
+    readSigned(parseDocument(xml, METADATA), [SAML_CERTIFICATE, pair.certificate], 'EntityDescriptor');
+  const signed = signer.getSignedXml();
+  expect(inside(signed).attributes.entityID).toBe('https://wiki.example.com');
+  expect(() => inside(signed.replace('/acs"', '/stolen"'))).toThrow(WRONG);
+});
+
+test('a response with 1,000 group values is within the limits of a message', () => {
+  const value =
+    '<saml:AttributeValue xmlns:xs="urn:xs" xmlns:xsi="urn:xsi" xsi:type="xs:string">a-group</saml:AttributeValue>';
+  const response = signedXml(
+    `<saml:Response xmlns:saml="urn:saml" ID="_1">${value.repeat(1000)}</saml:Response>`,
+    pair.key,
+  );
+  const document = parseDocument(response, MESSAGE);
+  expect(readSigned(document, [pair.certificate]).children).toHaveLength(1000);
+  // The document is as it was: another signature in it may be read afterwards.
+  expect(readSigned(document, [pair.certificate]).children).toHaveLength(1000);
 });
