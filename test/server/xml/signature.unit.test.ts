@@ -114,7 +114,7 @@ test.each([
   expect(read(text, SAML_CERTIFICATE)).toContain(message);
 });
 
-test.each([
+test.each<[string, { transforms: string[]; info?: string; algorithm?: string }]>([
   ['inclusively', { transforms: [INCLUSIVE] }],
   ['inclusively, as is the case without a word', { transforms: [] }],
   ['exclusively, SignedInfo inclusively', { transforms: [EXCLUSIVE], info: INCLUSIVE }],
