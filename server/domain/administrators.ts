@@ -9,7 +9,7 @@ import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import type { Safeguard } from '../db/transact.ts';
 
 /** Types of credentials that say by themselves who signs in. */
-const IDENTIFYING = ['password', 'webauthn'];
+export const IDENTIFYING = ['password', 'webauthn'];
 
 /** Changes that a plan is about to make, so that it can be judged before anything is written. */
 export interface Assumed {
