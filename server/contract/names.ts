@@ -51,7 +51,7 @@ export const RealmName = z
 
 export const Id = z.uuid();
 /** Years of four digits, as ISO 8601 and RFC 3339 write them: 0001-01-01T00:00:00.000Z to 9999-12-31T23:59:59.999Z. */
-export const EARLIEST_MS = -62_135_596_800_000;
+const EARLIEST_MS = -62_135_596_800_000;
 export const LATEST_MS = 253_402_300_799_999;
 /** Every instant of the contract, so that whatever is taken can be kept, shown, and written in a token. */
 export const EpochMs = z
