@@ -25,7 +25,7 @@ const SHORT_OF = new Set([
 const RETRY_AFTER_SECONDS = 2;
 
 /** Whether the database is away (or out of disk, memory, connections): the request may be tried again. */
-export function databaseAway(error: unknown): boolean {
+function databaseAway(error: unknown): boolean {
   return unreachable(error) || SHORT_OF.has(codeOf(error));
 }
 
