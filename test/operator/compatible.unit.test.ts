@@ -80,11 +80,19 @@ function* broken(was: Node, is: Node | undefined, place: string): Generator<stri
   if (was.additionalProperties) yield* broken(was.additionalProperties, is.additionalProperties, `${place}.*`);
 }
 
+/** What the first release's CRD took, and its server refused or failed at: a stored object that has it was never applied. */
+const neverApplied = new Set([
+  // An instant beyond the year 9999, or before the year 1.
+  '.spec.agents[].expiresAt: minimum rose',
+  '.spec.agents[].expiresAt: maximum fell',
+]);
+
 test.each([...renderCrds()])('%s takes whatever the first release took', (file, yaml) => {
   const first = readFileSync(path.join(import.meta.dirname, 'fixtures/crds-0.1.0', path.basename(file)), 'utf8');
   const was = schemaOf(first, 'v1alpha1');
   expect(was).toBeDefined();
-  expect(was && [...broken(was, schemaOf(yaml, 'v1alpha1'), '')]).toEqual([]);
+  const all = was && [...broken(was, schemaOf(yaml, 'v1alpha1'), '')];
+  expect(all?.filter((one) => !neverApplied.has(one))).toEqual([]);
 });
 
 test.each<[string, object, object]>([
