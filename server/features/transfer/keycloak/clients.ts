@@ -100,7 +100,8 @@ export function clientOf(
   { flows, known, notes }: { flows: ReadonlyMap<string, string>; known: KnownClient; notes: Notes },
 ): TranslatedClient {
   const { clientId: key, name, description, attributes = {} } = given;
-  const note: Note = (field, why) => notes.add({ kind: 'client', key, field }, why);
+  const note: Note = (field, why, below = field) =>
+    notes.add({ kind: 'client', key, field, ...(below !== undefined && { below }) }, why);
   const wanted = grants.filter(([asks]) => !given.bearerOnly && asks(given)).map(([, grant]) => grant);
   for (const grant of wanted)
     if (!Object.hasOwn(grantBodies, grant)) note('grants', `the grant ${grant} isn’t there here`);
@@ -142,7 +143,7 @@ export function clientOf(
   };
 }
 
-type Note = (field: string | undefined, why: string) => void;
+type Note = (field: string | undefined, why: string, below?: string) => void;
 
 function scopesOf({ defaultClientScopes, optionalClientScopes, bearerOnly }: Client) {
   if (bearerOnly) return { defaultClientScopes: [], optionalClientScopes: [] };
@@ -187,12 +188,12 @@ function jsonOf(text = ''): unknown {
 function addressesOf({ rootUrl = '' }: Client, field: string, uris: readonly string[], note: Note): string[] {
   return uris.flatMap((uri) => {
     if (uri.includes('*')) {
-      note(field, `${uri}: addresses are exact here`);
+      note(field, `${uri}: addresses are exact here`, `${field}.${uri}`);
       return [];
     }
     if (!uri.startsWith('/')) return [uri];
     if (URL.canParse(rootUrl)) return [rootUrl.replace(/(?<!\/)\/+$/, '') + uri];
-    note(field, `${uri}: there is no root address that it is below`);
+    note(field, `${uri}: there is no root address that it is below`, `${field}.${uri}`);
     return [];
   });
 }
@@ -224,7 +225,12 @@ function mappersOf(
     }
     // One claim has the mapper's name; those of an address have theirs.
     const alone = translated.claims.length === 1;
-    for (const claim of translated.claims) mappers.push(alone ? renamed(claim, mapper.name) : claim);
+    for (const claim of translated.claims) {
+      const one = alone ? renamed(claim, mapper.name) : claim;
+      if (mappers.some(({ name }) => name === one.name))
+        note('protocolMappers', `${one.name} is there twice: the first counts`);
+      else mappers.push(one);
+    }
   }
   return { mappers, pairwise };
 }

@@ -27,16 +27,17 @@ function withoutReferences({ secrets = [] }: RealmPart, given: unknown, tell: (c
 }
 
 const teller =
-  (notes: Notes, part: RealmPart, given: unknown) =>
+  (notes: Notes, part: RealmPart, given: unknown, nth = 0) =>
   ({ path, named, why }: Cut): void => {
     const { kind } = part;
     const key = nameOf(part, given);
     if (path === '') {
-      notes.add({ kind, key }, why);
+      notes.add({ kind, key, nth }, why);
       return;
     }
-    const below = presentSections.get(part.section)?.shape === 'map' ? named.slice(key.length + 1) : named;
-    notes.add({ kind, key, field: theirField(kind, path), below: theirField(kind, below) }, why);
+    const isMap = presentSections.get(part.section)?.shape === 'map';
+    const below = isMap ? named.slice(key.length).replace(/^\./, '') : named;
+    notes.add({ kind, key, nth, field: theirField(kind, path), below: theirField(kind, below) }, why);
   };
 
 /** In the parts' order: what is left out of one section is not named by those that follow. */
@@ -52,24 +53,27 @@ export async function cut(
     if (whole === undefined) continue;
     const { kind } = part;
     const seen = new Set<string>();
+    const times = new Map<string, number>();
     const most = presentSections.get(part.section)?.most ?? Number.POSITIVE_INFINITY;
     const one = async (given: unknown) => {
       await breathe();
-      const tell = teller(notes, part, given);
+      const name = nameOf(part, given);
+      const nth = times.get(name) ?? 0;
+      times.set(name, nth + 1);
+      const tell = teller(notes, part, given, nth);
       const { value, items, cuts } = fitting(withoutReferences(part, given, tell), { part, realm, gone, seen });
       for (const cut of cuts) tell(cut);
       const isFull = value !== undefined && seen.size + items.length > most;
-      if (isFull) notes.add({ kind, key: nameOf(part, given) }, `there are more than ${most}`);
+      if (isFull) notes.add({ kind, key: name, nth }, `there are more than ${most}`);
       const isHalf = value !== undefined && cuts.length > 0 && DECIDING.has(part.section);
-      if (isHalf) notes.add({ kind, key: nameOf(part, given) }, HALF);
+      if (isHalf) notes.add({ kind, key: name, nth }, HALF);
       const isTwice = value === undefined && items.length === 0 && cuts.some(({ path }) => path === '');
       if (value !== undefined && !isFull && !isHalf) {
         for (const { key } of items) seen.add(key);
         return value;
       }
       // the first of two stays, and may be named
-      if (!(isTwice && seen.has(nameOf(part, given))))
-        gone.set(kind, (gone.get(kind) ?? new Set()).add(nameOf(part, given)));
+      if (!(isTwice && nth > 0)) gone.set(kind, (gone.get(kind) ?? new Set()).add(name));
       return undefined;
     };
     if (part.list && Array.isArray(whole)) {
@@ -125,8 +129,14 @@ export function cutRefused(
     isCut = true;
     const tell = teller(notes, part, value);
     const shape = presentSections.get(part.section)?.shape;
-    if (shape === 'map') tellOfMap(notes, part, value, rest, fault.message);
-    else tell({ ...at(value, rest), why: fault.message });
+    const { path, named } = at(value, rest);
+    const told: Cut = {
+      path,
+      named: fault.missing ? `${named}.${fault.missing.key}` : named,
+      why: fault.message,
+    };
+    if (shape === 'map') tellOfMap(notes, part, value, told);
+    else tell(told);
     const isDeciding = DECIDING.has(part.section);
     if (isDeciding && rest !== '') tell({ path: '', named: '', why: HALF });
     const left = isDeciding || rest === '' ? undefined : without(value, rest, fault.missing?.key);
@@ -143,10 +153,11 @@ export function cutRefused(
   return isCut;
 }
 
-function tellOfMap(notes: Notes, part: RealmPart, value: unknown, rest: string, why: string): void {
+function tellOfMap(notes: Notes, part: RealmPart, value: unknown, told: Cut): void {
+  const { path: rest } = told;
   const key = Object.keys(Object(value))
     .filter((name) => rest === name || rest.startsWith(`${name}[`) || rest.startsWith(`${name}.`))
     .sort((a, b) => b.length - a.length)[0];
   const of = key === undefined ? value : { [key]: Object(value)[key] };
-  teller(notes, part, of)({ ...at(value, rest), why });
+  teller(notes, part, of)(told);
 }

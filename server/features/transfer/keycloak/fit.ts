@@ -35,6 +35,7 @@ export function fitting(
   while (value !== undefined && cuts.length < MOST_CUTS) {
     const parsed = part.parse(value, '');
     const items = parsed.items ?? [];
+    const twice = new Set(doubles(items, seen).map(({ path }) => path));
     const faults = parsed.errors ?? [
       ...doubles(items, seen),
       ...items.flatMap((item) => faultsOfItem(part, realm, item)),
@@ -43,14 +44,18 @@ export function fitting(
       const dangling = items.flatMap((item) => danglingIn(part, item, gone));
       if (dangling.length === 0) return { value, items, cuts };
       for (const one of dangling) {
-        cuts.push({ ...at(value, one.path), why: `names ${one.kind} ${one.key}, which isn’t carried over` });
+        cuts.push({
+          path: one.path,
+          named: `${namedPath(value, one.path)}.${one.key}`,
+          why: `names ${one.kind} ${one.key}, which isn’t carried over`,
+        });
         value = without(value, one.path, one.key);
       }
       continue;
     }
     // From behind, so that places in lists stay what they are.
     for (const { path, message } of [...new Map(faults.map((fault) => [fault.path, fault])).values()].reverse()) {
-      cuts.push({ ...at(value, path), why: message });
+      cuts.push({ ...(twice.has(path) ? { path, named: path } : at(value, path)), why: message });
       value = without(value, path);
     }
   }

@@ -12,6 +12,8 @@ export interface At {
   field?: string | undefined;
   /** The field as its place is looked for, where elements of lists have other places in the file. */
   below?: string;
+  /** Which of those that have one name in the file; absent: the first. */
+  nth?: number;
   /** Where it stands; absent: where the realm's file has the first of its name. */
   path?: string;
   file?: number;
@@ -32,8 +34,8 @@ export function createNotes(): Notes {
   let isListed = false;
   let source: { file: number; places: Places; indices: Indices } | undefined;
 
-  function placeIn({ kind, key, field, below: named = field }: At): { path: string | null; file: number | null } {
-    const base = source?.places(kind, key);
+  function placeIn({ kind, key, field, below: named = field, nth }: At): { path: string | null; file: number | null } {
+    const base = source?.places(kind, key, nth);
     if (!source || !base) return { path: null, file: null };
     const below = named === undefined ? '' : placeBelow(base.value, named, source.indices);
     const [dot, { file }] = [base.path === '' || below === '' || below.startsWith('[') ? '' : '.', source];

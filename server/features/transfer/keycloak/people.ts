@@ -18,7 +18,7 @@ export interface UserText {
 }
 interface Found {
   user: UserDocument;
-  note(field: string | undefined, why: string): void;
+  note(field: string | undefined, why: string, below?: string): void;
 }
 type Account = NonNullable<NonNullable<TranslatedUser>['account']>;
 

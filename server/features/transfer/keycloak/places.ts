@@ -119,8 +119,6 @@ export function placeBelow(root: unknown, field: string, indices: Indices): stri
     if (Array.isArray(at)) {
       const [whole, digits] = /^\[(\d+)\]/.exec(rest) ?? [];
       const begins = (name: unknown) => typeof name === 'string' && (rest === name || rest.startsWith(`${name}.`));
-      const nameOf = (one: unknown) =>
-        typeof one === 'string' ? one : [one].map(Object).map((o) => o.name ?? o.alias)[0];
       const index =
         digits === undefined
           ? at.findIndex((one) => begins(nameOf(one)))
@@ -145,20 +143,30 @@ export function placeBelow(root: unknown, field: string, indices: Indices): stri
   return place;
 }
 
+const NAMES = ['name', 'alias', 'identityProvider', 'clientId'] as const;
+function nameOf(one: unknown): string | undefined {
+  const all: unknown[] = typeof one === 'string' ? [one] : NAMES.map((name) => Object(one)[name]);
+  return all.find((name) => typeof name === 'string');
+}
+
 export interface Place {
   path: string;
   value: unknown;
 }
-export type Places = (kind: string, key: string) => Place | undefined;
+/** @param nth of those that have one name in the file */
+export type Places = (kind: string, key: string, nth?: number) => Place | undefined;
 
 const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /** @param realm what is left of the file's realm once what can't be read is cut out */
 export function placesIn(realm: unknown, indices: Indices): Places {
-  const places = new Map<string, Place>();
+  const places = new Map<string, Place[]>();
   const add = (kinds: readonly string[], key: unknown, path: string, value: unknown) => {
     if (typeof key !== 'string') return;
-    for (const kind of kinds) if (!places.has(`${kind} ${key}`)) places.set(`${kind} ${key}`, { path, value });
+    for (const kind of kinds) {
+      const name = `${kind} ${key}`;
+      places.set(name, [...(places.get(name) ?? []), { path, value }]);
+    }
   };
   const each = (list: unknown, path: string, visit: (value: Record<string, unknown>, path: string) => void) => {
     for (const [i, value] of listed(list).entries())
@@ -198,10 +206,11 @@ export function placesIn(realm: unknown, indices: Indices): Places {
   each(components[STORAGE], `components.${STORAGE}`, (one, path) => add(['directory'], one.name ?? '', path, one));
   const smtp: Place = { path: 'smtpServer', value: of.smtpServer };
   const profile: Place = { path: `components.${PROFILE}[0].config.kc.user.profile.config`, value: undefined };
-  return (kind, key) => {
+  return (kind, key, nth = 0) => {
     if (kind === 'realm' || kind === 'settings') return { path: '', value: realm };
     if (kind === 'messagingProvider') return smtp;
     if (kind === 'userProfile') return profile;
-    return places.get(`${kind} ${key}`);
+    const found = places.get(`${kind} ${key}`);
+    return found?.[nth] ?? found?.[0];
   };
 }

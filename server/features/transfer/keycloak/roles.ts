@@ -51,7 +51,8 @@ export function rolesOf({ realm: key, roles, defaultRole, defaultRoles }: Realm,
   };
   const clientRoles = Object.entries(roles?.client ?? {}).flatMap(([clientId, theirs]) => {
     if (theirs.length === 0) return [];
-    if (known(clientId)) return [[clientId, theirs.map((role) => one(role, clientId))] as const];
+    if (known(clientId))
+      return [[clientId, firsts(theirs, clientId, notes).map((role) => one(role, clientId))] as const];
     if (!isOwnClient(clientId, key))
       notes.add({ kind: 'client', key: clientId, field: 'roles' }, 'only clients of OpenID Connect have roles here');
     return [];
@@ -68,6 +69,22 @@ interface Composite {
   roles?: string[];
   clientRoles?: RoleNames;
 }
+/** Of two roles with one name the first counts. */
+function firsts(roles: readonly Role[], clientId: string, notes: Notes): Role[] {
+  const names = new Set<string>();
+  return roles.filter(({ name }, i) => {
+    const isFirst = !names.has(name);
+    names.add(name);
+    if (!isFirst)
+      notes.add({ kind: 'clientRole', key: clientId, below: `[${i}]` }, `${name} is there twice: the first counts`);
+    return isFirst;
+  });
+}
+
+interface RoleNode {
+  at: { kind: string; key: string };
+  composite: Composite;
+}
 interface TranslatedRoles {
   roles: { name: string; composite: Composite }[];
   clientRoles: Record<string, { name: string; composite: Composite }[]>;
@@ -75,12 +92,14 @@ interface TranslatedRoles {
 
 /** Of roles that contain each other one no longer contains the next: the last on the way round, in the file's order. */
 function openCircles({ roles, clientRoles }: TranslatedRoles, notes: Notes): void {
-  const nodes = new Map<string, { at: { kind: string; key: string }; composite: Composite }>();
+  const nodes = new Map<string, RoleNode>();
+  /** Of two roles with one name the first counts. */
+  const put = (id: string, node: RoleNode) => void (nodes.has(id) || nodes.set(id, node));
   const nodeOf = (name: string, clientId = '') => JSON.stringify([clientId, name]);
-  for (const { name, composite } of roles) nodes.set(nodeOf(name), { at: { kind: 'role', key: name }, composite });
+  for (const { name, composite } of roles) put(nodeOf(name), { at: { kind: 'role', key: name }, composite });
   for (const [clientId, theirs] of Object.entries(clientRoles))
     for (const { name, composite } of theirs)
-      nodes.set(nodeOf(name, clientId), { at: { kind: 'clientRole', key: `${clientId}/${name}` }, composite });
+      put(nodeOf(name, clientId), { at: { kind: 'clientRole', key: `${clientId}/${name}` }, composite });
   const state = new Map<string, 'open' | 'done'>();
   const insideOf = ({ roles: its = [], clientRoles: theirs = {} }: Composite) => [
     ...its.map((name) => ({ name, clientId: undefined })),
@@ -108,7 +127,7 @@ function openCircles({ roles, clientRoles }: TranslatedRoles, notes: Notes): voi
     }
   }
 
-  function leave(from: ReturnType<typeof nodes.get>, child: { name: string; clientId: string | undefined }): void {
+  function leave(from: RoleNode | undefined, child: { name: string; clientId: string | undefined }): void {
     if (!from) return;
     const { at, composite } = from;
     const { name, clientId } = child;

@@ -67,7 +67,7 @@ export function userOf(
   if (given.id !== undefined && !UUID.test(given.id)) note('id', 'is no UUID: the user gets a new id');
   const requiredActions = (given.requiredActions ?? []).flatMap((alias) => {
     const action = actionOf(alias);
-    if (!action) note('requiredActions', `${alias}: nobody is asked for that here`);
+    if (!action) note('requiredActions', `${alias}: nobody is asked for that here`, `requiredActions.${alias}`);
     return action ?? [];
   });
   const user = {
@@ -104,7 +104,7 @@ type Note = (field: string | undefined, why: string, below?: string) => void;
 function heldBy(given: User, { known, there }: Surroundings, note: Note) {
   const kept = (names: readonly string[], are: ReadonlySet<string> | undefined, field: string) => {
     if (!there) return [...names];
-    for (const name of names) if (!are?.has(name)) note(field, `${name} isn’t carried over`);
+    for (const name of names) if (!are?.has(name)) note(field, `${name} isn’t carried over`, `${field}.${name}`);
     return names.filter((name) => are?.has(name));
   };
   const atClients = Object.entries(clientRolesOf(given.clientRoles, known, note)).map(
@@ -122,7 +122,7 @@ function identitiesOf({ federatedIdentities = [] }: User, { issuers }: Surroundi
   return federatedIdentities.flatMap(({ identityProvider = '', userId = '', userName }) => {
     const issuer = issuers.get(identityProvider);
     const refused = (why: string) => {
-      note('federatedIdentities', `${identityProvider}: ${why}`);
+      note('federatedIdentities', `${identityProvider}: ${why}`, `federatedIdentities.${identityProvider}`);
       return [];
     };
     if (!issuers.has(identityProvider)) return refused('the provider isn’t carried over');
