@@ -27,6 +27,7 @@ import { createTransfer, sectionKeys, type TransferDeps } from './features/trans
 import { createUserImport } from './features/transfer/user-import.ts';
 import { userImportRoutes } from './features/transfer/user-import-routes.ts';
 import { userProfilePart } from './features/user-profile/part.ts';
+import { readUser } from './features/users/document-user.ts';
 import * as importStore from './features/users/import-store.ts';
 import { createUserMerge } from './features/users/merge.ts';
 import { createUserTransfer } from './features/users/transfer.ts';
@@ -101,7 +102,7 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
     mount(admin: FastifyInstance): void {
       transferRoutes(admin, { transfer, managers, move, exporter, parts });
       historyRoutes(admin, history);
-      keycloakRoutes(admin, createKeycloakImport({ transfer, parts, sql }));
+      keycloakRoutes(admin, createKeycloakImport({ transfer, parts, readUser, sql }));
       userImportRoutes(admin, createUserImport({ transfer, credentials }));
     },
   };

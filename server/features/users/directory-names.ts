@@ -31,7 +31,7 @@ export interface LostName {
   /** Stable ids of entries that may give the name up when they are written; undefined: it stays lost. */
   waitsFor: readonly string[] | undefined;
 }
-export interface Settled {
+export interface NamesGot {
   /** Null: the user is new and gets no username, so it can't be created. */
   username: string | null;
   email: string | null;
@@ -41,9 +41,9 @@ export interface Settled {
 }
 
 /** As the database compares names, nearly: what it sees and this doesn't, it refuses when it is written. */
-export const foldName = (name: string): string => name.normalize('NFKC').toLowerCase();
+const foldName = (name: string): string => name.normalize('NFKC').toLowerCase();
 
-interface Standing extends Omit<Settled, 'frees'> {
+interface Standing extends Omit<NamesGot, 'frees'> {
   claimant: Claimant;
 }
 
@@ -62,7 +62,7 @@ function lose(one: Standing, field: NameField, lost: Omit<LostName, 'field'>): v
   if (one.username === null) one.email = null;
 }
 
-export function settleNames(claimants: readonly Claimant[], outsiders: ReadonlyMap<string, Outsider>): Settled[] {
+export function settleNames(claimants: readonly Claimant[], outsiders: ReadonlyMap<string, Outsider>): NamesGot[] {
   const inside = new Set(claimants.flatMap(({ id, was }) => (was ? [id] : [])));
   const all = claimants.map((claimant): Standing => {
     const username = claimant.wants.username ?? claimant.was?.username ?? null;

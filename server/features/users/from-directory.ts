@@ -15,7 +15,7 @@ import { readProfile } from '../../domain/user-profile.ts';
 import { changedFields } from '../../http/changed-fields.ts';
 import type { Credentials } from '../credentials/service.ts';
 import { type Draft, draftOf, isVerified, lostFault } from './directory-fields.ts';
-import { type LostName, type Settled, settleNames } from './directory-names.ts';
+import { type LostName, type NamesGot, settleNames } from './directory-names.ts';
 import * as store from './from-directory-store.ts';
 
 export interface DirectoryPerson {
@@ -96,7 +96,7 @@ interface Taken {
   leftOut: string[];
 }
 
-type Names = Pick<Settled, 'username' | 'email'>;
+type Names = Pick<NamesGot, 'username' | 'email'>;
 /** The present username, and the present address where the directory says the same. */
 const keptNames = (row: Names, was: Names | undefined): Names => ({
   username: was?.username ?? null,
@@ -119,7 +119,7 @@ export function createFromDirectory({
   newId: () => string;
 }) {
   /** Drafts of entries that have their stable id alone, each user as it is to be but for its names. */
-  async function draft(tx: Tx, batch: Batch): Promise<{ drafts: Draft[]; names: Settled[]; faulty: Faulty[] }> {
+  async function draft(tx: Tx, batch: Batch): Promise<{ drafts: Draft[]; names: NamesGot[]; faulty: Faulty[] }> {
     const { realm, directoryId, people } = batch;
     const rows = await store.known(tx.sql, realm, directoryId, people);
     const profile = await readProfile(tx.sql, realm);

@@ -126,7 +126,7 @@ test('users who share an address, a name or an id come as far as they can, the f
         credentials: [{ type: 'password', secretData: '{"value":"x"}', credentialData: '{"algorithm":"md5"}' }, 'odd'],
       },
       { username: 'x'.repeat(300) },
-      { username: 'last', firstName: 'y'.repeat(300), lastName: 'Fine' },
+      { username: 'last', firstName: 'y'.repeat(300), lastName: 'Fine', createdTimestamp: -1 },
     ],
   });
   expect(await emails(realm)).toEqual({
@@ -157,6 +157,7 @@ test('users who share an address, a name or an id come as far as they can, the f
     'users[11].federatedIdentities[0]': expect.stringContaining('gone'),
     'users[12].username': expect.any(String),
     'users[13].firstName': expect.any(String),
+    'users[13].createdTimestamp': expect.stringContaining('9999'),
   });
   expect(plan.notCarried.filter(({ file }) => file !== null)).toEqual([]);
   const all = await usersOf(realm);

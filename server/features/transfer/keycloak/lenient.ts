@@ -14,7 +14,7 @@ export const placeOf = (indices: Indices, list: object, index: number): number =
 type Key = string | number;
 
 /** `clients[3].redirectUris[1]` */
-export const pathText = (path: readonly Key[]): string =>
+const pathText = (path: readonly Key[]): string =>
   path.reduce<string>(
     (text, key) => (typeof key === 'number' ? `${text}[${key}]` : text === '' ? key : `${text}.${key}`),
     '',

@@ -1,10 +1,10 @@
 // People of Keycloak, one by one, as a realm document has them; what doesn't fit is told, and the rest of them comes along.
 // docs/keycloak.md.
 
+import type { FieldError } from '../../../contract/problem.ts';
 import type { UserProfile } from '../../../contract/user-profile.ts';
-import { UserDocument } from '../../../contract/users.ts';
+import type { UserDocument } from '../../../contract/users.ts';
 import { profileFaults } from '../../../domain/user-profile.ts';
-import { issuesAt } from '../../../resource/items.ts';
 import { credentialOf } from './credentials.ts';
 import { type Credential, User } from './export-shape.ts';
 import { at, without } from './fit.ts';
@@ -23,6 +23,8 @@ export interface Surroundings {
   issuers: ReadonlyMap<string, string | undefined>;
   profile: UserProfile | undefined;
   notes: Notes;
+  /** As the import judges a user of its document. */
+  readUser(value: unknown, path: string): { user?: UserDocument; errors?: FieldError[] };
 }
 export interface There {
   clients: ReadonlySet<string>;
@@ -153,13 +155,17 @@ function credentialsOf(given: readonly Credential[], note: (field: string, why: 
 const MOST_CUTS = 50;
 
 /** By the schema and by the realm's profile; what they refuse is cut out. */
-function fitted(user: unknown, { profile }: Surroundings, note: Note): UserDocument | undefined {
-  let value: unknown = user;
+function fitted(given: unknown, { profile, readUser }: Surroundings, note: Note): UserDocument | undefined {
+  let value: unknown = given;
   for (let cuts = 0; cuts < MOST_CUTS; cuts += 1) {
-    const { data, error } = UserDocument.safeParse(value);
-    const faults = error ? issuesAt('', error) : profile ? againstProfile(profile, data) : [];
+    const { user, errors = [] } = readUser(value, 'user');
+    const faults = user
+      ? profile
+        ? againstProfile(profile, user)
+        : []
+      : errors.map(({ path, message }) => ({ path: path.replace(/^user\.?/, ''), message }));
     const [fault] = faults;
-    if (!fault) return data;
+    if (!fault) return user;
     note(theirField('user', fault.path), fault.message, theirField('user', at(value, fault.path).named));
     // Without a name there is nobody.
     value = fault.path === 'username' ? undefined : without(value, fault.path);

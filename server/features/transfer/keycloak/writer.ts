@@ -21,7 +21,7 @@ export interface Stored {
   there: There;
 }
 
-export interface WriterDeps {
+export interface WriterDeps extends Pick<Surroundings, 'readUser'> {
   realm: string;
   parts: readonly RealmPart[];
   notes: Notes;
@@ -34,7 +34,7 @@ const membersOf = (organization: unknown) => strings(Object(organization).member
 const text = (piece: string) => Buffer.from(piece);
 const listed = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
 
-export function createWriter({ realm, parts, notes, check, clashesWith }: WriterDeps) {
+export function createWriter({ realm, parts, notes, check, clashesWith, readUser }: WriterDeps) {
   let told: TranslatedRealm | undefined;
   let name = '';
   let before = '{';
@@ -51,6 +51,7 @@ export function createWriter({ realm, parts, notes, check, clashesWith }: Writer
     issuers: told ? issuersIn(told.sections.get('identityProviders')) : (fromRealm?.issuers ?? new Map()),
     profile: told ? told.profile : fromRealm?.profile,
     notes,
+    readUser,
   });
 
   /** Only these sections are cut any more. */
