@@ -33,11 +33,11 @@ const limitedTo = {
   clients: fragment`case when r.by_clients then array(
     select l.client from admin_role_client l where l.realm_id = r.realm_id and l.role_id = r.id) end`,
 };
-const grantsOf = (holder: Fragment) => fragment`coalesce((
+const grantsOf = (realm: Fragment, holder: Fragment) => fragment`coalesce((
   select jsonb_agg(jsonb_build_object('target', g.target_realm, 'permissions', r.permissions,
     'groups', ${limitedTo.groups}, 'clients', ${limitedTo.clients}))
   from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
-  where ${holder}), '[]')`;
+  where g.realm_id = ${realm} and ${holder}), '[]')`;
 
 export const grants = (sql: Sql, realm: string, holder: Holders): Promise<GrantRow[]> => sql<GrantRow>`
   select r.name as role, g.target_realm as target, r.permissions, ${limitedTo.groups} as groups, ${limitedTo.clients} as clients
@@ -58,7 +58,7 @@ export async function findSession(sql: Sql, realm: string, tokenHash: Buffer): P
   const [row] = await sql<SessionRow>`
     select ${personColumns}, s.last_seen_at, s.expires_at, s.factors, array(
       select c.type from credential c where c.realm_id = s.realm_id and c.user_id = s.user_id
-    ) as types, ${grantsOf(fragment`g.realm_id = s.realm_id and g.user_id = s.user_id`)} as grants
+    ) as types, ${grantsOf(fragment`s.realm_id`, fragment`g.user_id = s.user_id`)} as grants
     from admin_session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id and u.enabled
     where s.realm_id = ${realm} and s.token_hash = ${tokenHash}`;
   return row;
@@ -91,7 +91,7 @@ export async function findPerson(
         select from credential c
         where c.realm_id = u.realm_id and c.user_id = u.id and c.type = any(${token.secondFactors}::text[])
       ) as has_second_factor,
-      ${grantsOf(fragment`g.realm_id = u.realm_id and g.user_id = u.id`)} as grants
+      ${grantsOf(fragment`u.realm_id`, fragment`g.user_id = u.id`)} as grants
     from session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id and u.enabled
       join client c on c.realm_id = s.realm_id and c.client_id = ${token.clientId} and c.enabled
         and c.token_endpoint_auth_method = 'none' and c.allowed_resources @> array[${token.audience}]
@@ -152,7 +152,7 @@ export interface ClientRow {
 
 export async function findClient(sql: Sql, realm: string, clientId: string, at: Date): Promise<ClientRow | undefined> {
   const [row] = await sql<ClientRow>`
-    select c.id, c.client_id, ${grantsOf(fragment`g.realm_id = c.realm_id and g.client = c.id`)} as grants, (
+    select c.id, c.client_id, ${grantsOf(fragment`c.realm_id`, fragment`g.client = c.id`)} as grants, (
       select jsonb_build_object('id', t.id, 'name', t.name) from agent t
       where t.realm_id = c.realm_id and t.client_id = c.client_id) as agent
     from client c where c.realm_id = ${realm} and c.client_id = ${clientId} and c.enabled and not exists (
@@ -175,13 +175,13 @@ export async function grantsOfMaker(
   { type, realm, id }: Maker,
   at: Date,
 ): Promise<readonly HeldGrant[] | undefined> {
-  const ofClient = fragment`${grantsOf(fragment`g.realm_id = c.realm_id and g.client = c.id`)} as grants from client c`;
+  const ofClient = fragment`${grantsOf(fragment`c.realm_id`, fragment`g.client = c.id`)} as grants`;
   const who = {
-    user: fragment`${grantsOf(fragment`g.realm_id = u.realm_id and g.user_id = u.id`)} as grants from realm_user u
+    user: fragment`${grantsOf(fragment`u.realm_id`, fragment`g.user_id = u.id`)} as grants from realm_user u
       where u.realm_id = ${realm} and u.id = ${id} and u.enabled`,
-    client: fragment`${ofClient} where c.realm_id = ${realm} and c.id = ${id} and c.enabled
+    client: fragment`${ofClient} from client c where c.realm_id = ${realm} and c.id = ${id} and c.enabled
       and not exists (select from agent t where t.realm_id = c.realm_id and t.client_id = c.client_id)`,
-    agent: fragment`${ofClient} join agent t on t.realm_id = c.realm_id and t.client_id = c.client_id
+    agent: fragment`${ofClient} from client c join agent t on t.realm_id = c.realm_id and t.client_id = c.client_id
       where c.realm_id = ${realm} and t.id = ${id} and c.enabled and ${agentActs} and (t.expires_at is null or t.expires_at > ${at})`,
   };
   return (await sql<{ grants: HeldGrant[] }>`select ${who[type]}`)[0]?.grants;

@@ -22,20 +22,21 @@ export interface TransactionRow {
   consumed_at: Date | null;
 }
 const MOST = 10;
-const rows = fragment`select t.id, t.user_id, u.username, c.client_id, coalesce(c.name, c.client_id) as application, t.text,
+const rowsOf = (
+  realm: string,
+) => fragment`select t.id, t.user_id, u.username, c.client_id, coalesce(c.name, c.client_id) as application, t.text,
     t.amount, t.currency, t.payee, t.challenge, t.status, t.signature, t.device_key, t.created_at, t.expires_at,
     t.decided_at, t.consumed_at
   from device_transaction t
     join realm_user u on u.realm_id = t.realm_id and u.id = t.user_id
-    join client c on c.realm_id = t.realm_id and c.id = t.client`;
+    join client c on c.realm_id = t.realm_id and c.id = t.client
+  where t.realm_id = ${realm}`;
 
 export const find = async (sql: Sql, realm: string, id: string, { lock = false } = {}) =>
-  (
-    await sql<TransactionRow>`${rows} where t.realm_id = ${realm} and t.id = ${id}${lock ? fragment` for update of t` : fragment``}`
-  )[0];
+  (await sql<TransactionRow>`${rowsOf(realm)} and t.id = ${id}${lock ? fragment` for update of t` : fragment``}`)[0];
 
 export const toSign = (sql: Sql, realm: string, userId: string, now: Date) => sql<TransactionRow>`
-  ${rows} where t.realm_id = ${realm} and t.user_id = ${userId} and t.status = 'waiting' and t.expires_at > ${now}
+  ${rowsOf(realm)} and t.user_id = ${userId} and t.status = 'waiting' and t.expires_at > ${now}
   order by t.created_at desc, t.id desc limit ${MOST}`;
 
 /** How many wait for a person, to whom nobody else adds one at the same moment. */

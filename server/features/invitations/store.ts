@@ -14,7 +14,9 @@ export interface InvitationRow {
 }
 const columns = fragment`i.id, i.email, i.organization_id as "organizationId", o.name as organization,
   coalesce(o.display_name, o.name) as "organizationName", i.mailed_at as "mailedAt", i.created_at as "createdAt", i.expires_at as "expiresAt"`;
-const from = fragment`from invitation i left join organization o on o.realm_id = i.realm_id and o.id = i.organization_id`;
+const of = (realm: string) =>
+  fragment`from invitation i left join organization o on o.realm_id = i.realm_id and o.id = i.organization_id
+    where i.realm_id = ${realm}`;
 
 /** In the order of address and id. */
 export const list = (
@@ -32,7 +34,7 @@ export const list = (
     now: Date;
   },
 ): Promise<InvitationRow[]> => sql<InvitationRow>`
-  select ${columns} ${from} where i.realm_id = ${realm} and i.expires_at > ${now}
+  select ${columns} ${of(realm)} and i.expires_at > ${now}
     ${organization === undefined ? fragment`` : fragment`and o.name = ${organization}`}
     ${after ? fragment`and (lower(i.email), i.id::text) > (lower(${after[0]}), ${after[1]})` : fragment``}
   order by lower(i.email), i.id::text limit ${limit}`;
@@ -47,7 +49,7 @@ export async function find(
   const is = 'id' in which ? fragment`i.id = ${which.id}` : fragment`i.link_hash = ${which.link}`;
   // An organization that is disabled takes nobody in.
   const [row] = await sql<InvitationRow>`
-    select ${columns} ${from} where i.realm_id = ${realm} and ${is} and i.expires_at > ${now}
+    select ${columns} ${of(realm)} and ${is} and i.expires_at > ${now}
       and coalesce(o.enabled, true) ${lock ? fragment`for update of i` : fragment``}`;
   return row;
 }

@@ -16,8 +16,8 @@ export interface Of {
   client: string;
   userId: string | undefined;
 }
-const those = (realm: string, { client, userId }: Of) => fragment`
-  r.realm_id = ${realm} and r.client = ${client} and (${userId ?? null}::uuid is null or r.user_id = ${userId ?? null}::uuid)`;
+const those = ({ client, userId }: Of) => fragment`
+  r.client = ${client} and (${userId ?? null}::uuid is null or r.user_id = ${userId ?? null}::uuid)`;
 
 export const listRegistered = (
   sql: Sql,
@@ -26,14 +26,14 @@ export const listRegistered = (
   { name, most }: { name: string | null; most: number },
 ) =>
   sql<{ id: string }>`
-    select r.id from uma_resource r where ${those(realm, of)} and (${name}::text is null or r.name = ${name}::text)
+    select r.id from uma_resource r where r.realm_id = ${realm} and ${those(of)} and (${name}::text is null or r.name = ${name}::text)
     order by r.id limit ${most}`;
 
 export async function readRegistered(sql: Sql, realm: string, of: Of, id: string): Promise<RegisteredRow | undefined> {
   const [row] = await sql<RegisteredRow>`
     select r.id, o.username as owner, r.name, r.description, r.type, r.icon_uri, r.uris, r.scopes
     from uma_resource r left join realm_user o on o.realm_id = r.realm_id and o.id = r.user_id
-    where ${those(realm, of)} and r.id = ${id}`;
+    where r.realm_id = ${realm} and ${those(of)} and r.id = ${id}`;
   return row;
 }
 
@@ -78,7 +78,7 @@ export const updateRegistered = async (sql: Sql, realm: string, of: Of, id: stri
       with changed as (
         update uma_resource r set name = ${d.name}, description = ${d.description}, type = ${d.type}, icon_uri = ${d.iconUri},
           uris = ${d.uris}, scopes = ${d.scopes}
-        where ${those(realm, of)} and r.id = ${id} returning r.realm_id, r.client, r.id, r.scopes
+        where r.realm_id = ${realm} and ${those(of)} and r.id = ${id} returning r.realm_id, r.client, r.id, r.scopes
       ), narrowed as (
         update uma_share s set scopes = array(select unnest(s.scopes) intersect select unnest(c.scopes) order by 1),
           requested = array(select unnest(s.requested) intersect select unnest(c.scopes) order by 1)
@@ -91,7 +91,7 @@ export const deleteRegistered = async (sql: Sql, realm: string, of: Of, id: stri
   (
     await sql`
       with gone as (
-        delete from uma_resource r where ${those(realm, of)} and r.id = ${id} returning r.realm_id, r.client, r.id
+        delete from uma_resource r where r.realm_id = ${realm} and ${those(of)} and r.id = ${id} returning r.realm_id, r.client, r.id
       ), ended as (
         delete from uma_share s using gone g where s.realm_id = g.realm_id and s.client = g.client and s.resource = g.id::text
       )
