@@ -37,7 +37,7 @@ const WORDS = {
   lose: 'lose roles or groups',
 } as const;
 const WRITES = ['create', 'update', 'delete', 'take'];
-/** A few dozen rows need no statistics. */
+/** A few rows need no statistics, and reading all of a realm for them is too much. */
 const MANY = 1000;
 const MOST_FAULTS = 100;
 
@@ -84,7 +84,7 @@ export function stagedPeople(
   const many = () => stage.count() > MANY;
   return {
     importId,
-    plan: (sql, options, changes, mayAsk) => rows.ofMany(sql, many(), () => planOf(sql, options, changes, mayAsk)),
+    plan: (sql, options, changes, mayAsk) => rows.hashing(sql, () => planOf(sql, options, changes, mayAsk)),
     async refuseEscalation(sql, principal) {
       const holder = (await rows.administrators(sql, realm, importId)).find(beyond(principal));
       if (holder) throw escalationBy(holder);
@@ -263,8 +263,8 @@ export function insertedPeople(rows: ImportStore, realm: string, inserts: BulkIn
     // who is new was never signed in
     consequences: async () => [],
     merge: ({ sql }, _by, _options, at) =>
-      rows.ofMany(sql, true, async () => {
-        await rows.mergeTies(sql, realm, importId, { at, declares, has: (action) => counts.has(action) });
+      rows.hashing(sql, async () => {
+        await rows.mergeTies(sql, realm, importId, { at, declares, many: true, has: (action) => counts.has(action) });
         await rows.giveDefaultsToWritten(sql, realm, importId);
       }),
   };

@@ -5,7 +5,7 @@ import type { FieldError } from '../../contract/problem.ts';
 import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
 import { staging } from '../../db/staging.ts';
 import { clientRolePrefix } from '../../resource/items.ts';
-import { byEmail, byUsername } from './import-lookups.ts';
+import { byEmail, byId, byUsername } from './import-lookups.ts';
 
 /** @param found a query of `n`, `path` and `message` */
 async function refuse(sql: Sql, realm: string, importId: string, found: Fragment): Promise<void> {
@@ -85,8 +85,7 @@ export async function refuseManaged(sql: Sql, realm: string, importId: string): 
     realm,
     importId,
     fragment`select i.n, '' as path, 'user ' || i.username || ' is managed by ' || u.manager as message
-      from ${staging(realm, importId)} i
-      join realm_user u on u.realm_id = ${realm} and u.id = i.id where i.realm_id = ${realm} and i.action = 'conflict'`,
+      from ${staging(realm, importId)} i cross join lateral (${byId}) u where i.realm_id = ${realm} and i.action = 'conflict'`,
   );
 }
 

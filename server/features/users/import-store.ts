@@ -6,7 +6,7 @@ import { giveDefaults } from '../../domain/new-users.ts';
 import type { ProfileData } from '../../domain/user-profile.ts';
 import { clientRolePrefix } from '../../resource/items.ts';
 import type { Declares } from './document-user.ts';
-import { byEmail, byUsername } from './import-lookups.ts';
+import { among, byEmail, byId, byUsername } from './import-lookups.ts';
 import {
   clientRoleName,
   groupPath,
@@ -30,12 +30,11 @@ export const analyze = (sql: Sql, realm: string, importId: string) =>
   sql`analyze ${staging(realm, importId)} (realm_id, action)`;
 
 /**
- * For statements of an import, in its transaction; where it has many rows, without joins that read one side again for each
- * row of the other. Of a realm that was just filled the planner doesn't know how many people it has, takes it for hardly
- * any, and such a join of many with many would never end.
+ * For statements of an import, in its transaction: without joins that read one side again for each row of the other. Of a
+ * realm that was just filled the planner doesn't know how many users it has, takes it for hardly any, and such a join costs the
+ * product of both.
  */
-export async function ofMany<T>(sql: Sql, many: boolean, work: () => Promise<T>): Promise<T> {
-  if (!many) return work();
+export async function hashing<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
   await sql`set local enable_nestloop = off`;
   const result = await work();
   await sql`set local enable_nestloop = on`;
@@ -66,7 +65,7 @@ export async function compare(
   const identities = declares.identities ? newIdentities(realm) : fragment`null::jsonb`;
   await sql`
     with found as (
-      select i.n, u.id, u.manager,
+      select i.ctid as place, u.id, u.manager,
         case when u.username <> i.username
           then jsonb_build_array(jsonb_build_object('path', 'username', 'from', u.username, 'to', i.username)) else '[]' end
         || case when 'email' = any(i.declared) and u.email is distinct from i.email
@@ -108,7 +107,7 @@ export async function compare(
         when f.changes <> '[]' then 'update'
         when f.manager is distinct from ${manager} then 'take'
         else 'same' end
-    from found f where i.realm_id = ${realm} and i.n = f.n`;
+    from found f where i.realm_id = ${realm} and i.ctid = f.place`;
 }
 
 /** Whether there is anybody to compare with. */
@@ -163,7 +162,7 @@ const SOME = 100;
 
 export const conflicts = (sql: Sql, realm: string, importId: string) =>
   sql<{ key: string; manager: string }>`
-    select i.username as key, u.manager from ${staging(realm, importId)} i join realm_user u on u.realm_id = ${realm} and u.id = i.id
+    select i.username as key, u.manager from ${staging(realm, importId)} i cross join lateral (${byId}) u
     where i.realm_id = ${realm} and i.action = 'conflict' order by i.n`;
 
 /** Declared twice: by name or by address. */
@@ -198,8 +197,7 @@ export async function openProfiles(sql: Sql, realm: string, importId: string): P
     case when u.id is not null then jsonb_build_object('username', u.username, 'email', u.email, 'firstName', u.first_name,
       'lastName', u.last_name, 'attributes', u.attributes) end as before,
     coalesce(i.older_than_profile, '{}') as "olderThanProfile"
-  from ${staging(realm, importId)} i left join lateral (
-    select s.* from realm_user s where i.action = 'update' and s.realm_id = i.realm_id and s.id = i.id offset 0) u on true
+  from ${staging(realm, importId)} i left join lateral (${byId}) u on i.action = 'update'
   where i.realm_id = ${realm} and i.action in ('create', 'update') order by i.n`;
 }
 
@@ -250,8 +248,6 @@ export const administrators = (sql: Sql, realm: string, importId: string) =>
 
 export interface Merging extends Tying {
   manager: string;
-  /** Rows are staged: see {@link ofMany}. */
-  many: boolean;
 }
 
 export const dropped = (realm: string, importId: string) =>
@@ -285,20 +281,21 @@ export const changed = (sql: Sql, realm: string, importId: string) =>
 
 /** Writes what {@link compare} planned. */
 export const merge = (sql: Sql, realm: string, importId: string, merging: Merging): Promise<NewProofs> =>
-  ofMany(sql, merging.many, () => mergeRows(sql, realm, importId, merging));
+  hashing(sql, () => mergeRows(sql, realm, importId, merging));
 
 async function mergeRows(
   sql: Sql,
   realm: string,
   importId: string,
-  { manager, at, declares, has }: Merging,
+  { manager, at, declares, many, has }: Merging,
 ): Promise<NewProofs> {
+  const theirs = among(fragment`u.id`, { realm, importId, many });
   // Addresses are unique, and may go from one to another in one statement: out of the way first.
   if (has('update'))
     await sql`
       update realm_user u set email = null from ${staging(realm, importId)} i
       where i.realm_id = ${realm} and i.action = 'update' and 'email' = any(i.declared) and u.realm_id = ${realm}
-        and u.id = i.id and lower(u.email) <> lower(i.email)`;
+        and u.id = i.id and lower(u.email) <> lower(i.email) ${theirs}`;
   if (has('update') || has('take'))
     await sql`
       update realm_user u set manager = ${manager}, username = i.username, email_verified = ${verified},
@@ -308,7 +305,7 @@ async function mergeRows(
         enabled = coalesce(i.enabled, u.enabled), attributes = coalesce(i.attributes, u.attributes),
         required_actions = coalesce(i.required_actions, u.required_actions), created_at = coalesce(i.created_at, u.created_at)
       from ${staging(realm, importId)} i
-      where i.realm_id = ${realm} and i.action in ('update', 'take') and u.realm_id = ${realm} and u.id = i.id`;
+      where i.realm_id = ${realm} and i.action in ('update', 'take') and u.realm_id = ${realm} and u.id = i.id ${theirs}`;
   if (has('create'))
     await sql`
       insert into realm_user (realm_id, id, username, email, email_verified, first_name, last_name, enabled, attributes,
@@ -316,7 +313,7 @@ async function mergeRows(
       select ${realm}, id, username, email, coalesce(email_verified, false), first_name, last_name, coalesce(enabled, true),
         coalesce(attributes, '{}'), coalesce(required_actions, '{}'), coalesce(created_at, ${at}), ${manager}
       from ${staging(realm, importId)} where realm_id = ${realm} and action = 'create'`;
-  const proofs = await mergeTies(sql, realm, importId, { at, declares, has });
+  const proofs = await mergeTies(sql, realm, importId, { at, declares, many, has });
   // As anybody who is created without a word about them.
   if (has('create'))
     await giveDefaults(

@@ -3,9 +3,11 @@ import { type Fragment, fragment, type Sql } from '../../db/sql.ts';
 import { staging } from '../../db/staging.ts';
 import { clientRolePrefix } from '../../resource/items.ts';
 import type { Declares } from './document-user.ts';
+import { among, type OfImport } from './import-lookups.ts';
 
 export interface Tying {
   at: Date;
+  many: boolean;
   declares: Declares;
   has(action: string): boolean;
 }
@@ -56,10 +58,11 @@ export async function mergeTies(
   sql: Sql,
   realm: string,
   importId: string,
-  { at, declares, has }: Tying,
+  { at, declares, many, has }: Tying,
 ): Promise<NewProofs> {
-  await mergeRoles(sql, realm, importId, declares, has);
-  if (declares.groups) await mergeGroups(sql, realm, importId);
+  const of = { realm, importId, many };
+  await mergeRoles(sql, of, declares, has);
+  if (declares.groups) await mergeGroups(sql, of, has);
   return {
     credentials: declares.credentials ? await mergeCredentials(sql, realm, importId, at) : [],
     identities: declares.identities ? await mergeIdentities(sql, realm, importId, at) : [],
@@ -92,29 +95,25 @@ const mergeCredentials = (sql: Sql, realm: string, importId: string, at: Date) =
         ${realm}, x.id, i.id, x.type, x.label, x.secret, ${at}::timestamptz
       from ${staging(realm, importId)} i, jsonb_to_recordset(i.credentials) as x (id uuid, type text, label text, secret jsonb)
       where i.realm_id = ${realm} and i.action in ('create', 'update')
-        and not exists (select from credential c where c.realm_id = ${realm} and c.user_id = i.id and c.type = x.type)
+        and not exists (select from credential c where c.realm_id = ${realm} and c.user_id = i.id and c.type = x.type offset 0)
       returning id, user_id, type, coalesce((secret ->> 'temporary')::boolean, false) as temporary
     )
     select m.* from made m join ${staging(realm, importId)} i on i.realm_id = ${realm} and i.id = m.user_id and i.action = 'update'
     order by i.n, m.type, m.id`;
 
-async function mergeRoles(
-  sql: Sql,
-  realm: string,
-  importId: string,
-  declares: Declares,
-  has: (action: string) => boolean,
-): Promise<void> {
+async function mergeRoles(sql: Sql, of: OfImport, declares: Declares, has: Tying['has']): Promise<void> {
+  const { realm, importId } = of;
+  const theirs = among(fragment`ur.user_id`, of);
   if (declares.roles && has('update'))
     await sql`
       delete from user_role ur using ${staging(realm, importId)} i
       where i.realm_id = ${realm} and i.action = 'update' and i.roles is not null and ur.realm_id = ${realm} and ur.user_id = i.id
-        and ${isOther(roleName, fragment`i.roles`)}`;
+        and ${isOther(roleName, fragment`i.roles`)} ${theirs}`;
   if (declares.clientRoles && has('update'))
     await sql`
       delete from user_role ur using ${staging(realm, importId)} i
       where i.realm_id = ${realm} and i.action = 'update' and i.client_roles is not null and ur.realm_id = ${realm}
-        and ur.user_id = i.id and ${isOther(clientRoleName, fragment`i.client_roles`)}`;
+        and ur.user_id = i.id and ${isOther(clientRoleName, fragment`i.client_roles`)} ${theirs}`;
   if (declares.roles)
     await sql`
       insert into user_role (realm_id, user_id, role_id)
@@ -134,11 +133,13 @@ async function mergeRoles(
       where role_id is not null on conflict do nothing`;
 }
 
-async function mergeGroups(sql: Sql, realm: string, importId: string): Promise<void> {
-  await sql`
+async function mergeGroups(sql: Sql, of: OfImport, has: Tying['has']): Promise<void> {
+  const { realm, importId } = of;
+  if (has('update'))
+    await sql`
     delete from group_member m using ${staging(realm, importId)} i
     where i.realm_id = ${realm} and i.action = 'update' and i.groups is not null and m.realm_id = ${realm} and m.user_id = i.id
-      and ${isOther(groupPath, fragment`i.groups`)}`;
+      and ${isOther(groupPath, fragment`i.groups`)} ${among(fragment`m.user_id`, of)}`;
   await sql`
     insert into group_member (realm_id, group_id, user_id)
     select ${realm}, g.id, i.id from ${staging(realm, importId)} i cross join lateral unnest(i.groups) as n (path)
