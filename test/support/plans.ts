@@ -43,6 +43,8 @@ const SETTINGS = {
   log_timing: 'off',
   log_format: 'json',
   log_level: 'notice',
+  // those of foreign keys, too
+  log_nested_statements: 'on',
 };
 
 /** Of sessions that begin from now on. */

@@ -385,6 +385,7 @@ create table departed_event (
   data jsonb not null,
   primary key (realm_id, id)
 );
+CREATE INDEX departed_event_age ON departed_event USING btree (occurred_at);
 CREATE INDEX departed_event_position ON departed_event USING btree ("position");
 
 create table device_authorization (
@@ -571,6 +572,7 @@ create table directory_sync (
   primary key (realm_id, id),
   constraint directory_sync_realm_id_directory_id_fkey FOREIGN KEY (realm_id, directory_id) REFERENCES directory(realm_id, id) ON DELETE CASCADE
 );
+CREATE INDEX directory_sync_age ON directory_sync USING btree (created_at);
 CREATE INDEX directory_sync_latest ON directory_sync USING btree (realm_id, directory_id, created_at);
 CREATE UNIQUE INDEX directory_sync_under_way ON directory_sync USING btree (realm_id, directory_id) WHERE (state = ANY (ARRAY['waiting'::text, 'running'::text]));
 
@@ -615,8 +617,8 @@ create table event (
 );
 CREATE INDEX event_actor ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE ((actor ->> 'type'::text) = 'user'::text);
 CREATE INDEX event_agent ON event USING btree (realm_id, ((actor ->> 'id'::text)), id) WHERE ((actor ->> 'type'::text) = 'agent'::text);
+CREATE INDEX event_order ON event USING btree ("position", id);
 CREATE INDEX event_people ON event USING gin (event_people(actor, subject, data)) WHERE (event_people(actor, subject, data) <> '{}'::text[]);
-CREATE INDEX event_position ON event USING btree ("position") WHERE ("position" IS NOT NULL);
 CREATE INDEX event_self_registered ON event USING btree (realm_id, client_id, id) WHERE ((type = ANY (ARRAY['TOKEN_ISSUED'::text, 'TOKEN_REFRESHED'::text])) AND ((client_id ~~ 'dcr-%'::text) OR (client_id ~~ 'https://%'::text)));
 CREATE INDEX event_subject ON event USING btree (realm_id, ((subject ->> 'id'::text)), id) WHERE ((subject ->> 'type'::text) = 'user'::text);
 CREATE INDEX event_type ON event USING btree (realm_id, type, id);
@@ -1217,6 +1219,7 @@ create table realm_user (
 CREATE INDEX realm_user_attributes ON realm_user USING gin (attributes jsonb_path_ops) WITH (gin_pending_list_limit='32768');
 CREATE INDEX realm_user_compatible ON realm_user USING btree (realm_id, lower(NORMALIZE(username, NFKC))) WHERE (lower(NORMALIZE(username, NFKC)) <> lower(username));
 CREATE INDEX realm_user_disabled ON realm_user USING btree (realm_id, lower(username)) WHERE (NOT enabled);
+CREATE INDEX realm_user_manager ON realm_user USING btree (realm_id, manager) WHERE (manager IS NOT NULL);
 CREATE INDEX realm_user_search ON realm_user USING gin (lower(((((((username || '
 '::text) || COALESCE(email, ''::text)) || '
 '::text) || COALESCE(first_name, ''::text)) || ' '::text) || COALESCE(last_name, ''::text))) gin_trgm_ops) WITH (gin_pending_list_limit='32768');
@@ -1244,6 +1247,7 @@ create table refresh_family (
 );
 CREATE INDEX refresh_family_client ON refresh_family USING btree (realm_id, client);
 CREATE INDEX refresh_family_expiry ON refresh_family USING btree (expires_at);
+CREATE INDEX refresh_family_revoked ON refresh_family USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 CREATE INDEX refresh_family_session ON refresh_family USING btree (realm_id, session_id);
 CREATE INDEX refresh_family_user ON refresh_family USING btree (realm_id, user_id);
 
@@ -1471,6 +1475,7 @@ create table secret_guess (
   primary key (realm_id, principal_id, secret_id, digest),
   constraint secret_guess_realm_id_fkey FOREIGN KEY (realm_id) REFERENCES realm(realm_id) ON DELETE CASCADE
 );
+CREATE INDEX secret_guess_age ON secret_guess USING btree (guessed_at);
 
 create table session (
   realm_id text not null,

@@ -84,7 +84,7 @@ const sessionsOf = (realm: string, clientId: string) => fragment`(
   select sc.session_id from saml_session sc join saml_client c on c.realm_id = sc.realm_id and c.id = sc.client
   where sc.realm_id = ${realm} and c.entity_id = ${clientId})`;
 
-/** Newest first; `after` is the place in that order behind which the page begins. */
+/** Newest first, by their ids, which are made as they start; `after` is the one behind which the page begins. */
 export const list = (sql: Sql, realm: string, cutoffs: Cutoffs, page: SessionPage) => sql<ListedRow>`
   select ${columns}, array(
       select c.client_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
@@ -98,8 +98,8 @@ export const list = (sql: Sql, realm: string, cutoffs: Cutoffs, page: SessionPag
     and ${when(page.username, (username) => fragment`lower(u.username) = lower(${username})`)}
     and ${when(page.clientId, (clientId) => fragment`s.id in ${sessionsOf(realm, clientId)}`)}
     and ${when(page.ipAddress, (address) => fragment`s.ip_address = ${address}`)}
-    and ${when(page.after, (after) => fragment`(s.started_at, s.id) < (${after.startedAt}, ${after.id})`)}
-  order by s.started_at desc, s.id desc limit ${page.limit}`;
+    and ${when(page.after, (after) => fragment`s.id < ${after.id}`)}
+  order by s.id desc limit ${page.limit}`;
 
 interface OfflineRow {
   id: string;

@@ -1,0 +1,372 @@
+// Owns: what every statement costs where there is much: none reads a table that grows from end to end, nor more than its page takes.
+// Does not own: what requests answer, how fast (`npm run bench`).
+// Implements: no request, and no work in the background, grows with what the realm or its neighbours have.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { address } from '../../server/contract/client.ts';
+import type { Route } from '../../server/contract/route.ts';
+import { createSeal } from '../../server/crypto/seal.ts';
+import { sqlOver } from '../../server/db/sql.ts';
+import { createTransact } from '../../server/db/transact.ts';
+import { sealEvents } from '../../server/events/chain.ts';
+import { begin, next, progress, waiting } from '../../server/features/forwarding/store.ts';
+import { sweep, sweepEvents } from '../../server/jobs/janitor.ts';
+import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../support/applications.ts';
+import { basic, makeClient, post, SECRET } from '../support/clients.ts';
+import { connected } from '../support/cluster.ts';
+import { contractRoutes } from '../support/contract-routes.ts';
+import { grow, personId } from '../support/grown.ts';
+import { adminSessionOf, type Ids, oneOfEach } from '../support/one-of-each.ts';
+import { createPerson } from '../support/person.ts';
+import { type Explained, explainAll, hearPlans, nodesOf, pagesRead, readBy, rowsRead } from '../support/plans.ts';
+import { scimToken, scimWith } from '../support/scim.ts';
+import { MASTER_KEY, startTestServer, type TestServer } from '../support/server.ts';
+import type { AdminSession } from '../support/signed-in.ts';
+
+const REALM = 'grown';
+const SIZE = { people: 200_000, events: 500_000 };
+/** A table with more rows grows; one of every kind of thing that an administrator makes doesn't. */
+const GROWN = 5_000;
+/** Rows that one statement may read, and pages that it may touch: those of a page of a hundred, and what belongs to each. */
+const MOST = { rows: 2_500, pages: 6_000 };
+
+/** Requests whose statements may read more, or the statements, and why. */
+const exempt: { asked?: RegExp; text?: RegExp; because: string }[] = [
+  {
+    asked: /\/events\?(?:clientId|actor|subject|ipAddress|outcome|from|to)=/,
+    because: 'these filters have no index yet: each would cost every sign-in and token',
+  },
+  {
+    asked: /\/sessions\?ipAddress=/,
+    because: 'nor has this one',
+  },
+  { asked: /\/export/, because: 'all is asked for' },
+  {
+    asked: /\/sessions\/service-accounts/,
+    because: 'the last 10,000 events of a type are looked through, and no more',
+  },
+  { asked: /\/events\/verify/, because: 'an administrator has the whole log read' },
+  {
+    text: /^select count\(\*\)::int as n from realm_user u/,
+    because: 'SCIM has every list say how many there are (RFC 7644 §3.4.2)',
+  },
+  {
+    text: /from group_member where realm_id = \$1 and group_id = any/,
+    because: 'members are of the group that was asked for; there is a limit',
+  },
+  {
+    text: /count\(\*\)::int as people from credential/,
+    because: 'asked once an hour at most, where hashes came from elsewhere',
+  },
+  { text: /pg_options_to_table/, because: 'the queue looks after its tables, by the catalogue' },
+  { text: /fetch first \$1 rows with ties/, because: 'a pass of sealing takes 5,000 events' },
+];
+
+let server: TestServer;
+let watched: TestServer;
+let ids: Ids;
+let as: AdminSession;
+const grown = new Set<string>();
+/** The worst of each text, by what had asked for it. */
+const heard = new Map<string, Explained & { asked: string }>();
+let asking = '';
+let plans: { stop(): void } | undefined;
+
+const worse = (a: Explained, b: Explained): boolean =>
+  rowsRead(a.plan) + pagesRead(a.plan) > rowsRead(b.plan) + pagesRead(b.plan);
+
+beforeAll(async () => {
+  server = await startTestServer({ jobs: false });
+  ids = await oneOfEach(server, REALM);
+  await grow(server.databaseUrl, { realm: REALM, ...SIZE, at: new Date() });
+  await connected(server.databaseUrl, async (client) => {
+    const { rows } = await client.query<{ relname: string }>(
+      `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and reltuples > $1`,
+      [GROWN],
+    );
+    for (const { relname } of rows) grown.add(relname);
+  });
+  await explainAll(server.databaseUrl);
+  plans = hearPlans((one) => {
+    const key = `${asking} ${one.text}`;
+    const before = heard.get(key);
+    if (!before || worse(one, before)) heard.set(key, { ...one, asked: asking });
+  });
+  asking = 'start';
+  watched = await startTestServer({ beside: server, jobs: false });
+  as = await adminSessionOf(watched, { username: 'admin' });
+}, 1_800_000);
+afterAll(async () => {
+  plans?.stop();
+  await watched?.stop();
+  await server?.stop();
+});
+
+/** Prepared statements come to be planned for any values after five runs; each request is asked as often on one connection. */
+async function get(url: string, headers: Record<string, string> = { ...as }): Promise<void> {
+  asking = `GET ${url}`;
+  const { statusCode, body } = await watched.app.http.inject({ method: 'GET', url, headers });
+  expect(statusCode, `${url}: ${body.slice(0, 300)}`).toBeLessThan(500);
+  expect(statusCode, `${url}: ${body.slice(0, 300)}`).not.toBe(400);
+}
+
+/** Of each parameter that a list takes, values that few, many and none have. */
+const SAMPLES: Record<string, readonly string[]> = {
+  limit: ['1', '100'],
+  q: ['user-77', 'grown-5', 'nobody-at-all'],
+  enabled: ['true', 'false'],
+  email: ['user-77@people.example'],
+  role: ['grown'],
+  group: ['/grown'],
+  organization: ['grown'],
+  type: ['LOGIN_FAILURE', 'LOGIN_SUCCESS,LOGOUT', 'ADMIN_WRITE'],
+  clientId: ['grown-7', 'app'],
+  userId: [personId(8), personId(3)],
+  username: ['user-8'],
+  actor: ['user-8', personId(8)],
+  subject: ['user-8', personId(8)],
+  ipAddress: ['192.0.2.1', '203.0.113.9'],
+  outcome: ['failure'],
+  from: [String(Date.now() - 86_400_000)],
+  to: [String(Date.now() - 50 * 86_400_000)],
+  days: ['30'],
+  manager: ['theirs'],
+  status: ['sent', 'dead'],
+  state: ['failed'],
+  effective: ['true'],
+  defaults: ['true'],
+  after: ['0'],
+};
+/** Parameters that say where a page goes on; those of SCIM are asked below. */
+const ELSEWHERE = new Set(['cursor', 'code', 'users']);
+
+/** Things that have grown, in the place of those that have one of each. */
+const GROWN_IDS: Ids = {
+  users: { userId: personId(8) },
+  groups: { id: personId(1) },
+  roles: { id: personId(1) },
+  organizations: { id: personId(1) },
+  'former-realms': { name: 'nobody' },
+  clients: { id: personId(9), clientId: personId(9) },
+};
+
+function addresses(route: Route): string[] {
+  const words = route.path.split('/').filter((word) => /^[a-z]/.test(word));
+  const area = words[2] ?? words[1] ?? '';
+  const named = [ids[area], GROWN_IDS[area] && { ...ids[area], ...GROWN_IDS[area] }].filter((one) => one !== undefined);
+  if (named.length === 0) named.push({});
+  const { shape = {} }: { shape?: Record<string, unknown> } = Object(route.query);
+  const keys = Object.keys(shape).filter((key) => !ELSEWHERE.has(key));
+  for (const key of keys) expect(Object.keys(SAMPLES), `a value of ${key} of ${route.path}`).toContain(key);
+  const queries = [
+    '',
+    ...keys.flatMap((key) =>
+      (SAMPLES[key] ?? []).map(
+        (value) =>
+          `?${new URLSearchParams({ [key]: value, ...('limit' in shape && key !== 'limit' && { limit: '20' }) })}`,
+      ),
+    ),
+  ];
+  return named.flatMap((own) => queries.map((query) => `${address(route.path, { ...own, realm: REALM })}${query}`));
+}
+
+test('every list and thing of the admin API', async () => {
+  const routes = (await contractRoutes()).filter(({ method, path }) => method === 'GET' && path.startsWith('/admin/'));
+  for (const route of routes) for (const url of addresses(route)) for (let i = 0; i < 2; i += 1) await get(url);
+}, 600_000);
+
+test('what people and applications do, from signing in to signing out', async () => {
+  asking = 'making people';
+  const api = watched.admin;
+  const realm = REALM;
+  const { createUser, deleteUser } = await import('../../server/contract/users.ts');
+  const { body: user } = await api.call(createUser, {
+    params: { realm },
+    body: { username: 'zoe', email: 'zoe@people.example', password: PASSWORD, groups: ['/grown'], roles: ['grown'] },
+  });
+  expect(user).toBeDefined();
+  asking = 'making applications';
+  await makeClient(watched, realm, { clientId: 'spa', tokenEndpointAuthMethod: 'none', redirectUris: [CALLBACK] });
+  await makeClient(watched, realm, {
+    clientId: 'api',
+    secret: SECRET,
+    grantTypes: ['client_credentials', 'urn:ietf:params:oauth:grant-type:device_code'],
+    redirectUris: [CALLBACK],
+  });
+  asking = 'a sign-in that fails';
+  const person = createPerson(watched.baseUrl);
+  const page = await person.open(`/realms/${realm}/login?for=account`);
+  for (const username of ['zoe', 'zoe@people.example', 'nobody-at-all'])
+    await person.fill(page, { username, password: 'not the one' });
+  for (let round = 0; round < 6; round += 1) {
+    asking = 'a sign-in';
+    const signedIn = createPerson(watched.baseUrl);
+    const grant = await getCode(watched, realm, 'spa', {
+      username: round % 2 ? 'zoe' : 'zoe@people.example',
+      person: signedIn,
+    });
+    asking = 'a code for tokens';
+    const { body: tokens } = await redeem(watched, realm, 'spa', grant);
+    expect(tokens.access_token).toBeTruthy();
+    asking = 'a refresh';
+    const { body: refreshed } = await refresh(watched, realm, 'spa', tokens.refresh_token);
+    asking = 'userinfo';
+    await fetch(`${watched.baseUrl}/realms/${realm}/oauth2/userinfo`, {
+      headers: { authorization: `Bearer ${refreshed.access_token}` },
+    });
+    asking = 'client credentials';
+    const own = await post(
+      watched,
+      realm,
+      'token',
+      { grant_type: 'client_credentials' },
+      { authorization: basic('api') },
+    );
+    expect(own.status, own.text).toBe(200);
+    asking = 'introspection';
+    for (const token of [refreshed.access_token, refreshed.refresh_token, own.body.access_token])
+      await post(watched, realm, 'introspect', { token: String(token) }, { authorization: basic('api') });
+    asking = 'the account';
+    for (const path of [
+      '',
+      '/sessions',
+      '/activity',
+      '/activity?limit=1',
+      '/credentials',
+      '/profile',
+      '/applications',
+      '/browsers',
+      '/identities',
+      '/gdpr/consents',
+      '/gdpr/export',
+      '/offline-sessions',
+      '/resources',
+      '/shares',
+      '/agents',
+      '/phone',
+    ])
+      await signedIn.open(`/realms/${realm}/account${path}`);
+    asking = 'a revocation';
+    await post(watched, realm, 'revoke', { token: String(refreshed.refresh_token), client_id: 'spa' });
+    asking = 'a sign-out';
+    const out = await signedIn.open(`/realms/${realm}/oauth2/logout?client_id=spa`);
+    await signedIn.fill(out, {});
+  }
+  asking = 'deleting a person';
+  await api.call(deleteUser, { params: { realm, userId: user?.id ?? '' } });
+}, 600_000);
+
+test('provisioning by SCIM', async () => {
+  const scim = scimWith(watched, REALM, await scimToken(watched, REALM));
+  const filters = [
+    'userName eq "user-77"',
+    'emails.value eq "user-77@people.example"',
+    'externalId eq "x"',
+    `id eq "${personId(8)}"`,
+    'userName eq "nobody-at-all"',
+  ];
+  const paths = [
+    '/Users?count=1',
+    '/Users?count=20&sortBy=userName',
+    ...filters.map((filter) => `/Users?count=1&filter=${encodeURIComponent(filter)}`),
+    '/Groups?count=1',
+    '/Groups?count=1&excludedAttributes=members',
+    `/Groups?filter=${encodeURIComponent('displayName eq "grown"')}&excludedAttributes=members`,
+    `/Users/${personId(8)}`,
+    `/Groups/${personId(1)}?excludedAttributes=members`,
+  ];
+  for (const path of paths) {
+    asking = `SCIM ${path}`;
+    const { status, body } = await scim('GET', path);
+    expect(status, JSON.stringify(body)).toBe(200);
+  }
+  asking = 'SCIM: a person, and in a group';
+  const { body } = await scim('POST', '/Users', {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    userName: 'yan',
+    emails: [{ value: 'yan@people.example' }],
+  });
+  const patch = (op: string) => ({
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    Operations: [{ op, path: 'members', value: [{ value: body.id }] }],
+  });
+  for (const op of ['add', 'remove']) await scim('PATCH', `/Groups/${personId(1)}`, patch(op));
+  await scim('DELETE', `/Users/${body.id}`);
+}, 600_000);
+
+test('an import of a few people', async () => {
+  const people = [{ username: 'xia', email: 'xia@people.example', groups: ['/grown'] }];
+  for (const [path, body] of [
+    ['users/import', people],
+    ['import?dryRun=true', { users: people }],
+    ['import', { users: people }],
+  ] as const) {
+    asking = path;
+    const answer = await watched.app.http.inject({
+      method: 'POST',
+      url: `/admin/realms/${REALM}/${path}`,
+      headers: { ...as, 'content-type': 'application/json' },
+      payload: JSON.stringify(body),
+    });
+    expect(answer.statusCode, answer.body.slice(0, 300)).toBe(200);
+  }
+}, 600_000);
+
+test('what is done in the background', async () => {
+  const sql = sqlOver(watched.pool);
+  const seal = createSeal([MASTER_KEY]);
+  const now = () => new Date();
+  const outbox = {
+    subscribed: async () => new Set<string>(),
+    drop: () => {},
+    nobodyIn: () => {
+      throw new Error('no event');
+    },
+    write: async () => {},
+    log: () => [],
+    rows: () => ({ target: '', text: '' }),
+  };
+  const transact = createTransact({ pool: watched.pool, outbox, committed: () => {}, strict: true });
+  asking = 'sealing';
+  await sealEvents({ sql, transact, seal, now });
+  await server.pool.query(`update event_log set position = (select max(position) from event)`);
+  for (let i = 0; i < 7; i += 1) await sealEvents({ sql, transact, seal, now });
+  asking = 'forwarding';
+  await begin(sql);
+  for (let i = 0; i < 7; i += 1) await waiting(sql);
+  await progress(sql, 1_000);
+  await next(sql, { position: -500_000_000, id: personId(1) }, 500);
+  asking = 'the janitor';
+  await sweep(sql, now());
+  await sweepEvents({ transact, seal }, now(), { eventRetentionDays: 99 });
+  asking = 'metrics';
+  await get('/actuator/prometheus', {});
+  await get('/actuator/health/readiness', {});
+  asking = 'jobs';
+  await watched.app.work();
+  await sleep(5_000);
+}, 600_000);
+
+test('no statement reads a table that grows from end to end, nor more than its page takes', () => {
+  expect(heard.size).toBeGreaterThan(300);
+  const faults = [...heard.values()].flatMap(({ text, plan, asked }) => {
+    const scanned = nodesOf(plan).filter(
+      (node) =>
+        node['Node Type'].includes('Seq Scan') && grown.has(node['Relation Name'] ?? '') && readBy(node) > GROWN,
+    );
+    const [rows, pages] = [rowsRead(plan), pagesRead(plan)];
+    if (scanned.length === 0 && rows <= MOST.rows && pages <= MOST.pages) return [];
+    const plain = text.replace(/\s+/g, ' ').trim();
+    if (exempt.some((one) => one.text?.test(plain) || one.asked?.test(asked))) return [];
+    return [
+      {
+        asked,
+        rows,
+        pages,
+        scanned: scanned.map((node) => node['Relation Name']),
+        text: plain.slice(0, 600),
+      },
+    ];
+  });
+  expect(faults.sort((a, b) => b.rows + b.pages - a.rows - a.pages)).toEqual([]);
+});
