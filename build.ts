@@ -18,6 +18,7 @@ import { parseArgs } from 'node:util';
 import { build, type Plugin } from 'esbuild';
 import { errorWords } from './server/contract/error-words.ts';
 import { startPostgres } from './server/db/embedded.ts';
+import { commonPasswords } from './server/features/credentials/common-passwords.ts';
 
 const USAGE = `Bundles the programs, one file for each, with what they read beside them.
 
@@ -169,6 +170,10 @@ async function besides(): Promise<void> {
     recursive: true,
     filter: (file) => !file.endsWith('.map'),
   });
+  // the lines that count, of a list that has ten times as many
+  const common: string[] = [];
+  for await (const piece of commonPasswords()) common.push(...piece);
+  await writeFile(path.join(bundles, 'common-passwords.txt'), common.join('\n'));
   const { version, dependencies, engines } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
   const needs = Object.fromEntries(native.map((name) => [name, dependencies[name]]));
   const manifest = { name: 'realmkeeper-dist', version, private: true, type: 'module', engines, dependencies: needs };

@@ -211,6 +211,7 @@ export async function buildApp({
     identities: resources.workloadIdentity,
     passwords,
     insertUser: insertNamed,
+    newPasswordFaults: credentials.newPasswordFaults,
     setPassword: credentials.setPassword,
     adminAudience: access.audience,
   });

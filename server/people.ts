@@ -26,6 +26,7 @@ import { createRegistry } from './features/authenticators/registry.ts';
 import { createWebauthn, enrolmentPage, LABEL_MAX, passedBy } from './features/authenticators/webauthn.ts';
 import { createOwnIdentities } from './features/brokering/own-identities.ts';
 import { createCaptchas } from './features/captchas/check.ts';
+import { createCommonPasswords } from './features/credentials/common-passwords.ts';
 import { createDeviceKeys } from './features/credentials/devices.ts';
 import { createChoosePassword } from './features/credentials/new-password.ts';
 import { createPasskeys } from './features/credentials/passkeys.ts';
@@ -156,7 +157,7 @@ export function createPeople(deps: PeopleDeps) {
   } = deps;
   const languages = createLanguages({ sql, now });
   const passwords = createPasswords({ threads, parameters: passwordCost });
-  const rules = { settings, passwords, breached, elsewhere };
+  const rules = { settings, passwords, breached, common: createCommonPasswords(), elsewhere };
   const codeGuesses = createCodeGuesses({ realmSql, transact, seal, wrongCode: deps.wrongCode, now });
   const writes = { sql, realmSql, batchedReads, transact, seal, notify, now, newId };
   const credentials = createCredentials({ ...writes, ...rules, codeGuesses });

@@ -1,4 +1,5 @@
 // What a new password must be, pure. Whether a password is right is features/credentials'. Specification 2.3, 8.
+import { guessableFaults, type PasswordOwner } from './guessable-passwords.ts';
 import type { Settings } from './settings.ts';
 
 /** What a realm asks of passwords. */
@@ -10,6 +11,7 @@ export type PasswordRules = Pick<
   | 'passwordRequireDigit'
   | 'passwordRequireSymbol'
   | 'passwordBlocklist'
+  | 'guessablePasswordCheck'
 >;
 
 export const passwordClasses = [
@@ -20,14 +22,13 @@ export const passwordClasses = [
 ] as const;
 
 /** The rules that a password breaks, as sentences; none: it may be taken. */
-export function passwordFaults(
-  password: string,
-  rules: PasswordRules,
-  { username, email }: { username: string; email: string | null },
-): string[] {
+export function passwordFaults(password: string, rules: PasswordRules, owner: PasswordOwner): string[] {
+  const { username, email } = owner;
   const folded = password.toLowerCase();
   const same = (name: string | null) => name !== null && folded === name.toLowerCase();
   const least = rules.passwordMinLength;
+  const isName = same(username) || same(email) || same(email?.split('@')[0] ?? null);
+  const isBlank = password.trim() === '';
   return [
     ...([...password].length < least ? [`must have at least ${least} characters`] : []),
     ...passwordClasses.flatMap(({ required, pattern, what }) =>
@@ -35,9 +36,10 @@ export function passwordFaults(
     ),
     ...(same(username) ? ['must not be the username'] : []),
     ...(same(email) || same(email?.split('@')[0] ?? null) ? ['must not be the e-mail address'] : []),
-    ...(password.trim() === '' ? ['must not be blank'] : []),
+    ...(isBlank ? ['must not be blank'] : []),
     ...(rules.passwordBlocklist.some((word) => folded.includes(word.toLowerCase()))
       ? ['must not contain a word that is not allowed here']
       : []),
+    ...(rules.guessablePasswordCheck && !isName && !isBlank ? guessableFaults(password, owner) : []),
   ];
 }

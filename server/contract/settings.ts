@@ -46,6 +46,11 @@ export const settingsShape = {
   lockoutDurationSeconds: seconds(YEAR).describe('How long the lock lasts'),
   passwordMinLength: z.int().min(8).max(128).describe('Characters a password needs at least'),
   breachedPasswordCheck: z.boolean().describe('Refuse passwords known from breaches'),
+  guessablePasswordCheck: z
+    .boolean()
+    .describe(
+      'Refuse passwords that are easy to guess: the most common ones, repeated signs and rows such as abcd or qwerty, the person’s own names, each also with little added',
+    ),
   captchaProvider: z
     .enum(['none', 'pow', 'recaptcha', 'hcaptcha', 'turnstile'])
     .describe(
@@ -235,6 +240,7 @@ export const freshSettings = (realm: string): Settings => ({
   lockoutDurationSeconds: 900,
   passwordMinLength: 12,
   breachedPasswordCheck: false,
+  guessablePasswordCheck: true,
   captchaProvider: 'none',
   maxConcurrentSessions: 0,
   riskPolicyEnabled: false,

@@ -17,8 +17,14 @@ const words: Record<(typeof passwordClasses)[number]['required'], PlainKey> = {
 function ruleList(rules: PasswordRules): Html {
   const least = rules.passwordMinLength;
   const asked = passwordClasses.filter(({ required }) => rules[required]);
-  const patterns = [`^.{${least},}$`, ...asked.map(({ pattern }) => pattern.source)];
-  const said = [text('newPassword.least', { least }), ...asked.map(({ required }) => plainText(words[required]))];
+  // the server alone knows what is easy to guess: that one has no expression
+  const guessable = rules.guessablePasswordCheck;
+  const patterns = [`^.{${least},}$`, ...asked.map(({ pattern }) => pattern.source), ...(guessable ? [null] : [])];
+  const said = [
+    text('newPassword.least', { least }),
+    ...asked.map(({ required }) => plainText(words[required])),
+    ...(guessable ? [text('newPassword.notGuessable')] : []),
+  ];
   return html`<ul class="rules" data-rules="${JSON.stringify(patterns)}">${said.map((one) => html`<li>${one}</li>`)}</ul>`;
 }
 

@@ -1,10 +1,10 @@
-// The script of pages that ask for a new password: ticks the rules that are met, and says how strong it is. Without it the rules stand
+// The script of pages that ask for a new password: ticks the rules that are met (but for what the server alone can judge), and says how strong it is. Without it the rules stand
 // there all the same, and the server judges. The password goes nowhere.
 export const passwordScript = `(() => {
 const field = document.getElementById('password');
 const list = document.querySelector('[data-rules]');
 const patterns = JSON.parse(list.dataset.rules);
-const rules = [...list.children].map((item, at) => [item, new RegExp(patterns[at], 'su')]);
+const rules = [...list.children].flatMap((item, at) => (patterns[at] === null ? [] : [[item, new RegExp(patterns[at], 'su')]]));
 const meter = document.querySelector('[data-strength]');
 const classes = [[/\\p{Ll}/u, 26], [/\\p{Lu}/u, 26], [/\\p{Nd}/u, 10], [/[^\\p{L}\\p{N}]/u, 33], [/[^\\x00-\\x7f]/u, 100]];
 const bits = (text) => {

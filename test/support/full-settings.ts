@@ -17,6 +17,7 @@ export const fullSettings = {
   lockoutDurationSeconds: 61,
   passwordMinLength: 16,
   breachedPasswordCheck: true,
+  guessablePasswordCheck: false,
   captchaProvider: 'pow',
   proofOfWorkBits: 16,
   maxConcurrentSessions: 3,

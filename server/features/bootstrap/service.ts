@@ -83,6 +83,7 @@ export function createBootstrap({
   identities,
   passwords,
   insertUser,
+  newPasswordFaults,
   setPassword,
   adminAudience,
   now,
@@ -99,6 +100,7 @@ export function createBootstrap({
   passwords: Pick<Passwords, 'hash'>;
   /** False where the name is taken. */
   insertUser(sql: Sql, realm: string, user: { id: string; username: string; at: Date }): Promise<boolean>;
+  newPasswordFaults: Credentials['newPasswordFaults'];
   /** Stores a password's hash for a user who has none yet. */
   setPassword: Credentials['setPassword'];
   adminAudience: string;
@@ -106,6 +108,13 @@ export function createBootstrap({
   newId: () => string;
 }) {
   const by = bySystem;
+
+  /** @throws where the realm refuses it: the first administrator's password is set like any other */
+  async function hashed(username: string, password: string): Promise<string> {
+    const faults = await newPasswordFaults(MASTER, password, { username, email: null });
+    if (faults.length > 0) throw new Error(`SVC_BOOTSTRAP_ADMIN_PASSWORD ${faults.join(', and ')}`);
+    return passwords.hash(password);
+  }
 
   async function makeAdministrator(
     tx: Tx,
@@ -176,7 +185,7 @@ export function createBootstrap({
       // Hashed before the transaction, so that no connection waits for it; not needed at most starts.
       const phc = (await store.isBootstrapped(sql, MASTER))
         ? undefined
-        : await passwords.hash(administrator.password ?? generated ?? '');
+        : await hashed(username, administrator.password ?? generated ?? '');
       const warnings: string[] = [];
       const made = await transact(
         MASTER,

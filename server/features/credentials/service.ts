@@ -3,6 +3,7 @@
 // (features/sign-in), hashing (crypto/passwords.ts), what a page says.
 // Implements: specification 2.3 (lockout), 8; decisions "Admin authentication" (same lockout), "User" (credentials).
 import type { By } from '../../contract/events.ts';
+import type { PasswordOwner } from '../../contract/guessable-passwords.ts';
 import { passwordFaults } from '../../contract/password-rules.ts';
 import { freshSettings, type RealmSettingsDto } from '../../contract/settings.ts';
 import type { Credential } from '../../contract/users.ts';
@@ -20,6 +21,7 @@ import { fulfilAction } from '../../domain/required-actions.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import type { Notify } from '../messaging/notify.ts';
 import { createPasswordCheck } from './check-password.ts';
+import type { CommonPasswords } from './common-passwords.ts';
 import { createLockouts } from './lockouts.ts';
 import { createNobody } from './nobody.ts';
 import type { PasswordSource } from './sources.ts';
@@ -38,6 +40,8 @@ export interface CredentialDeps {
   codeGuesses: Pick<CodeGuesses, 'wrong'>;
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
+  /** Asked only where a password is set. */
+  common: CommonPasswords;
   /** Asked behind the realm itself. */
   elsewhere: PasswordSource;
   seal: Seal;
@@ -57,7 +61,8 @@ export interface NewPassword extends KnownUser {
 export type OtpVerdict = { ok: true; credentialId: string } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
 
 export function createCredentials(deps: CredentialDeps) {
-  const { sql, realmSql, batchedReads, settings, passwords, breached, elsewhere, seal, notify, now, newId } = deps;
+  const { sql, realmSql, batchedReads, settings, passwords, breached, common, elsewhere, seal, notify, now, newId } =
+    deps;
   const lockouts = createLockouts(deps);
 
   /** Whether the code is one of this person's, and had not been used. */
@@ -126,17 +131,15 @@ export function createCredentials(deps: CredentialDeps) {
       return row && standingOf(row);
     },
     /** What the realm has against a new password, as sentences. */
-    async newPasswordFaults(
-      realm: string,
-      plain: string,
-      user: { id?: string; username: string; email: string | null },
-    ): Promise<string[]> {
+    async newPasswordFaults(realm: string, plain: string, user: PasswordOwner & { id?: string }): Promise<string[]> {
       const keeper = user.id === undefined ? undefined : await elsewhere.keeperOf(realm, user.id);
       if (keeper !== undefined) return [`is kept by the directory ${keeper}, and changed there`];
       const policy = (await settings.of(realm)) ?? freshSettings(realm);
       const faults = passwordFaults(plain, policy, user);
       // One that is refused anyway needs nobody else's word.
       if (faults.length > 0) return faults;
+      if (policy.guessablePasswordCheck && (await common.has(plain, user)))
+        return ['must not be a common password, nor one with a few signs added'];
       const most = policy.passwordHistory;
       if (user.id !== undefined && most > 0 && (await wasTheirs(realm, user.id, plain, most)))
         return [most === 1 ? 'must not be the old one' : `must not be one of the last ${most}`];
@@ -148,10 +151,12 @@ export function createCredentials(deps: CredentialDeps) {
       realm: string,
       userId: string,
       plain: string,
-    ): Promise<{ email: string | null; same: boolean; credentialId: string | undefined }> {
-      const row = await store.findById(sql, realm, userId);
+    ): Promise<Omit<PasswordOwner, 'username'> & { same: boolean; credentialId: string | undefined }> {
+      const [row, names] = await Promise.all([store.findById(sql, realm, userId), store.namesOf(sql, realm, userId)]);
       const same = row?.phc ? (await passwords.verify(row.phc, plain)).ok : false;
-      return { email: row?.email ?? null, same, credentialId: row?.credential_id ?? undefined };
+      const email = row?.email ?? null;
+      const { first_name: firstName, last_name: lastName } = names ?? {};
+      return { email, firstName, lastName, same, credentialId: row?.credential_id ?? undefined };
     },
     hashPassword: (plain: string): Promise<string> => passwords.hash(plain),
     /**

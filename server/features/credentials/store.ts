@@ -42,6 +42,12 @@ export const findById = async (sql: Sql, realm: string, userId: string) =>
       where u.realm_id = ${realm} and u.id = ${userId}`
   )[0];
 
+export const namesOf = async (sql: Sql, realm: string, userId: string) =>
+  (
+    await sql<{ first_name: string | null; last_name: string | null }>`
+      select first_name, last_name from realm_user where realm_id = ${realm} and id = ${userId}`
+  )[0];
+
 const imported = fragment`type = 'password' and secret ->> 'phc' not like '$argon2id$v=19$m=19456,t=2,p=1$%'`;
 const kindOfHash = fragment`(regexp_replace(secret ->> 'phc', '[^$]*\\$[^$]*$', '') || (length(split_part(secret ->> 'phc', '$', -1)))::text)`;
 /**

@@ -194,8 +194,8 @@ export function createRegister(deps: RegisterDeps): PageStep {
     },
   };
 
-  function chooseFor({ realm }: Step, { username, email }: NewPerson, form: Form) {
-    return choosePassword(realm, { username, email }, form);
+  function chooseFor({ realm }: Step, { username, email, firstName, lastName }: NewPerson, form: Form) {
+    return choosePassword(realm, { username, email, firstName, lastName }, form);
   }
 
   async function withPassword(step: Step, form: Form) {

@@ -41,9 +41,9 @@ export function createUserImport({ transfer, credentials }: UserImportDeps) {
     const { data: row, error } = UserRow.safeParse(value);
     if (error) return { errors: issuesAt('', error) };
     const { password, passwordTemporary: temporary = false, ...user } = row;
-    const { username, email = null, credentials: others = [] } = user;
+    const { username, email = null, firstName, lastName, credentials: others = [] } = user;
     if (password === undefined) return { value: user };
-    const faults = await credentials.newPasswordFaults(realm, password, { username, email });
+    const faults = await credentials.newPasswordFaults(realm, password, { username, email, firstName, lastName });
     if (faults.length > 0) return { errors: faults.map((message) => ({ path: 'password', message })) };
     const phc = await credentials.hashPassword(password);
     return { value: { ...user, credentials: [...others, { type: 'password', phc, temporary }] } };

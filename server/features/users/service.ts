@@ -133,7 +133,7 @@ export function createUsers({
   async function hashed(
     realm: string,
     password: string,
-    user: Pick<User, 'id' | 'username' | 'email'>,
+    user: Pick<User, 'id' | 'username' | 'email' | 'firstName' | 'lastName'>,
   ): Promise<string> {
     const faults = await newPasswordFaults(realm, password, user);
     if (faults.length > 0) throw invalid(faults.map((message) => ({ path: 'password', message })));

@@ -2,6 +2,8 @@
 
 /** Hashing is this server's own, and these are asked here always. */
 const silent = new Set(['hashAlgorithm', 'hashIterations', 'notUsername', 'notEmail']);
+/** One rule here stands for all of them. */
+const guessable = new Set(['passwordBlacklist', 'notContainsUsername']);
 const least = 8;
 
 const classes: Readonly<Record<string, string>> = {
@@ -28,6 +30,9 @@ export function passwordRules(
     if (name === 'length') {
       settings.passwordMinLength = Math.max(least, value || least);
       if (value < least) note(field, `passwords that are set here have at least ${least} characters`);
+    } else if (guessable.has(name)) {
+      settings.guessablePasswordCheck = true;
+      if (name === 'passwordBlacklist') note(field, 'this server’s own list of common passwords is asked instead');
     } else if (classes[name] !== undefined) {
       settings[classes[name]] = true;
       if (value > 1) note(field, 'one such character is enough here');

