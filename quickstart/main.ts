@@ -23,10 +23,10 @@ const say = (line: string) => console.log(line);
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** @throws BadEnvironment with the server's faults and the demonstration's, all at once */
-function configOf(env: Environment): Config {
+async function configOf(env: Environment): Promise<Config> {
   const { SVC_DEMO_PASSWORD: password, SVC_DEMO_CLIENT_SECRET: secret } = env;
   const faults = [
-    ...(password ? personFaults(password).map((fault) => `SVC_DEMO_PASSWORD: ${fault}`) : []),
+    ...(password ? (await personFaults(password)).map((fault) => `SVC_DEMO_PASSWORD: ${fault}`) : []),
     ...(secret ? issuesOf(ClientSecret, secret).map((fault) => `SVC_DEMO_CLIENT_SECRET: ${fault}`) : []),
   ];
   let config: Config | undefined;
@@ -46,7 +46,7 @@ const issuesOf = (schema: typeof ClientSecret, value: string) =>
 /** @param interrupt asks for an end already while it starts; whatever was started is stopped then, and it throws */
 async function start(env: Environment, interrupt: AbortSignal): Promise<{ server: RunningServer; operator: Operator }> {
   // before anything is made: a password that is printed once, above a fault, is easily missed
-  await checkAddress(configOf(env));
+  await checkAddress(await configOf(env));
   const secrets = await demoSecrets(env, path.resolve(env.SVC_DATA_DIR || '.data'));
   const environment = { SVC_LOG_LEVEL: 'warn', ...env, SVC_OPERATOR_CLIENT_SECRET: secrets.operator };
   say('Starting the server…');

@@ -4,23 +4,24 @@ import { type Client, ServerProblem } from '../server/contract/client.ts';
 import { passwordFaults } from '../server/contract/password-rules.ts';
 import { freshSettings } from '../server/contract/settings.ts';
 import { createUser } from '../server/contract/users.ts';
+import { createCommonPasswords, IS_COMMON } from '../server/features/credentials/common-passwords.ts';
 
 export const REALM = 'demo';
 export const PERSON = 'alice';
-const EMAIL = 'alice@example.com';
+const NAMES = { username: PERSON, email: 'alice@example.com', firstName: 'Alice', lastName: 'Liddell' };
 
 /** What the demonstration's realm would refuse of a password: better said before anything is started. */
-export const personFaults = (password: string): string[] =>
-  passwordFaults(password, freshSettings(REALM), { username: PERSON, email: EMAIL });
+export async function personFaults(password: string): Promise<string[]> {
+  const faults = passwordFaults(password, freshSettings(REALM), NAMES);
+  if (faults.length > 0 || !(await createCommonPasswords().has(password, NAMES))) return faults;
+  return [IS_COMMON];
+}
 
 /** Does nothing where alice exists already: people's data is theirs. */
 export async function seedPerson(client: Client, password: string): Promise<void> {
   const body = {
-    username: PERSON,
-    email: EMAIL,
+    ...NAMES,
     emailVerified: true,
-    firstName: 'Alice',
-    lastName: 'Liddell',
     enabled: true,
     password,
   };

@@ -71,6 +71,19 @@ test('a bad environment prints every fault at once, the demonstration’s too, a
   expect(text).not.toContain('Starting');
 });
 
+test('a password of the demonstration’s person that is easy to guess is named before anything is made', async () => {
+  for (const [password, why] of [
+    ['password1234', 'common password'],
+    ['Liddell-2024', 'own name'],
+  ] as const) {
+    const started = start({ SVC_DEMO_PASSWORD: password });
+    const text = await started.until(LAST);
+    expect(await started.ended).toBe(1);
+    expect(text).toMatch(new RegExp(`SVC_DEMO_PASSWORD: .*${why}`));
+    expect(text).not.toContain('Starting');
+  }
+});
+
 test('a busy port is named before anything is made', async () => {
   const busy = (other.address() as AddressInfo).port;
   const started = start({ SVC_PORT: String(busy), SVC_DATA_DIR: path.join(home, 'busy') });

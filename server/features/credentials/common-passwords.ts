@@ -16,6 +16,7 @@ import {
 const MOST_COMMON = 100_000;
 const LONG = 12;
 const SHORTEST_WORD = 4;
+const LEAST_LETTERS = 2;
 /** So many signs before and behind a word are looked past. */
 const MOST_ASIDE = 16;
 
@@ -74,6 +75,8 @@ async function readList(): Promise<(text: string) => boolean> {
   return (text) => table[placeOf(digest(text))] !== 0;
 }
 
+export const IS_COMMON = 'must not be a common password, nor one with a few signs added';
+
 export interface CommonPasswords {
   /** Whether it is a common one, as it is or with little beside it. */
   has(password: string, owner: PasswordOwner): Promise<boolean>;
@@ -117,7 +120,10 @@ function wordsIn(signs: readonly string[]): string[] {
       const word = signs.slice(first, signs.length - last);
       const beside = (weightBefore[first] ?? 0) + (weightBehind[last] ?? 0);
       const read = readings(word).map((reading) => reading.join(''));
-      return first + last === 0 ? read : beside < LEAST_BESIDE ? read.filter(isWord) : [];
+      if (first + last === 0) return read;
+      return beside < LEAST_BESIDE && word.filter((sign) => !isAside(sign)).length >= LEAST_LETTERS
+        ? read.filter(isWord)
+        : [];
     }),
   );
 }

@@ -21,7 +21,7 @@ import { fulfilAction } from '../../domain/required-actions.ts';
 import { type PersonStanding, standingOf } from '../../domain/standing.ts';
 import type { Notify } from '../messaging/notify.ts';
 import { createPasswordCheck } from './check-password.ts';
-import type { CommonPasswords } from './common-passwords.ts';
+import { type CommonPasswords, IS_COMMON } from './common-passwords.ts';
 import { createLockouts } from './lockouts.ts';
 import { createNobody } from './nobody.ts';
 import type { PasswordSource } from './sources.ts';
@@ -138,8 +138,7 @@ export function createCredentials(deps: CredentialDeps) {
       const faults = passwordFaults(plain, policy, user);
       // One that is refused anyway needs nobody else's word.
       if (faults.length > 0) return faults;
-      if (policy.guessablePasswordCheck && (await common.has(plain, user)))
-        return ['must not be a common password, nor one with a few signs added'];
+      if (policy.guessablePasswordCheck && (await common.has(plain, user))) return [IS_COMMON];
       const most = policy.passwordHistory;
       if (user.id !== undefined && most > 0 && (await wasTheirs(realm, user.id, plain, most)))
         return [most === 1 ? 'must not be the old one' : `must not be one of the last ${most}`];
