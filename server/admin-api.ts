@@ -142,7 +142,13 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     newId,
   });
 
-  const app = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'admin', bodyTime });
+  const app = await openHttp({
+    log,
+    trustProxy: config.SVC_TRUST_PROXY ?? false,
+    otherAddresses: config.SVC_OTHER_ADDRESSES,
+    requests: 'admin',
+    bodyTime,
+  });
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));
   countRequests(app, metrics.request);

@@ -288,7 +288,14 @@ export async function buildApp({
 
   const ready = answerReady(protocol.ready, metrics.request);
   const bodyTime = createBodyTime(bodyMs);
-  const http = await openHttp({ log, trustProxy: config.SVC_TRUST_PROXY ?? false, requests: 'req', ready, bodyTime });
+  const http = await openHttp({
+    log,
+    trustProxy: config.SVC_TRUST_PROXY ?? false,
+    otherAddresses: config.SVC_OTHER_ADDRESSES,
+    requests: 'req',
+    ready,
+    bodyTime,
+  });
   const admin = await onDemand(http, '/admin', async () => {
     const { createAdminApi } = await import('./admin-api.ts');
     return createAdminApi({

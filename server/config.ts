@@ -17,6 +17,12 @@ const list = z.string().transform((s) =>
     .map((part) => part.trim())
     .filter((part) => part !== ''),
 );
+const isAddress = (address: string): boolean => {
+  if (!URL.canParse(address)) return false;
+  const { protocol, hostname, pathname, search, hash, username } = new URL(address);
+  const safe = protocol === 'https:' || (protocol === 'http:' && loopbackHosts.has(hostname));
+  return safe && `${pathname}${search}${hash}${username}` === '/';
+};
 /** As Fastify reads them, which knows three ranges by name. */
 const named = z.enum(['loopback', 'linklocal', 'uniquelocal']);
 const proxies = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), named]);
@@ -37,6 +43,14 @@ const Environment = z.object({
       'must be https, except on loopback',
     )
     .optional(),
+  SVC_OTHER_ADDRESSES: list
+    .refine(
+      (addresses) => addresses.every(isAddress),
+      'must be addresses such as https://login.example.com, without a path, separated by commas; https, except on loopback',
+    )
+    .transform((addresses) => addresses.map((address) => new URL(address).origin))
+    .default([])
+    .describe('Further public addresses: a realm whose issuer is at one of them has its links and passkeys there'),
   SVC_TRUST_PROXY: list
     .refine(
       (entries) => entries.every((e) => proxies.safeParse(e).success),

@@ -8,14 +8,18 @@ export interface Site {
   origin: string;
 }
 
-/** The realm's own address where the browser shows that one, else the server's: what it says of others isn't believed. */
+/**
+ * The realm's own address where the browser shows that one and the server's operator configured it; else the server's. Who may set
+ * the realm's issuer, or says any host in a request, gives no link and no passkey another host.
+ */
 export function siteOf(
-  { host }: Pick<FastifyRequest, 'host'>,
+  { host, server }: Pick<FastifyRequest, 'host' | 'server'>,
   { issuer }: Pick<RealmSettingsDto, 'issuer'>,
   baseUrl: string,
 ): Site {
   const own = issuer === null ? undefined : new URL(issuer);
-  const { hostname: rpId, origin } = own?.host === host ? own : new URL(baseUrl);
+  const isConfigured = own !== undefined && (server.otherAddresses ?? []).includes(own.origin);
+  const { hostname: rpId, origin } = isConfigured && own.host === host ? own : new URL(baseUrl);
   return { rpId, origin };
 }
 

@@ -17,6 +17,13 @@ import { sendScimError } from './scim-error.ts';
 /** `import` would read all names of node:http, one of which loads Node's own fetch: a tenth of the start. */
 const { createServer } = process.getBuiltinModule('node:http');
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Origins that the server is reached at beside its own address, as its operator configured them. */
+    otherAddresses?: readonly string[];
+  }
+}
+
 /** Of strangers: forms and JSON of so many bytes are parsed within a few milliseconds. A surface whose callers are known takes more (surface.ts). */
 const BODY_BYTES = 64 * 1024;
 /** A body that never ends would hold its connection for ever. The longest, an import, has this in the database too. */
@@ -51,6 +58,7 @@ export const zodAlone = { compilersFactory: { buildValidator: none, buildSeriali
 export async function openHttp({
   log,
   trustProxy,
+  otherAddresses = [],
   requests,
   ready,
   bodyTime = createBodyTime(),
@@ -58,6 +66,8 @@ export async function openHttp({
   log: FastifyBaseLogger;
   /** Proxies whose forwarding headers count; false: none. */
   trustProxy: string[] | false;
+  /** Origins that the server is reached at beside its own address. */
+  otherAddresses?: readonly string[];
   /** What requests are called in the log: `req-1`, `req-2` … */
   requests: string;
   /** Requests that are answered before routing. */
@@ -92,6 +102,7 @@ export async function openHttp({
       ),
     schemaController: zodAlone,
   });
+  http.decorate('otherAddresses', otherAddresses);
   http.setValidatorCompiler(validatorCompiler);
   http.setSerializerCompiler(serializerCompiler);
   http.setErrorHandler(sendProblem);

@@ -4,7 +4,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { createInvitation } from '../../../server/contract/invitations.ts';
+import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
@@ -12,6 +14,8 @@ import { type MailingServer, startMailingServer } from '../../support/mail.ts';
 import { createPerson } from '../../support/person.ts';
 
 const FOREIGN = 'links.attacker.example';
+/** The server's operator configured it. */
+const OTHER = 'login.acme.example';
 const FORWARDED = {
   'X-Forwarded-Host': FOREIGN,
   'X-Forwarded-Server': FOREIGN,
@@ -25,7 +29,7 @@ let site: MailingServer;
 let realm = '';
 // The tests speak from the proxy's address, so that forwarding headers count as far as they ever do.
 const startBehindProxy = ({ now }: { now: () => Date }) =>
-  startMailingServer({ now, env: { SVC_TRUST_PROXY: '127.0.0.1' } });
+  startMailingServer({ now, env: { SVC_TRUST_PROXY: '127.0.0.1', SVC_OTHER_ADDRESSES: `https://${OTHER}/` } });
 freshRealms('mailedlinks', startBehindProxy, async (started, fresh) => {
   site = started;
   realm = fresh;
@@ -104,4 +108,34 @@ test.each(lies)('the link that ends a stranger’s access leads here, for %s', a
   expect(answer).toMatch(/^HTTP\/1\.1 30\d /);
   expect(answer).not.toContain(FOREIGN);
   expectOwnLinks(await site.mailTo(`ada@${realm}.example`, 'on a device that we have not seen before'));
+});
+
+describe('with the realm’s issuer at another host', () => {
+  const issuedAt = (host: string) =>
+    site.server.admin.call(putSettings, { params: { realm }, body: { issuer: `https://${host}/realms/${realm}` } });
+
+  test.each(lies)('the link to a new password leads here, for %s', async (_, lie) => {
+    await issuedAt(FOREIGN);
+    const answer = await fill(`/realms/${realm}/login/forgot`, { username: 'ada' }, lie);
+    expect(answer).toMatch(/^HTTP\/1\.1 (?:200|303) /);
+    expectOwnLinks(await site.mailTo(`ada@${realm}.example`, 'opening this link'));
+  });
+
+  test('an invitation leads here, whatever host the administrator’s request says', async () => {
+    await issuedAt(FOREIGN);
+    const { admin } = site.server;
+    await admin.call(createInvitation, {
+      params: { realm },
+      body: { email: `eve@${realm}.example` },
+      headers: { 'x-forwarded-host': FOREIGN },
+    } as never);
+    expectOwnLinks(await site.mailTo(`eve@${realm}.example`, '/realms/'));
+  });
+
+  test('it leads there once the server’s operator has configured that address, for a browser that asks there', async () => {
+    await issuedAt(OTHER);
+    await fill(`/realms/${realm}/login/forgot`, { username: 'ada' }, { host: OTHER });
+    const mail = await site.mailTo(`ada@${realm}.example`, 'opening this link');
+    expect(linksIn(mail).every((link) => link.startsWith(`https://${OTHER}/realms/${realm}/`))).toBe(true);
+  });
 });
