@@ -13,6 +13,7 @@ import {
 import type { FieldError } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import { fragment } from '../../db/sql.ts';
+import { administratorsIn } from '../../domain/at-home.ts';
 import { endLinksOfDeleted, forgetTokens } from '../../domain/identity-links.ts';
 import { sealed } from '../../resource/at-rest.ts';
 import { asSet, strings } from '../../resource/items.ts';
@@ -59,6 +60,15 @@ const SAYING = ['type', 'clientId', 'config', 'mappers'];
 const saysWhoIsWho = ({ action, fields }: PlannedChange): boolean =>
   action === 'update' &&
   fields.some(({ path, to }) => SAYING.includes(path.split(/[.[]/)[0] ?? '') || (path === 'enabled' && to === true));
+
+/** The domains whose people are sent there, where the change says who is, or where that is. */
+const sentThere = ({ action, fields, save }: PlannedChange): string[] =>
+  action !== 'delete' &&
+  save.enabled === true &&
+  (action === 'create' ||
+    fields.some(({ path }) => ['type', 'config', 'domains', 'enabled'].includes(path.split(/[.[]/)[0] ?? '')))
+    ? strings(save.domains).map((domain) => domain.toLowerCase())
+    : [];
 
 const keepsTokens = (fields: Fields | undefined): boolean => Object(fields?.config).storeToken === true;
 const keepsNoMore = ({ action, before, fields }: Wanted): boolean =>
@@ -132,10 +142,12 @@ export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now:
       },
       signsInAs(changes, realm) {
         const aliases = changes.filter(saysWhoIsWho).map(({ key }) => key);
-        return aliases.length === 0
+        const domains = changes.flatMap(sentThere);
+        return aliases.length + domains.length === 0
           ? undefined
           : fragment`select l.user_id from identity_provider p join identity_link l on l.realm_id = p.realm_id and l.provider_id = p.id
-              where p.realm_id = ${realm} and p.alias = any(${aliases}::text[])`;
+              where p.realm_id = ${realm} and p.alias = any(${aliases}::text[])
+              union all ${administratorsIn(realm, domains)}`;
       },
       detail: ({ type, enabled }) => ({ type, enabled }),
     },

@@ -24,7 +24,7 @@ ${hasPassword && html`<p>${text('notMe.password')}</p>`}
 <button class="full">${text('notMe.submit')}</button>
 </form>
 <p class="hint">${text('notMe.wasMe')}</p>`;
-  return sendPage(reply, { realm, brand: settings, title: text('notMe.title'), body });
+  return sendPage(reply, { realm, brand: settings, title: text('notMe.title'), body, plain: true });
 }
 
 /** @param passwordOff it is set anew by somebody else */

@@ -3,8 +3,9 @@
 import { Organization, organizationRoutes } from '../../contract/organizations.ts';
 import { Problem } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
+import { administratorsIn } from '../../domain/at-home.ts';
 import { asSet, join, strings } from '../../resource/items.ts';
-import type { Fields, Saved, Wanted } from '../../resource/part.ts';
+import type { Fields, PlannedChange, Saved, Wanted } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 
 const KIND = 'organization';
@@ -80,6 +81,15 @@ async function linkMembers(sql: Sql, realm: string, saved: readonly Saved[], at:
     select ${realm}, organization_id, user_id, ${at}::timestamptz from wanted on conflict do nothing`;
 }
 
+/** The domains whose people the organization sends to its identity providers, where the change says so. */
+const sentElsewhere = ({ action, fields, save }: PlannedChange): string[] =>
+  action !== 'delete' &&
+  save.enabled === true &&
+  strings(save.identityProviders).length > 0 &&
+  fields.some(({ path }) => ['domains', 'identityProviders', 'enabled'].includes(path.split(/[.[]/)[0] ?? ''))
+    ? domainsOf(save).flatMap(({ name, verified }) => (verified ? [name] : []))
+    : [];
+
 export const createOrganizationResource = ({ now }: { now: () => Date }): Resource =>
   resource(
     {
@@ -115,6 +125,10 @@ export const createOrganizationResource = ({ now }: { now: () => Date }): Resour
       references: ({ fields }) =>
         strings(fields.identityProviders).map((key) => ({ kind: 'identityProvider', key, path: 'identityProviders' })),
       whole: refuseSharedDomains,
+      signsInAs(changes, realm) {
+        const domains = changes.flatMap(sentElsewhere);
+        return domains.length === 0 ? undefined : administratorsIn(realm, domains);
+      },
       // A verified domain can change hands: nothing refers to them.
       atOnce: true,
       link: linkDomains,
