@@ -5,11 +5,11 @@ import { PLACEHOLDER } from './message-drivers.ts';
 const SECRETS: ReadonlySet<string> = new Set(['link', 'code']);
 export const isSecret = (placeholder: string): boolean => SECRETS.has(placeholder);
 
-/** What a word has before a value when it may be an address that goes on with it: `https://host/?`, `host.example/`, `me@`, a value. */
+/** The word before a value may be an address that goes on with it: `https://host/?`, `host.example/`, `me@`, another value. */
 const OPENS = /[/\\?#@&=%{]|[\p{L}\p{N}]\.[\p{L}\p{N}]/u;
 /** And after it: `.host.example`, `@host.example`, a value. */
 const GOES_ON = /^[\p{L}\p{N}_-]*(?:[.@][\p{L}\p{N}]|[.@]?\{)/u;
-/** What no address has in it: RFC 3986 §2. */
+/** Characters that no address has in it: RFC 3986 §2. */
 const WORD_END = /[\s\p{Z}|<>"^`]/u;
 /** No word is longer: what goes on for so long counts as an address. */
 const LONGEST_WORD = 200;
@@ -28,7 +28,7 @@ export function placeholdersIn(text: string): { placeholder: string; fits: boole
   }));
 }
 
-/** What is wrong with a text that is shown as it is. */
+/** @returns the fault of a text without markup; undefined: it has none */
 export function addressFault(text: string): string | undefined {
   const wrong = placeholdersIn(text).find(({ fits }) => !fits);
   return wrong && `has {{${wrong.placeholder}}} in an address: it stands by itself, between spaces`;

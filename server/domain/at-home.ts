@@ -1,4 +1,4 @@
-// Administrators by the domain of their name: whoever says to which identity provider a domain belongs sends its people there to sign in.
+// Administrators by the domain of their name: a provider that has a domain is where the people of that domain are sent to sign in.
 import { type Fragment, fragment } from '../db/sql.ts';
 
 /** A query of the ids of the realm's administrators whose username or address is in one of these domains. */

@@ -9,8 +9,8 @@ export interface Site {
 }
 
 /**
- * The realm's own address where the browser shows that one and the server's operator configured it; else the server's. Who may set
- * the realm's issuer, or says any host in a request, gives no link and no passkey another host.
+ * The realm's own address where the browser shows that one and the server's operator configured it; else the server's. Neither
+ * the realm's issuer nor the request's host alone chooses the host of a link or a passkey.
  */
 export function siteOf(
   { host, server }: Pick<FastifyRequest, 'host' | 'server'>,

@@ -78,7 +78,7 @@ export async function refuseStronger(
     });
 }
 
-/** @throws Problem `privilege-escalation` naming somebody who holds more than the principal */
+/** @throws Problem `privilege-escalation` naming a user who holds more than the principal */
 async function refuseStrongerPeople(
   sql: Sql,
   principal: Principal,

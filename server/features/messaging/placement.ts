@@ -126,7 +126,7 @@ export async function filledPlaceholders(template: string, html: boolean): Promi
   return known;
 }
 
-/** What is wrong with an HTML body, in words for the administrator who writes it. */
+/** @returns the fault of an HTML body, in words for the administrator who writes it; undefined: it has none */
 export async function placementFault(body: string): Promise<string | undefined> {
   const filled = await filledPlaceholders(body, true);
   const placeholders = [...body.matchAll(PLACEHOLDER)].map(([, placeholder = '']) => placeholder);
