@@ -250,3 +250,14 @@ test('a group that is made anew with its old name, or that changes names with an
   await sync(realm);
   expect([await members('first'), await members('second')]).toEqual([['one'], ['one']]);
 });
+
+test('groups of a directory stand at the top where they are asked for there', async () => {
+  const realm = await realmWith({ groups: { base: GROUPS, below: '/' } });
+  await add('one', 'one');
+  await slapd.as((client) =>
+    client.add(`cn=top,${GROUPS}`, { objectClass: 'groupOfNames', cn: 'top', member: `cn=one,${PEOPLE}` }),
+  );
+  there.add(`cn=top,${GROUPS}`);
+  expect(await sync(realm)).toMatchObject({ state: 'done', added: 1, failed: 0 });
+  expect(await user(realm, 'one')).toMatchObject({ groups: ['/top'] });
+});
