@@ -46,11 +46,6 @@ export const settingsShape = {
   lockoutDurationSeconds: seconds(YEAR).describe('How long the lock lasts'),
   passwordMinLength: z.int().min(8).max(128).describe('Characters a password needs at least'),
   breachedPasswordCheck: z.boolean().describe('Refuse passwords known from breaches'),
-  guessablePasswordCheck: z
-    .boolean()
-    .describe(
-      'Refuse passwords that are easy to guess: the most common ones, repeated signs and rows such as abcd or qwerty, the person’s own names, each also with little added',
-    ),
   captchaProvider: z
     .enum(['none', 'pow', 'recaptcha', 'hcaptcha', 'turnstile'])
     .describe(
@@ -184,6 +179,11 @@ export const settingsShape = {
     .array(text(128).min(3))
     .max(1000)
     .describe('Words that no password may contain, whatever their case'),
+  guessablePasswordCheck: z
+    .boolean()
+    .describe(
+      'Refuse passwords that are easy to guess: the most common ones, repeated signs and rows such as abcd or qwerty, the person’s own names, each also with little added',
+    ),
   mostAppliedPlans: z
     .int()
     .min(0)
@@ -240,7 +240,6 @@ export const freshSettings = (realm: string): Settings => ({
   lockoutDurationSeconds: 900,
   passwordMinLength: 12,
   breachedPasswordCheck: false,
-  guessablePasswordCheck: true,
   captchaProvider: 'none',
   maxConcurrentSessions: 0,
   riskPolicyEnabled: false,
@@ -289,6 +288,7 @@ export const freshSettings = (realm: string): Settings => ({
   passwordHistory: 0,
   passwordMaxAgeDays: 0,
   passwordBlocklist: [],
+  guessablePasswordCheck: true,
   passwordRecoveryEnabled: true,
   mostAppliedPlans: 100,
   subjectStrategy: 'public',

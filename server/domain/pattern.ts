@@ -5,7 +5,7 @@ import type { RE2Set } from 're2js';
 import { translated, Unsupported } from './pattern-syntax.ts';
 
 /** A pattern may have this many characters, classes and groups, each counted as many times as it may repeat. */
-export const LARGEST_PATTERN = 1000;
+const LARGEST_PATTERN = 1000;
 /** A longer text has no form. */
 export const LONGEST_TEXT = 1024;
 /** Of one person at once, each text's length by its pattern's size: under 50 ms, however bad the two are. */

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 test('a realm from before has the check off, beside what it had set, and one that is made later says nothing of it', async () => {
-  const insert = 'insert into realm (realm_id, settings) values ($1, $2)';
+  const insert = 'insert into realm (realm_id, settings, created_at) values ($1, $2, now())';
   await connected(database.url, async (client) => {
     await client.query(insert, ['plain', {}]);
     await client.query(insert, ['long', { passwordMinLength: 20 }]);
