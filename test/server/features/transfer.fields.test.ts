@@ -104,6 +104,7 @@ const cases: Case[] = [
       passwordHistory: 0,
       passwordMaxAgeDays: 30,
       passwordBlocklist: ['other'],
+      guessablePasswordCheck: true,
       passwordRecoveryEnabled: true,
       subjectStrategy: 'pairwise',
       subjectAttribute: 'other',
