@@ -54,6 +54,7 @@ export const clientScopeRoutes = resourceRoutes({
     claims: ['given_name', 'email'],
   },
   updateExample: { description: 'Where you work' },
+  problems: ['privilege-escalation'],
 });
 export const {
   list: listClientScopes,

@@ -170,7 +170,7 @@ export const identityProviderRoutes = resourceRoutes({
     config: { issuer: 'https://id.example.com' },
   },
   updateExample: { hidden: true },
-  problems: ['in-use', 'last-administrator'],
+  problems: ['in-use', 'last-administrator', 'privilege-escalation'],
   describe: {
     create: 'Create an identity provider',
     remove: 'Delete an identity provider that no organization names',

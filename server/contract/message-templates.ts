@@ -123,7 +123,7 @@ export const putMessageTemplate = route({
     enabled: true,
   },
   response: MessageTemplate,
-  problems: ['precondition-failed'],
+  problems: ['precondition-failed', 'privilege-escalation'],
 });
 export const deleteMessageTemplate = route({
   method: 'DELETE',

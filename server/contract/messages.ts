@@ -103,7 +103,7 @@ export const registerPushToken = route({
   },
   status: 201,
   response: PushToken,
-  problems: ['not-found'],
+  problems: ['not-found', 'privilege-escalation'],
 });
 export const deletePushToken = route({
   method: 'DELETE',
@@ -113,5 +113,5 @@ export const deletePushToken = route({
   permission: 'messaging:write',
   params: ById,
   status: 204,
-  problems: ['not-found'],
+  problems: ['not-found', 'privilege-escalation'],
 });

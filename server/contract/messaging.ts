@@ -92,7 +92,7 @@ export const putMessagingProvider = route({
     secret: 'the password',
   },
   response: MessagingProvider,
-  problems: ['precondition-failed'],
+  problems: ['precondition-failed', 'privilege-escalation'],
 });
 export const deleteMessagingProvider = route({
   method: 'DELETE',

@@ -77,6 +77,7 @@ export const organizationRoutes = resourceRoutes({
   },
   updateExample: { displayName: 'Acme Incorporated' },
   describe: { list: 'List or search organizations', remove: 'Delete an organization; its members stay as users' },
+  problems: ['privilege-escalation'],
 });
 export const {
   list: listOrganizations,

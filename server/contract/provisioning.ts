@@ -68,7 +68,7 @@ export const putProvisioning = route({
   body: ProvisioningInput,
   example: { registration: 'token', allowedRedirectHosts: ['apps.example.com'] },
   response: Provisioning,
-  problems: ['precondition-failed'],
+  problems: ['precondition-failed', 'privilege-escalation'],
 });
 export const listInitialAccessTokens = route({
   method: 'GET',
@@ -119,6 +119,7 @@ export const createInitialAccessToken = route({
   example: { uses: 5 },
   status: 201,
   response: InitialAccessToken.extend({ token: z.string().describe('Shown this once: svc_iat_…') }),
+  problems: ['privilege-escalation'],
 });
 export const deleteInitialAccessToken = route({
   method: 'DELETE',

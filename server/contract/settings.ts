@@ -336,5 +336,5 @@ export const putSettings = route({
   body: SettingsInput,
   example: { displayName: 'Acme', accessTokenTtlSeconds: 600, primaryColor: '#0a7c66' },
   response: RealmSettingsDto,
-  problems: ['precondition-failed'],
+  problems: ['precondition-failed', 'privilege-escalation'],
 });

@@ -5,7 +5,7 @@ import { Problem, unknownName } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
-import type { Principal } from '../../domain/principal.ts';
+import type { Caller } from '../../resource/api.ts';
 import { refuseStrongerUsers } from '../../resource/rights.ts';
 
 interface Row {
@@ -17,11 +17,7 @@ interface Row {
   created_at: Date;
   last_used_at: Date | null;
 }
-/** The administrator who asks. */
-interface Asking {
-  principal: Principal;
-  by: By;
-}
+type Author = Pick<Caller, 'principal' | 'by'>;
 /** The newest of one person that get a message. */
 const MOST = 10;
 export const digestOf = (seal: Seal, realm: string, token: string) => seal.digest(token, `push-token:${realm}`);
@@ -125,7 +121,7 @@ export function createPushTokens({
       return rows.map(toWire);
     },
 
-    register: ({ principal, by }: Asking, realm: string, input: PushTokenInput): Promise<PushToken> =>
+    register: ({ principal, by }: Author, realm: string, input: PushTokenInput): Promise<PushToken> =>
       transact(realm, async (tx) => {
         const { userId } = input;
         const known = await tx.sql<{ user_id: string }>`
@@ -143,7 +139,7 @@ export function createPushTokens({
       await insert(tx, by, realm, input);
     },
 
-    remove: ({ principal, by }: Asking, realm: string, id: string): Promise<void> =>
+    remove: ({ principal, by }: Author, realm: string, id: string): Promise<void> =>
       transact(realm, async (tx) => {
         const [row] = await tx.sql<Row>`
           delete from push_token where realm_id = ${realm} and id = ${id}
