@@ -42,7 +42,7 @@ export const importUsers = route({
   tag: 'users',
   summary: 'Create or update many users',
   description:
-    'The body is a JSON array, or with the content type `application/x-ndjson` a JSON object a line, of any length; each row is a user as a realm document has it (or with `password` in plain), and is found again by its username. Rows are written 1,000 at a time while they arrive; `rows` says what became of each; one that is refused is told in `failures` and loses no other. With `atomic=true` all are written in one transaction or none: what is wrong is a 400 that names `users[row]`. What a row leaves out keeps its value, and a credential that somebody has is never replaced.',
+    'The body is a JSON array, or with the content type `application/x-ndjson` a JSON object a line, of any length; each row is a user as a realm document has it (or with `password` in plain), and is found again by its username. Once all of the body has arrived, every row that the realm can take is written, in one transaction: a body that is cut off changes nothing. `rows` says what became of each; one that is refused is told in `failures` and loses no other. With `atomic=true` all are written in one transaction or none: what is wrong is a 400 that names `users[row]`. What a row leaves out keeps its value, and a credential that somebody has is never replaced.',
   permission: 'users:write',
   params: InRealm,
   query: z.strictObject({ atomic: z.stringbool().default(false) }),
