@@ -1,6 +1,6 @@
-// How long a request's body may take. A stranger's must be here after a short while. One by an administrator who is signed in,
-// such as an import, may take as long as the connection may last (REQUEST_MS), but must go on: where no byte comes for that
-// short while, and none is left to be read, the request ends. node:http bounds the time of headers.
+// How long a request's body may take. A stranger's body must have arrived after a short while. The body of a signed-in
+// administrator, such as an import, may take as long as a request may (REQUEST_MS), but must go on: the request ends where no
+// byte comes for that short while and none is left to be read. node:http bounds the time of headers.
 import type { IncomingMessage, RequestListener } from 'node:http';
 
 const BODY_MS = 30_000;
@@ -8,7 +8,7 @@ const TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Le
 
 /** One for all applications that requests pass through: the outermost watches, and the one that knows the caller allows. */
 export interface BodyTime {
-  /** This one may take its time. */
+  /** The body of this request may take its time. */
   allow(request: IncomingMessage): void;
   before(routes: RequestListener): RequestListener;
 }
@@ -22,7 +22,7 @@ export function createBodyTime(mostMs = BODY_MS): BodyTime {
       const { headers, socket } = request;
       if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
         let arrived = socket.bytesRead;
-        /** What has arrived and wasn't read yet keeps the rest away: that is the server's own slowness. */
+        /** At the last look bytes waited for the server to read them: the server itself is slow, and the client can't send on. */
         let unread = false;
         const look = () => {
           if (request.complete) return;

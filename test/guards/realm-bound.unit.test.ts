@@ -27,7 +27,7 @@ const REFERENCE = new RegExp(
   'g',
 );
 
-/** What the values of a column are and where it stands in a key don't say which rows are meant. */
+/** Without the places where a column is only inserted, shown or sorted by: they don't say which rows are meant. */
 const withoutNames = (text: string): string =>
   text
     .replaceAll(/\binto (?:\w+|\$0)(?: as \w+)? \([^)]*\)/g, 'into')
@@ -41,7 +41,7 @@ const COMPARED = String.raw`\s*(?:=|in\b|>|<|,[\w., ]*\)\s*(?:=|in\b))`;
 const compares = (text: string, column: string): boolean =>
   new RegExp(String.raw`(?<![\w.])${column}\b${COMPARED}|(?:=|\bin)\s*\(?(?<![\w.])${column}\b`).test(text);
 
-/** What a realm is compared with, on either side; also by the first of several columns. */
+/** Finds the other side of each comparison with a realm, also where the realm is the first of several columns. */
 const PARTNERS =
   /(?<![\w.])(?:\w+\.)?realm_id\b(?:,[\w., ]*\))?\s*(?:=|in\b|>|<)\s*(\(?\$0|\(?select|any\(|[\w.]+)|([\w.]+|\$0)\s*=\s*(?:\w+\.)?realm_id\b/g;
 

@@ -23,7 +23,7 @@ export type RowsImported = UsersImported;
 const MOST_FAILURES = 1000;
 const WORDS = { create: 'created', update: 'updated', take: 'unchanged', same: 'unchanged' } as const;
 
-/** What the staged rows say of themselves, once they are written. */
+/** Reads what became of the rows from the staged rows, once the import has written them. */
 export async function rowsImported(
   { asides, counts: countsOf }: ImportStore,
   sql: Sql,

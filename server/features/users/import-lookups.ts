@@ -12,7 +12,7 @@ export const byEmail = (address: Fragment): Fragment =>
   fragment`select s.* from realm_user s where s.realm_id = i.realm_id and lower(s.email) = ${address} offset 0`;
 export const byId = fragment`select s.* from realm_user s where s.realm_id = i.realm_id and s.id = i.id offset 0`;
 
-/** What says which rows an import is of. */
+/** An import and how large it is. */
 export interface OfImport {
   realm: string;
   importId: string;

@@ -89,12 +89,12 @@ export async function refuseManaged(sql: Sql, realm: string, importId: string): 
   );
 }
 
-/** Who is new, or comes to have another address: `i`. */
+/** Row `i` makes a user, or gives a user another address. */
 const renamed = fragment`(i.action = 'create' or i.action = 'update' and i.changes @> '[{"path": "email"}]')`;
 /** By compatibility forms. */
 const folded = (name: Fragment) => fragment`lower(normalize(${name}, NFKC))`;
 
-/** What the triggers of realm_user_names_apart refuse: a username that reads like another's, or like another's address. */
+/** Refuses what the triggers of realm_user_names_apart would: a username that reads like another's, or like another's address. */
 export async function refuseNamesOfOthers(sql: Sql, realm: string, importId: string): Promise<void> {
   const message = fragment`'is the address or the username of another user'`;
   const [username, email] = [fragment`i.username`, fragment`i.email`];
@@ -160,7 +160,8 @@ export async function refuseSubjectsOfOthers(sql: Sql, realm: string, importId: 
 }
 
 /**
- * Rows with an address that another user has and keeps. Whoever is set aside here keeps their own address too, and so on.
+ * Rows with an address that another user has and keeps. The user of a row that is set aside here keeps their own address too,
+ * which sets aside the row that wants it.
  * Nothing else may be set aside afterwards.
  */
 export async function refuseTakenEmails(sql: Sql, realm: string, importId: string): Promise<void> {
@@ -189,7 +190,7 @@ export async function refused(sql: Sql, realm: string, importId: string, limit: 
   return { count: rows[0]?.count ?? 0, first: rows.map(({ n, errors }) => ({ n, errors })) };
 }
 
-/** What became of the first rows that the realm took. */
+/** The first rows that the realm took, each with its action. */
 export const accepted = (sql: Sql, realm: string, importId: string, limit: number) =>
   sql<{ n: number; username: string; action: 'create' | 'update' | 'take' | 'same' }>`
     select n, username, action from ${staging(realm, importId)}
