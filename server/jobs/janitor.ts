@@ -16,6 +16,7 @@ const BATCHES = 100;
 const BATCHES_OF_EACH_REQUEST = 1_000;
 /** For audit events, of which a log that was kept for long may have many millions too many; half of what a run may take. */
 const LONGEST_MS = 300_000;
+const LONGEST_OF_SESSIONS_MS = 60_000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -40,12 +41,6 @@ const expiries: readonly Expiry[] = [
   // Each by an index of its own: for one of the two PostgreSQL may look through all.
   { table: fragment`refresh_family`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`refresh_family`, gone: (now) => fragment`revoked_at < ${before(now, DAY)}` },
-  {
-    table: fragment`session`,
-    // Its refresh tokens go with a session, so it stays while one of them is good.
-    gone: (now) => fragment`expires_at < ${now} and not exists (
-      select from refresh_family f where f.realm_id = row.realm_id and f.session_id = row.id and f.revoked_at is null)`,
-  },
   { table: fragment`revoked_token`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`secret_guess`, gone: (now) => fragment`guessed_at < ${before(now, HOUR)}` },
   { table: fragment`password_reset`, gone: (now) => fragment`expires_at < ${now}` },
@@ -122,8 +117,48 @@ const aged = ({ table, time }: Ageing, until: Date): Fragment => fragment`
     order by id limit ${BATCH}
   ) old limit ${BATCH}`;
 
+/** Where a run left off that had no time for the rest. */
+export interface Place {
+  /** The time as PostgreSQL writes it: a Date has no microseconds. */
+  sessions?: { expiresAt: string; id: string } | undefined;
+}
+
+/**
+ * Sessions that have ended. Its refresh tokens go with a session, so it stays while one of them is good: such sessions, of which there
+ * may be many more than of others, are looked through so many at a time, and the next run goes on behind them.
+ */
+async function sweepSessions(sql: Sql, now: Date, place: Place): Promise<number> {
+  const began = performance.now();
+  let total = 0;
+  for (let more = true; more && performance.now() - began < LONGEST_OF_SESSIONS_MS; ) {
+    const { expiresAt, id } = place.sessions ?? { expiresAt: '-infinity', id: idFrom(new Date(0)) };
+    const [row] = await sql<{ deleted: number; found: number; at: string; id: string }>`
+      with ended as materialized (
+        select ctid as at, realm_id, id, expires_at from session
+        where expires_at < ${now} and (expires_at, id) > (${expiresAt}::timestamptz, ${id}::uuid)
+        order by expires_at, id limit ${BATCH}
+      ), gone as (
+        delete from session where ctid = any(array(
+          select at from ended e where (
+            select true from refresh_family f where f.realm_id = e.realm_id and f.session_id = e.id and f.revoked_at is null limit 1
+          ) is null)) returning 1
+      ), last as (select expires_at, id from ended order by expires_at desc, id desc limit 1)
+      select (select count(*)::int from gone) as deleted, (select count(*)::int from ended) as found,
+        expires_at::text as at, id from last`;
+    total += row?.deleted ?? 0;
+    more = row?.found === BATCH;
+    place.sessions = more && row ? { expiresAt: row.at, id: row.id } : undefined;
+  }
+  return total;
+}
+
 /** Deletes what has expired; gives the number of rows. */
-export async function sweep(sql: Sql, now: Date, { eventRetentionDays }: Retention = {}): Promise<number> {
+export async function sweep(
+  sql: Sql,
+  now: Date,
+  { eventRetentionDays }: Retention = {},
+  place: Place = {},
+): Promise<number> {
   const doomed = [
     ...[...expiries, deliveries(eventRetentionDays)].map(({ table, gone }) => ({
       table,
@@ -147,7 +182,8 @@ export async function sweep(sql: Sql, now: Date, { eventRetentionDays }: Retenti
       if (deleted < BATCH) break;
     }
   }
-  return total;
+  // After the refresh tokens that keep some of them.
+  return total + (await sweepSessions(sql, now, place));
 }
 
 export interface Retention {
@@ -175,8 +211,9 @@ export async function sweepEvents(
   return total;
 }
 
-export const janitor = ({ sql, now, transact, seal, keep, ...options }: JanitorDeps & Retention): Job =>
-  job({
+export function janitor({ sql, now, transact, seal, keep, ...options }: JanitorDeps & Retention): Job {
+  const place: Place = {};
+  return job({
     name: 'janitor',
     schema: z.object({}),
     maxAttempts: 1,
@@ -184,10 +221,11 @@ export const janitor = ({ sql, now, transact, seal, keep, ...options }: JanitorD
     concurrency: 1,
     everySeconds: 600,
     async run() {
-      await sweep(sql, now(), options);
+      await sweep(sql, now(), options, place);
       await sweepEvents({ transact, seal, keep }, now(), options);
     },
   });
+}
 interface JanitorDeps {
   sql: Sql;
   transact: Transact;

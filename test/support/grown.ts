@@ -88,7 +88,7 @@ const growPeople = (client: pg.Client, { realm, people, at }: Growth) =>
       $3::timestamptz - i % 3000 * interval '1 second' as began from generate_series(4, $2::int, 4) i`;
     await run(
       `insert into session (realm_id, id, token_hash, user_id, ip_address, user_agent, started_at, last_seen_at, expires_at, authenticated_at, methods)
-       select $1, id, ${digestOf('i')}, id, '192.0.2.1', 'Firefox', began, began, began + interval '10 days', began, '{pwd}'
+       select $1, id, ${digestOf('i')}, id, '192.0.2.1', 'Firefox', began, began, case when i % 16 = 8 then began else began + interval '10 days' end, began, '{pwd}'
        from (${session}) s`,
       people,
       at,

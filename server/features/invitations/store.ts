@@ -35,7 +35,12 @@ export const list = (
   },
 ): Promise<InvitationRow[]> => sql<InvitationRow>`
   select ${columns} ${of(realm)} and i.expires_at > ${now}
-    ${organization === undefined ? fragment`` : fragment`and o.name = ${organization}`}
+    ${
+      organization === undefined
+        ? fragment``
+        : fragment`and i.organization_id = (
+      select id from organization where realm_id = ${realm} and name = ${organization})`
+    }
     ${after ? fragment`and (lower(i.email), i.id::text) > (lower(${after[0]}), ${after[1]})` : fragment``}
   order by lower(i.email), i.id::text limit ${limit}`;
 

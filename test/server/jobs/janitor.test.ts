@@ -9,6 +9,7 @@ import { sealEvents } from '../../../server/events/chain.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
 import { sweep, sweepEvents } from '../../../server/jobs/janitor.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { type Explained, explainAll, hearPlans, rowsRead } from '../../support/plans.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 let database: TestDatabase;
@@ -93,6 +94,46 @@ test('a session stays while a refresh token of it is good, and goes with the las
   expect([await count('session'), await count('refresh_family')]).toEqual([1, 1]);
   await sweep(sqlOver(pool), at(2));
   expect([await count('session'), await count('refresh_family')]).toEqual([0, 0]);
+});
+
+test('sessions that a refresh token keeps are looked through so many at a time, and keep no others from going', async () => {
+  await pool.query(`insert into realm (realm_id, created_at) values ('acme', now())`);
+  await pool.query(
+    `insert into realm_user (realm_id, id, username, created_at) values ('acme', '00000000-0000-7000-8000-000000000001', 'u', now())`,
+  );
+  await pool.query(
+    `insert into client (realm_id, id, client_id, created_at) values ('acme', '00000000-0000-7000-8000-000000000002', 'c', now())`,
+  );
+  // All but the last hundred have one; a thousand end at the same moment.
+  await pool.query(
+    `insert into session (realm_id, id, token_hash, user_id, started_at, last_seen_at, expires_at, authenticated_at)
+     select 'acme', ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, decode(md5(n::text), 'hex'),
+       '00000000-0000-7000-8000-000000000001', $1, $1, $1::timestamptz + greatest(n, 2000) * interval '1 microsecond', $1
+     from generate_series(1, 3100) n`,
+    [at(-2)],
+  );
+  await pool.query(
+    `insert into refresh_family (realm_id, id, client, user_id, session_id, grant_data, created_at, expires_at, token_hash)
+     select realm_id, id, '00000000-0000-7000-8000-000000000002', user_id, id, '{}', now(), $1, ''
+     from session where id <= '00000000-0000-7000-8000-000000000bb8'`,
+    [at(1)],
+  );
+  await pool.query('analyze session, refresh_family');
+  await explainAll(database.url);
+  const heard: Explained[] = [];
+  const plans = hearPlans((one) => void heard.push(one));
+  const explained = openPool(database.url, { max: 1 });
+  try {
+    expect(await sweep(sqlOver(explained), NOW)).toBe(100);
+  } finally {
+    plans.stop();
+    await explained.end();
+  }
+  expect(await count('session')).toBe(3_000);
+  const read = heard.filter(({ text }) => text.includes('delete from session')).map(({ plan }) => rowsRead(plan));
+  expect(read).toHaveLength(4);
+  // each session to look at, and its tokens; a thousand and more end at one moment
+  for (const rows of read) expect(rows).toBeLessThanOrEqual(4_100);
 });
 
 /** Rows of realms that write much, as the server writes them: ids that sort by time. */
