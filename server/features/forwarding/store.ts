@@ -98,7 +98,7 @@ export async function progress(sql: Sql, most: number): Promise<ForwardingProgre
   const after = fragment`(position, id) > (f.position, f.id)`;
   const [row] = await sql<ForwardingProgress>`
     select f.sent, f.last_sent_at, f.last_error, f.cut, f.last_cut_id,
-      (select count(*)::int from (select from event where ${after} limit ${most}) counted) as waiting,
+      (select count(*)::int from (select from event where ${after} order by position, id limit ${most}) counted) as waiting,
       (select occurred_at from event where ${after} order by position, id limit 1) as oldest
     from event_forwarding f`;
   return row;

@@ -1,7 +1,7 @@
 // Owns: what the loops over the audit log cost where nothing is to be done: a look at the log's end, however long it is.
 // Does not own: what they do (chain.test.ts, features/forwarding.test.ts).
 // Implements: docs/audit.md.
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { newId } from '../../../server/crypto/ids.ts';
 import { createSeal } from '../../../server/crypto/seal.ts';
 import { openPool, type Sql, sqlOver } from '../../../server/db/sql.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
      select 'acme', gen_random_uuid(), 'LOGOUT', now(), 'success' from generate_series(1, 12000)`,
   );
   const deps = { sql: bare.sql, transact: transactOn(bare.pool), seal, now };
-  await expect.poll(() => sealEvents(deps)).toBe('idle');
+  await vi.waitUntil(async () => (await sealEvents(deps)) === 'idle', { timeout: 60_000 });
   await begin(bare.sql);
   await bare.pool.query('vacuum analyze event');
   await explainAll(bare.url);

@@ -5,9 +5,14 @@ import { eraseUser } from '../../../server/contract/gdpr.ts';
 import { createRealm, deleteRealm } from '../../../server/contract/realms.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser } from '../../../server/contract/users.ts';
+import { newId } from '../../../server/crypto/ids.ts';
+import { createSeal } from '../../../server/crypto/seal.ts';
+import { createTransact } from '../../../server/db/transact.ts';
+import { createOutbox } from '../../../server/events/outbox.ts';
+import { sweepEvents } from '../../../server/jobs/janitor.ts';
 import { administrator } from '../../support/administrators.ts';
 import { asOperator, realmctl, withOperator } from '../../support/realmctl.ts';
-import { startTestServer, type TestServer } from '../../support/server.ts';
+import { MASTER_KEY, startTestServer, type TestServer } from '../../support/server.ts';
 
 const params = { realm: 'sealed' };
 let server: TestServer;
@@ -60,6 +65,26 @@ test('an erased person is in the log no more, and the log is whole', async () =>
   await expect.poll(async () => (await verify()).erased).toBe(1);
   expect((await verify()).faults).toEqual([]);
   expect((await ctl()).code).toBe(0);
+});
+
+test('realmctl says of a noted block that age deleted it, and which one is the last of these', async () => {
+  await change(3);
+  await allSealed();
+  const noted = (await verify({ limit: 1 })).last;
+  const outbox = createOutbox({ now: () => new Date(), newId, consumers: [], enqueue: async () => {} });
+  const transact = createTransact({ pool: server.pool, outbox, committed: () => {}, strict: true });
+  await server.pool.query(`update event_block set newest_at = '2020-01-01' where realm_id = $1 and number < 3`, [
+    params.realm,
+  ]);
+  await sweepEvents({ transact, seal: createSeal([MASTER_KEY]) }, new Date(), { eventRetentionDays: 1_000 });
+  const { folded, faults } = await verify();
+  expect({ folded, faults }).toMatchObject({ folded: { number: 2 }, faults: [] });
+  expect(await ctl('--noted', `${noted?.number}:${noted?.hash}`)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('Block 1 is gone, since age deleted what it held'),
+  });
+  expect((await ctl('--noted', `2:${folded?.hash}`)).code).toBe(0);
+  expect(await ctl('--noted', `2:${'0'.repeat(64)}`)).toMatchObject({ code: 1 });
 });
 
 test('a changed event is found, and realmctl says which block and fails', async () => {
