@@ -55,14 +55,14 @@ const EARLIEST_MS = -62_135_596_800_000;
 export const LATEST_MS = 253_402_300_799_999;
 /** Every instant of the contract, so that whatever is taken can be kept, shown, and written in a token. */
 export const EpochMs = z
-  .int()
+  .int({ abort: true })
   .min(EARLIEST_MS, 'must not be before the year 1')
   .max(LATEST_MS, 'must not be after the year 9999')
   .describe('Epoch milliseconds');
 /** The same as a query parameter. */
 export const EpochMsParameter = z.coerce
   .number()
-  .int()
+  .int({ abort: true })
   .min(EARLIEST_MS, 'must not be before the year 1')
   .max(LATEST_MS, 'must not be after the year 9999')
   .describe('Epoch milliseconds');
