@@ -114,7 +114,11 @@ export function createSamlBrokering({ samlProviders, keys, signerOf, realmSql, s
       if (!said || issuer === undefined) throw new UpstreamError('saml-nothing');
       if (said.inResponseTo !== luggage.id) throw new UpstreamError('saml-other-request');
       if (anew && !(said.provenAt >= leftAt.getTime() - SKEW_MS)) throw new UpstreamError('saml-authn-instant');
-      const message = { providerId, name: ['assertion', said.id] as const, until: new Date(Math.min(said.until, LATEST_MS)) };
+      const message = {
+        providerId,
+        name: ['assertion', said.id] as const,
+        until: new Date(Math.min(said.until, LATEST_MS)),
+      };
       if (!(await noteMessage(realmSql(realm), realm, message))) throw new UpstreamError('saml-replayed');
       const { subject, claims, sessionIndex: sid, nameId } = said;
       return { issuer, subject, claims, session: { sid, nameId } };
