@@ -244,7 +244,9 @@ export const EventVerification = z
     ),
     blocks: z.int().describe('Looked at by this request'),
     events: z.int().describe('In these blocks, and as they were sealed'),
-    forgotten: z.int().describe('Events that were deleted by age: of these blocks and, with the first, of those that are gone'),
+    forgotten: z
+      .int()
+      .describe('Events that were deleted by age: of these blocks and, with the first, of those that are gone'),
     erased: z.int().describe('Blocks of these in which a person’s erasure rewrote events, as a later block says'),
     last: SealedBlock.nullable().describe('Note it elsewhere: if a later chain has it, nothing up to it was changed'),
     faults: z

@@ -29,7 +29,7 @@ export const isProven = (key: Buffer, realm: string, fold: Fold): boolean =>
 
 export async function foldsOf(sql: Sql, realms: readonly string[]): Promise<Map<string, Fold>> {
   const rows = await sql<Fold & { realm: string }>`
-    select realm_id as realm, number, encode(hash, 'hex') as hash, events, encode(proof, 'hex') as proof
+    select realm_id as realm, number, encode(hash, 'hex') as hash, events, encode(proof_hash, 'hex') as proof
     from event_fold where realm_id = any(${realms}::text[])`;
   return new Map(rows.map(({ realm, ...fold }) => [realm, fold]));
 }
@@ -92,7 +92,7 @@ function extended(
 }
 
 /**
- * Puts one row in the place of the blocks at the beginning of each chain, as far as they are gone. For whoever holds the chain.
+ * Puts one row in the place of the blocks at the beginning of each chain, as far as they are gone. The caller holds the chain (holdChain).
  * @param gone blocks whose events this transaction deleted
  * @returns how far each realm's chain is folded now, where it is
  */
@@ -115,11 +115,11 @@ export async function foldBlocks(sql: Sql, seal: Seal, gone: readonly Place[]): 
 
 async function write(sql: Sql, folds: readonly (Fold & { realm_id: string })[]): Promise<void> {
   await sql`
-    insert into event_fold (realm_id, number, hash, events, proof)
+    insert into event_fold (realm_id, number, hash, events, proof_hash)
     select realm_id, number, decode(hash, 'hex'), events, decode(proof, 'hex')
     from jsonb_to_recordset(${JSON.stringify(folds)}::jsonb) as f (realm_id text, number bigint, hash text, events bigint, proof text)
     on conflict (realm_id) do update
-    set number = excluded.number, hash = excluded.hash, events = excluded.events, proof = excluded.proof`;
+    set number = excluded.number, hash = excluded.hash, events = excluded.events, proof_hash = excluded.proof_hash`;
   await sql`
     delete from event_block b using unnest(${folds.map(({ realm_id }) => realm_id)}::text[], ${folds.map(({ number }) => number)}::bigint[])
       as f (realm_id, number)

@@ -78,7 +78,7 @@ async function deleteEvents(sql: Sql, due: readonly Due[], keep: Fragment | unde
   return total;
 }
 
-/** Those of the blocks that nobody else has come to meanwhile. For whoever holds the chain. */
+/** The blocks that another process has not dealt with meanwhile. The caller holds the chain (holdChain). */
 const stillDue = (sql: Sql, blocks: readonly Place[]) => sql<Place & { forgotten: boolean }>`
   select b.realm_id as realm, b.number, said.deleted is true as forgotten
   from unnest(${blocks.map(({ realm }) => realm)}::text[], ${blocks.map(({ number }) => number)}::bigint[]) as due (realm_id, number)
@@ -92,7 +92,7 @@ const noLongerDue = (sql: Sql, blocks: readonly Place[]) => sql`
   where b.realm_id = gone.realm_id and b.number = gone.number`;
 
 /**
- * Deletes old events a block at a time: of what is left of one, nobody could say whether it was changed. What is not sealed yet stays.
+ * Deletes old events, whole blocks at a time: a part of a block could not be compared with the block's hash. Events without a block stay.
  * Blocks at the beginning of their chain are folded (fold.ts); of others the chain says that their events are deleted (amendments.ts).
  * @param keep a query (`name as (…)`) in the same statement that keeps elsewhere what is needed of rows `gone`
  * @returns how many; `more` wherever a block was due: the next call may find more, or says that there are none

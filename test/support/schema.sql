@@ -661,7 +661,7 @@ create table event_fold (
   number bigint not null,
   hash bytea not null,
   events bigint not null,
-  proof bytea not null,
+  proof_hash bytea not null,
   primary key (realm_id)
 );
 

@@ -7,7 +7,7 @@ create table event_fold (
   -- all that those blocks held
   events bigint not null,
   -- by the chain's key
-  proof bytea not null
+  proof_hash bytea not null
 );
 -- The blocks that still have events, the oldest first. A block whose events age deleted loses its newest_at.
 create index event_block_age on event_block (newest_at) where newest_at is not null;

@@ -113,7 +113,7 @@ test.each([
   ],
   [
     'is another realm’s',
-    `update event_fold f set proof = o.proof from event_fold o where f.realm_id = 'acme' and o.realm_id = 'other'`,
+    `update event_fold f set proof_hash = o.proof_hash from event_fold o where f.realm_id = 'acme' and o.realm_id = 'other'`,
     [{ block: 2, problem: 'link' }],
   ],
   ['is taken out', 'delete from event_fold', [{ block: 3, problem: 'missing' }]],
