@@ -75,7 +75,7 @@ test('without JavaScript the rules stand there, and no meter', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${server.baseUrl}/realms/strict/register`);
-  expect(await page.locator('.rules li').count()).toBe(3);
+  expect(await page.locator('.rules li').count()).toBe(4);
   expect(await page.locator('[data-strength]').isVisible()).toBe(false);
   await context.close();
 });
