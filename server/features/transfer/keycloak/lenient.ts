@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { isObject } from '../../../contract/json.ts';
 
-/** Each round cuts all that the one before found; only what then lacks a needed field needs another. */
+/** Each round cuts all faults that it finds; an object that then lacks a field that it needs goes in the next round. */
 const MOST_ROUNDS = 30;
 
 /** Which place in the file an element of a list had before others were cut out of it. */
@@ -30,33 +30,37 @@ function inFile(root: unknown, path: readonly Key[], indices: Indices): Key[] {
   });
 }
 
-/** Cuts the value at the path, or the object that lacks it. @returns how much of the path it was; 0: the root */
-function cut(root: unknown, path: readonly Key[], indices: Indices): number {
-  for (let length = path.length; length > 0; length -= 1) {
-    const key = path[length - 1] ?? '';
-    let holder: unknown = root;
-    for (const step of path.slice(0, length - 1))
-      holder = typeof holder === 'object' && holder !== null ? Reflect.get(holder, step) : undefined;
-    if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, key)) continue;
-    if (Array.isArray(holder)) {
-      const places = indices.get(holder) ?? holder.map((_, i) => i);
-      places.splice(Number(key), 1);
-      holder.splice(Number(key), 1);
-      indices.set(holder, places);
-    } else Reflect.deleteProperty(holder, key);
-    return length;
+/** Of an object or a list: the fields or elements that are cut out of it. */
+type Cuts = Map<object, Set<Key>>;
+
+/**
+ * Notes that the value at the path is to be cut, or the innermost object on the way that lacks the rest of it.
+ * @returns how much of the path that is; 0: the root
+ */
+function noteCut(root: unknown, path: readonly Key[], cuts: Cuts): number {
+  let holder: unknown = root;
+  let innermost: { of: object; key: Key } | undefined;
+  let length = 0;
+  for (const key of path) {
+    if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, key)) break;
+    innermost = { of: holder, key };
+    length += 1;
+    holder = Reflect.get(holder, key);
   }
-  return 0;
+  if (innermost) cuts.set(innermost.of, (cuts.get(innermost.of) ?? new Set()).add(innermost.key));
+  return length;
 }
 
-/** Later elements of a list before earlier ones, so that places stay what they are. */
-function fromBehind(a: readonly Key[], b: readonly Key[]): number {
-  for (let i = 0; i < Math.min(a.length, b.length); i += 1) {
-    const [x, y] = [a[i], b[i]];
-    if (x === y) continue;
-    return typeof x === 'number' && typeof y === 'number' ? y - x : String(x) < String(y) ? 1 : -1;
-  }
-  return b.length - a.length;
+/** All at once: a list whose elements went one by one would have others at the places of the faults that follow. */
+function cutAll(cuts: Cuts, indices: Indices): void {
+  for (const [holder, keys] of cuts)
+    if (Array.isArray(holder)) {
+      const stay = [...holder.keys()].filter((i) => !keys.has(i));
+      const places = stay.map((i) => placeOf(indices, holder, i));
+      for (const [to, from] of stay.entries()) holder[to] = holder[from];
+      holder.length = stay.length;
+      indices.set(holder, places);
+    } else for (const key of keys) Reflect.deleteProperty(holder, key);
 }
 
 /** @returns undefined: nothing of it can be read */
@@ -74,13 +78,15 @@ export function readLeniently<S extends z.ZodType>(
         return [JSON.stringify(path), { path, message: issue.message }] as const;
       }),
     );
-    for (const { path, message } of [...faults.values()].sort((a, b) => fromBehind(a.path, b.path))) {
+    const cuts: Cuts = new Map();
+    for (const { path, message } of faults.values()) {
       const there = inFile(value, path, indices);
-      const length = cut(value, path, indices);
+      const length = noteCut(value, path, cuts);
       const lacks = length < path.length ? `${pathText(path.slice(length))} ` : '';
       tell(pathText(there.slice(0, length)), `can’t be read: ${lacks}${message}`);
       if (length === 0) return undefined;
     }
+    cutAll(cuts, indices);
   }
   return undefined;
 }

@@ -165,7 +165,9 @@ export function placesIn(realm: unknown, indices: Indices): Places {
     if (typeof key !== 'string') return;
     for (const kind of kinds) {
       const name = `${kind} ${key}`;
-      places.set(name, [...(places.get(name) ?? []), { path, value }]);
+      const found = places.get(name);
+      if (found) found.push({ path, value });
+      else places.set(name, [{ path, value }]);
     }
   };
   const each = (list: unknown, path: string, visit: (value: Record<string, unknown>, path: string) => void) => {
