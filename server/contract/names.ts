@@ -53,18 +53,20 @@ export const Id = z.uuid();
 /** Years of four digits, as ISO 8601 and RFC 3339 write them: 0001-01-01T00:00:00.000Z to 9999-12-31T23:59:59.999Z. */
 const EARLIEST_MS = -62_135_596_800_000;
 export const LATEST_MS = 253_402_300_799_999;
+const NOT_BEFORE = [EARLIEST_MS, 'must not be before the year 1'] as const;
+const NOT_AFTER = [LATEST_MS, 'must not be after the year 9999'] as const;
 /** Every instant of the contract, so that whatever is taken can be kept, shown, and written in a token. */
 export const EpochMs = z
   .int({ abort: true })
-  .min(EARLIEST_MS, 'must not be before the year 1')
-  .max(LATEST_MS, 'must not be after the year 9999')
+  .min(...NOT_BEFORE)
+  .max(...NOT_AFTER)
   .describe('Epoch milliseconds');
 /** The same as a query parameter. */
 export const EpochMsParameter = z.coerce
   .number()
   .int({ abort: true })
-  .min(EARLIEST_MS, 'must not be before the year 1')
-  .max(LATEST_MS, 'must not be after the year 9999')
+  .min(...NOT_BEFORE)
+  .max(...NOT_AFTER)
   .describe('Epoch milliseconds');
 
 export const InRealm = z.strictObject({ realm: RealmName });

@@ -24,5 +24,8 @@ export const neededBy = (error: unknown): string | undefined =>
 /** Whether what was to be written refers to something that was deleted at the same moment (foreign_key_violation). */
 export const refersToNothing = (error: unknown): boolean => codeOf(error) === '23503';
 
+/** Whether a table that a statement names isn't there: dropped meanwhile, or not made yet (undefined_table). */
+export const lacksTable = (error: unknown): boolean => codeOf(error) === '42P01';
+
 /** Makes transact run its work again, as PostgreSQL's serialization_failure does: what it rests on was changed meanwhile. */
 export const changedMeanwhile = (what: string): Error => Object.assign(new Error(what), { code: '40001' });

@@ -2,7 +2,7 @@
 // PostgreSQL plans by what a table holds, and where imports shared one, a small one's plan made a large one never end.
 // Does not own: what is in it (features/users); its columns are those of the table import_user, which stays empty.
 import { createHash } from 'node:crypto';
-import { codeOf } from './error-code.ts';
+import { lacksTable } from './error-code.ts';
 import { Fragment, type Sql } from './sql.ts';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -37,9 +37,6 @@ export async function dropStagingBefore(sql: Sql, at: Date): Promise<void> {
   if (left.length > 0) await sql`drop table if exists ${Fragment.once(left.join(', '))}`;
 }
 
-/** PostgreSQL's undefined_table. */
-const VANISHED = '42P01';
-
 /**
  * Deletes what the realm's imports have staged of a person. Another realm's tables are not touched.
  * @param sql of a transaction: an import that ends meanwhile drops its table, and that must not end the erasure
@@ -56,7 +53,7 @@ export async function eraseStaged(
         delete from ${Fragment.once(name)} x where x.realm_id = ${realm}
           and (lower(x.username) = lower(${username}) or lower(x.email) = lower(${email}::text))`;
     } catch (error) {
-      if (codeOf(error) !== VANISHED) throw error;
+      if (!lacksTable(error)) throw error;
       await sql`rollback to savepoint staged`;
     }
     await sql`release savepoint staged`;

@@ -118,8 +118,8 @@ const aged = ({ table, time }: Ageing, until: Date): Fragment => fragment`
   ) old limit ${BATCH}`;
 
 /** Where a run left off that had no time for the rest. */
-export interface Place {
-  /** The time as PostgreSQL writes it: a Date has no microseconds. */
+export interface SweepProgress {
+  /** The last session that was looked at, with the time as PostgreSQL writes it: a Date has no microseconds. */
   sessions?: { expiresAt: string; id: string } | undefined;
 }
 
@@ -127,11 +127,11 @@ export interface Place {
  * Sessions that have ended. Its refresh tokens go with a session, so it stays while one of them is good: such sessions, of which there
  * may be many more than of others, are looked through so many at a time, and the next run goes on behind them.
  */
-async function sweepSessions(sql: Sql, now: Date, place: Place): Promise<number> {
+async function sweepSessions(sql: Sql, now: Date, progress: SweepProgress): Promise<number> {
   const began = performance.now();
   let total = 0;
   for (let more = true; more && performance.now() - began < LONGEST_OF_SESSIONS_MS; ) {
-    const { expiresAt, id } = place.sessions ?? { expiresAt: '-infinity', id: idFrom(new Date(0)) };
+    const { expiresAt, id } = progress.sessions ?? { expiresAt: '-infinity', id: idFrom(new Date(0)) };
     const [row] = await sql<{ deleted: number; found: number; at: string; id: string }>`
       with ended as materialized (
         select ctid as at, realm_id, id, expires_at from session
@@ -147,7 +147,7 @@ async function sweepSessions(sql: Sql, now: Date, place: Place): Promise<number>
         expires_at::text as at, id from last`;
     total += row?.deleted ?? 0;
     more = row?.found === BATCH;
-    place.sessions = more && row ? { expiresAt: row.at, id: row.id } : undefined;
+    progress.sessions = more && row ? { expiresAt: row.at, id: row.id } : undefined;
   }
   return total;
 }
@@ -157,7 +157,7 @@ export async function sweep(
   sql: Sql,
   now: Date,
   { eventRetentionDays }: Retention = {},
-  place: Place = {},
+  progress: SweepProgress = {},
 ): Promise<number> {
   const doomed = [
     ...[...expiries, deliveries(eventRetentionDays)].map(({ table, gone }) => ({
@@ -183,7 +183,7 @@ export async function sweep(
     }
   }
   // After the refresh tokens that keep some of them.
-  return total + (await sweepSessions(sql, now, place));
+  return total + (await sweepSessions(sql, now, progress));
 }
 
 export interface Retention {
@@ -204,15 +204,15 @@ export async function sweepEvents(
   let total = 0;
   const began = performance.now();
   for (let more = true; more && performance.now() - began < LONGEST_MS; ) {
-    const { deleted, ...left } = await forgetBlocks(deps, { at: now, until, forwarding });
-    total += deleted;
-    ({ more } = left);
+    const forgotten = await forgetBlocks(deps, { at: now, until, forwarding });
+    total += forgotten.deleted;
+    more = forgotten.more;
   }
   return total;
 }
 
 export function janitor({ sql, now, transact, seal, keep, ...options }: JanitorDeps & Retention): Job {
-  const place: Place = {};
+  const progress: SweepProgress = {};
   return job({
     name: 'janitor',
     schema: z.object({}),
@@ -221,7 +221,7 @@ export function janitor({ sql, now, transact, seal, keep, ...options }: JanitorD
     concurrency: 1,
     everySeconds: 600,
     async run() {
-      await sweep(sql, now(), options, place);
+      await sweep(sql, now(), options, progress);
       await sweepEvents({ transact, seal, keep }, now(), options);
     },
   });

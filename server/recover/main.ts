@@ -6,8 +6,9 @@ import { pino } from 'pino';
 import { BadEnvironment, parseConfig } from '../config.ts';
 import { errorWords } from '../contract/error-words.ts';
 import { helpOf } from '../contract/program-words.ts';
+import { Username } from '../contract/users.ts';
 import { newId } from '../crypto/ids.ts';
-import { codeOf } from '../db/error-code.ts';
+import { lacksTable } from '../db/error-code.ts';
 import { openPool } from '../db/sql.ts';
 
 const USAGE = `Gives the realm master an administrator again: makes the user, or resets the one of this name.
@@ -26,20 +27,15 @@ Examples
   npm run recover-admin
   npm run recover-admin -- --username ada`;
 
-const UNDEFINED_TABLE = '42P01';
-const MOST_CHARACTERS = 255;
-
 function usernameIn(args: string[]): { help: boolean; username: string | undefined } | undefined {
   try {
     const options = { username: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
     const { help = false, username } = parseArgs({ args, options }).values;
-    const isName = username === undefined || (username.trim() === username && username !== '' && fits(username));
-    return isName ? { help, username } : undefined;
+    return username === undefined || Username.safeParse(username).success ? { help, username } : undefined;
   } catch {
     return undefined;
   }
 }
-const fits = (username: string): boolean => username.length <= MOST_CHARACTERS && !/\p{Cc}/u.test(username);
 
 async function recover(wanted: string | undefined): Promise<void> {
   const config = parseConfig({ ...process.env, SVC_DRAIN_SECONDS: '0' });
@@ -73,7 +69,7 @@ async function main(): Promise<number> {
     await recover(asked.username);
     return 0;
   } catch (error) {
-    const old = codeOf(error) === UNDEFINED_TABLE ? ' Migrate the database first, or start the server once.' : '';
+    const old = lacksTable(error) ? ' Migrate the database first, or start the server once.' : '';
     console.error(
       error instanceof BadEnvironment ? error.message : `Cannot recover an administrator: ${errorWords(error)}${old}`,
     );

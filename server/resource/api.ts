@@ -30,6 +30,8 @@ export interface Caller {
   /** Of somebody who administers single objects. */
   reach?: Reach | undefined;
 }
+/** Who writes, where nothing is expected of what is there. */
+export type Author = Pick<Caller, 'principal' | 'by'>;
 export type Address = { id: string } | { key: string };
 
 interface Made {

@@ -39,6 +39,9 @@ export const issuesAt = (path: string, error: z.ZodError): FieldError[] =>
 export const join = (path: string, rest: string): string =>
   rest === '' ? path : path === '' ? rest : rest.startsWith('[') ? path + rest : `${path}.${rest}`;
 
+/** The field of an object that a path below it is in: `config.issuer`, `domains[0]`. */
+export const topField = (path: string): string => path.split(/[.[]/)[0] ?? '';
+
 /** A list that is a set: sorted, without doubles; undefined stays. */
 export const asSet = <T extends string>(list: readonly T[] | undefined): T[] | undefined =>
   list && [...new Set(list)].sort();

@@ -7,7 +7,7 @@ import { hashClientSecret, newClientSecret, sameClientSecret } from '../../crypt
 import type { Passwords } from '../../crypto/passwords.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
-import type { Caller } from '../../resource/api.ts';
+import type { Author } from '../../resource/api.ts';
 import type { Resource } from '../../resource/resource.ts';
 import { refuseStronger } from '../../resource/rights.ts';
 import type { SecretAtRest } from '../../resource/table.ts';
@@ -63,7 +63,7 @@ export const createClientSecrets = ({
 }) => ({
   /** A new secret, given back this once. */
   make: (
-    { principal, by }: Pick<Caller, 'principal' | 'by'>,
+    { principal, by }: Author,
     realm: string,
     id: string,
     { graceSeconds = 0 }: { graceSeconds?: number | undefined } = {},

@@ -151,10 +151,10 @@ export function createCredentials(deps: CredentialDeps) {
       userId: string,
       plain: string,
     ): Promise<Omit<PasswordOwner, 'username'> & { same: boolean; credentialId: string | undefined }> {
-      const [row, names] = await Promise.all([store.findById(sql, realm, userId), store.namesOf(sql, realm, userId)]);
+      const row = await store.findById(sql, realm, userId);
       const same = row?.phc ? (await passwords.verify(row.phc, plain)).ok : false;
       const email = row?.email ?? null;
-      const { first_name: firstName, last_name: lastName } = names ?? {};
+      const { first_name: firstName, last_name: lastName } = row ?? {};
       return { email, firstName, lastName, same, credentialId: row?.credential_id ?? undefined };
     },
     hashPassword: (plain: string): Promise<string> => passwords.hash(plain),

@@ -37,15 +37,9 @@ export const findForPassword = async (sql: Sql, realm: string, name: string) =>
 
 export const findById = async (sql: Sql, realm: string, userId: string) =>
   (
-    await sql<PasswordRow>`
-      select ${withPassword} from realm_user u ${theirPassword}
+    await sql<PasswordRow & { first_name: string | null; last_name: string | null }>`
+      select ${withPassword}, u.first_name, u.last_name from realm_user u ${theirPassword}
       where u.realm_id = ${realm} and u.id = ${userId}`
-  )[0];
-
-export const namesOf = async (sql: Sql, realm: string, userId: string) =>
-  (
-    await sql<{ first_name: string | null; last_name: string | null }>`
-      select first_name, last_name from realm_user where realm_id = ${realm} and id = ${userId}`
   )[0];
 
 const imported = fragment`type = 'password' and secret ->> 'phc' not like '$argon2id$v=19$m=19456,t=2,p=1$%'`;

@@ -16,7 +16,7 @@ import { fragment } from '../../db/sql.ts';
 import { administratorsIn } from '../../domain/at-home.ts';
 import { endLinksOfDeleted, forgetTokens } from '../../domain/identity-links.ts';
 import { sealed } from '../../resource/at-rest.ts';
-import { asSet, strings } from '../../resource/items.ts';
+import { asSet, strings, topField } from '../../resource/items.ts';
 import type { Fields, PlannedChange, Saved, Wanted } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 
@@ -59,14 +59,13 @@ function configFaults({ fields: { type, config }, before, path }: Saved): FieldE
 const SAYING = ['type', 'clientId', 'config', 'mappers'];
 const saysWhoIsWho = ({ action, fields }: PlannedChange): boolean =>
   action === 'update' &&
-  fields.some(({ path, to }) => SAYING.includes(path.split(/[.[]/)[0] ?? '') || (path === 'enabled' && to === true));
+  fields.some(({ path, to }) => SAYING.includes(topField(path)) || (path === 'enabled' && to === true));
 
 /** The domains whose people are sent there, where the change says who is, or where that is. */
 const sentThere = ({ action, fields, save }: PlannedChange): string[] =>
   action !== 'delete' &&
   save.enabled === true &&
-  (action === 'create' ||
-    fields.some(({ path }) => ['type', 'config', 'domains', 'enabled'].includes(path.split(/[.[]/)[0] ?? '')))
+  (action === 'create' || fields.some(({ path }) => ['type', 'config', 'domains', 'enabled'].includes(topField(path))))
     ? strings(save.domains).map((domain) => domain.toLowerCase())
     : [];
 

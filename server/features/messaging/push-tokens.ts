@@ -5,7 +5,7 @@ import { Problem, unknownName } from '../../contract/problem.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact, Tx } from '../../db/transact.ts';
-import type { Caller } from '../../resource/api.ts';
+import type { Author } from '../../resource/api.ts';
 import { refuseStrongerUsers } from '../../resource/rights.ts';
 
 interface Row {
@@ -17,7 +17,6 @@ interface Row {
   created_at: Date;
   last_used_at: Date | null;
 }
-type Author = Pick<Caller, 'principal' | 'by'>;
 /** The newest of one person that get a message. */
 const MOST = 10;
 export const digestOf = (seal: Seal, realm: string, token: string) => seal.digest(token, `push-token:${realm}`);

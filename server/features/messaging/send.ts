@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { By } from '../../contract/events.ts';
 import { type Channel, DriverName } from '../../contract/message-drivers.ts';
 import { messages, type TemplateKey } from '../../contract/message-templates.ts';
+import { isSecret } from '../../contract/secret-placeholders.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
@@ -122,7 +123,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
     const whom = person || !stranger || !to ? ofPerson(person) : [['user', to] as const, ['user.email', to] as const];
     return {
       rendered: await render(text, new Map([['realm', text.realmName], ['ttl', ttl], ...whom, ...said])),
-      secrets: said.flatMap(([name, value]) => (['code', 'link'].includes(name) ? [value] : [])),
+      secrets: said.flatMap(([name, value]) => (isSecret(name) ? [value] : [])),
     };
   }
 

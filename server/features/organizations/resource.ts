@@ -4,7 +4,7 @@ import { Organization, organizationRoutes } from '../../contract/organizations.t
 import { Problem } from '../../contract/problem.ts';
 import { fragment, type Sql } from '../../db/sql.ts';
 import { administratorsIn } from '../../domain/at-home.ts';
-import { asSet, join, strings } from '../../resource/items.ts';
+import { asSet, join, strings, topField } from '../../resource/items.ts';
 import type { Fields, PlannedChange, Saved, Wanted } from '../../resource/part.ts';
 import { type Resource, resource } from '../../resource/resource.ts';
 
@@ -86,7 +86,7 @@ const sentElsewhere = ({ action, fields, save }: PlannedChange): string[] =>
   action !== 'delete' &&
   save.enabled === true &&
   strings(save.identityProviders).length > 0 &&
-  fields.some(({ path }) => ['domains', 'identityProviders', 'enabled'].includes(path.split(/[.[]/)[0] ?? ''))
+  fields.some(({ path }) => ['domains', 'identityProviders', 'enabled'].includes(topField(path)))
     ? domainsOf(save).flatMap(({ name, verified }) => (verified ? [name] : []))
     : [];
 

@@ -10,8 +10,8 @@ import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
 import { ACCOUNT_SCOPE } from '../../domain/scopes.ts';
 import type { Expect } from '../../http/etag.ts';
+import type { Author } from '../../resource/api.ts';
 import { refuseLending } from '../../resource/rights.ts';
-import type { Author } from '../settings/service.ts';
 import * as store from './store.ts';
 
 const DAY = 86_400_000;

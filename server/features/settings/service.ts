@@ -1,17 +1,16 @@
 // Owns: a realm's settings object: reading, replacing, and the cached view that every other feature reads.
 // Does not own: what a setting does (sessions, risk, tokens, …), nor the realm's row (features/realms).
 // Implements: specification 2.3, 4.2; decisions "Reading and writing" (PUT /settings).
-import type { By } from '../../contract/events.ts';
 import { type FieldError, Problem, unknownName } from '../../contract/problem.ts';
 import type { RealmSettingsDto, SettingsInput } from '../../contract/settings.ts';
 import { createRealmCache } from '../../db/cache.ts';
 import { constraintOf } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Transact } from '../../db/transact.ts';
-import type { Principal } from '../../domain/principal.ts';
 import { SUBJECT_TAKEN } from '../../domain/subjects.ts';
 import type { Expect } from '../../http/etag.ts';
 import { issuerOf } from '../../http/own-addresses.ts';
+import type { Author } from '../../resource/api.ts';
 import { refuseLending } from '../../resource/rights.ts';
 import { accountLendingFields, changeOf, type StoredSettings, settingsFaults, settingsOf } from './rules.ts';
 import * as store from './store.ts';
@@ -21,12 +20,6 @@ export interface SettingsDeps {
   transact: Transact;
   baseUrl: string;
   now: () => Date;
-}
-
-/** The administrator who changes settings. */
-export interface Author {
-  principal: Principal;
-  by: By;
 }
 
 const SERIALIZATION_FAILURE = '40001';

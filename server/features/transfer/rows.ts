@@ -18,8 +18,6 @@ export interface RowsRequest extends Pick<Request, 'principal' | 'by' | 'realm' 
   read(body: AsyncIterable<Buffer>): AsyncIterable<Row[]>;
 }
 
-export type RowsImported = UsersImported;
-
 const MOST_FAILURES = 1000;
 const WORDS = { create: 'created', update: 'updated', take: 'unchanged', same: 'unchanged' } as const;
 
@@ -29,7 +27,7 @@ export async function rowsImported(
   sql: Sql,
   realm: string,
   { importId, count }: Pick<Stage, 'importId' | 'count'>,
-): Promise<RowsImported> {
+): Promise<UsersImported> {
   const counts = await countsOf(sql, realm, importId);
   const of = (action: string) => counts.get(action) ?? 0;
   const refused = await asides.refused(sql, realm, importId, MOST_FAILURES);

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { Problem, type ProblemCode } from '../../contract/problem.ts';
 import { sections } from '../../contract/sections.ts';
 import type { Plan } from '../../contract/transfer.ts';
+import type { UsersImported } from '../../contract/user-import.ts';
 import { cancelledBy } from '../../db/cancel.ts';
 import { constraintOf, isTaken, refersToNothing } from '../../db/error-code.ts';
 import type { Sql } from '../../db/sql.ts';
@@ -24,7 +25,7 @@ import { type Document, readDocument, refuse, type Section } from './document.ts
 import { type Guesses, NONE } from './guesses.ts';
 import { type ImportStore, insertedPeople, stagedPeople, takenNames } from './people.ts';
 import { requireAny, requireManager, requirePermission, requireSections, rightsOf } from './rights.ts';
-import { type RowsImported, type RowsRequest, rowsImported } from './rows.ts';
+import { type RowsRequest, rowsImported } from './rows.ts';
 import { declaresSecret, resolveSecrets } from './secrets.ts';
 
 export interface TransferDeps {
@@ -273,7 +274,7 @@ export function createTransfer({
   }
 
   /** Each row by itself: what the realm can't take is set aside, and the others are written in one transaction. */
-  async function importRows({ body: stream, read, ...asked }: RowsRequest): Promise<RowsImported> {
+  async function importRows({ body: stream, read, ...asked }: RowsRequest): Promise<UsersImported> {
     const { realm } = asked;
     const request = { ...asked, query: OF_ROWS, guessCount: NONE };
     requireAny(asked.principal, realm);
@@ -358,7 +359,7 @@ export function createTransfer({
     import: (request: ImportRequest): Promise<Imported> =>
       auditing(request, { method: 'POST', path: `/admin/realms/${request.realm}/import` }, () => importRealm(request)),
 
-    importRows: (request: RowsRequest): Promise<RowsImported> =>
+    importRows: (request: RowsRequest): Promise<UsersImported> =>
       auditing(request, { method: 'POST', path: `/admin/realms/${request.realm}/users/import` }, () =>
         importRows(request),
       ),

@@ -10,8 +10,6 @@ import { identityDigest } from '../../domain/identity-links.ts';
 import { clientRoleKey, issuesAt, join } from '../../resource/items.ts';
 import { isPlainUser } from './plain-user.ts';
 
-const LATEST = Date.UTC(9999, 11, 31);
-
 export type ReadUser = { user: UserDocument; errors?: never } | { user?: never; errors: FieldError[] };
 
 export function readUser(value: unknown, path: string): ReadUser {
@@ -19,8 +17,8 @@ export function readUser(value: unknown, path: string): ReadUser {
   const { data: user, error } = UserDocument.safeParse(value);
   if (error) return { errors: issuesAt(path, error) };
   const { createdAt } = user;
-  if (createdAt !== undefined && (createdAt < 0 || createdAt > LATEST))
-    return { errors: [{ path: join(path, 'createdAt'), message: 'must be epoch milliseconds of a year up to 9999' }] };
+  if (createdAt !== undefined && createdAt < 0)
+    return { errors: [{ path: join(path, 'createdAt'), message: 'must not be before the year 1970' }] };
   const errors = (user.credentials ?? []).flatMap((c, i) => credentialFaults(c, join(path, `credentials[${i}]`)));
   if (errors.length > 0) return { errors };
   const { requiredActions } = user;

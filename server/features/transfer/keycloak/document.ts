@@ -106,7 +106,8 @@ export async function documentOf(
   return { sections, known, profile };
 }
 
-const listed = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
+/** The objects of a list; none where it is no list. */
+export const listed = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
 const namesIn = (value: unknown, key: string): Set<string> => new Set(strings(listed(value).map((one) => one[key])));
 /** What people can hold, as the document has it. */
 export const thereIn = (sections: ReadonlyMap<string, unknown>): There => ({

@@ -6,7 +6,7 @@ import type { UserDocument } from '../../../contract/users.ts';
 import { strings } from '../../../resource/items.ts';
 import type { RealmPart } from '../../../resource/part.ts';
 import { cutRefused } from './cut.ts';
-import { documentOf, issuersIn, type TranslatedRealm, thereIn } from './document.ts';
+import { documentOf, issuersIn, listed, type TranslatedRealm, thereIn } from './document.ts';
 import type { Notes } from './notes.ts';
 import { type Clash, createPeople, type UserText } from './people.ts';
 import type { KnownClient } from './roles.ts';
@@ -32,7 +32,6 @@ export interface WriterDeps extends Pick<Surroundings, 'readUser'> {
 
 const membersOf = (organization: unknown) => strings(Object(organization).members);
 const text = (piece: string) => Buffer.from(piece);
-const listed = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
 
 export function createWriter({ realm, parts, notes, check, clashesWith, readUser }: WriterDeps) {
   let told: TranslatedRealm | undefined;
