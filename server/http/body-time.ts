@@ -24,21 +24,28 @@ export function createBodyTime(mostMs = BODY_MS): BodyTime {
         let arrived = socket.bytesRead;
         /** At the last look bytes waited for the server to read them: the server itself is slow, and the client can't send on. */
         let unread = false;
+        let isOver = false;
         const look = () => {
-          if (request.complete) return;
+          if (isOver || request.complete) return;
           const goesOn = socket.bytesRead > arrived || unread || request.readableLength > 0;
           if (patient.has(request) && goesOn) {
             arrived = socket.bytesRead;
             unread = request.readableLength > 0;
-            timer = setTimeout(look, mostMs).unref();
+            timer = soon();
             return;
           }
           if (!response.headersSent) socket.write(TIMEOUT);
           socket.destroySoon();
         };
-        let timer = setTimeout(look, mostMs).unref();
-        request.once('end', () => clearTimeout(timer));
-        request.once('close', () => clearTimeout(timer));
+        // After a pause of the process its timers come first: what arrived meanwhile is read before anything is decided.
+        const soon = () => setTimeout(() => setImmediate(look), mostMs).unref();
+        const stop = () => {
+          isOver = true;
+          clearTimeout(timer);
+        };
+        let timer = soon();
+        request.once('end', stop);
+        request.once('close', stop);
       }
       routes(request, response);
     },
