@@ -1,7 +1,7 @@
-// What makes a password easy to guess by itself: signs that follow from the signs before them, and the person's own names. Pure.
-// Whether it is a common one is features/credentials/common-passwords.ts's. Decisions "Guessable passwords".
+// Rules against passwords that are easy to guess by themselves: signs that follow from the signs before them, and the user's own names.
+// Pure. features/credentials/common-passwords.ts finds the common ones. Decisions "Guessable passwords".
 
-/** Of whom a password is. */
+/** The user whose password it is, by name. */
 export interface PasswordOwner {
   username: string;
   email: string | null;
@@ -14,7 +14,7 @@ const JUDGED = 128;
 /** Signs that don't follow from others: fewer are no password, however long it is. */
 const LEAST_FREE = 6;
 const LEAST_DIFFERENT = 5;
-/** What stands beside a name or a common password has at least this much in it; a digit counts half. */
+/** The signs beside a name or a common password weigh at least this much; a digit weighs half. */
 export const LEAST_BESIDE = 8;
 
 const reversed = (text: string): string => [...text].reverse().join('');
@@ -125,7 +125,7 @@ export function namedSigns(signs: readonly string[], owner: PasswordOwner): bool
   return named;
 }
 
-/** What makes it easy to guess, as sentences. */
+/** The reasons why a password is easy to guess, as sentences; none: these rules find none. */
 export function guessableFaults(password: string, owner: PasswordOwner): string[] {
   const signs = foldedPassword(password);
   const free = followingSigns(signs).filter((follows) => !follows).length;

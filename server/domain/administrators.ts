@@ -130,8 +130,8 @@ export async function refuseLastAdministrator(sql: Sql, assumed: Assumed): Promi
 }
 
 /**
- * Of the users who are about to be disabled, the one who must stay enabled: undefined where an administrator is left
- * without them. No other transaction takes an administrator away until this one ends.
+ * Picks the one of the users who are about to be disabled who must stay enabled; undefined: another administrator is left.
+ * No other transaction takes an administrator away until this one ends.
  * @param leaving a query that gives their ids
  */
 export async function administratorToKeep(sql: Sql, leaving: Fragment): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import { translated, Unsupported } from './pattern-syntax.ts';
 
 /** A pattern may have this many characters, classes and groups, each counted as many times as it may repeat. */
 const LARGEST_PATTERN = 1000;
-/** A longer text has no form. */
+/** A longer text fits no pattern. */
 export const LONGEST_TEXT = 1024;
 /** Of one person at once, each text's length by its pattern's size: under 50 ms, however bad the two are. */
 const MOST_WORK = 500_000;
@@ -74,7 +74,7 @@ export function patternFault(pattern: string): string | undefined {
 export const patternSize = (pattern: string): number => sizeOf(compiled(pattern));
 
 /**
- * Compares one person's texts, each as a whole, with patterns; what is left once they took too much has no form.
+ * Compares the texts of one user with patterns, each text as a whole. Once they have taken too much work, no further text fits.
  * @returns undefined where the pattern can't be used
  */
 export function comparing(): (pattern: string, text: string) => boolean | undefined {

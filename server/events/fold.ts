@@ -11,7 +11,7 @@ export interface Fold {
   number: number;
   /** That block's, in hex. */
   hash: string;
-  /** What all those blocks held. */
+  /** The number of events that all those blocks held. */
   events: number;
   proof: string;
 }
@@ -42,7 +42,7 @@ interface Link extends Hashed {
   hash: string;
   /** A block says that age deleted its events. */
   forgotten: boolean;
-  /** What a block says of others is what it was sealed with. */
+  /** False: a block that amends others is not as it was sealed. */
   intact: boolean;
 }
 /** Blocks of a realm that one call looks at. */
@@ -94,7 +94,7 @@ function extended(
 /**
  * Puts one row in the place of the blocks at the beginning of each chain, as far as they are gone. The caller holds the chain (holdChain).
  * @param gone blocks whose events this transaction deleted
- * @returns how far each realm's chain is folded now, where it is
+ * @returns by realm, the number of the last block that was folded now
  */
 export async function foldBlocks(sql: Sql, seal: Seal, gone: readonly Place[]): Promise<Map<string, number>> {
   const last = new Map<string, number>();

@@ -1,5 +1,5 @@
-// What age deletes of the audit log: whole blocks, the oldest first, a bounded number of events at a time. How old they may become is
-// the janitor's.
+// Deletes events of the audit log by age: whole blocks, the oldest first, a bounded number of events at a time. The janitor decides
+// how old events may become.
 import type { Seal } from '../crypto/seal.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import type { Transact } from '../db/transact.ts';
@@ -62,7 +62,7 @@ async function deleteByParts(sql: Sql, block: Due, keep: Fragment | undefined): 
         select id, position from event
         where realm_id = ${block.realm} and id > ${after}::uuid and id >= ${block.first_id}::uuid and id <= ${block.last_id}::uuid
         order by realm_id, id limit ${MOST_EVENTS}
-      ), ${deleting(doomed, keep)} 
+      ), ${deleting(doomed, keep)}
       select (select count(*)::int from gone) as deleted, count(*)::int as found, max(id::text) as last from looked_at`;
     const [row] = rows;
     total += row?.deleted ?? 0;
@@ -78,7 +78,7 @@ async function deleteEvents(sql: Sql, due: readonly Due[], keep: Fragment | unde
   return total;
 }
 
-/** The blocks that another process has not dealt with meanwhile. The caller holds the chain (holdChain). */
+/** The blocks that no other transaction has deleted meanwhile. The caller holds the chain (holdChain). */
 const stillDue = (sql: Sql, blocks: readonly Place[]) => sql<Place & { forgotten: boolean }>`
   select b.realm_id as realm, b.number, said.deleted is true as forgotten
   from unnest(${blocks.map(({ realm }) => realm)}::text[], ${blocks.map(({ number }) => number)}::bigint[]) as due (realm_id, number)
@@ -92,8 +92,8 @@ const noLongerDue = (sql: Sql, blocks: readonly Place[]) => sql`
   where b.realm_id = gone.realm_id and b.number = gone.number`;
 
 /**
- * Deletes old events, whole blocks at a time: a part of a block could not be compared with the block's hash. Events without a block stay.
- * Blocks at the beginning of their chain are folded (fold.ts); of others the chain says that their events are deleted (amendments.ts).
+ * Deletes old events in whole blocks: the rest of a block could not be verified. Events that are not sealed yet stay.
+ * Blocks at the beginning of their chain are folded (fold.ts). For others the chain gets a block that says so (amendments.ts).
  * @param keep a query (`name as (…)`) in the same statement that keeps elsewhere what is needed of rows `gone`
  * @returns how many; `more` wherever a block was due: the next call may find more, or says that there are none
  */

@@ -24,11 +24,11 @@ declare module 'fastify' {
   }
 }
 
-/** Of strangers: forms and JSON of so many bytes are parsed within a few milliseconds. A surface whose callers are known takes more (surface.ts). */
+/** The most bytes of a stranger's body: they are parsed within a few milliseconds. A surface that knows its callers takes more (surface.ts). */
 const BODY_BYTES = 64 * 1024;
 /** A body that never ends would hold its connection for ever. The longest, an import, has this in the database too. */
 const REQUEST_MS = 600_000;
-/** Of a form. The longest, a user profile's, has some hundreds. */
+/** The most fields of a form. The longest, a user profile's, has some hundreds. */
 const MOST_FIELDS = 1_000;
 const HEADERS_MS = 15_000;
 /** How often connections are looked at for these. */

@@ -1,5 +1,5 @@
-// The script of pages that ask for a new password: ticks the rules that are met (but for what the server alone can judge), and says how strong it is. Without it the rules stand
-// there all the same, and the server judges. The password goes nowhere.
+// The script of pages that ask for a new password: ticks the rules that are met, but for the one that the server alone can judge, and says
+// how strong the password is. Without it the rules stand there all the same, and the server judges. The password goes nowhere.
 export const passwordScript = `(() => {
 const field = document.getElementById('password');
 const list = document.querySelector('[data-rules]');

@@ -124,8 +124,8 @@ export interface SweepProgress {
 }
 
 /**
- * Sessions that have ended. Its refresh tokens go with a session, so it stays while one of them is good: such sessions, of which there
- * may be many more than of others, are looked through so many at a time, and the next run goes on behind them.
+ * Deletes sessions that have ended. That deletes their refresh tokens, so a session stays while one of them is good. Many sessions may
+ * stay: they are looked through a batch at a time, and where the time is up the next run goes on behind them.
  */
 async function sweepSessions(sql: Sql, now: Date, progress: SweepProgress): Promise<number> {
   const began = performance.now();

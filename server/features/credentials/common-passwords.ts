@@ -12,7 +12,7 @@ import {
   weightOf,
 } from '../../contract/guessable-passwords.ts';
 
-/** So many lines of the list are known whatever their length; of those behind them the long ones, which a realm might allow as they are. */
+/** The first lines of the list count whatever their length; behind them only long ones do, which a realm's other rules might allow. */
 const MOST_COMMON = 100_000;
 const LONG = 12;
 const SHORTEST_WORD = 4;
@@ -99,7 +99,7 @@ export function createCommonPasswords(): CommonPasswords {
   };
 }
 
-/** What a password says again and again, as dragon in dragondragon. */
+/** The part that a password repeats, as dragon in dragondragon; the whole password where it repeats none. */
 function unitOf(signs: readonly string[]): readonly string[] {
   for (let size = 1; size <= signs.length / 2; size += 1)
     if (signs.every((sign, i) => i < size || sign === signs[i - size])) return signs.slice(0, size);

@@ -1,5 +1,5 @@
-// What a passkey signs: each page gets a challenge of its own, which says until when it is good and for which sign-in, step or ticket
-// it was made. The server stores nothing of a challenge until a passkey has signed it: then domain/spent-proofs.ts keeps its digest.
+// Challenges, which passkeys sign: each page gets one of its own. It says until when it is good, and for which sign-in, link or ticket.
+// The server stores nothing of a challenge until a passkey has signed it: then domain/spent-proofs.ts keeps its digest.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Seal } from '../../crypto/seal.ts';
@@ -23,7 +23,7 @@ interface Bound {
 export type ReadChallenge = { ok: true; once: Once } | { ok: false; reason: 'wrong' | 'late' | 'cross-origin' };
 
 /**
- * What of the client's data is looked at here. A page of another origin that shows ours in a frame makes `crossOrigin` true and may name
+ * The fields of the browser's client data that are checked here. A page of another origin that shows ours in a frame makes `crossOrigin` true and may name
  * itself in `topOrigin`; our pages allow no frames, so that neither is ours.
  */
 const ClientData = z.object({

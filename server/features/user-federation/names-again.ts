@@ -24,7 +24,7 @@ export const filterOfIds = async ({ users }: Pick<Directory, 'users'>, externals
   return new AndFilter({ filters: [FilterParser.parseString(users.filter), new OrFilter({ filters })] });
 };
 
-/** What the directory has of these entries now. */
+/** Reads these entries from the directory again. `absent`: it has none with this stable id. */
 async function lookUp(
   session: Pick<Session, 'pages'>,
   directory: Directory,

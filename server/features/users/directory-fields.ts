@@ -40,8 +40,8 @@ export const isVerified = (from: FromDirectory, was: KnownRow | undefined, email
   email !== null && (from.trustEmail || (was !== undefined && email === was.email && was.emailVerified));
 
 /**
- * What the realm's user profile refuses is left out, and keeps back neither the user nor anything else that the entry says. A username
- * can't be left out: a user that is here already keeps the present one.
+ * Leaves out each field that the realm's user profile refuses; the user comes with the other fields. A username can't be left out: a
+ * user that is here already keeps the present one.
  */
 export function draftOf(
   from: FromDirectory,
@@ -49,7 +49,7 @@ export function draftOf(
   { person, was, id }: { person: DirectoryPerson; was: KnownRow | undefined; id: string },
 ): Draft {
   const row = wanted(from, person, was, id);
-  // the rules of who may edit what don't speak of a directory
+  // the profile's rules of who may edit a field don't bind a directory
   const refusals = hasNoRules(profile)
     ? []
     : profileFaults(profile, { by: 'document', before: was, after: { ...row, username: row.username ?? '' } });

@@ -9,7 +9,7 @@ export interface Holder {
   id: string;
   column: NameField;
 }
-/** What a batch's users know of a holder that is not in the batch. */
+/** A user that holds a claimed name and is not in the batch. */
 export interface Outsider {
   /** Its entry is gone from its directory, and its account is disabled: its names are free. */
   gone: boolean;

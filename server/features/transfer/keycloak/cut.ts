@@ -8,7 +8,7 @@ import type { Notes } from './notes.ts';
 import { createPace } from './pace.ts';
 import { theirField } from './places.ts';
 
-/** Of what decides about others nothing is cut out. */
+/** Sections that decide who may do what: an object of theirs comes whole or not at all. */
 const DECIDING: ReadonlySet<string> = new Set(['authorizationServices']);
 const HALF = 'half of it could permit what the whole denies: declare it by hand';
 

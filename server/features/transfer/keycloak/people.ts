@@ -88,7 +88,7 @@ export function createPeople({
     return { found, accounts };
   }
 
-  /** Whose username it is, of those that are there together: a username goes before another's address. */
+  /** By username, the user of this batch that has it: a username goes before another user's address. */
   const ownersOf = (found: readonly Found[]): Map<string, Found> => {
     const owners = new Map<string, Found>();
     for (const one of found) {

@@ -99,7 +99,7 @@ const theirs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** What Keycloak calls a field of this server; where it has another form there, no more than the field. */
+/** Keycloak's name for a field of this server. Where the field has another form there, the path ends at the field. */
 export function theirField(kind: string, field: string): string {
   const names = theirs[kind] ?? {};
   const begins = (name: string) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`);
