@@ -18,7 +18,9 @@ export function readUser(value: unknown, path: string): ReadUser {
   if (error) return { errors: issuesAt(path, error) };
   const { createdAt } = user;
   if (createdAt !== undefined && createdAt < 0)
-    return { errors: [{ path: join(path, 'createdAt'), message: 'must not be before the year 1970' }] };
+    return {
+      errors: [{ path: join(path, 'createdAt'), message: 'must be epoch milliseconds of a year from 1970 to 9999' }],
+    };
   const errors = (user.credentials ?? []).flatMap((c, i) => credentialFaults(c, join(path, `credentials[${i}]`)));
   if (errors.length > 0) return { errors };
   const { requiredActions } = user;
