@@ -92,9 +92,9 @@ function extended(
 }
 
 /**
- * Puts one row in the place of the blocks at the beginning of each chain, as far as they are gone. The caller holds the chain (holdChain).
+ * Puts one row in the place of the blocks at the beginning of each chain, as far as they are gone. For whoever holds the chain.
  * @param gone blocks whose events this transaction deleted
- * @returns by realm, the number of the last block that was folded now
+ * @returns how far each realm's chain is folded now, where it is
  */
 export async function foldBlocks(sql: Sql, seal: Seal, gone: readonly Place[]): Promise<Map<string, number>> {
   const last = new Map<string, number>();

@@ -78,7 +78,7 @@ async function deleteEvents(sql: Sql, due: readonly Due[], keep: Fragment | unde
   return total;
 }
 
-/** The blocks that no other transaction has deleted meanwhile. The caller holds the chain (holdChain). */
+/** Those of the blocks that nobody else has come to meanwhile. For whoever holds the chain. */
 const stillDue = (sql: Sql, blocks: readonly Place[]) => sql<Place & { forgotten: boolean }>`
   select b.realm_id as realm, b.number, said.deleted is true as forgotten
   from unnest(${blocks.map(({ realm }) => realm)}::text[], ${blocks.map(({ number }) => number)}::bigint[]) as due (realm_id, number)
@@ -92,8 +92,8 @@ const noLongerDue = (sql: Sql, blocks: readonly Place[]) => sql`
   where b.realm_id = gone.realm_id and b.number = gone.number`;
 
 /**
- * Deletes old events in whole blocks: the rest of a block could not be verified. Events that are not sealed yet stay.
- * Blocks at the beginning of their chain are folded (fold.ts). For others the chain gets a block that says so (amendments.ts).
+ * Deletes old events a block at a time: of what is left of one, nobody could say whether it was changed. What is not sealed yet stays.
+ * Blocks at the beginning of their chain are folded (fold.ts); of others the chain says that their events are deleted (amendments.ts).
  * @param keep a query (`name as (…)`) in the same statement that keeps elsewhere what is needed of rows `gone`
  * @returns how many; `more` wherever a block was due: the next call may find more, or says that there are none
  */

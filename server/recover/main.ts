@@ -8,7 +8,7 @@ import { errorWords } from '../contract/error-words.ts';
 import { helpOf } from '../contract/program-words.ts';
 import { Username } from '../contract/users.ts';
 import { newId } from '../crypto/ids.ts';
-import { lacksTable } from '../db/error-code.ts';
+import { codeOf } from '../db/error-code.ts';
 import { openPool } from '../db/sql.ts';
 
 const USAGE = `Gives the realm master an administrator again: makes the user, or resets the one of this name.
@@ -26,6 +26,8 @@ Environment: that of the server, with DATABASE_URL and SVC_MASTER_KEY.
 Examples
   npm run recover-admin
   npm run recover-admin -- --username ada`;
+
+const UNDEFINED_TABLE = '42P01';
 
 function usernameIn(args: string[]): { help: boolean; username: string | undefined } | undefined {
   try {
@@ -69,7 +71,7 @@ async function main(): Promise<number> {
     await recover(asked.username);
     return 0;
   } catch (error) {
-    const old = lacksTable(error) ? ' Migrate the database first, or start the server once.' : '';
+    const old = codeOf(error) === UNDEFINED_TABLE ? ' Migrate the database first, or start the server once.' : '';
     console.error(
       error instanceof BadEnvironment ? error.message : `Cannot recover an administrator: ${errorWords(error)}${old}`,
     );
