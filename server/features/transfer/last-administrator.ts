@@ -2,9 +2,10 @@
 // domain/administrators.ts says which users are administrators.
 import { MASTER } from '../../contract/realms.ts';
 import type { Fragment, Sql } from '../../db/sql.ts';
-import { refuseLastAdministrator } from '../../domain/administrators.ts';
+import { administratorToKeep, KEPT_ADMINISTRATOR, refuseLastAdministrator } from '../../domain/administrators.ts';
 import { strings } from '../../resource/items.ts';
 import type { PlannedChange } from '../../resource/part.ts';
+import type { ImportStore } from './people.ts';
 
 /** @param leaving a query that gives the ids of users whom the plan deletes or disables */
 export async function refuseWithoutAdministrator(
@@ -25,4 +26,19 @@ export async function refuseWithoutAdministrator(
   const [providers, directories] = [off('identityProvider'), off('directory')];
   if (leaving || roles.length + providers.length + directories.length > 0)
     await refuseLastAdministrator(sql, { leaving, roles, providers, directories });
+}
+
+/** Of rows that are judged one by one: the row that would disable the last administrator is set aside, and the others are taken. */
+export async function setLastAdministratorAside(
+  { asides, leaving }: Pick<ImportStore, 'asides' | 'leaving'>,
+  sql: Sql,
+  realm: string,
+  importId: string,
+): Promise<void> {
+  if (realm !== MASTER) return;
+  const those = leaving(realm, importId);
+  const [any] = await sql`${those} limit 1`;
+  const id = any && (await administratorToKeep(sql, those));
+  if (id !== undefined)
+    await asides.refuseUser(sql, realm, importId, { id, path: 'enabled', message: KEPT_ADMINISTRATOR });
 }

@@ -16,6 +16,7 @@ import type * as store from '../users/import-store.ts';
 import type { UserMerge } from '../users/merge.ts';
 import type { Stage } from '../users/transfer.ts';
 import { refuse } from './document.ts';
+import { setLastAdministratorAside } from './last-administrator.ts';
 import type { PlanOptions } from './plan.ts';
 
 /** The statements of features/users/import-store.ts. */
@@ -199,6 +200,8 @@ function asideOf(
       await asides.refuseIdsOfOthers(sql, realm, importId);
       await asides.refuseSubjectsOfOthers(sql, realm, importId);
       await asides.refuseTakenEmails(sql, realm, importId);
+      // Of the rows that are left.
+      await setLastAdministratorAside(rows, sql, realm, importId);
     },
   };
 }

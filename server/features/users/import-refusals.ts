@@ -33,6 +33,21 @@ export async function refuseRows(
   );
 }
 
+/** The row of one user. */
+export const refuseUser = (
+  sql: Sql,
+  realm: string,
+  importId: string,
+  { id, path, message }: FieldError & { id: string },
+): Promise<void> =>
+  refuse(
+    sql,
+    realm,
+    importId,
+    fragment`select n, ${path}::text as path, ${message}::text as message from ${staging(realm, importId)}
+      where realm_id = ${realm} and id = ${id}`,
+  );
+
 /** Of several rows that declare one username or one address, the first stays. Before the rows are compared with the realm. */
 export async function refuseRepeated(sql: Sql, realm: string, importId: string): Promise<void> {
   await refuse(

@@ -126,6 +126,22 @@ describe('the only administrator', () => {
     expect(await signsIn()).toBe(true);
   });
 
+  test('stays where rows disable all administrators: one of the rows fails, and every other row is taken', async () => {
+    for (const username of ['dora', 'emil']) await makeUser(username, { grants: EVERYWHERE });
+    const off = ['dora', 'admin', 'emil'].map((username) => ({ username, enabled: false }));
+    const { status, body } = await ask('POST', `${AT}/users/import`, [
+      { username: 'row3' },
+      ...off,
+      { username: 'row4' },
+    ]);
+    const errors = [{ path: 'enabled', message: expect.stringContaining('realm-admin') }];
+    expect([status, body]).toMatchObject([200, { created: 2, updated: 2, failed: 1, failures: [{ errors }] }]);
+    const left = await query(
+      `select u.username from realm_user u join admin_grant g on g.user_id = u.id where u.realm_id = 'master' and u.enabled`,
+    );
+    expect(left).toEqual([{ username: 'admin' }]);
+  });
+
   test('is out of reach of a provisioning client, alone and in bulk', async () => {
     const scim = scimWith(server, 'master', await scimToken(server, 'master'));
     const SCHEMA = 'urn:ietf:params:scim:api:messages:2.0';
