@@ -142,6 +142,9 @@ export function createSignIns(deps: SignInDeps) {
     const sent = stepNamed(nextStep, step);
     return sent?.do !== 'ask' || !elsewhere.has(sent.authenticatorId);
   };
+  /** The forms behind a passkey's signature end one sign-in, too, whoever has the cookie of the page that was last. */
+  const restsOnPasskey = ({ factors }: Over): boolean =>
+    factors.some(({ authenticator }) => authenticator === 'webauthn');
   const { isLate, leftAt } = createLateness({ ...deps, runUntold: runner.runUntold });
   const to =
     (path: string): Answer =>
@@ -179,7 +182,7 @@ export function createSignIns(deps: SignInDeps) {
     const took = digestOf(held.token, form);
     const from = held.state;
     if (from.is === 'done') {
-      const again = from.took === took && now().getTime() - from.done.at < AGAIN_MS;
+      const again = from.took === took && now().getTime() - from.done.at < AGAIN_MS && !restsOnPasskey(from);
       const ending = { ...visit, held, state: reopened(from), level: from.done.level };
       const answer = again && (await endOnItsOwn(reply, ending, continuations));
       return answer || onward(reply, realm, held, from, continuations);

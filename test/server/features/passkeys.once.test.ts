@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { type ExecutionInput, putFlow } from '../../../server/contract/flows.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
-import { listCredentials, setPassword } from '../../../server/contract/users.ts';
+import { listCredentials, putRequiredActions, setPassword } from '../../../server/contract/users.ts';
 import { createAccountCaller } from '../../support/account-api.ts';
 import { authorizePath, CALLBACK, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
@@ -182,6 +182,29 @@ test('nobody follows a sign-in that goes on after a passkey by sending its form 
   const form = answerTo(page);
   expect((await ada.fill(page, form)).heading).toBe('Enter your code');
   expect((await thief.fill(page, form)).heading).not.toBe('Enter your code');
+});
+
+test('the page that is last behind a passkey ends one sign-in, with the cookies of that page too', async () => {
+  await setUpPasskey();
+  await passkeyAlone();
+  const body = { requiredActions: ['UPDATE_PROFILE' as const] };
+  await server.admin.call(putRequiredActions, { params: { realm, userId }, body });
+  const ada = createPerson(server.baseUrl);
+  const asked = await ada.open(toApplication());
+  const page = await ada.fill(asked, answerTo(asked));
+  expect(page.heading).toBe('Your profile');
+  const captured = twinOf(ada);
+  const form = { firstName: 'Ada', lastName: 'Lovelace' };
+  expect((await ada.fill(page, form)).url.startsWith(CALLBACK)).toBe(true);
+  const before = await sessions();
+  for (const baseUrl of [server.baseUrl, otherUrl()]) {
+    const there = { ...page, url: page.url.replace(server.baseUrl, baseUrl) };
+    expect((await twinOf(captured, baseUrl).fill(there, form)).heading).toBe('Use your passkey');
+  }
+  expect(await sessions()).toBe(before);
+  // Who clicked twice has the first answer's cookies, and goes on.
+  expect((await ada.fill(page, form)).url.startsWith(CALLBACK)).toBe(true);
+  expect(await sessions()).toBe(before);
 });
 
 test.each([
