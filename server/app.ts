@@ -27,7 +27,7 @@ import { seedClientScopes } from './features/client-scopes/seed.ts';
 import { createClientActivity } from './features/clients/activity.ts';
 import { createClientViews } from './features/clients/view.ts';
 import { createBreaches } from './features/credentials/breaches.ts';
-import { seedFlows } from './features/flows/seed.ts';
+import { resetFlow, seedFlows } from './features/flows/seed.ts';
 import { createTokens } from './features/issued-tokens/service.ts';
 import type { GenerateKeyPair } from './features/keys/generate.ts';
 import { seedKeys } from './features/keys/seed.ts';
@@ -41,6 +41,7 @@ import type { ResolveTxt } from './features/organizations/service.ts';
 import { createRealms } from './features/realms/service.ts';
 import { samlMetadataRefresh } from './features/saml-clients/refresh.ts';
 import { createSettings } from './features/settings/service.ts';
+import { bindFlow } from './features/settings/store.ts';
 import { enable, insertNamed } from './features/users/store.ts';
 import { deliveryJob } from './features/webhooks/delivery.ts';
 import { createFederation } from './federation.ts';
@@ -363,6 +364,8 @@ export async function buildApp({
       keeperOf: (...of) => federation.source.keeperOf(...of),
       insertUser: insertNamed,
       enableUser: enable,
+      resetFlow: resetFlow({ newId, registry }),
+      bindFlow,
     }),
     async work() {
       audit.start();

@@ -92,7 +92,7 @@ function extended(
 }
 
 /**
- * Puts one row in the place of the blocks at the beginning of each chain, as far as they are gone. For whoever holds the chain.
+ * Puts one row in the place of the blocks at the beginning of each chain, as far as they are gone. The caller holds the chain (holdChain).
  * @param gone blocks whose events this transaction deleted
  * @returns how far each realm's chain is folded now, where it is
  */

@@ -78,7 +78,7 @@ async function deleteEvents(sql: Sql, due: readonly Due[], keep: Fragment | unde
   return total;
 }
 
-/** Those of the blocks that nobody else has come to meanwhile. For whoever holds the chain. */
+/** The blocks that no other transaction has deleted meanwhile. The caller holds the chain (holdChain). */
 const stillDue = (sql: Sql, blocks: readonly Place[]) => sql<Place & { forgotten: boolean }>`
   select b.realm_id as realm, b.number, said.deleted is true as forgotten
   from unnest(${blocks.map(({ realm }) => realm)}::text[], ${blocks.map(({ number }) => number)}::bigint[]) as due (realm_id, number)

@@ -13,9 +13,11 @@ import { openPool } from '../db/sql.ts';
 
 const USAGE = `Gives the realm master an administrator again: makes the user, or resets the one of this name.
 
-Usage: npm run recover-admin [-- --username NAME]
+Usage: npm run recover-admin [-- [--username NAME] [--reset-flow]]
 
   --username NAME  the user (default SVC_BOOTSTRAP_ADMIN_USERNAME, else admin)
+  --reset-flow     users of master sign in by the built-in flow again, as a fresh realm has it: by a password. For a flow
+                   that asks first for what the user no longer has, such as a passkey
 
 The user is enabled, gets the admin role realm-admin over every realm, and a temporary password, which is printed once and
 is changed at the next sign-in. A user who is there loses every other credential, and is signed out everywhere.
@@ -25,21 +27,32 @@ Environment: that of the server, with DATABASE_URL and SVC_MASTER_KEY.
 
 Examples
   npm run recover-admin
-  npm run recover-admin -- --username ada`;
+  npm run recover-admin -- --username ada
+  npm run recover-admin -- --reset-flow`;
 
 const UNDEFINED_TABLE = '42P01';
 
-function usernameIn(args: string[]): { help: boolean; username: string | undefined } | undefined {
+interface Asked {
+  help: boolean;
+  username: string | undefined;
+  resetsFlow: boolean;
+}
+function askedIn(args: string[]): Asked | undefined {
   try {
-    const options = { username: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
-    const { help = false, username } = parseArgs({ args, options }).values;
-    return username === undefined || Username.safeParse(username).success ? { help, username } : undefined;
+    const options = {
+      username: { type: 'string' },
+      'reset-flow': { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    } as const;
+    const { help = false, username, 'reset-flow': resetsFlow = false } = parseArgs({ args, options }).values;
+    const isName = username === undefined || Username.safeParse(username).success;
+    return isName ? { help, username, resetsFlow } : undefined;
   } catch {
     return undefined;
   }
 }
 
-async function recover(wanted: string | undefined): Promise<void> {
+async function recover({ username: wanted, resetsFlow }: Asked): Promise<void> {
   const config = parseConfig({ ...process.env, SVC_DRAIN_SECONDS: '0' });
   const { DATABASE_URL: databaseUrl, SVC_MASTER_KEY: masterKey, SVC_BOOTSTRAP_ADMIN_USERNAME: usual } = config;
   if (!databaseUrl || !masterKey)
@@ -52,8 +65,9 @@ async function recover(wanted: string | undefined): Promise<void> {
   const now = () => new Date();
   const app = await buildApp({ config, pool, databaseUrl, masterKey, log, strict: false, now, newId });
   try {
-    const { username, password, isNew } = await app.recoverAdministrator(wanted ?? usual);
+    const { username, password, isNew } = await app.recoverAdministrator(wanted ?? usual, { resetsFlow });
     console.log(`${isNew ? 'Made' : 'Reset'} the administrator of master: ${username} / ${password}`);
+    if (resetsFlow) console.log('Users of master sign in by the built-in flow again.');
     console.log(`The password is temporary: sign in at ${config.baseUrl}/admin/login and choose another.`);
   } finally {
     await app.stop();
@@ -62,13 +76,13 @@ async function recover(wanted: string | undefined): Promise<void> {
 }
 
 async function main(): Promise<number> {
-  const asked = usernameIn(process.argv.slice(2));
+  const asked = askedIn(process.argv.slice(2));
   if (!asked || asked.help) {
     (asked ? console.log : console.error)(helpOf(USAGE, process.argv[1]));
     return asked ? 0 : 2;
   }
   try {
-    await recover(asked.username);
+    await recover(asked);
     return 0;
   } catch (error) {
     const old = codeOf(error) === UNDEFINED_TABLE ? ' Migrate the database first, or start the server once.' : '';

@@ -6,7 +6,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listEvents } from '../../server/contract/events.ts';
+import { createFlow, putFlow } from '../../server/contract/flows.ts';
 import { createRealm } from '../../server/contract/realms.ts';
+import { putSettings } from '../../server/contract/settings.ts';
 import { createPerson } from '../support/person.ts';
 import { MASTER_KEY, startTestServer, type TestServer } from '../support/server.ts';
 
@@ -78,6 +80,29 @@ test('it resets a user who is there: enabled, an administrator, without any form
   );
   expect(left).toEqual([{ type: 'password', enabled: true, sessions: 0 }]);
   expect((await chooses('rescue', passwordIn(stdout))).status).toBe(200);
+});
+
+test('it lets in a user with things to do that can’t be done, and past a flow that asks for what the user lacks', async () => {
+  const actions = ['VERIFY_EMAIL', 'CONFIGURE_PASSKEY'];
+  await server.pool.query(`update realm_user set required_actions = $1 where username = 'rescue'`, [actions]);
+  const admin = await server.signIn({ username: 'rescue', password: NEXT }).catch(() => undefined);
+  expect(admin).toBeUndefined();
+  const { stdout } = await recover(['--username', 'rescue']);
+  expect((await chooses('rescue', passwordIn(stdout))).url).toContain('/account');
+  const again = await server.signIn({ username: 'rescue', password: NEXT });
+  const params = { realm: 'master', alias: 'passkeys' };
+  await again.call(createFlow, { params, body: { alias: 'passkeys', copyFromAlias: 'browser' } });
+  await again.call(putSettings, { params, body: { browserFlow: 'passkeys' } });
+  const executions = [{ authenticatorId: 'webauthn', requirement: 'REQUIRED' as const }];
+  for (const alias of ['browser', 'passkeys'])
+    await again.call(putFlow, { params: { ...params, alias }, body: { executions } });
+
+  const page = async () => (await createPerson(server.baseUrl).open('/realms/master/login?for=account')).heading;
+  expect(await page()).toBe('Use your passkey');
+  const { stdout: told } = await recover(['--username', 'rescue', '--reset-flow']);
+  expect(told).toContain('sign in by the built-in flow again');
+  await expect.poll(page).toBe('Sign in');
+  expect((await chooses('rescue', passwordIn(told))).url).toContain('/account');
 });
 
 test('it makes nothing without the server’s environment, or of a name that is no name, and prints no password', async () => {

@@ -21,8 +21,12 @@ export interface RecoveryDeps {
   /** The alias of the directory that keeps a user's password; undefined: none does. */
   keeperOf(realm: string, userId: string): Promise<string | undefined>;
   insertUser(sql: Sql, realm: string, user: { id: string; username: string; at: Date }): Promise<boolean>;
-  /** Whether the user was disabled. */
-  enableUser(sql: Sql, realm: string, userId: string): Promise<boolean>;
+  /** Also from what the user has to do at the next sign-in. @returns the fields that it changed */
+  enableUser(sql: Sql, realm: string, userId: string): Promise<readonly string[]>;
+  /** Gives the realm its built-in flow as it was seeded. @returns the flow's alias */
+  resetFlow(sql: Sql, realm: string): Promise<string>;
+  /** Binds the realm to a flow. @returns whether it was bound to another */
+  bindFlow(sql: Sql, realm: string, alias: string): Promise<boolean>;
   now: () => Date;
   newId: () => string;
 }
@@ -45,6 +49,8 @@ export function createRecovery({
   keeperOf,
   insertUser,
   enableUser,
+  resetFlow,
+  bindFlow,
   now,
   newId,
 }: RecoveryDeps) {
@@ -53,20 +59,39 @@ export function createRecovery({
     const keeper = await keeperOf(MASTER, id);
     if (keeper !== undefined)
       throw new Error(`The password of ${username} is kept by the directory ${keeper}: name another user`);
-    if (await enableUser(tx.sql, MASTER, id))
-      tx.record({
-        type: 'USER_UPDATED',
-        realm: MASTER,
-        by,
-        subject: userParty(id, username),
-        data: { fields: ['enabled'] },
-      });
+    const fields = await enableUser(tx.sql, MASTER, id);
+    if (fields.length > 0)
+      tx.record({ type: 'USER_UPDATED', realm: MASTER, by, subject: userParty(id, username), data: { fields } });
     for (const { type, id: credentialId } of await credentials.list(MASTER, id, tx.sql))
       await credentials.remove(tx, by, MASTER, { id, username }, { type, id: credentialId });
   }
 
-  /** Makes the user, or resets the one who is there. @throws Error whose message says what to do next */
-  return async (wanted: string): Promise<Recovered> => {
+  /** The flow of before may ask for what no user has. */
+  async function useBuiltInFlow(tx: Tx): Promise<void> {
+    const alias = await resetFlow(tx.sql, MASTER);
+    tx.record({
+      type: 'FLOW_UPDATED',
+      realm: MASTER,
+      by,
+      subject: { type: 'object', id: alias, name: alias },
+      data: { alias, reset: true },
+    });
+    if (await bindFlow(tx.sql, MASTER, alias))
+      tx.record({
+        type: 'SETTINGS_UPDATED',
+        realm: MASTER,
+        by,
+        subject: { type: 'realm', id: MASTER, name: MASTER },
+        data: { fields: ['browserFlow'] },
+      });
+  }
+
+  /**
+   * Makes the user, or resets the one who is there.
+   * @param resetsFlow whether users of master sign in by the built-in flow from now on
+   * @throws Error whose message says what to do next
+   */
+  return async (wanted: string, { resetsFlow }: { resetsFlow: boolean }): Promise<Recovered> => {
     const password = randomBytes(18).toString('base64url');
     const phc = await passwords.hash(password);
     return transact(MASTER, async (tx) => {
@@ -83,6 +108,7 @@ export function createRecovery({
       }
       await credentials.setPassword(tx, by, MASTER, { id, username }, { phc, temporary: true });
       await access.grant(tx, by, MASTER, { ...ADMINISTRATES, holder: { userId: id } });
+      if (resetsFlow) await useBuiltInFlow(tx);
       await store.markBootstrapped(tx.sql, MASTER, now());
       return { username, password, isNew: !found };
     });

@@ -1,5 +1,6 @@
 // The built-in flow of a fresh realm: password, a second factor for who has one, and a step-up where a sign-in is risky.
 import type { Execution, ExecutionInput } from '../../contract/flows.ts';
+import type { Sql } from '../../db/sql.ts';
 import type { RealmSeed } from '../realms/seed.ts';
 import * as store from './store.ts';
 import { type AuthenticatorEntry, rowsOf } from './tree.ts';
@@ -31,6 +32,14 @@ const builtInRows = (newId: () => string, registry: readonly AuthenticatorEntry[
   if ('errors' in read) throw new Error('the built-in flow is unsound');
   return read.rows;
 };
+
+/** Gives a realm its built-in flow as it was seeded. @returns the flow's alias */
+export const resetFlow =
+  ({ newId, registry }: { newId: () => string; registry: readonly AuthenticatorEntry[] }) =>
+  async (sql: Sql, realm: string): Promise<string> => {
+    await store.replaceExecutions(sql, realm, BUILT_IN_FLOW, builtInRows(newId, registry));
+    return BUILT_IN_FLOW;
+  };
 
 export const seedFlows =
   ({ newId, registry }: { newId: () => string; registry: readonly AuthenticatorEntry[] }): RealmSeed =>

@@ -24,6 +24,14 @@ export async function mergeSettings(sql: Sql, realm: string, patch: StoredSettin
     where realm_id = ${realm}`;
 }
 
+/** @returns whether the realm was bound to another flow */
+export async function bindFlow(sql: Sql, realm: string, alias: string): Promise<boolean> {
+  const bound = await sql`
+    update realm set settings = settings || jsonb_build_object('browserFlow', ${alias}::text)
+    where realm_id = ${realm} and settings ->> 'browserFlow' <> ${alias} returning realm_id`;
+  return bound.length > 0;
+}
+
 /** The constraint that keeps two realms from one issuer, whoever is quicker. */
 export const ISSUER_TAKEN = 'realm_own_issuer';
 /** Whose it is, is not for everybody to know. */

@@ -89,12 +89,14 @@ export async function insert(sql: Sql, realm: string, u: UserRow): Promise<boole
   return row !== undefined;
 }
 
-/** @returns whether the user was disabled */
-export const enable = async (sql: Sql, realm: string, id: string): Promise<boolean> =>
-  (
-    await sql`
-      update realm_user set enabled = true where realm_id = ${realm} and id = ${id} and not enabled returning id`
-  ).length > 0;
+/** Nothing but credentials is asked for at the next sign-in. @returns the fields that it changed */
+export async function enable(sql: Sql, realm: string, id: string): Promise<('enabled' | 'requiredActions')[]> {
+  const [was] = await sql<{ enabled: boolean; actions: boolean }>`
+    select enabled, required_actions <> '{}' as actions from realm_user where realm_id = ${realm} and id = ${id} for update`;
+  if (!was || (was.enabled && !was.actions)) return [];
+  await sql`update realm_user set enabled = true, required_actions = '{}' where realm_id = ${realm} and id = ${id}`;
+  return [...(was.enabled ? [] : (['enabled'] as const)), ...(was.actions ? (['requiredActions'] as const) : [])];
+}
 
 /** Somebody of whom nothing but a name is known yet. */
 export const insertNamed = (
