@@ -2,6 +2,7 @@
 // Does not own: what the elements mean (features), signatures (signature.ts).
 // Implements: decisions "SAML client"; the only way in which the server reads XML.
 import { DOMParser, type Element } from '@xmldom/xmldom';
+import { NOT_XML } from './write.ts';
 
 /** The most that a document may hold. Each is refused by one walk over the text, before a tree is made of it. */
 export interface XmlLimits {
@@ -94,6 +95,15 @@ function parseDom(text: string, limits: XmlLimits): Element {
 }
 
 const NO_REFERENCE = /&(?!(?:lt|gt|amp|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/i;
+const BY_NUMBER = /&#(?:(\d+)|x([\da-f]+));/gi;
+
+/** Whether all references by number are to characters that XML has (§2.2), which the tree would not say. */
+const areCharacters = (part: string): boolean =>
+  !part.includes('&#') ||
+  part.matchAll(BY_NUMBER).every(([, decimal, hex]) => {
+    const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
+    return code <= 0x10_ff_ff && String.fromCodePoint(code).search(NOT_XML) < 0;
+  });
 
 /** Before a tree is made of it: one walk over the text, which no nesting can slow down. */
 function refuseUnsafe(text: string, limits: XmlLimits): void {
@@ -110,9 +120,14 @@ function refuseUnsafe(text: string, limits: XmlLimits): void {
     if (found < 0) throw malformed(`${mark} is missing`);
     return found + mark.length;
   };
+  const refuseReferences = (part: string) => {
+    if (NO_REFERENCE.test(part)) throw malformed('& stands alone');
+    if (!areCharacters(part)) throw malformed('it refers to a character that XML does not have');
+  };
+  if (text.search(NOT_XML) >= 0) throw malformed('it has a character that XML does not have');
   const between = (from: number, to: number) => {
     const part = text.slice(from, to);
-    if (NO_REFERENCE.test(part)) throw malformed('& stands alone');
+    refuseReferences(part);
     if (open.length === 0 && part.trim() !== '') throw malformed('there is text beside its element');
   };
   let end = 0;
@@ -136,7 +151,7 @@ function refuseUnsafe(text: string, limits: XmlLimits): void {
       const { end: after, attributes } = endOfTag(text, at);
       end = after;
       const tag = text.slice(at + 1, end);
-      if (NO_REFERENCE.test(tag)) throw malformed('& stands alone');
+      refuseReferences(tag);
       count('elements', 'elements');
       count('attributes', 'attributes', attributes);
       const declared = namespacesIn(tag);

@@ -28,9 +28,15 @@ const digestAlgorithms = new Map([
   ['http://www.w3.org/2001/04/xmlenc#sha256', 'sha256'],
   ['http://www.w3.org/2001/04/xmlenc#sha512', 'sha512'],
 ]);
+/**
+ * A reference to an element by its ID, or to the whole document, has no comments whatever canonicalisation follows (XML Signature
+ * §4.4.3.3); a SignedInfo with comments is refused, since its value is verified over the text without them.
+ */
 const canonicalisations = new Map([
   [EXCLUSIVE, xmlCrypto.ExclusiveCanonicalization],
+  [`${EXCLUSIVE}WithComments`, xmlCrypto.ExclusiveCanonicalization],
   [INCLUSIVE, xmlCrypto.C14nCanonicalization],
+  [`${INCLUSIVE}#WithComments`, xmlCrypto.C14nCanonicalization],
 ]);
 
 interface Canonicalisation {

@@ -52,7 +52,7 @@ function prefixOf(name: XmlName): Prefix {
 }
 
 /** What XML can't hold, whatever way it is written: control characters, halves of pairs. */
-const NOT_XML = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
+export const NOT_XML = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 const clean = (text: string): string => text.toWellFormed().replaceAll(NOT_XML, '\uFFFD');
 
 const inText = (text: string): string => clean(text).replaceAll(/[&<>\r]/g, (char) => escapes[char] ?? char);

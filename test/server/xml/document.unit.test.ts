@@ -47,6 +47,12 @@ test.each([
   ['an attribute of a prefix that nobody declared', '<r a:b=""/>', 'not well-formed'],
   ['an attribute without quotes', '<r a=b/>', 'not well-formed'],
   ['a bare ampersand', '<r>a & b</r>', 'not well-formed'],
+  ...['&#0;', '&#x1;', '&#xD800;', '&#xFFFF;', '&#x110000;', '&#9999999;'].flatMap((reference) => [
+    [`${reference} in a text`, `<r>a${reference}</r>`, 'refers to a character that XML does not have'] as const,
+    [`${reference} in a value`, `<r a="${reference}"/>`, 'refers to a character that XML does not have'] as const,
+  ]),
+  ['a NUL', '<r>a\0b</r>', 'has a character that XML does not have'],
+  ['half a surrogate pair', '<r><![CDATA[\ud800]]></r>', 'has a character that XML does not have'],
   ['a hundred levels', `${'<a>'.repeat(100)}${'</a>'.repeat(100)}`, 'more than 64 levels'],
   ['levels behind a > in a value', `${'<a b=">">'.repeat(100)}${'</a>'.repeat(100)}`, 'more than 64 levels'],
   ['very many elements', `<r>${'<a/>'.repeat(20_001)}</r>`, 'more than 20000 elements'],
@@ -63,6 +69,10 @@ test.each([
   ['more than a megabyte', `<r>${' '.repeat(1024 * 1024)}</r>`, 'larger than'],
 ])('%s is refused', (_what, source, message) => {
   expect(refusal(source)).toContain(message);
+});
+
+test('characters are read that are named by their numbers', () => {
+  expect(parseXml('<r>&#9;&#x1F600;&#x10FFFF;<![CDATA[&#0;]]></r>', METADATA).text).toBe('\t\u{1F600}\u{10FFFF}&#0;');
 });
 
 test('a message may hold less than metadata', () => {

@@ -77,6 +77,7 @@ test('a comment in a value cuts nothing off', () => {
 });
 
 const DS = 'http://www.w3.org/2000/09/xmldsig#';
+const C14N_11 = 'http://www.w3.org/2006/12/xml-c14n11';
 const changed = (from: string | RegExp, to: (found: string) => string) => good.replace(from, to);
 const TRANSFORM = /<ds:Transform Algorithm="http:\/\/www.w3.org\/2001\/10\/xml-exc-c14n#"\/>/;
 
@@ -91,8 +92,8 @@ test.each([
     'not known',
   ],
   [
-    'a canonicalisation with comments',
-    changed(/(?<=Transform Algorithm="[^"]*xml-exc-c14n#)/, () => 'WithComments'),
+    'a canonicalisation by version 1.1',
+    changed(/(?<=Transform Algorithm=")[^"]*xml-exc-c14n#/, () => C14N_11),
     'not known',
   ],
   ['the transforms the other way round', changed(/enveloped-signature/, () => 'other'), 'other transforms'],
@@ -118,6 +119,8 @@ test.each<[string, { transforms: string[]; info?: string; algorithm?: string }]>
   ['inclusively', { transforms: [INCLUSIVE] }],
   ['inclusively, as is the case without a word', { transforms: [] }],
   ['exclusively, SignedInfo inclusively', { transforms: [EXCLUSIVE], info: INCLUSIVE }],
+  ['exclusively with comments', { transforms: [`${EXCLUSIVE}WithComments`], info: `${EXCLUSIVE}WithComments` }],
+  ['inclusively with comments', { transforms: [`${INCLUSIVE}#WithComments`], info: `${INCLUSIVE}#WithComments` }],
   ['by SHA-512', { transforms: [EXCLUSIVE], algorithm: 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512' }],
 ])('what is canonicalised %s is read, and what was changed since is not', (_how, { transforms, info, algorithm }) => {
   const signer = new xmlCrypto.SignedXml({
@@ -137,6 +140,7 @@ test.each<[string, { transforms: string[]; info?: string; algorithm?: string }]>
   const signed = signer.getSignedXml();
   expect(inside(signed).attributes.entityID).toBe('https://wiki.example.com');
   expect(() => inside(signed.replace('/acs"', '/stolen"'))).toThrow(WRONG);
+  expect(inside(signed.replace('<md:SPSSO', '<!-- said by nobody --><md:SPSSO'))).toEqual(inside(signed));
 });
 
 test('a response with 1,000 group values is within the limits of a message', () => {
