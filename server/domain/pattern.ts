@@ -4,7 +4,7 @@
 import type { RE2Set } from 're2js';
 import { translated, Unsupported } from './pattern-syntax.ts';
 
-/** A pattern may have this many characters, classes and groups, each counted as many times as it may repeat. */
+/** A pattern may have this many characters, classes and groups, each counted as many times as it may repeat; large classes count more. */
 const LARGEST_PATTERN = 1000;
 /** A longer text fits no pattern. */
 export const LONGEST_TEXT = 1024;
@@ -16,6 +16,7 @@ const NOTES_BYTES = 65_536;
 interface Usable {
   engine: RE2Set;
   size: number;
+  weight: number;
 }
 type Compiled = Usable | { fault: string };
 
@@ -25,8 +26,8 @@ export async function loadPatterns(): Promise<void> {
   library ??= await import('re2js');
 }
 
-/** Compiled patterns that were used lately: the oldest go once they are too many or too large. */
-const KEPT = { patterns: 128, size: 20_000 };
+/** Compiled patterns that were used lately: the oldest go once they are too many or too large. There is room for any one profile. */
+const KEPT = { patterns: 1000, size: 20_000 };
 const kept = new Map<string, Compiled>();
 let keptSize = 0;
 const sizeOf = (of: Compiled | undefined) => (of && 'size' in of ? of.size : 0);
@@ -51,13 +52,13 @@ function compile(pattern: string): Compiled {
     return { fault: 'is no regular expression' };
   }
   try {
-    const { re2, size } = translated(pattern);
-    if (size > LARGEST_PATTERN)
+    const { re2, size, weight } = translated(pattern);
+    if (size + weight > LARGEST_PATTERN)
       return { fault: `is too large: with its repetitions it may have ${LARGEST_PATTERN} parts` };
     const engine = new library.RE2Set(library.RE2Set.ANCHOR_BOTH, 0, NOTES_BYTES);
     engine.add(re2);
     engine.compile();
-    return { engine, size };
+    return { engine, size, weight };
   } catch (error) {
     if (error instanceof Unsupported) return { fault: `has what can’t be used here: ${error.message}` };
     if (error instanceof library.RE2JSException) return { fault: `has what can’t be used here: ${error.message}` };
@@ -71,7 +72,11 @@ export function patternFault(pattern: string): string | undefined {
   return 'fault' in of ? of.fault : undefined;
 }
 
-export const patternSize = (pattern: string): number => sizeOf(compiled(pattern));
+/** Of making it ready, too. */
+export function patternSize(pattern: string): number {
+  const of = compiled(pattern);
+  return 'fault' in of ? 0 : of.size + of.weight;
+}
 
 /**
  * Compares the texts of one user with patterns, each text as a whole. Once they have taken too much work, no further text fits.

@@ -3,7 +3,7 @@
 // Implements: decisions "Patterns".
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { comparing, LONGEST_TEXT, loadPatterns, patternFault } from '../../../server/domain/pattern.ts';
+import { comparing, LONGEST_TEXT, loadPatterns, patternFault, patternSize } from '../../../server/domain/pattern.ts';
 import { mostOfARequest, processorTime } from '../../support/processor-time.ts';
 
 /** Milliseconds of processor time. */
@@ -50,6 +50,10 @@ describe('a pattern that would take a backtracking engine hours', () => {
     ['a{1001}'],
     ['a{0,99999}'],
     [`${'a{99}'.repeat(42)}`],
+    [`(?i:[${'\\S'.repeat(120)}])`],
+    [`(?i:[^${'\\S'.repeat(120)}])`],
+    [`[${'\\p{L}'.repeat(48)}]`],
+    [`(?i:${'[a-\\u{bff}]'.repeat(60)})`],
   ])('%s is refused for its size, before it costs anything', async (pattern) => {
     let fault: string | undefined;
     const judge = () => {
@@ -59,6 +63,23 @@ describe('a pattern that would take a backtracking engine hours', () => {
     const taken = await processorTime(judge, most, 1);
     expect(taken).toBeLessThanOrEqual(most);
     expect(fault).toContain('is too large');
+  });
+
+  test.each<[string, (i: number) => string]>([
+    ['of large sets that repeat', (i) => `[\\p{L}]{${460 - i}}`],
+    ['of many properties', (i) => `[\\p{L}x${i}]`],
+    ['of spaces and their opposite, whatever the case', (i) => `(?i:${'\\S\\W\\D'.repeat(30)})${i}`],
+    ['of what is no space, whatever the case', (i) => `(?i:[\\S${i}])`],
+    ['of all characters, whatever the case', (i) => `(?i:[\\0-\\u{10fff${i % 10}}])${a(i / 10)}`],
+    ['of many letters, whatever the case', (i) => `(?i:[a-\\u{bff}][^a-\\u{bff}])${i}`],
+  ])('as many patterns %s as a profile may have are ready within 150 ms, and stay so', async (_, make) => {
+    const all = () => {
+      let together = 0;
+      for (let i = 0; i < 200 && together <= 4000; i += 1) together += patternSize(make(i));
+    };
+    // once: what is ready is kept
+    expect(await processorTime(all, 3 * most, 1)).toBeLessThanOrEqual(3 * most);
+    expect(await processorTime(all, most / 3)).toBeLessThanOrEqual(most / 3);
   });
 
   test('of one person, all texts together take no more than one may', async () => {
@@ -169,6 +190,9 @@ describe('a pattern means what it means in JavaScript', () => {
     ['\\p{Script=Cyrillic}'],
     ['\\p{Alphabetic}'],
     ['(?i:[a-zß])'],
+    ['(?i:\\S)'],
+    ['(?i:[\\Sa])'],
+    ['[^\\S]'],
   ])('%s has the same characters', (of) => {
     const javaScript = new RegExp(`^(?:${of})$`, 'u');
     const different = Array.from({ length: 0x11_0000 / 7 }, (_, i) => String.fromCodePoint(i * 7 + (i % 7))).filter(
