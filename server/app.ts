@@ -342,16 +342,17 @@ export async function buildApp({
   await protocol.mount(http);
   const connections = trackConnections(http.server);
   let changes: Promise<Changes> | undefined;
+  /** @throws in one sentence where the master key is a wrong one, before anything is written under it */
+  const readKeys = () =>
+    keys.published(MASTER).catch((cause: Error) => {
+      throw new Error(`The keys of ${MASTER} can't be read: ${cause.message}`, { cause });
+    });
   return {
     http,
     api,
     async start() {
       changes = listenForChanges({ url: databaseUrl, changed, log: (m, err) => log.warn({ err }, m) });
-      // A wrong master key is reported now, in one sentence, before anything is written under it.
-      const readable = keys.published(MASTER).catch((cause: Error) => {
-        throw new Error(`The keys of ${MASTER} can't be read: ${cause.message}`, { cause });
-      });
-      await Promise.all([changes, readable, http.ready()]);
+      await Promise.all([changes, readKeys(), http.ready()]);
       keys.drop(MASTER);
       await audit.prepare();
       const { warnings, ...started } = await bootstrap.run(bootstrapOptions(config));
@@ -360,7 +361,7 @@ export async function buildApp({
     },
     recoverAdministrator: createRecovery({
       ...shared,
-      ...{ access, passwords, credentials },
+      ...{ access, passwords, credentials, readKeys },
       keeperOf: (...of) => federation.source.keeperOf(...of),
       insertUser: insertNamed,
       enableUser: enable,

@@ -85,7 +85,7 @@ async function main(): Promise<number> {
     await recover(asked);
     return 0;
   } catch (error) {
-    const old = codeOf(error) === UNDEFINED_TABLE ? ' Migrate the database first, or start the server once.' : '';
+    const old = codeOf(error) === UNDEFINED_TABLE ? '. Migrate the database first, or start the server once.' : '';
     console.error(
       error instanceof BadEnvironment ? error.message : `Cannot recover an administrator: ${errorWords(error)}${old}`,
     );

@@ -2,6 +2,7 @@
 // Does not own: that the last one can't go (features/last-administrator.test.ts), starts (features/bootstrap.test.ts).
 // Implements: decisions "The last administrator" (recovery).
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -109,6 +110,7 @@ test('it makes nothing without the server’s environment, or of a name that is 
   const before = await server.pool.query(`select id from realm_user`);
   for (const [args, env, code, words] of [
     [[], { DATABASE_URL: '', SVC_MASTER_KEY: '' }, 1, 'DATABASE_URL and SVC_MASTER_KEY must be set'],
+    [[], { SVC_MASTER_KEY: randomBytes(32).toString('base64') }, 1, "The keys of master can't be read"],
     [['--username', ''], {}, 2, 'Usage: npm run recover-admin'],
     [['--username', 'a\nb'], {}, 2, 'Usage: npm run recover-admin'],
     [['ada'], {}, 2, 'Usage: npm run recover-admin'],

@@ -20,6 +20,8 @@ export interface RecoveryDeps {
   credentials: Pick<Credentials, 'setPassword' | 'list' | 'remove'>;
   /** The alias of the directory that keeps a user's password; undefined: none does. */
   keeperOf(realm: string, userId: string): Promise<string | undefined>;
+  /** @throws where the master key is not that of the server */
+  readKeys(): Promise<unknown>;
   insertUser(sql: Sql, realm: string, user: { id: string; username: string; at: Date }): Promise<boolean>;
   /** Also from what the user has to do at the next sign-in. @returns the fields that it changed */
   enableUser(sql: Sql, realm: string, userId: string): Promise<readonly string[]>;
@@ -47,6 +49,7 @@ export function createRecovery({
   passwords,
   credentials,
   keeperOf,
+  readKeys,
   insertUser,
   enableUser,
   resetFlow,
@@ -98,6 +101,7 @@ export function createRecovery({
       await store.takeTurn(tx.sql);
       if (!(await store.realmExists(tx.sql, MASTER)))
         throw new Error('There is no realm master: start the server first, which makes it with its administrator');
+      await readKeys();
       const found = await store.userNamed(tx.sql, MASTER, wanted);
       const { id, username } = found ?? { id: newId(), username: wanted };
       if (found) await reset(tx, found);
