@@ -26,7 +26,7 @@ test('elements, attributes and text are read, whatever prefix, comment or CDATA 
   expect(read.children).toMatchObject([{ namespace: 'urn:b', name: 't', text: 'one <t>é', language: 'en' }]);
 });
 
-test.each([
+test.each<[string, string | Buffer, string]>([
   ['a document type', '<!DOCTYPE r><r/>', 'The XML has a document type'],
   ['an entity', '<!DOCTYPE r [<!ENTITY a "b">]><r>&a;</r>', 'The XML has a document type'],
   ['an external entity behind a comment', '<!-- --><!DOCTYPE r SYSTEM "file:///etc/passwd"><r/>', 'document type'],
@@ -47,10 +47,12 @@ test.each([
   ['an attribute of a prefix that nobody declared', '<r a:b=""/>', 'not well-formed'],
   ['an attribute without quotes', '<r a=b/>', 'not well-formed'],
   ['a bare ampersand', '<r>a & b</r>', 'not well-formed'],
-  ...['&#0;', '&#x1;', '&#xD800;', '&#xFFFF;', '&#x110000;', '&#9999999;'].flatMap((reference) => [
-    [`${reference} in a text`, `<r>a${reference}</r>`, 'refers to a character that XML does not have'] as const,
-    [`${reference} in a value`, `<r a="${reference}"/>`, 'refers to a character that XML does not have'] as const,
-  ]),
+  ...['&#0;', '&#x1;', '&#xD800;', '&#xFFFF;', '&#x110000;', '&#9999999;'].flatMap(
+    (reference): [string, string, string][] => [
+      [`${reference} in a text`, `<r>a${reference}</r>`, 'refers to a character that XML does not have'],
+      [`${reference} in a value`, `<r a="${reference}"/>`, 'refers to a character that XML does not have'],
+    ],
+  ),
   ['a NUL', '<r>a\0b</r>', 'has a character that XML does not have'],
   ['half a surrogate pair', '<r><![CDATA[\ud800]]></r>', 'has a character that XML does not have'],
   ['a hundred levels', `${'<a>'.repeat(100)}${'</a>'.repeat(100)}`, 'more than 64 levels'],
