@@ -93,6 +93,11 @@ const allowed: Record<string, Record<string, string>> = {
   'server/events/log.ts': {
     '': 'forgets and amends blocks of all realms, each found by the realm and the number of another row of the statement',
   },
+  'server/events/retention.ts': {
+    'select realm_id as realm, number, first_id': 'age deletes the oldest blocks of all realms',
+    'gone as ( delete from event e $0': 'the part before or behind it names the events, each by its realm and its id',
+    'with doomed as materialized (': 'finds the events of each block by the realm and the ids that the block names',
+  },
   'server/events/position.ts': { '': 'one sequence counts the events of all realms' },
   'server/features/admin-access/store.ts': {
     'delete from admin_session where expires_at <=': 'sessions that have expired go in all realms',
@@ -131,7 +136,10 @@ const allowed: Record<string, Record<string, string>> = {
     'select realm_id as realm, id from directory_sync': 'a job asks where it has work',
     'select d.realm_id as realm, d.id': 'a job asks where it has work',
   },
-  'server/jobs/janitor.ts': { '(realm_id, revision) in (': 'what is above its realm’s own number goes, in all realms' },
+  'server/jobs/janitor.ts': {
+    '(realm_id, revision) in (': 'what is above its realm’s own number goes, in all realms',
+    'with ended as materialized (': 'sessions that have ended go in all realms',
+  },
 };
 
 const found = files.flatMap((file) =>
