@@ -23,7 +23,7 @@ const twice = (text: string): string => text + text;
 const rows = [
   twice('0123456789'),
   twice('abcdefghijklmnopqrstuvwxyz'),
-  twice('абвгдеёжзийклмнопрстуфхцчшщъыьэюя'),
+  twice('абвгдежзийклмнопрстуфхцчшщъыьэюя'),
   twice('αβγδεζηθικλμνξοπρστυφχψω'),
   '1234567890',
   '!@#$%^&*()',
@@ -44,11 +44,55 @@ const rows = [
   'q1w2e3r4t5y6u7i8o9p0',
   'zaqxswcdevfrbgtnhymjukilop',
 ];
-const walks = rows.flatMap((row) => [row, reversed(row)]);
 const SHORTEST_RUN = 3;
 
-export const foldedPassword = (password: string): string[] =>
-  [...password.normalize('NFKC').toLowerCase()].slice(0, JUDGED);
+/** Letters of other alphabets that look like Latin ones. */
+const lookAlikes = new Map(
+  [
+    'аa',
+    'еe',
+    'оo',
+    'рp',
+    'сc',
+    'уy',
+    'хx',
+    'іi',
+    'ѕs',
+    'јj',
+    'ԁd',
+    'һh',
+    'кk',
+    'αa',
+    'οo',
+    'νv',
+    'ρp',
+    'ιi',
+    'κk',
+    'υu',
+  ].map(([sign = '', latin = '']) => [sign, latin] as const),
+);
+/** The digit that a sign of any script stands for: each script has its ten in a row. */
+function asciiDigit(sign: string): string {
+  const code = sign.codePointAt(0) ?? 0;
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
+  return String(value);
+}
+/** What a sign reads as, without accents, marks that no font shows, and another script's digits and look-alikes. */
+const plain = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replaceAll(/[\u0300-\u036f\p{Cf}]/gu, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll(/\P{ASCII}/gu, (sign) => lookAlikes.get(sign) ?? (/\p{Nd}/u.test(sign) ? asciiDigit(sign) : sign));
+
+/** The signs as they are judged; a sign of some scripts is many. */
+export const foldedPassword = (password: string): string[] => {
+  const some = password.slice(0, 4 * JUDGED);
+  return [...(/\P{ASCII}/u.test(some) ? plain(some) : some.toLowerCase())].slice(0, JUDGED);
+};
+const walks = rows.map((row) => foldedPassword(row).join('')).flatMap((row) => [row, reversed(row)]);
 
 /** How letters are disguised; each sign stays one sign. */
 const disguises = [
@@ -61,20 +105,24 @@ export const readings = (signs: readonly string[]): string[][] => [
   ...disguises.map((letters) => signs.map((sign) => letters.get(sign) ?? sign)),
 ];
 
-/** By place: whether the sign follows from those before it, as in aaa, abc, 321, qwe, or xyxy. */
+/** By place: whether the sign follows from those before it, as in aaa, abc, 321, qwe, aabbcc, or xyxy. */
 export function followingSigns(signs: readonly string[]): boolean[] {
   const follows = signs.map(() => false);
   const mark = (from: number, to: number) => follows.fill(true, from, to);
-  for (let i = 0; i < signs.length; ) {
-    let end = i + 1;
-    while (end < signs.length && signs[end] === signs[i]) end += 1;
-    const isWalk = (to: number) => walks.some((walk) => walk.includes(signs.slice(i, to).join('')));
-    let walked = i + 1;
-    while (walked < signs.length && isWalk(walked + 1)) walked += 1;
-    end = Math.max(end, walked);
-    if (end - i >= SHORTEST_RUN) mark(i + 1, end);
-    else end = i + 1;
-    i = end;
+  // Where another sign begins than the one before.
+  const begins = signs.flatMap((sign, i) => (sign === signs[i - 1] ? [] : [i]));
+  const endOf = (n: number): number => begins[n] ?? signs.length;
+  for (const [n, from] of begins.entries()) if (endOf(n + 1) - from >= SHORTEST_RUN) mark(from + 1, endOf(n + 1));
+  for (let n = 0; n < begins.length; ) {
+    const walkTo = (to: number) =>
+      begins
+        .slice(n, to)
+        .map((i) => signs[i])
+        .join('');
+    let end = n + 1;
+    while (end < begins.length && walks.some((walk) => walk.includes(walkTo(end + 1)))) end += 1;
+    if (end - n >= SHORTEST_RUN) mark((begins[n] ?? 0) + 1, endOf(end));
+    n = end - n >= SHORTEST_RUN ? end : n + 1;
   }
   for (let size = 2; size <= signs.length / 2; size += 1) {
     let same = 0;

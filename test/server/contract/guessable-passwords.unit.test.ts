@@ -31,6 +31,9 @@ test.each([
     'aabbaabbabab',
     '!@#$%^&*()!@',
     '🔑🔑🔑🔑🔑🔑🔑🔑🔑🔑🔑🔑',
+    'aabbccddeeff',
+    '٠١٢٣٤٥٦٧٨٩٠١',
+    'ａａｂｂｃｃ112233',
   ],
 ])('%s is a row or a repetition', async (password) => {
   expect(await fault(password)).toBe('row');
@@ -62,6 +65,11 @@ test.each([
     'sunshine2024!',
   ],
   ...['Summer2024!!', 'welcome12345!', 'administrator', 'alicewonderland', '!!football2023'],
+  // In other letters: Cyrillic ones, accents, a soft hyphen.
+  ...['pаsswоrd1234', 'pässwörd1234', 'pass\u00adword1234', 'contraseña123'],
+  // With signs or digits between.
+  ...['p.a.s.s.w.o.r.d', 'p a s s w o r d 1', 'pass-word-123', 'password password', 'admin12admin', 'Test1234Test'],
+  ...['Willkommen2026', 'Realmkeeper2026'],
 ])('%s is a common password, or one with little added', async (password) => {
   expect(await fault(password)).toBe('common');
 });
@@ -76,9 +84,25 @@ test.each([
     'remarkable smithereens',
     'ein schöner Regenbogen',
     '雨に濡れた三本の傘',
+    'дождь идёт по крышам',
+    'नदी के किनारे घर',
+    'dragon slept in the attic',
+    'password manager fan',
+    'one two three four five',
+    '9f86d081884c',
+    'xK9#mP2$vL5q',
   ],
 ])('%s is fine', async (password) => {
   expect(await fault(password)).toBe('none');
+});
+
+test('the names of where it is set are common ones there', async () => {
+  const nobody = { username: 'x', email: null };
+  const has = (password: string) => common.has(password, nobody, ['zorg', 'Zorg & Söhne']);
+  for (const password of ['Zorg2026!!!!', 'zorgzorgzorg', 'ZorgSohne2026', 'zorg-söhne-12'])
+    expect([password, await has(password)]).toEqual([password, true]);
+  expect(await has('zorg has three umbrellas')).toBe(false);
+  expect(await common.has('Zorg2026!!!!', nobody)).toBe(false);
 });
 
 test('a name of two letters, or none, is no reason to refuse', async () => {

@@ -104,6 +104,14 @@ describe.each([
   });
 });
 
+test('the realm’s own name is a common password there', async () => {
+  await server.admin.call(putSettings, { params: { realm }, body: { displayName: 'Zorg Industries' } });
+  const set = (password: string) => server.admin.call(setPassword, { params: { realm, userId }, body: { password } });
+  await expect(set('Zorg-Industries-26')).rejects.toMatchObject(refused(COMMON));
+  await expect(set(`${realm}!2026`)).rejects.toMatchObject(refused(COMMON));
+  expect((await set('zorg makes three umbrellas')).status).toBe(204);
+});
+
 test('a realm takes them where it says so, and one from before the rule goes on as it was', async () => {
   const read = async () => (await server.admin.call(getSettings, { params: { realm } })).body?.guessablePasswordCheck;
   expect(await read()).toBe(true);
