@@ -21,7 +21,8 @@ const isAddress = (address: string): boolean => {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, pathname, search, hash, username } = new URL(address);
   const safe = protocol === 'https:' || (protocol === 'http:' && loopbackHosts.has(hostname));
-  return safe && `${pathname}${search}${hash}${username}` === '/';
+  // No browser says an issuer's host with a wildcard or a dot at the end.
+  return safe && !/[*]|[.]$/.test(hostname) && `${pathname}${search}${hash}${username}` === '/';
 };
 /** As Fastify reads them, which knows three ranges by name. */
 const named = z.enum(['loopback', 'linklocal', 'uniquelocal']);

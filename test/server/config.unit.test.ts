@@ -34,6 +34,13 @@ test.each([
   expect(faultsOf({ SVC_BREACHED_PASSWORDS_URL: url })).toEqual([expect.stringContaining(fault)]);
 });
 
+test.each([
+  ...['https://*.acme.com', 'https://login.acme.com.', 'http://login.acme.com', 'https://ada:x@login.acme.com'],
+  ...['https://login.acme.com/realms', 'login.acme.com', 'https://login.acme.com\\@evil.example'],
+])('%s is no other address of the server', (address) => {
+  expect(faultsOf({ SVC_OTHER_ADDRESSES: address })).toEqual([expect.stringContaining('SVC_OTHER_ADDRESSES')]);
+});
+
 test.each(['300.1.1.1', '10.0.0.0/40', 'proxy.example.com', '10.0.0.1;10.0.0.2'])(
   '%s is no address of a proxy',
   (entry) => {

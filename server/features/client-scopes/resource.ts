@@ -30,10 +30,11 @@ export const createClientScopeResource = ({ now }: { now: () => Date }): Resourc
       references: ({ fields }) => strings(fields.claims).map((key) => ({ kind: 'claim', key, path: 'claims' })),
       link: setClaims,
       renames: {},
-      // The clients that have it under its old name would act in users' accounts.
+      // The clients that have it under its old name would act in users' accounts; and those that get it under another name would,
+      // once it has its own again.
       lendsAccounts: (_, __, changes) =>
         changes.flatMap(({ key, path, renamedFrom }) =>
-          key === ACCOUNT_SCOPE && renamedFrom !== undefined ? [join(path, 'name')] : [],
+          renamedFrom !== undefined && [key, renamedFrom].includes(ACCOUNT_SCOPE) ? [join(path, 'name')] : [],
         ),
     },
     { now },

@@ -98,6 +98,8 @@ describe('without users:write, an administrator gives no client the scope accoun
     const all = (await server.admin.call(listClientScopes, { params })).body ?? [];
     const own = all.find(({ name }) => name === 'account');
     const aside = { params: { realm, id: own?.id ?? '' } };
+    const hidden = clientManager.call(putClientScope, { ...aside, body: { name: 'account-aside' } });
+    await expect(hidden).rejects.toMatchObject(refusal('name'));
     await server.admin.call(putClientScope, { ...aside, body: { name: 'account-aside' } });
     const renamed = { params: { realm, id: scope.body?.id ?? '' }, body: { name: 'account' } };
     await expect(clientManager.call(putClientScope, renamed)).rejects.toMatchObject(refusal('name'));
