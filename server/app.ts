@@ -128,6 +128,7 @@ export async function buildApp({
     settings,
     retryDelaysSeconds,
     tried: (...of) => metrics.message(...of),
+    warn,
   });
   const federation = createFederation({
     ...shared,

@@ -41,12 +41,14 @@ export interface MessagingDeps {
   baseUrl: string;
   retryDelaysSeconds: readonly number[] | undefined;
   tried: MessageJobDeps['tried'];
+  warn: (words: string) => void;
   now: () => Date;
   newId: () => string;
 }
 
 export function createMessaging(deps: MessagingDeps) {
-  const { sql, realmSql, transact, seal, outbound, settings, enqueue, tried, retryDelaysSeconds, now, newId } = deps;
+  const { sql, realmSql, transact, seal, outbound, settings, enqueue, tried, retryDelaysSeconds, warn, now, newId } =
+    deps;
   const host = new URL(deps.baseUrl).hostname;
   const drivers: MessageDriver[] = [
     smtpDriver({ outbound, host }),
@@ -64,6 +66,7 @@ export function createMessaging(deps: MessagingDeps) {
     texts,
     limits: createLimits({ seal, now, newId }),
     enqueue: (on, messages) => enqueue(on, MESSAGE_JOB, messages),
+    warn,
     now,
     newId,
   });

@@ -1,6 +1,7 @@
 // Where a browser sees a realm's pages: what links in messages begin with, and what passkeys hang on.
 import type { FastifyRequest } from 'fastify';
 import type { RealmSettingsDto } from '../contract/settings.ts';
+import { createTellOnce } from './told-once.ts';
 
 export interface Site {
   /** A host without its port (WebAuthn, "RP ID"). */
@@ -19,9 +20,19 @@ export function siteOf(
 ): Site {
   const own = issuer === null ? undefined : new URL(issuer);
   const isConfigured = own !== undefined && (server.otherAddresses ?? []).includes(own.origin);
-  const { hostname: rpId, origin } = isConfigured && own.host === host ? own : new URL(baseUrl);
-  return { rpId, origin };
+  const usual = new URL(baseUrl);
+  if (own?.host !== host) return siteAt(usual);
+  if (isConfigured) return siteAt(own);
+  // Where the issuer only names tokens, no browser asks there.
+  if (own.host !== usual.host)
+    tellOnce(
+      `A browser asked at ${own.origin}, where a realm has its issuer, and SVC_OTHER_ADDRESSES lacks that address: the realm’s passkeys, the links of its messages and its way back from identity providers are at ${usual.origin}`,
+      (words) => server.log.warn(words),
+    );
+  return siteAt(usual);
 }
+const siteAt = ({ hostname: rpId, origin }: URL): Site => ({ rpId, origin });
+const tellOnce = createTellOnce();
 
 /**
  * Whether another site's page sent it; a program says nothing of where it comes from. Browsers leave out the origin of a form on a page

@@ -11,6 +11,7 @@ import {
 } from '../contract/user-profile.ts';
 import type { Sql } from '../db/sql.ts';
 import { comparing, loadPatterns, patternFault, patternSize } from './pattern.ts';
+import { createTellOnce } from './told-once.ts';
 
 /** Of a user, as far as a profile speaks of it. */
 export interface ProfileData {
@@ -50,18 +51,17 @@ async function readyToJudge({ attributes }: UserProfile): Promise<void> {
   if (attributes.some((attribute) => patternOf(attribute) !== undefined)) await loadPatterns();
 }
 
-const warned = new Set<string>();
-const MOST_WARNED = 1000;
+const tellOnce = createTellOnce();
 /** A pattern from before there were limits: it keeps nobody out, so its administrator has to hear of it. */
 function warnOfUnusable(realm: string, { attributes }: UserProfile): void {
   for (const attribute of attributes) {
     const pattern = patternOf(attribute);
     const fault = pattern === undefined ? undefined : patternFault(pattern);
     if (fault === undefined) continue;
-    const words = `The pattern of attribute ${attribute.name} in realm ${realm}’s user profile is not applied: it ${fault}`;
-    if (warned.has(words) || warned.size >= MOST_WARNED) continue;
-    warned.add(words);
-    process.emitWarning(words, 'UserProfileWarning');
+    tellOnce(
+      `The pattern of attribute ${attribute.name} in realm ${realm}’s user profile is not applied: it ${fault}`,
+      (words) => process.emitWarning(words, 'UserProfileWarning'),
+    );
   }
 }
 

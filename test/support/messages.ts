@@ -20,6 +20,7 @@ export function startAsking({ pool, databaseUrl, baseUrl }: TestServer, now = ()
   const outbox = createOutbox({ now, newId, consumers: [], enqueue: async () => {} });
   const transact = createTransact({ pool, outbox, committed: () => {}, strict: true });
   const outbound = createOutbound();
+  const warnings: string[] = [];
   const messaging = createMessaging({
     sql,
     realmSql: () => sql,
@@ -31,12 +32,15 @@ export function startAsking({ pool, databaseUrl, baseUrl }: TestServer, now = ()
     baseUrl,
     retryDelaysSeconds: undefined,
     tried: () => {},
+    warn: (words) => void warnings.push(words),
     now,
     newId,
   });
   // it asks alone
   queue.takes([{ ...messaging.job, concurrency: 0 }]);
   return {
+    /** What the log would say. */
+    warnings,
     /** What a job works with. */
     with: { sql, transact, send: messaging.send },
     /** In a transaction of its own, which `after` may still fail. */

@@ -7,14 +7,16 @@ import { z } from 'zod';
 import type { By } from '../../contract/events.ts';
 import { type Channel, DriverName } from '../../contract/message-drivers.ts';
 import { messages, type TemplateKey } from '../../contract/message-templates.ts';
-import { isSecret } from '../../contract/secret-placeholders.ts';
+import { addressFault, isSecret } from '../../contract/secret-placeholders.ts';
 import type { Seal } from '../../crypto/seal.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Tx } from '../../db/transact.ts';
+import { createTellOnce } from '../../domain/told-once.ts';
 import { spokenHere } from '../../http/spoken.ts';
 import type { SettingsService } from '../settings/service.ts';
 import type { Limiter } from './limits.ts';
 import { addressDigest, personDigest } from './named.ts';
+import { placementFault } from './placement.ts';
 import { devicesOf } from './push-tokens.ts';
 import { type Rendered, render } from './render.ts';
 import * as store from './store.ts';
@@ -82,6 +84,7 @@ export interface SendDeps {
   texts: Texts;
   limits: Limiter;
   enqueue(sql: Sql, messages: readonly { realm: string; id: string; channel: Channel }[]): Promise<void>;
+  warn: (words: string) => void;
   now: () => Date;
   newId: () => string;
 }
@@ -89,7 +92,8 @@ export interface SendDeps {
 /** What was done, told to whom it was done. */
 const NOTICES: ReadonlySet<string> = new Set(['new-device-email', 'account-changed-email']);
 
-export function createSend({ seal, settings, texts, limits, enqueue, now, newId }: SendDeps) {
+export function createSend({ seal, settings, texts, limits, enqueue, warn, now, newId }: SendDeps) {
+  const tellOnce = createTellOnce();
   async function recipientsOf(
     sql: Sql,
     channel: Channel,
@@ -113,6 +117,12 @@ export function createSend({ seal, settings, texts, limits, enqueue, now, newId 
   ): Promise<Words> {
     const wanted = [person?.attributes.locale?.[0], spokenHere()].filter((tag) => tag !== undefined);
     const text = await texts.of(sql, realm, templateKey, wanted);
+    const fault = text.html ? await placementFault(text.body) : addressFault(text.body);
+    if (fault !== undefined)
+      tellOnce(
+        `Messages of ${templateKey} in realm ${realm} (${text.locale}) lack a value: the template ${fault}`,
+        warn,
+      );
     const inWords = (value: Request['values'][string]): string => {
       if (value instanceof Date) return momentIn(text.locale, value);
       return typeof value === 'string' ? value : value(wordsIn(text.locale));

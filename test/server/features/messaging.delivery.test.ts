@@ -123,7 +123,7 @@ describe('a message', () => {
     expect(await events('MESSAGE_QUEUED')).toMatchObject([{ subject: { id: userId } }]);
   });
 
-  test('of an older release’s template says its code to its reader and to no other host', async () => {
+  test('of an older release’s template says its code to its reader and to no other host, and the log says once what it lacks', async () => {
     await byMail();
     await server.pool.query(
       `update message_template set html = true, content = $2
@@ -134,6 +134,10 @@ describe('a message', () => {
     await settled('sent');
     const [{ raw } = { raw: '' }] = mail.mails;
     expect(raw).toContain(`<p>${CODE}</p><img src="https://evil.example/?">`);
+    await code();
+    expect(asking.warnings).toEqual([
+      `Messages of otp-email in realm ${realm} (en) lack a value: the template has {{code}} in an address or attribute: it stands in text`,
+    ]);
   });
 
   test('is sealed while it waits', async () => {
