@@ -232,9 +232,13 @@ export function createTransact({
   };
 }
 
-/** A long transaction holds locks itself, so it also waits for them as long. */
+/**
+ * A long transaction holds locks itself, so it also waits for them as long. Its statements are large, and some are kept from ways
+ * that PostgreSQL then takes for endlessly dear: it would compile each of them first, for seconds, however few rows there are.
+ */
 const patience = (longestMs: number): Statement => statement`
-  select set_config('statement_timeout', ${String(longestMs)}, true), set_config('lock_timeout', '0', true)`;
+  select set_config('statement_timeout', ${String(longestMs)}, true), set_config('lock_timeout', '0', true),
+    set_config('jit', 'off', true)`;
 
 const isConfiguration = ({ type }: DomainEvent): boolean => eventTypes[type].configuration;
 const realmsOf = (events: readonly DomainEvent[]): string[] => [...new Set(events.map(({ realm }) => realm))].sort();
