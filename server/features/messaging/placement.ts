@@ -141,6 +141,6 @@ export async function placementFault(body: string): Promise<string | undefined> 
   const wrong = placeholders.find((_, n) => !filled.has(n));
   if (wrong === undefined) return undefined;
   return isSecret(wrong)
-    ? `has {{${wrong}}} in an address or attribute: it stands in text${wrong === 'link' ? ', or alone in the href of a link' : ''}`
+    ? `has {{${wrong}}} in an address or attribute: it stands in text${wrong === 'link' ? ', or at the beginning of the href of a link' : ''}`
     : `has {{${wrong}}} where HTML shows no text`;
 }
