@@ -91,7 +91,9 @@ const allowed: Record<string, Record<string, string>> = {
       'by the person’s id, which no two people share, in every realm; by names, its caller adds the realm',
   },
   'server/events/log.ts': {
-    '': 'forgets and amends blocks of all realms, each found by the realm and the number of another row of the statement',
+    'delete from departed_event where position <': 'events of realms that are deleted go once they are forwarded',
+    'select b.realm_id as realm, b.number as block':
+      'amends blocks, each found by the realm and the number of another row',
   },
   'server/events/retention.ts': {
     'select realm_id as realm, number, first_id': 'age deletes the oldest blocks of all realms',
