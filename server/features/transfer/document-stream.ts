@@ -9,6 +9,8 @@ export interface Slice {
   key: string;
   index: number | undefined;
   text: string | undefined;
+  /** Of an element that can't be read, where that ends nothing: why. It has no `text` then. */
+  fault?: string;
 }
 
 export interface Limits {
@@ -17,6 +19,8 @@ export interface Limits {
   /** Of one element or value of an unbounded key. */
   elementBytes: number;
   unbounded: ReadonlySet<string>;
+  /** An element of an unbounded key that is too large, too deep or not UTF-8 comes as a slice with its fault, and ends nothing. */
+  lenient?: boolean;
 }
 
 const QUOTE = 0x22;
@@ -35,9 +39,31 @@ const blank = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d 
 const malformed = (message: string, path = '') =>
   new Problem('invalid-request', `The document is not valid JSON: ${message}`, { errors: [{ path, message }] });
 
+const TOO_DEEP = `is nested deeper than ${MOST_LEVELS} levels`;
+const NO_UTF8 = 'is not UTF-8';
+export const tooLarge = (bytes: number): string => `is larger than ${bytes} bytes`;
+
 function tooDeep(path: string): Problem {
-  const message = `is nested deeper than ${MOST_LEVELS} levels`;
-  return new Problem('invalid-request', `${path} ${message}`, { errors: [{ path, message }] });
+  return new Problem('invalid-request', `${path} ${TOO_DEEP}`, { errors: [{ path, message: TOO_DEEP }] });
+}
+
+/** What is wrong with the bytes of one value before they are read as JSON. */
+export function faultOfBytes(bytes: Buffer, most: number): string | undefined {
+  if (bytes.length > most) return tooLarge(most);
+  if (!isUtf8(bytes)) return NO_UTF8;
+  let [depth, inString, escaped] = [0, false, false];
+  for (const byte of bytes) {
+    if (inString) {
+      if (escaped) escaped = false;
+      else if (byte === BACKSLASH) escaped = true;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      depth += 1;
+      if (depth > MOST_LEVELS) return TOO_DEEP;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
+  }
+  return undefined;
 }
 
 type State = 'start' | 'key-or-end' | 'key' | 'colon' | 'value' | 'after-value' | 'element' | 'after-element' | 'end';
@@ -61,33 +87,48 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
   let collecting: 'key' | 'value' | 'element' | undefined;
   let bounded = 0;
   let total = 0;
+  /** Of the element that is being collected; what is left of it is passed over. */
+  let fault: string | undefined;
+  const isForgiven = () => limits.lenient === true && collecting === 'element' && limits.unbounded.has(key);
+  function spoil(words: string): void {
+    fault ??= words;
+    pending = [];
+    heldBytes = 0;
+  }
 
   function hold(part: Buffer): void {
-    if (part.length === 0) return;
+    if (part.length === 0 || fault !== undefined) return;
     pending.push(part);
     heldBytes += part.length;
     const free = collecting !== 'key' && limits.unbounded.has(key);
     if (!free) bounded += part.length;
     if ((free && heldBytes > limits.elementBytes) || bounded > limits.bytes) {
+      if (isForgiven()) {
+        spoil(tooLarge(limits.elementBytes));
+        return;
+      }
       throw new Problem(
         'too-large',
         free
-          ? `${key}[${index}] is larger than ${limits.elementBytes} bytes`
+          ? `${key}[${index}] ${tooLarge(limits.elementBytes)}`
           : `The document is larger than ${limits.bytes} bytes, users aside`,
       );
     }
   }
-  function take(): string {
+  function held(): Buffer {
     const [only, ...more] = pending;
     const bytes = only === undefined ? Buffer.alloc(0) : more.length === 0 ? only : Buffer.concat(pending);
     pending = [];
     heldBytes = 0;
+    return bytes;
+  }
+  function textOf(bytes: Buffer): string {
     // Read leniently, it would be another text than the one that was sent.
-    if (!isUtf8(bytes)) throw malformed('is not UTF-8', collecting === 'element' ? `${key}[${index}]` : key);
+    if (!isUtf8(bytes)) throw malformed(NO_UTF8, collecting === 'element' ? `${key}[${index}]` : key);
     return bytes.toString('utf8').trim();
   }
   function gotKey(): void {
-    const parsed: unknown = parseJson(take(), '');
+    const parsed: unknown = parseJson(textOf(held()), '');
     if (typeof parsed !== 'string') throw malformed('a key must be a string');
     if (seen.has(parsed)) throw malformed('is given twice', parsed);
     if (parsed === '__proto__') throw malformed('is not a known field', parsed);
@@ -96,9 +137,14 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
     state = 'colon';
   }
   function gotPiece(): void {
-    const text = take();
-    if (text === '') throw malformed('a value is missing', key);
-    slice({ key, index: collecting === 'element' ? index : undefined, text });
+    const bytes = held();
+    if (isForgiven() && !isUtf8(bytes)) spoil(NO_UTF8);
+    if (fault === undefined) {
+      const text = textOf(bytes);
+      if (text === '') throw malformed('a value is missing', key);
+      slice({ key, index: collecting === 'element' ? index : undefined, text });
+    } else slice({ key, index, text: undefined, fault });
+    fault = undefined;
     if (collecting === 'element') index += 1;
     emptySoFar = false;
   }
@@ -132,7 +178,10 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
       if (byte === QUOTE) inString = true;
       else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         depth += 1;
-        if (depth > MOST_LEVELS) throw tooDeep(collecting === 'element' ? `${key}[${index}]` : key);
+        if (depth > MOST_LEVELS) {
+          if (!isForgiven()) throw tooDeep(collecting === 'element' ? `${key}[${index}]` : key);
+          spoil(TOO_DEEP);
+        }
       } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
         if (depth === 0) return finish(chunk, from, at);
         depth -= 1;

@@ -181,8 +181,8 @@ function asideOf(
   const { asides } = rows;
   return {
     async beforeComparing(): Promise<void> {
-      await asides.refuseRepeated(sql, realm, importId);
       if (ties) await asides.refuseUnknown(sql, realm, importId);
+      await asides.refuseRepeated(sql, realm, importId);
     },
     async afterComparing(): Promise<void> {
       await asides.refuseManaged(sql, realm, importId);

@@ -9,7 +9,7 @@ const AFTER = ',"requiredActions":';
 
 /** @param rows users as an export has them: an object a line, behind a comma */
 export async function* withUnfit(rows: AsyncIterable<Buffer>, profile: UserProfile): AsyncGenerator<Buffer> {
-  for await (const line of lines(rows, Number.POSITIVE_INFINITY)) {
+  for await (const line of lines(rows)) {
     const faults = profileFaults(profile, { by: 'document', before: undefined, after: JSON.parse(line.slice(1)) });
     const paths = JSON.stringify(faults.map(({ path }) => path).sort());
     const marked = faults.length === 0 ? line : line.replace(AFTER, () => `,"olderThanProfile":${paths}${AFTER}`);

@@ -7,7 +7,7 @@ import { principalOf } from '../../domain/principal.ts';
 import { bind } from '../../http/bind.ts';
 import { untilClosed } from './routes.ts';
 import type { UserImport } from './user-import.ts';
-import { elements, lines } from './user-rows.ts';
+import { elements, lineRows } from './user-rows.ts';
 
 const NDJSON = 'application/x-ndjson';
 
@@ -23,7 +23,7 @@ export function userImportRoutes(app: FastifyInstance, importRows: UserImport): 
         const { body } = request;
         if (!(body instanceof Readable))
           throw new Problem('unsupported-media-type', `Send the users as application/json or ${NDJSON}`);
-        const rows = request.headers['content-type']?.startsWith(NDJSON) ? lines : elements;
+        const rows = request.headers['content-type']?.startsWith(NDJSON) ? lineRows : elements;
         try {
           const signal = untilClosed(reply);
           return await importRows({

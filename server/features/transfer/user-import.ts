@@ -9,14 +9,14 @@ import type { Credentials } from '../credentials/service.ts';
 import { parseJson } from './document-stream.ts';
 import type { Row } from './rows.ts';
 import type { ImportRequest, Transfer } from './service.ts';
-import { lines } from './user-rows.ts';
+import { lines, type RowText } from './user-rows.ts';
 
 /** At once: they stand in memory, and their passwords are hashed side by side. */
 const PIECE = 1000;
 const PIECE_LENGTH = 4 * 1024 * 1024;
 
 export type UserImportRequest = Pick<ImportRequest, 'principal' | 'by' | 'realm' | 'signal' | 'body'> & {
-  rows(body: AsyncIterable<Buffer>): AsyncIterable<string>;
+  rows(body: AsyncIterable<Buffer>): AsyncIterable<RowText>;
   atomic: boolean;
 };
 
@@ -29,7 +29,8 @@ const query = { manager: 'import', dryRun: false, prune: false, force: false };
 
 export function createUserImport({ transfer, credentials }: UserImportDeps) {
   /** A user as a document has it: a plain password becomes the credential that it is from here on. */
-  async function read(realm: string, text: string): Promise<{ value: unknown } | { errors: FieldError[] }> {
+  async function read(realm: string, { text, fault }: RowText): Promise<{ value: unknown } | { errors: FieldError[] }> {
+    if (fault !== undefined) return { errors: [{ path: '', message: fault }] };
     let value: unknown;
     try {
       value = parseJson(text, '');
@@ -49,7 +50,7 @@ export function createUserImport({ transfer, credentials }: UserImportDeps) {
     return { value: { ...user, credentials: [...others, { type: 'password', phc, temporary }] } };
   }
 
-  async function* rowsOf(realm: string, texts: AsyncIterable<string>): AsyncGenerator<Row[]> {
+  async function* rowsOf(realm: string, texts: AsyncIterable<RowText>): AsyncGenerator<Row[]> {
     let n = 0;
     for await (const piece of pieces(texts)) {
       const first = n;
@@ -132,11 +133,11 @@ async function actionsIn(changes: AsyncIterable<Buffer>): Promise<Map<string, Ac
 const taken = (rows: readonly Taken[], actions: ReadonlyMap<string, Action>): TakenRow[] =>
   rows.map(({ n, username }) => ({ row: n, username, action: actions.get(username.toLowerCase()) ?? 'unchanged' }));
 
-async function* pieces(rows: AsyncIterable<string>): AsyncGenerator<string[]> {
-  let piece: string[] = [];
+async function* pieces(rows: AsyncIterable<RowText>): AsyncGenerator<RowText[]> {
+  let piece: RowText[] = [];
   let length = 0;
   for await (const row of rows) {
-    length += row.length;
+    length += row.text?.length ?? 0;
     if (piece.push(row) < PIECE && length < PIECE_LENGTH) continue;
     yield piece;
     piece = [];

@@ -16,6 +16,16 @@ const COLUMNS =
   '(realm_id, import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
   'required_actions, roles, groups, client_roles, credentials, identities, created_at, older_than_profile, declared, action, changes)';
 
+/** Of one row. */
+const MOST_ERRORS = 100;
+const LONGEST_WORDS = 1000;
+/** A path names the row's own fields, in which anything can stand; PostgreSQL keeps no NUL. */
+const cut = (text: string): string => {
+  const short = text.length > LONGEST_WORDS ? `${text.slice(0, LONGEST_WORDS)}…` : text;
+  return short.toWellFormed().replaceAll('\0', '\uFFFD');
+};
+const storable = ({ path, message }: FieldError): FieldError => ({ path: cut(path), message: cut(message) });
+
 /** Users of one document on their way in. */
 export interface Stage extends UserSink {
   importId: string;
@@ -84,7 +94,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
     const unknown = Array.from({ length: 14 }, () => null);
     const unreadable = (n: number, errors: readonly FieldError[]): Value[] => [
       ...[realm, importId, n, newId(), '', ...unknown],
-      ...['{}', 'unreadable', JSON.stringify(errors)],
+      ...['{}', 'unreadable', JSON.stringify(errors.slice(0, MOST_ERRORS).map(storable))],
     ];
     return {
       importId,

@@ -208,6 +208,76 @@ test('text that isn’t a user, and what can’t be stored, is told of its row a
   });
 });
 
+const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+const spoiled: [what: string, row: string | Buffer, path: string, message: string][] = [
+  ['a NUL in a field’s name', '{"username":"x","\\u0000":1}', '\uFFFD', 'is not a known field'],
+  [
+    'a NUL in an attribute’s name',
+    '{"username":"x","attributes":{"\\u0000":["1"]}}',
+    'attributes.\uFFFD',
+    'has a key that must not',
+  ],
+  ['more than a megabyte', `{"username":"x","firstName":"${'x'.repeat(1024 * 1024)}"}`, '', 'is larger than'],
+  ['a very long name of a field', `{"username":"x","${'x'.repeat(500_000)}":1}`, `${'x'.repeat(1000)}…`, 'not a known'],
+  ['a hundred thousand levels', deep(100_000), '', 'is nested deeper than 100 levels'],
+  ['levels with half a pair', `{"username":"x","attributes":${deep(9000)},"firstName":"\\ud800"}`, '', 'nested deeper'],
+  ['bytes that are no UTF-8', Buffer.from('{"username":"Zürich"}', 'latin1'), '', 'is not UTF-8'],
+];
+
+test.each(spoiled)('a row with %s is told by itself, in a list and in lines', async (_, row, path, message) => {
+  const rows = ['{"username":"before"}', row, '{"username":"behind"}'].map((one) => Buffer.from(one as string));
+  const joined = (by: string) => Buffer.concat(rows.flatMap((one, i) => (i === 0 ? [one] : [Buffer.from(by), one])));
+  const list = Buffer.concat([Buffer.from('['), joined(','), Buffer.from(']')]);
+  for (const [type, body] of [
+    ['application/json', list],
+    ['application/x-ndjson', joined('\n')],
+  ] as const) {
+    const ask = (query: string) =>
+      admin.fetch(`/admin/realms/${realm}/users/import${query}`, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body,
+      });
+    const whole = await ask('?atomic=true');
+    expect([whole.status, await whole.text()]).toEqual([400, expect.stringContaining('"users[1]')]);
+    expect(await (await ask('')).json()).toMatchObject({
+      failed: 1,
+      rows: [
+        { row: 0, username: 'before' },
+        { row: 2, username: 'behind' },
+      ],
+      failures: [{ row: 1, errors: [{ path, message: expect.stringContaining(message) }] }],
+    });
+  }
+  expect(await people()).toEqual(['before', 'behind']);
+});
+
+test('a mark of the byte order before all rows is none of theirs', async () => {
+  for (const [type, body] of [
+    ['application/json', '\uFEFF[{"username":"a"}]'],
+    ['application/x-ndjson', '\uFEFF{"username":"b"}\n'],
+  ] as const)
+    await admin.fetch(`/admin/realms/${realm}/users/import`, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body,
+    });
+  expect(await people()).toEqual(['a', 'b']);
+});
+
+test('a row that names what isn’t there keeps no name from another', async () => {
+  const { told, taken } = await send([
+    { username: 'ada', email: 'ada@example.test', roles: ['nope'] },
+    { username: 'ada' },
+    { username: 'bob', email: 'ada@example.test' },
+  ]);
+  expect(told).toEqual([[0, 'roles', 'there is no role nope']]);
+  expect(taken).toEqual([
+    [1, 'created'],
+    [2, 'created'],
+  ]);
+});
+
 test('many bad rows among many good ones are counted all, and the first thousand told', async () => {
   const rows = Array.from({ length: 6000 }, (_, i) => ({
     username: `user-${i}`,
