@@ -32,19 +32,19 @@ Examples
 
 const UNDEFINED_TABLE = '42P01';
 
-interface Asked {
+interface Options {
   help: boolean;
   username: string | undefined;
   resetsFlow: boolean;
 }
-function askedIn(args: string[]): Asked | undefined {
+function askedIn(args: string[]): Options | undefined {
   try {
-    const options = {
+    const known = {
       username: { type: 'string' },
       'reset-flow': { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     } as const;
-    const { help = false, username, 'reset-flow': resetsFlow = false } = parseArgs({ args, options }).values;
+    const { help = false, username, 'reset-flow': resetsFlow = false } = parseArgs({ args, options: known }).values;
     const isName = username === undefined || Username.safeParse(username).success;
     return isName ? { help, username, resetsFlow } : undefined;
   } catch {
@@ -52,7 +52,7 @@ function askedIn(args: string[]): Asked | undefined {
   }
 }
 
-async function recover({ username: wanted, resetsFlow }: Asked): Promise<void> {
+async function recover({ username: wanted, resetsFlow }: Options): Promise<void> {
   const config = parseConfig({ ...process.env, SVC_DRAIN_SECONDS: '0' });
   const { DATABASE_URL: databaseUrl, SVC_MASTER_KEY: masterKey, SVC_BOOTSTRAP_ADMIN_USERNAME: usual } = config;
   if (!databaseUrl || !masterKey)
