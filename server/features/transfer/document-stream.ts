@@ -9,7 +9,7 @@ export interface Slice {
   key: string;
   index: number | undefined;
   text: string | undefined;
-  /** Of an element that can't be read, where that ends nothing: why. It has no `text` then. */
+  /** Of what can't be read, where that ends nothing: why. It has no `text` then. */
   fault?: string;
 }
 
@@ -19,7 +19,7 @@ export interface Limits {
   /** Of one element or value of an unbounded key. */
   elementBytes: number;
   unbounded: ReadonlySet<string>;
-  /** An element of an unbounded key that is too large, too deep or not UTF-8 comes as a slice with its fault, and ends nothing. */
+  /** What is too deep or not UTF-8 comes as a slice with its fault and ends nothing, as does an element of an unbounded key that is too large. */
   lenient?: boolean;
 }
 
@@ -87,9 +87,9 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
   let collecting: 'key' | 'value' | 'element' | undefined;
   let bounded = 0;
   let total = 0;
-  /** Of the element that is being collected; what is left of it is passed over. */
+  /** Of the piece that is being collected; what is left of it is passed over. */
   let fault: string | undefined;
-  const isForgiven = () => limits.lenient === true && collecting === 'element' && limits.unbounded.has(key);
+  const isForgiven = () => limits.lenient === true && collecting !== 'key';
   function spoil(words: string): void {
     fault ??= words;
     pending = [];
@@ -103,7 +103,7 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
     const free = collecting !== 'key' && limits.unbounded.has(key);
     if (!free) bounded += part.length;
     if ((free && heldBytes > limits.elementBytes) || bounded > limits.bytes) {
-      if (isForgiven()) {
+      if (isForgiven() && free && collecting === 'element') {
         spoil(tooLarge(limits.elementBytes));
         return;
       }
@@ -139,11 +139,12 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
   function gotPiece(): void {
     const bytes = held();
     if (isForgiven() && !isUtf8(bytes)) spoil(NO_UTF8);
+    const place = { key, index: collecting === 'element' ? index : undefined };
     if (fault === undefined) {
       const text = textOf(bytes);
       if (text === '') throw malformed('a value is missing', key);
-      slice({ key, index: collecting === 'element' ? index : undefined, text });
-    } else slice({ key, index, text: undefined, fault });
+      slice({ ...place, text });
+    } else slice({ ...place, text: undefined, fault });
     fault = undefined;
     if (collecting === 'element') index += 1;
     emptySoFar = false;

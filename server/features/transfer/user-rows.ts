@@ -17,10 +17,9 @@ export async function* elements(body: AsyncIterable<Buffer>): AsyncGenerator<Row
   const splitter = createSplitter({
     limits,
     slice({ index, text, fault }) {
-      if (fault !== undefined) rows.push({ fault });
-      else if (text === undefined) return;
-      else if (index === undefined) throw new Problem('invalid-request', 'The body must be a list of users');
-      else rows.push({ text });
+      if (text === undefined && fault === undefined) return;
+      if (index === undefined) throw new Problem('invalid-request', 'The body must be a list of users');
+      rows.push(text === undefined ? { fault: fault ?? '' } : { text });
     },
   });
   splitter.write(Buffer.from(`{"${KEY}":`));

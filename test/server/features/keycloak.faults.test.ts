@@ -310,3 +310,21 @@ test.each([
   await expect(importKeycloak(admin, 'none', body)).rejects.toThrow(why);
   expect((await admin.fetch('/admin/realms/none')).status).toBe(404);
 });
+
+test('what is nested too deep to be kept is told, and what stands beside it comes', async () => {
+  const deep = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+  const nested = Array.from({ length: 60 }).reduce<object>((inner, _, i) => ({ name: `g${i}`, subGroups: [inner] }), {
+    name: 'innermost',
+  });
+  const { realm, told, document } = await imported({
+    realm: 'faulty',
+    attributes: { odd: deep(120) },
+    roles: { realm: [{ name: 'clerk' }] },
+    groups: [{ name: 'first' }, nested, { name: 'last' }],
+    users: [{ username: 'ada' }, { username: 'bob', attributes: { odd: deep(120) } }, { username: 'cy' }],
+  });
+  const why = 'can’t be read: is nested deeper than 100 levels';
+  expect(told).toEqual({ attributes: why, 'groups[1]': why, 'users[1]': why });
+  expect(names(document.groups, 'path')).toEqual(['/first', '/last']);
+  expect((await usersOf(realm)).map(({ username }) => username)).toEqual(['ada', 'cy']);
+});

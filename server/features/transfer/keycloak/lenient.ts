@@ -20,6 +20,9 @@ const pathText = (path: readonly Key[]): string =>
     '',
   );
 
+const valueAt = (root: unknown, path: readonly Key[]): unknown =>
+  path.reduce<unknown>((at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined), root);
+
 /** The path with the places that list elements had in the file. */
 function inFile(root: unknown, path: readonly Key[], indices: Indices): Key[] {
   let at: unknown = root;
@@ -81,9 +84,11 @@ export function readLeniently<S extends z.ZodType>(
     const cuts: Cuts = new Map();
     for (const { path, message } of faults.values()) {
       const there = inFile(value, path, indices);
+      // What was no JSON stands as undefined, and was told when it was read.
+      const isTold = valueAt(value, path) === undefined;
       const length = noteCut(value, path, cuts);
       const lacks = length < path.length ? `${pathText(path.slice(length))} ` : '';
-      tell(pathText(there.slice(0, length)), `can’t be read: ${lacks}${message}`);
+      if (!isTold || length < path.length) tell(pathText(there.slice(0, length)), `can’t be read: ${lacks}${message}`);
       if (length === 0) return undefined;
     }
     cutAll(cuts, indices);

@@ -7,6 +7,7 @@ import { type FieldError, Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { readProfile } from '../../../domain/user-profile.ts';
 import type { RealmPart } from '../../../resource/part.ts';
+import type { Slice } from '../document-stream.ts';
 import type { Imported, ImportRequest, Transfer } from '../service.ts';
 import { issuersIn } from './document.ts';
 import { MIB, MOST_HELD, piecesOf } from './files.ts';
@@ -156,12 +157,15 @@ async function* translated(
       file = fresh(number);
       continue;
     }
-    const { key, index, text } = slice;
-    if (key !== 'users') {
+    const { key, index, text, fault } = slice;
+    if (fault !== undefined && key === 'users' && index !== undefined) {
+      const path = `users[${index}]`;
+      notes.add({ kind: 'user', key: path, path, file: number }, `can’t be read: ${fault}`);
+    } else if (key !== 'users') {
       file.config ||= !OF_USERS.has(key);
       keep(file, slice, notes);
-    } else if (text !== undefined) {
-      if (index === undefined) {
+    } else if (text !== undefined || fault !== undefined) {
+      if (index === undefined || text === undefined) {
         notes.add({ kind: 'realm', key: name, field: 'users', path: 'users', file: number }, 'is no list');
         continue;
       }
@@ -199,11 +203,7 @@ const fresh = (file: number): Source => ({ file, fields: {}, users: [], config: 
 const nameOf = ({ fields: { realm } }: Source): string => (typeof realm === 'string' ? realm : '');
 const refused = (message: string) => new Problem('invalid-request', message, { errors: [{ path: '', message }] });
 
-function keep(
-  { fields, file }: Source,
-  { key, index, text }: { key: string; index: number | undefined; text: string | undefined },
-  notes: Notes,
-): void {
+function keep({ fields, file }: Source, { key, index, text, fault }: Slice, notes: Notes): void {
   // People's data in a directory: only that there is some matters.
   if (key === 'federatedUsers') {
     fields[key] = text === undefined ? [] : ['***'];
@@ -211,8 +211,9 @@ function keep(
   }
   const path = index === undefined ? key : `${key}[${index}]`;
   const tell = (why: string) => notes.add({ kind: 'realm', key: '', field: path, path, file }, why);
+  if (fault !== undefined) tell(`can’t be read: ${fault}`);
   const value = text === undefined ? undefined : parseExported(text, tell);
-  if (index === undefined) fields[key] = text === undefined ? [] : value;
+  if (index === undefined) fields[key] = text === undefined && fault === undefined ? [] : value;
   else {
     const list = fields[key];
     // what can't be read keeps its place
