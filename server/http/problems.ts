@@ -56,14 +56,11 @@ interface Issue {
   keys?: readonly string[] | undefined;
 }
 
-/** Unknown keys that an answer names: a body may have thousands. */
-const MOST_UNKNOWN = 100;
-
 /** A field error of one zod issue; an unknown key is named itself. */
 export function fieldErrors(issue: Issue): FieldError[] {
   const base = pathOf(issue.path);
   if (issue.code !== 'unrecognized_keys') return [{ path: base, message: issue.message }];
-  return (issue.keys ?? []).slice(0, MOST_UNKNOWN).map((key) => ({
+  return (issue.keys ?? []).map((key) => ({
     path: base === '' ? key : `${base}.${key}`,
     message: 'is not a known field',
   }));
@@ -77,10 +74,13 @@ const pathIn = (instancePath: string) =>
     .filter((part) => part !== '')
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 
+/** An answer names no more unknown keys of one object: a body may have thousands. */
+const MOST_UNKNOWN = 100;
+
 function fieldsOf(error: unknown): FieldError[] {
   if (!hasZodFastifySchemaValidationErrors(error)) return [];
   return error.validation.flatMap(({ keyword, instancePath, message = '', params }) => {
-    const keys = UnknownKeys.safeParse(params).data?.keys;
+    const keys = UnknownKeys.safeParse(params).data?.keys.slice(0, MOST_UNKNOWN);
     return fieldErrors({ code: keyword, path: pathIn(instancePath), message, keys });
   });
 }

@@ -53,6 +53,7 @@ const how: Record<string, [begins: string, how: string][]> = {
     ['docker buildx', 'test/node/node.long.test.ts'],
   ],
   'charts/realmkeeper/README.md': [['helm install', NEEDS.cluster]],
+  'docs/administrators.md': [['npm run recover-admin', 'test/server/recover-admin.test.ts']],
   'docs/audit.md': [['realmctl events verify', 'test/server/features/events.verify.test.ts']],
   'docs/authorization-services.md': [
     ['curl $ADMIN', 'test/server/features/authorization-services.test.ts'],
