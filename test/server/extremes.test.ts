@@ -1,4 +1,4 @@
-// Each field of each operation at one of its extremes, another one at each field; all of them: extremes.long.test.ts.
+// Each field of each operation at one of its extremes, another one at each field; three: extremes.long.test.ts.
 import { extremesTests } from '../support/extremes-tests.ts';
 
 extremesTests(1);
