@@ -76,7 +76,7 @@ test('names that nobody has, and people without a password, cost what the realmâ
     expect(await costly(some.slice(0, 3).map((name) => `${name}@example.com`))).toHaveLength(3);
   }
   expect(await costly(names('nobody', 10), 'fresh')).toEqual([]);
-}, 120_000);
+}, 300_000);
 
 test('each kind has the share of its people, and a name that went over to todayâ€™s never comes back', () => {
   const others = [
