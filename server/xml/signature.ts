@@ -17,6 +17,9 @@ const SIGNED_INFO: XmlLimits = { bytes: 32 * 1024, elements: 16, attributes: 64,
 const MOST_PREFIXES = 32;
 /** Of a provider or client: each may cost a verification. */
 const MOST_CERTIFICATES = 10;
+/** In bits. */
+const LARGEST_KEY = 8192;
+const LARGEST_EXPONENT = 2n ** 32n;
 
 /** Algorithms that aren't here are no longer safe, or are for another kind of key. */
 const signatureAlgorithms = new Map([
@@ -61,9 +64,15 @@ export function keysOf(certificates: readonly string[]): KeyObject[] {
   const keys = certificates
     .slice(0, MOST_CERTIFICATES)
     .map((certificate) => new X509Certificate(certificate).publicKey)
-    .filter(({ asymmetricKeyType }) => asymmetricKeyType === 'rsa');
-  if (keys.length === 0) throw new XmlError('The certificate’s key is not RSA');
+    .filter(isUsable);
+  if (keys.length === 0) throw new XmlError('The certificate’s key is not RSA of at most 8,192 bits');
   return keys;
+}
+
+/** Anybody's message may be verified by each key: one of 16,384 bits with a long exponent takes 6 ms. */
+function isUsable({ asymmetricKeyType, asymmetricKeyDetails: details }: KeyObject): boolean {
+  const { modulusLength = 0, publicExponent = 0n } = details ?? {};
+  return asymmetricKeyType === 'rsa' && modulusLength <= LARGEST_KEY && publicExponent <= LARGEST_EXPONENT;
 }
 
 /** Whether one of the keys has signed the text by an algorithm of XML Signature that is safe. */

@@ -46,6 +46,13 @@ function der(tag: number, ...parts: Buffer[]): Buffer {
 /** RSA, with its certificate. */
 export function samlKeyPair(): { certificate: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return {
+    certificate: certificateOf(publicKey, privateKey),
+    key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
+  };
+}
+
+export function certificateOf(publicKey: KeyObject, signer: KeyObject): string {
   const sha256WithRsa = der(0x30, der(0x06, Buffer.from('2a864886f70d01010b', 'hex')), der(0x05));
   const name = der(0x30, der(0x31, der(0x30, der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from('wiki')))));
   const validity = der(0x30, ...['20260101000000Z', '20660101000000Z'].map((at) => der(0x18, Buffer.from(at))));
@@ -58,13 +65,10 @@ export function samlKeyPair(): { certificate: string; key: string } {
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
   );
-  const signature = der(0x03, Buffer.from([0]), sign('sha256', content, privateKey));
+  const signature = der(0x03, Buffer.from([0]), sign('sha256', content, signer));
   const whole = der(0x30, content, sha256WithRsa, signature).toString('base64');
   const lines = whole.match(/.{1,64}/g)?.join('\n');
-  return {
-    certificate: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
-    key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
-  };
+  return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
 }
 
 const XENC = 'http://www.w3.org/2001/04/xmlenc#';

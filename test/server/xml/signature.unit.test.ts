@@ -1,9 +1,9 @@
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { expect, test } from 'vitest';
 import xmlCrypto from 'xml-crypto';
 import { MESSAGE, METADATA, parseDocument, XmlError } from '../../../server/xml/document.ts';
 import { readSigned } from '../../../server/xml/signature.ts';
-import { metadataOf, SAML_CERTIFICATE, samlKeyPair, signedXml } from '../../support/saml.ts';
+import { certificateOf, metadataOf, SAML_CERTIFICATE, samlKeyPair, signedXml } from '../../support/saml.ts';
 import { EXCLUSIVE, INCLUSIVE } from '../../support/worst-inputs.ts';
 
 const pair = samlKeyPair();
@@ -33,6 +33,16 @@ test('what another key signed, or nobody, or what was changed since, is refused'
   expect(read(plain)).toBe('The XML is not signed');
   expect(read(good.replace('/acs"', '/stolen"'))).toBe(WRONG);
   expect(read(signedXml(plain, samlKeyPair().key))).toBe(WRONG);
+});
+
+test.each([
+  ['of 16,384 bits', 16_384, 'AQAB'],
+  ['with an exponent of 64 bits', 2048, Buffer.alloc(8, 0xff).toString('base64url')],
+])('a key %s, with which each message costs much, verifies none', (_, bits, e) => {
+  const n = Buffer.alloc(bits / 8, 0xff).toString('base64url');
+  const large = certificateOf(createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }), createPrivateKey(pair.key));
+  expect(read(good, large)).toContain('not RSA of at most 8,192 bits');
+  expect(readSigned(parseDocument(good, METADATA), [large, pair.certificate]).name).toBe('EntityDescriptor');
 });
 
 test('a signature by SHA-1 is refused', () => {
