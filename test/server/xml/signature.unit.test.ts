@@ -40,7 +40,10 @@ test.each([
   ['with an exponent of 64 bits', 2048, Buffer.alloc(8, 0xff).toString('base64url')],
 ])('a key %s, with which each message costs much, verifies none', (_, bits, e) => {
   const n = Buffer.alloc(bits / 8, 0xff).toString('base64url');
-  const large = certificateOf(createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }), createPrivateKey(pair.key));
+  const large = certificateOf(
+    createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }),
+    createPrivateKey(pair.key),
+  );
   expect(read(good, large)).toContain('not RSA of at most 8,192 bits');
   expect(readSigned(parseDocument(good, METADATA), [large, pair.certificate]).name).toBe('EntityDescriptor');
 });
