@@ -50,23 +50,20 @@ export const refuseUser = (
 
 /** Of several rows that declare one username or one address, the first stays. Before the rows are compared with the realm. */
 export async function refuseRepeated(sql: Sql, realm: string, importId: string): Promise<void> {
-  await refuse(
-    sql,
-    realm,
-    importId,
-    fragment`select n, 'username' as path, 'declares ' || username || ' again: row ' || first || ' does already' as message from (
-      select n, username, min(n) over (partition by lower(username)) as first
-      from ${staging(realm, importId)} where realm_id = ${realm} and action = 'create') d where n > first`,
-  );
-  await refuse(
-    sql,
-    realm,
-    importId,
-    fragment`select n, 'email' as path, 'declares ' || email || ' again: row ' || first || ' does already' as message from (
-      select n, email, min(n) over (partition by lower(email)) as first
-      from ${staging(realm, importId)} where realm_id = ${realm} and email is not null and action = 'create') d
-      where n > first`,
-  );
+  const columns: [path: string, name: Fragment][] = [
+    ['username', fragment`username`],
+    ['email', fragment`email`],
+  ];
+  for (const [path, name] of columns)
+    await refuse(
+      sql,
+      realm,
+      importId,
+      fragment`select n, ${path}::text as path, 'declares ' || name || ' again: row ' || first || ' does already' as message from (
+        select n, ${name} as name, min(n) over (partition by lower(${name})) as first
+        from ${staging(realm, importId)} where realm_id = ${realm} and ${name} is not null and action = 'create') d
+        where n > first`,
+    );
 }
 
 /** Rows that name a role, a group, a client's role or an identity provider that isn't there. Before they are compared. */
