@@ -55,8 +55,7 @@ import { coverage } from './features/users/service.ts';
 import { deliveryRoutes } from './features/webhooks/routes.ts';
 import { createWebhooks, type WebhooksDeps } from './features/webhooks/service.ts';
 import type { Federation } from './federation.ts';
-import type { BodyTime } from './http/body-time.ts';
-import { openHttp } from './http/fastify.ts';
+import { type HttpOptions, openHttp } from './http/fastify.ts';
 import type { Surface } from './http/on-demand.ts';
 import type { Outbound } from './http/outbound.ts';
 import type { Messaging } from './messaging.ts';
@@ -93,7 +92,7 @@ export interface AdminApiDeps {
   resolveTxt: ResolveTxt;
   outbound: Pick<Outbound, 'fetch'>;
   /** Of the application that hands requests over. */
-  bodyTime: BodyTime;
+  listener: Omit<HttpOptions, 'requests' | 'ready'>;
   now: () => Date;
   newId: () => string;
 }
@@ -102,7 +101,6 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
   const { config, sql, transact, seal, log, realms, settings, keys, people, access, metrics, denied, now, newId } =
     deps;
   const { baseUrl } = config;
-  const { bodyTime } = deps;
   const signIn = deps.adminSignIn;
   const { passwords, credentials, enrolments, registry } = people;
   const realmExists = realms.exists;
@@ -142,13 +140,7 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     newId,
   });
 
-  const app = await openHttp({
-    log,
-    trustProxy: config.SVC_TRUST_PROXY ?? false,
-    otherAddresses: config.SVC_OTHER_ADDRESSES,
-    requests: 'admin',
-    bodyTime,
-  });
+  const app = await openHttp({ ...deps.listener, requests: 'admin' });
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));
   countRequests(app, metrics.request);

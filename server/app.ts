@@ -21,7 +21,7 @@ import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.
 import { createAccess } from './features/admin-access/service.ts';
 import { createAdminSignIn } from './features/admin-access/sign-in.ts';
 import { agentReviews } from './features/agents/reviews.ts';
-import { createRecovery, type Recovery } from './features/bootstrap/recovery.ts';
+import type { Recovery } from './features/bootstrap/recovery.ts';
 import { type Bootstrapped, createBootstrap } from './features/bootstrap/service.ts';
 import { seedClientScopes } from './features/client-scopes/seed.ts';
 import { createClientActivity } from './features/clients/activity.ts';
@@ -47,7 +47,7 @@ import { deliveryJob } from './features/webhooks/delivery.ts';
 import { createFederation } from './federation.ts';
 import { createBodyTime } from './http/body-time.ts';
 import { trackConnections } from './http/connections.ts';
-import { openHttp } from './http/fastify.ts';
+import { type HttpOptions, openHttp } from './http/fastify.ts';
 import { onDemand } from './http/on-demand.ts';
 import { type ApiDocumentation, describeRoutes } from './http/openapi.ts';
 import { answerReady } from './http/ready.ts';
@@ -289,15 +289,13 @@ export async function buildApp({
   ]);
 
   const ready = answerReady(protocol.ready, metrics.request);
-  const bodyTime = createBodyTime(bodyMs);
-  const http = await openHttp({
+  const listener: Omit<HttpOptions, 'requests' | 'ready'> = {
     log,
     trustProxy: config.SVC_TRUST_PROXY ?? false,
     otherAddresses: config.SVC_OTHER_ADDRESSES,
-    requests: 'req',
-    ready,
-    bodyTime,
-  });
+    bodyTime: createBodyTime(bodyMs),
+  };
+  const http = await openHttp({ ...listener, requests: 'req', ready });
   const admin = await onDemand(http, '/admin', async () => {
     const { createAdminApi } = await import('./admin-api.ts');
     return createAdminApi({
@@ -321,7 +319,7 @@ export async function buildApp({
       denied,
       enqueue: enqueueDeliveries,
       resolveTxt: resolveTxt ?? systemResolveTxt,
-      bodyTime,
+      listener,
     });
   });
   countRequests(http, metrics.request);
@@ -360,15 +358,20 @@ export async function buildApp({
       for (const warning of warnings) warn(warning);
       return started;
     },
-    recoverAdministrator: createRecovery({
-      ...shared,
-      ...{ access, passwords, credentials, readKeys },
-      keeperOf: (...of) => federation.source.keeperOf(...of),
-      insertUser: insertNamed,
-      enableUser: enable,
-      resetFlow: resetFlow({ newId, registry }),
-      bindFlow,
-    }),
+    async recoverAdministrator(...wanted) {
+      // of its own program alone: no start of a server loads it
+      const { createRecovery } = await import('./features/bootstrap/recovery.ts');
+      const recover = createRecovery({
+        ...shared,
+        ...{ access, passwords, credentials, readKeys },
+        keeperOf: (...of) => federation.source.keeperOf(...of),
+        insertUser: insertNamed,
+        enableUser: enable,
+        resetFlow: resetFlow({ newId, registry }),
+        bindFlow,
+      });
+      return recover(...wanted);
+    },
     async work() {
       audit.start();
       clientActivity.start();

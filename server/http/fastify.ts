@@ -55,14 +55,7 @@ const none = (): never => {
 };
 export const zodAlone = { compilersFactory: { buildValidator: none, buildSerializer: none } };
 
-export async function openHttp({
-  log,
-  trustProxy,
-  otherAddresses = [],
-  requests,
-  ready,
-  bodyTime = createBodyTime(),
-}: {
+export interface HttpOptions {
   log: FastifyBaseLogger;
   /** Proxies whose forwarding headers count; false: none. */
   trustProxy: string[] | false;
@@ -74,7 +67,16 @@ export async function openHttp({
   ready?: Ready;
   /** Where another application hands requests over, it is that one's, which watches them. */
   bodyTime?: BodyTime;
-}): Promise<FastifyInstance> {
+}
+
+export async function openHttp({
+  log,
+  trustProxy,
+  otherAddresses = [],
+  requests,
+  ready,
+  bodyTime = createBodyTime(),
+}: HttpOptions): Promise<FastifyInstance> {
   let seen = 0;
   const http: FastifyInstance = Fastify({
     loggerInstance: log,
