@@ -1396,7 +1396,7 @@ create table scim_link (
   constraint scim_link_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'group'::text]))),
   constraint scim_link_realm_id_target_id_fkey FOREIGN KEY (realm_id, target_id) REFERENCES scim_target(realm_id, id) ON DELETE CASCADE
 );
-CREATE INDEX scim_link_due ON scim_link USING btree (realm_id, target_id, kind, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX scim_link_due ON scim_link USING btree (realm_id, target_id, kind DESC, due_at) WHERE (due_at IS NOT NULL);
 
 create table scim_link_member (
   realm_id text not null,

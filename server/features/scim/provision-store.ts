@@ -183,10 +183,16 @@ const removeErased = (
     and not exists (select from scim_link l where l.realm_id = t.realm_id and l.target_id = t.id and l.kind = 'user'
       and l.remote_id = r.remote_id)`;
 
-/** What was claimed and not tried. */
-export const release = (sql: Sql, realm: string, target: string, objects: readonly string[]) => sql`
-  update scim_link set claimed_until = null
-  where realm_id = ${realm} and target_id = ${target} and object_id = any(${objects}::uuid[])`;
+/** Links that were claimed and not tried are free again. By the whole key: a target may have a link per user. */
+export const release = (
+  sql: Sql,
+  realm: string,
+  target: string,
+  links: readonly Pick<Link, 'kind' | 'object_id'>[],
+) => sql`
+  update scim_link l set claimed_until = null
+  from jsonb_to_recordset(${JSON.stringify(links)}::jsonb) as r (kind text, object_id uuid)
+  where l.realm_id = ${realm} and l.target_id = ${target} and l.kind = r.kind and l.object_id = r.object_id`;
 
 export interface MemberStep {
   group_id: string;

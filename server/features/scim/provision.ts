@@ -151,7 +151,7 @@ export function createScimProvisioning({ sql, outbound, openSecret, enqueue, now
       }
     }
     await store.finish(sql, realm, target, now(), results);
-    const left = ordered.slice(results.length).map((link) => link.object_id);
+    const left = ordered.slice(results.length).map(({ kind, object_id }) => ({ kind, object_id }));
     if (left.length > 0) await store.release(sql, realm, target.id, left);
     if (away !== undefined) throw away;
   }

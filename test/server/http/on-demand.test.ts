@@ -20,7 +20,7 @@ async function serverWith(faults = 0) {
     made += 1;
     if (made <= faults) throw new Error('not this time');
     const app = await openHttp({ log, trustProxy: false, requests: 'behind' });
-    app.post('/behind/echo', async (request) => ({ body: request.body, id: request.id }));
+    app.post('/behind/echo', { bodyLimit: 1024 * 1024 }, async (request) => ({ body: request.body, id: request.id }));
     app.get('/behind/:name', async ({ params }) => params);
     await app.ready();
     return { app, routes: [] };
