@@ -18,7 +18,7 @@ import { parseArgs } from 'node:util';
 import { build, type Plugin } from 'esbuild';
 import { errorWords } from './server/contract/error-words.ts';
 import { startPostgres } from './server/db/embedded.ts';
-import { commonPasswords } from './server/features/credentials/common-passwords.ts';
+import { commonPasswords } from './server/features/people/credentials/common-passwords.ts';
 
 const USAGE = `Bundles the programs, one file for each, with what they read beside them.
 

@@ -4,7 +4,7 @@ import { type Client, ServerProblem } from '../server/contract/client.ts';
 import { passwordFaults } from '../server/contract/password-rules.ts';
 import { freshSettings } from '../server/contract/settings.ts';
 import { createUser } from '../server/contract/users.ts';
-import { createCommonPasswords, IS_COMMON } from '../server/features/credentials/common-passwords.ts';
+import { createCommonPasswords, IS_COMMON } from '../server/features/people/credentials/common-passwords.ts';
 
 export const REALM = 'demo';
 export const PERSON = 'alice';

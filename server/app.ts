@@ -16,34 +16,37 @@ import { createDpop } from './domain/dpop.ts';
 import { createSubjects } from './domain/subjects.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
-import { adminArrival } from './features/admin-access/arrival.ts';
-import { refreshAdminRoles, seedAdminRoles } from './features/admin-access/seed.ts';
-import { createAccess } from './features/admin-access/service.ts';
-import { createAdminSignIn } from './features/admin-access/sign-in.ts';
-import { agentReviews } from './features/agents/reviews.ts';
-import type { Recovery } from './features/bootstrap/recovery.ts';
-import { type Bootstrapped, createBootstrap } from './features/bootstrap/service.ts';
-import { seedClientScopes } from './features/client-scopes/seed.ts';
-import { createClientActivity } from './features/clients/activity.ts';
-import { createClientViews } from './features/clients/view.ts';
-import { createBreaches } from './features/credentials/breaches.ts';
-import { resetFlow, seedFlows } from './features/flows/seed.ts';
-import { createTokens } from './features/issued-tokens/service.ts';
-import type { GenerateKeyPair } from './features/keys/generate.ts';
-import { seedKeys } from './features/keys/seed.ts';
-import { createKeys } from './features/keys/service.ts';
-import { refreshMessageTemplates, seedMessageTemplates } from './features/messaging/built-in-templates.ts';
-import { components } from './features/monitoring/components.ts';
-import { actuatorRoutes, countRequests } from './features/monitoring/routes.ts';
-import { createMonitoring } from './features/monitoring/service.ts';
-import { keepChanges } from './features/new-device/store.ts';
-import type { ResolveTxt } from './features/organizations/service.ts';
-import { createRealms } from './features/realms/service.ts';
-import { samlMetadataRefresh } from './features/saml-clients/refresh.ts';
-import { createSettings } from './features/settings/service.ts';
-import { bindFlow } from './features/settings/store.ts';
-import { enable, insertNamed } from './features/users/store.ts';
-import { deliveryJob } from './features/webhooks/delivery.ts';
+import { keepChanges } from './features/authentication/new-device/store.ts';
+import { seedClientScopes } from './features/configuration/client-scopes/seed.ts';
+import { createClientActivity } from './features/configuration/clients/activity.ts';
+import { createClientViews } from './features/configuration/clients/view.ts';
+import { resetFlow, seedFlows } from './features/configuration/flows/seed.ts';
+import { createTokens } from './features/configuration/issued-tokens/service.ts';
+import type { GenerateKeyPair } from './features/configuration/keys/generate.ts';
+import { seedKeys } from './features/configuration/keys/seed.ts';
+import { createKeys } from './features/configuration/keys/service.ts';
+import {
+  refreshMessageTemplates,
+  seedMessageTemplates,
+} from './features/configuration/messaging/built-in-templates.ts';
+import type { ResolveTxt } from './features/configuration/organizations/service.ts';
+import { createRealms } from './features/configuration/realms/service.ts';
+import { samlMetadataRefresh } from './features/configuration/saml-clients/refresh.ts';
+import { createSettings } from './features/configuration/settings/service.ts';
+import { bindFlow } from './features/configuration/settings/store.ts';
+import { deliveryJob } from './features/configuration/webhooks/delivery.ts';
+import { adminArrival } from './features/operations/admin-access/arrival.ts';
+import { refreshAdminRoles, seedAdminRoles } from './features/operations/admin-access/seed.ts';
+import { createAccess } from './features/operations/admin-access/service.ts';
+import { createAdminSignIn } from './features/operations/admin-access/sign-in.ts';
+import type { Recovery } from './features/operations/bootstrap/recovery.ts';
+import { type Bootstrapped, createBootstrap } from './features/operations/bootstrap/service.ts';
+import { components } from './features/operations/monitoring/components.ts';
+import { actuatorRoutes, countRequests } from './features/operations/monitoring/routes.ts';
+import { createMonitoring } from './features/operations/monitoring/service.ts';
+import { createBreaches } from './features/people/credentials/breaches.ts';
+import { enable, insertNamed } from './features/people/users/store.ts';
+import { agentReviews } from './features/protocol/agents/reviews.ts';
 import { createFederation } from './federation.ts';
 import { createBodyTime } from './http/body-time.ts';
 import { trackConnections } from './http/connections.ts';
@@ -360,7 +363,7 @@ export async function buildApp({
     },
     async recoverAdministrator(...wanted) {
       // of its own program alone: no start of a server loads it
-      const { createRecovery } = await import('./features/bootstrap/recovery.ts');
+      const { createRecovery } = await import('./features/operations/bootstrap/recovery.ts');
       const recover = createRecovery({
         ...shared,
         ...{ access, passwords, credentials, readKeys },

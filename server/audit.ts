@@ -8,8 +8,8 @@ import type { Transact } from './db/transact.ts';
 import type { Bus } from './events/bus.ts';
 import { sealEvents } from './events/chain.ts';
 import { continuePositions } from './events/position.ts';
-import { createReceiver } from './features/forwarding/receivers.ts';
-import { createForwarding, forwardingProgress } from './features/forwarding/service.ts';
+import { createReceiver } from './features/operations/forwarding/receivers.ts';
+import { createForwarding, forwardingProgress } from './features/operations/forwarding/service.ts';
 import { createOutbound } from './http/outbound.ts';
 import { createRecurring } from './schedule/recurring.ts';
 

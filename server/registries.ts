@@ -1,7 +1,7 @@
 // Prints the lists of kinds that are declared as a whole: by the contract files that declare one, and by the convention that the
-// resource of `scimTargets` is features/scim-targets/resource.ts's `scimTargetsResource`. Bundles can't look for files, so the lists
-// are written by `npm run generate`, and a test compares.
-import { readdir, readFile } from 'node:fs/promises';
+// resource of `scimTargets` is features/<group>/scim-targets/resource.ts's `scimTargetsResource`. Bundles can't look for files, so the
+// lists are written by `npm run generate`, and a test compares.
+import { glob, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { apart } from './contract/kind.ts';
 
@@ -18,7 +18,12 @@ export async function registries(root: string): Promise<Map<string, string>> {
     return section ? [{ file, section }] : [];
   });
   const each = (line: (of: { file: string; section: string }) => string) => found.map((of) => `${line(of)}\n`).join('');
-  const resourceOf = (section: string) => `./features/${apart(section, '-')}/resource.ts`;
+  const server = path.join(root, 'server');
+  const resources = await Array.fromAsync(glob('features/*/*/resource.ts', { cwd: server }));
+  const resourceOf = (section: string) => {
+    const file = resources.find((one) => one.endsWith(`/${apart(section, '-')}/resource.ts`));
+    return `./${file ?? `features/<group>/${apart(section, '-')}/resource.ts`}`;
+  };
   return new Map([
     [
       'server/contract/declared-kinds.ts',

@@ -2,12 +2,12 @@
 // It decides nothing. Decisions "New devices".
 import { suspendAgentsSince } from './domain/agents.ts';
 import { removeLinksSince } from './domain/identity-links.ts';
-import { createReportedCredentials, type ReportedDeps } from './features/credentials/reported.ts';
-import { voidTransactions } from './features/devices/reported.ts';
-import { withdrawConsentsSince } from './features/gdpr/reported.ts';
-import type { Distrust } from './features/new-device/service.ts';
-import type { Browsers } from './features/risk/browsers.ts';
-import { unconfirmSince } from './features/users/own-reach.ts';
+import type { Distrust } from './features/authentication/new-device/service.ts';
+import type { Browsers } from './features/authentication/risk/browsers.ts';
+import { createReportedCredentials, type ReportedDeps } from './features/people/credentials/reported.ts';
+import { voidTransactions } from './features/people/devices/reported.ts';
+import { withdrawConsentsSince } from './features/people/gdpr/reported.ts';
+import { unconfirmSince } from './features/people/users/own-reach.ts';
 
 export const createDistrust = ({
   browsers,

@@ -6,9 +6,9 @@ import { otpContext } from './crypto/otp.ts';
 import type { SealedColumn } from './domain/reseal.ts';
 import { saltContext } from './domain/subjects.ts';
 import { chainContext } from './events/block.ts';
-import { contextOf as keyContext } from './features/keys/seed.ts';
-import { contextOf as tokenContext, digestOf as tokenDigest } from './features/messaging/push-tokens.ts';
-import { contentContext } from './features/messaging/send.ts';
+import { contextOf as keyContext } from './features/configuration/keys/seed.ts';
+import { contextOf as tokenContext, digestOf as tokenDigest } from './features/configuration/messaging/push-tokens.ts';
+import { contentContext } from './features/configuration/messaging/send.ts';
 import { contextAtRest } from './resource/at-rest.ts';
 import { sealedAs, tableOf } from './resource/declared.ts';
 

@@ -2,15 +2,15 @@
 // says of its tokens. It decides nothing; rules are the features'.
 import type { FastifyInstance } from 'fastify';
 import type { Subjects } from './domain/subjects.ts';
-import { createDecisions } from './features/authorization-services/decisions.ts';
-import type { Tokens } from './features/issued-tokens/service.ts';
-import type { Send } from './features/messaging/send.ts';
-import { type UmaGrantDeps, umaGrant } from './features/uma/grant.ts';
-import { createShown } from './features/uma/introspected.ts';
-import { createProtection, type ProtectionDeps } from './features/uma/protection.ts';
-import { protectionRoutes } from './features/uma/protection-routes.ts';
-import { createRequesters } from './features/uma/requester.ts';
-import { createSharing } from './features/uma/sharing.ts';
+import { createDecisions } from './features/configuration/authorization-services/decisions.ts';
+import type { Tokens } from './features/configuration/issued-tokens/service.ts';
+import type { Send } from './features/configuration/messaging/send.ts';
+import { type UmaGrantDeps, umaGrant } from './features/protocol/uma/grant.ts';
+import { createShown } from './features/protocol/uma/introspected.ts';
+import { createProtection, type ProtectionDeps } from './features/protocol/uma/protection.ts';
+import { protectionRoutes } from './features/protocol/uma/protection-routes.ts';
+import { createRequesters } from './features/protocol/uma/requester.ts';
+import { createSharing } from './features/protocol/uma/sharing.ts';
 import { guardProtocol } from './http/oauth.ts';
 
 export interface UmaDeps

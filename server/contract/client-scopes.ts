@@ -24,7 +24,7 @@ export type ClientScopeInput = z.infer<typeof ClientScopeInput>;
 export const ClientScopeDocument = ClientScopeInput;
 export type ClientScopeDocument = ClientScopeInput;
 
-/** What every fresh realm has (features/client-scopes seeds them): a document can add to them, not take them away. */
+/** What every fresh realm has (features/configuration/client-scopes seeds them): a document can add to them, not take them away. */
 export const freshClientScopes = [
   'openid',
   'profile',

@@ -1,5 +1,5 @@
 // Rules against passwords that are easy to guess by themselves: signs that follow from the signs before them, and the user's own names.
-// Pure. features/credentials/common-passwords.ts finds the common ones. Decisions "Guessable passwords".
+// Pure. features/people/credentials/common-passwords.ts finds the common ones. Decisions "Guessable passwords".
 
 /** The user whose password it is, by name. */
 export interface PasswordOwner {

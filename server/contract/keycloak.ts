@@ -1,5 +1,5 @@
 // Realms that another identity server exported: Keycloak 26's files, read as a realm document. Specification 4.2; decisions
-// "Import, export, plan". What becomes of them is features/transfer/keycloak's.
+// "Import, export, plan". What becomes of them is features/operations/transfer/keycloak's.
 import { z } from 'zod';
 import { InRealm, text } from './names.ts';
 import { route } from './route.ts';

@@ -1,5 +1,5 @@
 // What can send messages: channels, their drivers, and each driver's configuration. Specification 2.5; decisions "Messaging".
-// Sending is features/messaging's.
+// Sending is features/configuration/messaging's.
 import { z } from 'zod';
 import { name, text } from './names.ts';
 

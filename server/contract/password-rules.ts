@@ -1,4 +1,4 @@
-// What a new password must be, pure. Whether a password is right is features/credentials'. Specification 2.3, 8.
+// What a new password must be, pure. Whether a password is right is features/people/credentials'. Specification 2.3, 8.
 import { guessableFaults, type PasswordOwner } from './guessable-passwords.ts';
 import type { Settings } from './settings.ts';
 

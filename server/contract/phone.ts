@@ -1,6 +1,6 @@
 // Owns: what a person's attributes say of their phone number (OpenID Connect Core §5.1), and that it counts as confirmed only as long
 // as it is the number that they confirmed: codes go there.
-// Does not own: confirming one (features/users/own-phone.ts).
+// Does not own: confirming one (features/people/users/own-phone.ts).
 export const PHONE_NUMBER = 'phone_number';
 export const PHONE_CONFIRMED = 'phone_number_verified';
 type Attributes = Readonly<Record<string, readonly string[]>>;

@@ -1,5 +1,5 @@
 // What can speak for a risk in a sign-in, in the one place: the findings of the audit log, and how many points a realm gives each.
-// Scoring is features/risk's. Specification 1 "Adaptive authentication", 3 "Risk bands".
+// Scoring is features/authentication/risk's. Specification 1 "Adaptive authentication", 3 "Risk bands".
 import { z } from 'zod';
 
 /** In a fresh realm. */

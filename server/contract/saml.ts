@@ -1,5 +1,5 @@
 // The SAML 2.0 identity provider's endpoints as documents, for OpenAPI. Messages are parsed by the rules of their bindings
-// (features/saml), not by these schemas. Specification 4.11; decisions "SAML".
+// (features/protocol/saml), not by these schemas. Specification 4.11; decisions "SAML".
 import { z } from 'zod';
 import { InRealm } from './names.ts';
 import { OAuthErrorBody } from './oauth.ts';

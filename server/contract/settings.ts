@@ -1,5 +1,5 @@
 // A realm's settings: every field with the value of a fresh realm, in one table. Specification 2.3 and 4.2.
-// Storing them is features/settings'. A field that is left out of PUT keeps its value (decisions).
+// Storing them is features/configuration/settings'. A field that is left out of PUT keeps its value (decisions).
 import { z } from 'zod';
 import { HttpUrl, InRealm, name, RealmName, text } from './names.ts';
 import { GrantType } from './oauth.ts';

@@ -1,5 +1,5 @@
 // Client secrets at rest: a strong one as SHA-256, so that a token request costs no slow hash; a weak one as argon2id.
-// It makes, hashes and compares; who may see a secret is features/clients'.
+// It makes, hashes and compares; who may see a secret is features/configuration/clients'.
 import { timingSafeEqual } from 'node:crypto';
 import type { Passwords } from './passwords.ts';
 import { newToken, sha256 } from './tokens.ts';

@@ -1,6 +1,6 @@
 // CSRF of our pages: a form's token against cross-site posts, without any store: an HMAC of what the page was about under
 // the session cookie's value. The browser alone has that value (HttpOnly), so nobody else can make one. The admin API's
-// token goes by a header and a cookie that scripts can read (features/admin-access/surface.ts), and is made here too.
+// token goes by a header and a cookie that scripts can read (features/operations/admin-access/surface.ts), and is made here too.
 import { createHmac } from 'node:crypto';
 import { newSecret, sameSecret } from './tokens.ts';
 

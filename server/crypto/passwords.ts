@@ -1,5 +1,5 @@
 // Hashes and checks people's passwords: argon2id in worker threads with a bounded queue. Never on the event loop and never in
-// the libuv pool, which signs tokens. It knows no user, policy or lockout (features/credentials).
+// the libuv pool, which signs tokens. It knows no user, policy or lockout (features/people/credentials).
 // Specification 2.3.
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';

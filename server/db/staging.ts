@@ -1,6 +1,6 @@
 // Owns: a table of its own for the users of each import, from its first user until nobody wants to know what became of them.
 // PostgreSQL plans by what a table holds, and where imports shared one, a small one's plan made a large one never end.
-// Does not own: what is in it (features/users); its columns are those of the table import_user, which stays empty.
+// Does not own: what is in it (features/people/users); its columns are those of the table import_user, which stays empty.
 import { createHash } from 'node:crypto';
 import { lacksTable } from './error-code.ts';
 import { Fragment, type Sql } from './sql.ts';

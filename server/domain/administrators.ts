@@ -1,5 +1,5 @@
 // Owns: who can administer the whole installation, and that the last of these users stays.
-// Does not own: giving admin roles (features/admin-access), when a transaction is judged (db/transact.ts).
+// Does not own: giving admin roles (features/operations/admin-access), when a transaction is judged (db/transact.ts).
 // Implements: decisions "The last administrator".
 import type { DomainEvent, EventType } from '../contract/events.ts';
 import { permissions } from '../contract/permissions.ts';

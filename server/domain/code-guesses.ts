@@ -1,4 +1,4 @@
-// Owns: how often codes are guessed where no person's own count says it (features/credentials): of an address, which may be nobody's, and
+// Owns: how often codes are guessed where no person's own count says it (features/people/credentials): of an address, which may be nobody's, and
 // in a realm as a whole. Counted in the database, for all replicas together, by the same statement whosever the address is.
 // Implements: decisions "Guessed codes".
 import { bySystem } from '../contract/events.ts';

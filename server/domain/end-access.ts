@@ -1,6 +1,6 @@
 // Ends people's access, in every place at once: sessions with their codes and tokens, administrators' sessions, grants that
 // outlive sessions, sign-ins under way. Whoever takes it away (API, document, the person) does it here; how one session ends is
-// features/sessions'. Decisions "Single sign-on and freshness".
+// features/people/sessions'. Decisions "Single sign-on and freshness".
 import type { By } from '../contract/events.ts';
 import { grantIdOf } from '../crypto/refresh-token.ts';
 import type { Sql } from '../db/sql.ts';

@@ -1,6 +1,6 @@
 // What somebody has proven, by which authenticator and when: what sessions remember, and what tokens say of it (`acr`, `amr`,
 // `auth_time`). What an authenticator proves is its registry record's to say; which are asked for is the flow's
-// (features/sign-in). Decisions "Single sign-on and freshness".
+// (features/authentication/sign-in). Decisions "Single sign-on and freshness".
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { RequiredAction } from '../contract/users.ts';

@@ -1,5 +1,5 @@
 // Whose a link to an identity provider is; and what ends with a provider that is deleted: its links, and what their people had
-// signed in to; and the tokens of one that keeps none any more. Links themselves are features/brokering's. Decisions "Single sign-on and freshness".
+// signed in to; and the tokens of one that keeps none any more. Links themselves are features/authentication/brokering's. Decisions "Single sign-on and freshness".
 import type { By } from '../contract/events.ts';
 import { sha256 } from '../crypto/tokens.ts';
 import type { Sql } from '../db/sql.ts';

@@ -1,4 +1,4 @@
-// Who manages an object: taken and released as features/transfer plans, renamed with the object, shown by single resources.
+// Who manages an object: taken and released as features/operations/transfer plans, renamed with the object, shown by single resources.
 import type { ObjectKind } from '../contract/sections.ts';
 import type { Sql } from '../db/sql.ts';
 

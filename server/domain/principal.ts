@@ -1,5 +1,5 @@
 // Who asks: an administrator (a person or a program with permissions), or a person in their own account. A surface finds out
-// (features/admin-access, features/account); handlers and services ask here. Audit rows name them by their party.
+// (features/operations/admin-access, features/authentication/account); handlers and services ask here. Audit rows name them by their party.
 import type { FastifyRequest } from 'fastify';
 import type { By, Party } from '../contract/events.ts';
 import type { Permission } from '../contract/permissions.ts';
@@ -27,7 +27,7 @@ export interface Principal {
   permissions: ReadonlyMap<string, ReadonlySet<Permission>>;
   /** What is held in the home realm for single groups or clients alone. It counts where a route says so, and nowhere else. */
   limited: readonly Limited[];
-  /** A client that registers itself, whose scopes the realm's policy has judged (features/registration). */
+  /** A client that registers itself, whose scopes the realm's policy has judged (features/protocol/registration). */
   registers?: true;
   session?: OwnSession;
   /** Epoch ms; null where the credential itself bounds it. */

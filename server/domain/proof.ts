@@ -1,6 +1,6 @@
 // Whether what somebody proved still holds when something is written on the strength of it, as one rule for whoever does so:
 // sessions, administrators' sessions, new passwords and codes. Between the two lies a hash, or half an hour at a form.
-// It proves nothing itself (features/credentials).
+// It proves nothing itself (features/people/credentials).
 import { codeOf } from '../db/error-code.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 

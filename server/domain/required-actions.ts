@@ -1,5 +1,5 @@
 // What a person must do before they are signed in, as it is written in their row: asked for, and done.
-// Reading it is standing.ts's; what a page asks for because of it is features/sign-in's.
+// Reading it is standing.ts's; what a page asks for because of it is features/authentication/sign-in's.
 import type { RequiredAction } from '../contract/users.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 

@@ -1,4 +1,4 @@
-// What speaks for a risk in a sign-in, as sessions keep it. Scoring is features/risk's.
+// What speaks for a risk in a sign-in, as sessions keep it. Scoring is features/authentication/risk's.
 import type { RiskReason } from '../contract/risk.ts';
 
 export interface Finding {

@@ -1,5 +1,5 @@
 // When a person's session is alive, as one rule for whoever asks: sessions, refresh, introspection. Specification 2.3.
-// Starting and ending sessions is features/sessions'.
+// Starting and ending sessions is features/people/sessions'.
 import type { Party } from '../contract/events.ts';
 import type { RealmSettingsDto } from '../contract/settings.ts';
 import { type Fragment, fragment } from '../db/sql.ts';

@@ -1,5 +1,5 @@
 // SQL pieces that read what a person has set up, and what they must do before they are signed in.
-// What a sign-in asks for because of it is features/sign-in's.
+// What a sign-in asks for because of it is features/authentication/sign-in's.
 import { type RequiredAction, requiredActions } from '../contract/users.ts';
 import { fragment } from '../db/sql.ts';
 

@@ -1,5 +1,5 @@
 // Mounts a contract route: parses what comes in, answers what the contract names, and nothing else.
-// Who may call is the surface's (features/admin-access, features/account). Design "A route is data".
+// Who may call is the surface's (features/operations/admin-access, features/authentication/account). Design "A route is data".
 import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';

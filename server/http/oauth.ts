@@ -1,5 +1,5 @@
 // The protocol surface under /realms/{realm}: form bodies, no-store, the realm must exist, CORS, OAuth's error form.
-// Browser errors as pages are features/authorize's and features/logout's. Decisions "Errors", "Protocol paths".
+// Browser errors as pages are features/protocol/authorize's and features/protocol/logout's. Decisions "Errors", "Protocol paths".
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';

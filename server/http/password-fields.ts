@@ -1,4 +1,4 @@
-// The two fields of a new password, with what the realm asks of one. Whether it may be taken is features/credentials'.
+// The two fields of a new password, with what the realm asks of one. Whether it may be taken is features/people/credentials'.
 import { type PasswordRules, passwordClasses } from '../contract/password-rules.ts';
 import { invalidState } from './field-errors.ts';
 import { type Html, html } from './html.ts';

@@ -1,5 +1,5 @@
 // Owns: answering ready texts, which everybody asks for all the time, before anything else of a request is looked at.
-// Does not own: the texts and who may have them (features/discovery); what isn't ready goes the ordinary way, to the same end.
+// Does not own: the texts and who may have them (features/protocol/discovery); what isn't ready goes the ordinary way, to the same end.
 // Implements: performance, "discovery" and "jwks" beside node:http.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 

@@ -1,6 +1,6 @@
 // A surface: what each of its routes goes through before its handler, whichever it is. It owns the phases, so that no surface
 // can forget one: a contract that belongs here → who asks → whether they may. How that is found out is the surface's own
-// (features/admin-access, features/account).
+// (features/operations/admin-access, features/authentication/account).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';

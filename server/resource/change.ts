@@ -1,5 +1,5 @@
 // The change that makes an object what is wanted of it, where no document plans it: a request's, or the server's own. Pure.
-// Documents are features/transfer's, which owns what is declared, too.
+// Documents are features/operations/transfer's, which owns what is declared, too.
 import { same } from './compare.ts';
 import type { Existing, Fields, PlannedChange, RealmPart } from './part.ts';
 

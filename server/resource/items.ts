@@ -1,5 +1,5 @@
 // Pieces of a realm document as every feature reads them: parsed with their place, in one canonical form.
-// What becomes of them is features/transfer's. Specification 2.10.
+// What becomes of them is features/operations/transfer's. Specification 2.10.
 import type { z } from 'zod';
 import type { FieldError } from '../contract/problem.ts';
 import { type Fragment, fragment } from '../db/sql.ts';

@@ -1,5 +1,5 @@
 // Owns: what a kind of object says of itself, so that the admin API and the realm document read and write it alike.
-// Does not own: comparing and ownership (features/transfer), the phases of a write (write.ts), the admin API's routes (api.ts).
+// Does not own: comparing and ownership (features/operations/transfer), the phases of a write (write.ts), the admin API's routes (api.ts).
 // Implements: specification 2.10; decisions "Import, export, plan".
 import type { By, EventType, Party } from '../contract/events.ts';
 import type { Area } from '../contract/permissions.ts';

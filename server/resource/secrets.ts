@@ -1,4 +1,4 @@
-// Secrets at rest beside declared ones: compared in constant time, never shown. Placeholders are features/transfer's.
+// Secrets at rest beside declared ones: compared in constant time, never shown. Placeholders are features/operations/transfer's.
 // Decisions "Import, export, plan" (Secrets in a document).
 import type { FieldError } from '../contract/problem.ts';
 import type { Sql } from '../db/sql.ts';
@@ -13,7 +13,7 @@ import {
   type Saved,
 } from './part.ts';
 
-/** Counts wrong guesses of secrets in one request, however often it is planned (features/transfer/guesses.ts). */
+/** Counts wrong guesses of secrets in one request, however often it is planned (features/operations/transfer/guesses.ts). */
 export interface GuessCount {
   /** @throws Problem `too-many-requests` before any of these is compared */
   begin(sql: Sql, secrets: readonly string[]): Promise<void>;

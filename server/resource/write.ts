@@ -1,5 +1,5 @@
 // Owns: the one way in which objects are written: what changes must hold, the order of writes, what follows from them.
-// Does not own: what is asked for (features/transfer's plan, api.ts), the rows (each part), users' rows.
+// Does not own: what is asked for (features/operations/transfer's plan, api.ts), the rows (each part), users' rows.
 // Implements: decisions "Import, export, plan", "Rights": the admin API writes a batch of one, a document a batch of many.
 import type { By } from '../contract/events.ts';
 import { type FieldError, Problem } from '../contract/problem.ts';

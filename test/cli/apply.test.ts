@@ -1,5 +1,5 @@
 // Owns: diff and apply of files as people and pipelines run them, against a real server.
-// Does not own: what the plan engine decides (server/features/transfer*), reading files (declared.unit.test.ts).
+// Does not own: what the plan engine decides (server/features/operations/transfer*), reading files (declared.unit.test.ts).
 // Implements: docs/cli.md: exit codes 0 in sync, 1 differences, 2 refused or usage, 3 unreachable.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

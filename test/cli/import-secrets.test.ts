@@ -1,5 +1,5 @@
 // Owns: importing a realm's own export: what becomes of its secrets, values from a file or the environment, and the short export.
-// Does not own: what the server does with placeholders (server/features/transfer.guesses.test.ts).
+// Does not own: what the server does with placeholders (server/features/operations/transfer.guesses.test.ts).
 // Implements: specification 2.10 (placeholders).
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';

@@ -1,5 +1,5 @@
 // Owns: a plan in words: what a person reads before they say yes.
-// Does not own: the plan itself (server/features/transfer*), the program around it (apply.test.ts).
+// Does not own: the plan itself (server/features/operations/transfer*), the program around it (apply.test.ts).
 // Implements: docs/cli.md: a coloured diff that reads like a good plan; secrets as ***.
 import { expect, test } from 'vitest';
 import { doneText, inSync, type Planned, planText, sumText } from '../../cli/plan.ts';

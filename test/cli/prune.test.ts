@@ -1,5 +1,5 @@
 // Owns: what files have lost: told by diff, deleted with --prune, and asked about by import where it is much or people.
-// Does not own: what pruning means (server/features/transfer*).
+// Does not own: what pruning means (server/features/operations/transfer*).
 // Implements: docs/cli.md: nothing much is deleted by surprise.
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

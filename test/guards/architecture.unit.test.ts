@@ -50,11 +50,15 @@ function everyNameIsType(names: string): boolean {
 const BELOW = ['contract', 'schedule', 'db', 'events', 'jobs', 'crypto', 'http', 'xml'];
 /** The layer of a file: what may import it, and what it may import. */
 function layerOf(file: string): string {
-  const [top = '', second = '', third = ''] = file.split('/');
+  const [top = '', second = '', third = '', fourth = ''] = file.split('/');
   if (top !== 'server') return top;
-  if (second === 'features') return `feature ${third}`;
+  if (second === 'features') return `feature ${third}/${fourth}`;
   return [...BELOW, 'domain', 'resource'].includes(second) ? second : 'app';
 }
+
+/** The groups of features: each imports from those before it. */
+const GROUPS = ['configuration', 'people', 'authentication', 'protocol', 'operations'];
+const rankOf = (layer: string) => GROUPS.indexOf(layer.replace(/^feature |\/.*$/g, ''));
 
 /** The operator's pure parts: what a resource is, the document that it stands for, its definition. */
 const SHARED_BY_OPERATOR = /^operator\/(?:kinds\/[a-z-]+|resource|crd)\.ts$/;
@@ -67,8 +71,10 @@ function allowed({ file, to, typeOnly }: Import): boolean {
   if (BELOW.includes(from)) return BELOW.includes(target);
   if (from === 'domain') return BELOW.includes(target);
   if (from === 'resource') return [...BELOW, 'domain'].includes(target);
-  if (from.startsWith('feature '))
-    return [...BELOW, 'domain', 'resource'].includes(target) || (target.startsWith('feature ') && typeOnly);
+  if (from.startsWith('feature ')) {
+    if ([...BELOW, 'domain', 'resource'].includes(target)) return true;
+    return target.startsWith('feature ') && typeOnly && rankOf(target) <= rankOf(from);
+  }
   if (from === 'operator') return target === 'contract';
   // package.json: which version it is
   if (from === 'cli') return target === 'contract' || SHARED_BY_OPERATOR.test(to) || to === 'package.json';

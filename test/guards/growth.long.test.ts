@@ -9,7 +9,7 @@ import { createSeal } from '../../server/crypto/seal.ts';
 import { sqlOver } from '../../server/db/sql.ts';
 import { createTransact } from '../../server/db/transact.ts';
 import { sealEvents } from '../../server/events/chain.ts';
-import { begin, next, progress, waiting } from '../../server/features/forwarding/store.ts';
+import { begin, next, progress, waiting } from '../../server/features/operations/forwarding/store.ts';
 import { sweep, sweepEvents } from '../../server/jobs/janitor.ts';
 import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../support/applications.ts';
 import { basic, makeClient, post, SECRET } from '../support/clients.ts';

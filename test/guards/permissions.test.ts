@@ -1,7 +1,7 @@
 // Owns: every route of the admin API asked by each built-in admin role, by a role without permissions, with ids of the realm and of
 // another: let in exactly where the contract's permission is among the role's, and told of nothing but its own realm.
 // Does not own: what a write may give or take over beyond that (features/escalation.test.ts), limits to single groups and clients
-// (features/admin-roles.limits.test.ts), routes that judge by what they are sent (features/transfer.rights.test.ts), that nothing of
+// (features/admin-roles.limits.test.ts), routes that judge by what they are sent (features/operations/transfer.rights.test.ts), that nothing of
 // the other realm changes (isolation.test.ts).
 // Implements: decisions "Admin authentication"; contract/permissions.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -101,40 +101,42 @@ const allowed: Record<string, Record<string, string>> = {
     'with doomed as materialized (': 'finds the events of each block by the realm and the ids that the block names',
   },
   'server/events/position.ts': { '': 'one sequence counts the events of all realms' },
-  'server/features/admin-access/store.ts': {
+  'server/features/operations/admin-access/store.ts': {
     'delete from admin_session where expires_at <=': 'sessions that have expired go in all realms',
     'select r.realm_id from realm r join realm_key k':
       'finds out whose a token is: by its issuer, and by a key that is that realm’s',
   },
-  'server/features/agents/store.ts': {
+  'server/features/protocol/agents/store.ts': {
     'select distinct t.realm_id as realm from agent t': 'a job asks where it has work',
   },
-  'server/features/bootstrap/store.ts': { 'select realm_id from realm': 'a start looks after every realm' },
-  'server/features/forwarding/store.ts': {
+  'server/features/operations/bootstrap/store.ts': { 'select realm_id from realm': 'a start looks after every realm' },
+  'server/features/operations/forwarding/store.ts': {
     '': 'the server’s own log receiver gets the events of all realms, in one order',
   },
-  'server/features/messaging/personal-data.ts': {
+  'server/features/configuration/messaging/personal-data.ts': {
     'delete from message where named &&':
       'by digests of the person’s id and of their address in their realm; outside master the realm is added',
   },
-  'server/features/monitoring/service.ts': {
+  'server/features/operations/monitoring/service.ts': {
     'select count(*)::int as realms from realm': 'counts realms, for who may see all',
   },
-  'server/features/realms/store.ts': {
+  'server/features/configuration/realms/store.ts': {
     'select md5(coalesce(string_agg(realm_id':
       'the list of realms, of which the caller sees those that its condition names',
     'delete from admin_grant where target_realm =':
       'what administrators of master were granted over a realm goes with the realm',
   },
-  'server/features/saml-clients/refresh.ts': { 'select c.realm_id as realm': 'a job asks where it has work' },
-  'server/features/scim/provision-store.ts': { 'select t.realm_id, t.id': 'a job asks where it has work' },
-  'server/features/settings/store.ts': {
+  'server/features/configuration/saml-clients/refresh.ts': {
+    'select c.realm_id as realm': 'a job asks where it has work',
+  },
+  'server/features/operations/scim/provision-store.ts': { 'select t.realm_id, t.id': 'a job asks where it has work' },
+  'server/features/configuration/settings/store.ts': {
     'select from realm where own_issuer =': 'an issuer is one realm’s alone: looks whether it is another’s',
   },
-  'server/features/transfer/move-store.ts': {
+  'server/features/operations/transfer/move-store.ts': {
     '': 'a manager is renamed in all realms at once, by an administrator of all',
   },
-  'server/features/user-federation/store.ts': {
+  'server/features/people/user-federation/store.ts': {
     'select realm_id as realm, id from directory_sync': 'a job asks where it has work',
     'select d.realm_id as realm, d.id': 'a job asks where it has work',
   },

@@ -16,7 +16,7 @@ const tables = new Set(
 
 /** A feature writes as one, whichever of its files does, and so do events; elsewhere each file is a writer. */
 const writerOf = (file: string): string =>
-  /^server\/(features\/[^/]+|events)\//.exec(file)?.[1] ?? file.replace('server/', '');
+  /^server\/(features\/[^/]+\/[^/]+|events)\//.exec(file)?.[1] ?? file.replace('server/', '');
 
 const withoutComments = (text: string): string => text.replaceAll(/^\s*\/\/.*$/gm, '').replaceAll(/\/\*.*?\*\//gs, '');
 
@@ -58,11 +58,11 @@ const exceptions: Record<string, Record<string, string>> = {
       'an identity provider that is deleted takes its links along, one that keeps no tokens its tokens, and ends what their people had signed in to',
     tables: 'identity_link provider_token',
   },
-  'features/agents': {
+  'features/protocol/agents': {
     because: 'an agent’s end disables its client in the same transaction, so that nobody acts by it in between',
     tables: 'client',
   },
-  'features/flows': {
+  'features/configuration/flows': {
     because: 'a flow is named by its alias: what names it follows a rename in the same statement',
     tables: 'client application identity_provider saml_client realm',
   },
@@ -70,7 +70,7 @@ const exceptions: Record<string, Record<string, string>> = {
     because: 'a refresh notes in its one statement that the session was seen; one that is reused refuses its tokens',
     tables: 'session revoked_token',
   },
-  'features/users': {
+  'features/people/users': {
     because:
       'imports bring users with their hashes and identities in one statement for all; a deleted credential is the user’s',
     tables: 'credential identity_link',
@@ -79,11 +79,11 @@ const exceptions: Record<string, Record<string, string>> = {
     because: 'what a person must do is a column of theirs, asked for and fulfilled by whatever they set up',
     tables: 'realm_user',
   },
-  'features/transfer': {
+  'features/operations/transfer': {
     because: 'who manages a user is a column of theirs, since users are many; adoption is the realm’s',
     tables: 'realm_user realm',
   },
-  'features/gdpr': {
+  'features/people/gdpr': {
     because: 'withdraws and erases in one statement what a person has in several places',
     tables: 'realm_user consent saml_consent webhook_delivery sign_in',
   },
@@ -91,22 +91,22 @@ const exceptions: Record<string, Record<string, string>> = {
     because: 'default roles and groups are given to whoever is new, by whatever way they come',
     tables: 'user_role group_member',
   },
-  'features/clients': {
+  'features/configuration/clients': {
     because:
       'what a service account may administer is declared with its client; claims that name a client follow its rename',
     tables: 'admin_grant claim protocol_mapper',
   },
-  'features/realms': {
+  'features/configuration/realms': {
     because: 'with a realm goes what was granted over it elsewhere, and what keeps its roles before they do',
     tables: 'admin_grant application',
   },
   'db/transact.ts': { because: 'the revision is raised last in each transaction that configures', tables: 'realm' },
   'domain/subjects.ts': { because: 'the salt of pairwise subjects is made when it is first needed', tables: 'realm' },
-  'features/user-profile': {
+  'features/configuration/user-profile': {
     because: 'a realm’s user profile is a column of the realm, as its settings are',
     tables: 'realm',
   },
-  'features/settings': {
+  'features/configuration/settings': {
     because: 'settings are a column of the realm, and the realm itself is features/realms’',
     tables: 'realm',
   },

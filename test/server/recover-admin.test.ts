@@ -1,5 +1,5 @@
 // Owns: `recover-admin`, which gives master an administrator again, beside a running server.
-// Does not own: that the last one can't go (features/last-administrator.test.ts), starts (features/bootstrap.test.ts).
+// Does not own: that the last one can't go (features/last-administrator.test.ts), starts (features/operations/bootstrap.test.ts).
 // Implements: decisions "The last administrator" (recovery).
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

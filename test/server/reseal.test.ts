@@ -18,7 +18,7 @@ import { sqlOver } from '../../server/db/sql.ts';
 import type { createTransact } from '../../server/db/transact.ts';
 import { createReseal } from '../../server/domain/reseal.ts';
 import { saltContext } from '../../server/domain/subjects.ts';
-import { contentContext } from '../../server/features/messaging/send.ts';
+import { contentContext } from '../../server/features/configuration/messaging/send.ts';
 import { contextAtRest } from '../../server/resource/at-rest.ts';
 import { sealedColumns } from '../../server/sealed-columns.ts';
 import { makeClient, makeRealm, post, SECRET } from '../support/clients.ts';

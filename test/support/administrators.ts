@@ -1,5 +1,5 @@
 // Owns: administrators of a test's own making, with just the permissions that the test is about.
-// Does not own: how people come to be otherwise (features/users), nor the first administrator (bootstrap).
+// Does not own: how people come to be otherwise (features/people/users), nor the first administrator (bootstrap).
 // Implements: tests of who may do what.
 import type { Client } from '../../server/contract/client.ts';
 import type { Permission } from '../../server/contract/permissions.ts';

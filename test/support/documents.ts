@@ -1,5 +1,5 @@
 // Owns: realm documents as fast-check makes them: every section, names that need care, fields declared or not.
-// Does not own: what a server makes of them (features/transfer).
+// Does not own: what a server makes of them (features/operations/transfer).
 // Implements: property tests of what reads and writes documents.
 import fc from 'fast-check';
 import { TokenEndpointAuthMethod } from '../../server/contract/clients.ts';

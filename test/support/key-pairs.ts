@@ -1,11 +1,11 @@
 // Owns: RSA key pairs made before the tests, for the realms of test servers: each takes a processor a fifth of a second.
-// Does not own: making them (server/features/keys/generate.ts), which the tests of keys do for themselves.
+// Does not own: making them (server/features/configuration/keys/generate.ts), which the tests of keys do for themselves.
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { expect, inject } from 'vitest';
 import { z } from 'zod';
-import { type GenerateKeyPair, generatePair } from '../../server/features/keys/generate.ts';
+import { type GenerateKeyPair, generatePair } from '../../server/features/configuration/keys/generate.ts';
 import { testFolder } from './cluster.ts';
 
 /** Both halves of each pair, in base64. */

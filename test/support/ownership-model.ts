@@ -1,5 +1,5 @@
 // Owns: what an import must do, as a small pure model: objects, who owns which fields of them, and a document applied to both.
-// Does not own: how the server does it (features/transfer): this shares no line with it.
+// Does not own: how the server does it (features/operations/transfer): this shares no line with it.
 // Implements: decisions "Import, export, plan" (Ownership), for tests that compare.
 import type { RealmDocument } from '../../server/contract/transfer.ts';
 

@@ -1,5 +1,5 @@
 // Owns: what tests of SAML need: a certificate, a key pair of a test's own, metadata, signatures.
-// Does not own: reading any of it (server/xml, server/features/saml-clients).
+// Does not own: reading any of it (server/xml, server/features/configuration/saml-clients).
 import {
   constants,
   createCipheriv,

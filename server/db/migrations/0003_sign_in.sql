@@ -28,7 +28,7 @@ create table flow_execution (
 create table sign_in (
   realm_id text not null references realm on delete cascade,
   id bytea not null,
-  -- the authorization request, the flow's recorded results, the pending step; see features/authorize and features/flows
+  -- the authorization request, the flow's recorded results, the pending step; see features/protocol/authorize and features/configuration/flows
   state jsonb not null,
   created_at timestamptz not null,
   expires_at timestamptz not null,

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { guessableFaults, type PasswordOwner } from '../../../server/contract/guessable-passwords.ts';
-import { commonPasswords, createCommonPasswords } from '../../../server/features/credentials/common-passwords.ts';
+import {
+  commonPasswords,
+  createCommonPasswords,
+} from '../../../server/features/people/credentials/common-passwords.ts';
 import { mostOfARequest, processorTime } from '../../support/processor-time.ts';
 
 const common = createCommonPasswords();

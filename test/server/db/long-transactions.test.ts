@@ -1,5 +1,5 @@
 // Owns: what PostgreSQL is told of a transaction whose statements may take long.
-// Does not own: how long they take (features/users.import*.test.ts), a peer that is silent meanwhile (dead-peer.long.test.ts).
+// Does not own: how long they take (features/people/users.import*.test.ts), a peer that is silent meanwhile (dead-peer.long.test.ts).
 // Implements: performance (imports).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../../server/crypto/ids.ts';

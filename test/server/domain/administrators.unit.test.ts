@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { bySystem, type DomainEvent } from '../../../server/contract/events.ts';
 import { IDENTIFYING, lastAdministratorStays } from '../../../server/domain/administrators.ts';
 import { createFactors } from '../../../server/domain/factors.ts';
-import { createRegistry } from '../../../server/features/authenticators/registry.ts';
+import { createRegistry } from '../../../server/features/authentication/authenticators/registry.ts';
 
 test('an administrator can sign in by exactly the credentials that say who a person is', () => {
   const { kinds } = createFactors(createRegistry(Object.create(null)));

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { freshClaim } from '../../../server/contract/claims.ts';
 import { type ClaimView, claimsOf } from '../../../server/domain/claims.ts';
-import { claimFaults } from '../../../server/features/claims/rules.ts';
+import { claimFaults } from '../../../server/features/configuration/claims/rules.ts';
 
 const roles = { realm: ['reader'], clients: { billing: ['clerk'] } };
 const at = { realm: 'acme', baseUrl: 'https://id.example.com' };

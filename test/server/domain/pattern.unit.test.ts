@@ -1,5 +1,5 @@
 // Owns: patterns that administrators set: they mean what they mean in JavaScript, and take little time whatever they are.
-// Does not own: what they are asked for (features/user-profile.test.ts).
+// Does not own: what they are asked for (features/configuration/user-profile.test.ts).
 // Implements: decisions "Patterns".
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 // Owns: what the log says where a realm's own address is not among the server's.
-// Does not own: where links lead (features/messaging.links.test.ts).
+// Does not own: where links lead (features/configuration/messaging.links.test.ts).
 // Implements: decisions "Where links lead".
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 // Owns: what the loops over the audit log cost where nothing is to be done: a look at the log's end, however long it is.
-// Does not own: what they do (chain.test.ts, features/forwarding.test.ts).
+// Does not own: what they do (chain.test.ts, features/operations/forwarding.test.ts).
 // Implements: docs/audit.md.
 import { beforeAll, expect, test, vi } from 'vitest';
 import { newId } from '../../../server/crypto/ids.ts';
@@ -9,7 +9,7 @@ import { createTransact, type Transact } from '../../../server/db/transact.ts';
 import { sealEvents } from '../../../server/events/chain.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
 import { continuePositions } from '../../../server/events/position.ts';
-import { begin, next, progress, waiting } from '../../../server/features/forwarding/store.ts';
+import { begin, next, progress, waiting } from '../../../server/features/operations/forwarding/store.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
 import { type Explained, explainAll, hearPlans, rowsRead } from '../../support/plans.ts';
 

@@ -9,7 +9,7 @@ import { sealEvents } from '../../../server/events/chain.ts';
 import { erasePerson, forgetRealm } from '../../../server/events/log.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
 import { continuePositions } from '../../../server/events/position.ts';
-import { verifyEvents } from '../../../server/features/events/verify.ts';
+import { verifyEvents } from '../../../server/features/operations/events/verify.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
 
 const REALM = 'acme';

@@ -5,7 +5,7 @@ import { fragment } from '../../../server/db/statement.ts';
 import { createTransact } from '../../../server/db/transact.ts';
 import type { EventConsumer } from '../../../server/events/consumer.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
-import { webhookConsumer } from '../../../server/features/webhooks/consumer.ts';
+import { webhookConsumer } from '../../../server/features/configuration/webhooks/consumer.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
 
 const bare = bareDatabase({ max: 2 });

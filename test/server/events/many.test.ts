@@ -6,7 +6,7 @@ import { newId } from '../../../server/crypto/ids.ts';
 import { createTransact } from '../../../server/db/transact.ts';
 import { createEventBatch } from '../../../server/events/batch.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
-import { webhookConsumer } from '../../../server/features/webhooks/consumer.ts';
+import { webhookConsumer } from '../../../server/features/configuration/webhooks/consumer.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
 
 const bare = bareDatabase({ max: 2 });

@@ -7,7 +7,7 @@ import { createTransact, type Transact } from '../../../server/db/transact.ts';
 import { sealEvents } from '../../../server/events/chain.ts';
 import { forgetRealm } from '../../../server/events/log.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
-import { verifyEvents } from '../../../server/features/events/verify.ts';
+import { verifyEvents } from '../../../server/features/operations/events/verify.ts';
 import { sweepEvents } from '../../../server/jobs/janitor.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
 import { type Explained, explainAll, hearPlans, nodesOf, rowsRead } from '../../support/plans.ts';

@@ -13,7 +13,7 @@ import { putSettings, type SettingsInput } from '../../../server/contract/settin
 import { importRealm, type RealmDocument } from '../../../server/contract/transfer.ts';
 import { createWorkloadIdentity } from '../../../server/contract/workload-identity.ts';
 import { createSeal } from '../../../server/crypto/seal.ts';
-import { contextOf } from '../../../server/features/keys/seed.ts';
+import { contextOf } from '../../../server/features/configuration/keys/seed.ts';
 import { administrator } from '../../support/administrators.ts';
 import { basic, claimsIn, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';

@@ -6,7 +6,7 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { newId } from '../../../server/crypto/ids.ts';
 import type { Sql } from '../../../server/db/sql.ts';
 import { statement } from '../../../server/db/statement.ts';
-import { realmOfIssuer } from '../../../server/features/admin-access/store.ts';
+import { realmOfIssuer } from '../../../server/features/operations/admin-access/store.ts';
 import { basic, makeRealm, post } from '../../support/clients.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 

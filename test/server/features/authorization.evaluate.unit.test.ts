@@ -9,12 +9,12 @@ import {
   type PolicyConfig,
   type PolicyType,
 } from '../../../server/contract/authorization-services.ts';
-import { canonical } from '../../../server/features/authorization-services/canonical.ts';
-import { evaluator, modelOf } from '../../../server/features/authorization-services/evaluate.ts';
-import type { Known, Requester } from '../../../server/features/authorization-services/policies.ts';
-import { freshServices, servicesOf } from '../../../server/features/authorization-services/resource.ts';
-import { circlesOf, faultsOf } from '../../../server/features/authorization-services/rules.ts';
-import { decide, type Vote } from '../../../server/features/authorization-services/vote.ts';
+import { canonical } from '../../../server/features/configuration/authorization-services/canonical.ts';
+import { evaluator, modelOf } from '../../../server/features/configuration/authorization-services/evaluate.ts';
+import type { Known, Requester } from '../../../server/features/configuration/authorization-services/policies.ts';
+import { freshServices, servicesOf } from '../../../server/features/configuration/authorization-services/resource.ts';
+import { circlesOf, faultsOf } from '../../../server/features/configuration/authorization-services/rules.ts';
+import { decide, type Vote } from '../../../server/features/configuration/authorization-services/vote.ts';
 
 const known: Known = {
   roles: new Set(['reader', 'editor', 'boss']),

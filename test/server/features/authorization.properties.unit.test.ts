@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AuthorizationPolicy, DecisionStrategy } from '../../../server/contract/authorization-services.ts';
-import { evaluator, modelOf } from '../../../server/features/authorization-services/evaluate.ts';
-import type { Known, Requester } from '../../../server/features/authorization-services/policies.ts';
-import { circlesOf, type Services } from '../../../server/features/authorization-services/rules.ts';
-import { decide, negated, type Vote } from '../../../server/features/authorization-services/vote.ts';
+import { evaluator, modelOf } from '../../../server/features/configuration/authorization-services/evaluate.ts';
+import type { Known, Requester } from '../../../server/features/configuration/authorization-services/policies.ts';
+import { circlesOf, type Services } from '../../../server/features/configuration/authorization-services/rules.ts';
+import { decide, negated, type Vote } from '../../../server/features/configuration/authorization-services/vote.ts';
 
 const strategies = fc.constantFrom<DecisionStrategy>('unanimous', 'affirmative', 'consensus');
 const vote = fc.constantFrom<Vote>('permit', 'deny', 'undecided');

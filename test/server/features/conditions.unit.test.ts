@@ -1,7 +1,7 @@
 // What each condition of a flow holds for, by table.
 import { describe, expect, test } from 'vitest';
-import type { ConditionFacts } from '../../../server/features/authenticators/authenticator.ts';
-import { conditions } from '../../../server/features/authenticators/conditions.ts';
+import type { ConditionFacts } from '../../../server/features/authentication/authenticators/authenticator.ts';
+import { conditions } from '../../../server/features/authentication/authenticators/conditions.ts';
 
 const nobody: ConditionFacts = {
   secondFactor: false,

@@ -4,8 +4,8 @@ import { freshClaim } from '../../../server/contract/claims.ts';
 import type { Agreement } from '../../../server/domain/agreement.ts';
 import { audiencesOf, type ClaimView, claimsOf, type ScopeView } from '../../../server/domain/claims.ts';
 import type { Person } from '../../../server/domain/person.ts';
-import type { Prompt } from '../../../server/features/authorize/checks.ts';
-import { countsFrom, decide, type Known } from '../../../server/features/authorize/decide.ts';
+import type { Prompt } from '../../../server/features/protocol/authorize/checks.ts';
+import { countsFrom, decide, type Known } from '../../../server/features/protocol/authorize/decide.ts';
 
 const session = { id: 's', userId: 'u' };
 const acting = { ...session, impersonator: {} };

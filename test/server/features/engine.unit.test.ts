@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ExecutionInput, Requirement } from '../../../server/contract/flows.ts';
-import { nest, rowsOf, type TreeNode } from '../../../server/features/flows/tree.ts';
-import { type Facts, next, type Progress, type Verdict } from '../../../server/features/sign-in/engine.ts';
+import {
+  type Facts,
+  next,
+  type Progress,
+  type Verdict,
+} from '../../../server/features/authentication/sign-in/engine.ts';
+import { nest, rowsOf, type TreeNode } from '../../../server/features/configuration/flows/tree.ts';
 
 const facts = (id: string, level: number, more: Partial<Facts> = {}): [string, Facts] => [
   id,

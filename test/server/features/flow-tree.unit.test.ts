@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ExecutionDocument, Requirement } from '../../../server/contract/flows.ts';
+import { next } from '../../../server/features/authentication/sign-in/engine.ts';
 import {
   type AuthenticatorEntry,
   copyOf,
@@ -12,8 +13,7 @@ import {
   rowsOf,
   sameTree,
   validateTree,
-} from '../../../server/features/flows/tree.ts';
-import { next } from '../../../server/features/sign-in/engine.ts';
+} from '../../../server/features/configuration/flows/tree.ts';
 
 const entry = (id: string, levelOfAssurance: number, identifies = false): AuthenticatorEntry => ({
   id,

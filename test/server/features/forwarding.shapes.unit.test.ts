@@ -2,9 +2,9 @@
 // them would otherwise pass over the event in silence.
 import { describe, expect, test } from 'vitest';
 import { type EventType, eventTypes } from '../../../server/contract/events.ts';
-import { ecs } from '../../../server/features/forwarding/ecs.ts';
-import { cut, type Forwarded } from '../../../server/features/forwarding/event.ts';
-import { ocsf } from '../../../server/features/forwarding/ocsf.ts';
+import { ecs } from '../../../server/features/operations/forwarding/ecs.ts';
+import { cut, type Forwarded } from '../../../server/features/operations/forwarding/event.ts';
+import { ocsf } from '../../../server/features/operations/forwarding/ocsf.ts';
 
 const types = Object.keys(eventTypes) as EventType[];
 const event = (type: EventType, more: Partial<Forwarded> = {}): Forwarded => ({

@@ -18,7 +18,7 @@ import { importUsers } from '../../../server/contract/user-import.ts';
 import { createUser, getUser, listUsers, putUser, setPassword } from '../../../server/contract/users.ts';
 import { newId } from '../../../server/crypto/ids.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
-import { markDue } from '../../../server/features/scim/provision-store.ts';
+import { markDue } from '../../../server/features/operations/scim/provision-store.ts';
 import { administrator } from '../../support/administrators.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { type MailingServer, startMailingServer } from '../../support/mail.ts';

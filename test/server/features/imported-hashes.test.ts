@@ -2,7 +2,7 @@
 import { pbkdf2Sync } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { importRealm } from '../../../server/contract/transfer.ts';
-import { type Kind, kindAt, kindsOf } from '../../../server/features/credentials/nobody.ts';
+import { type Kind, kindAt, kindsOf } from '../../../server/features/people/credentials/nobody.ts';
 import { makeRealm } from '../../support/clients.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 

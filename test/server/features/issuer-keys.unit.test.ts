@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createIssuerKeys } from '../../../server/features/workload-identity/issuer-keys.ts';
-import { candidates, readToken, timeFault } from '../../../server/features/workload-identity/token.ts';
+import { createIssuerKeys } from '../../../server/features/protocol/workload-identity/issuer-keys.ts';
+import { candidates, readToken, timeFault } from '../../../server/features/protocol/workload-identity/token.ts';
 
 const ISSUER = 'https://issuer.example';
 const SOURCE = { issuer: ISSUER, jwksUri: null };

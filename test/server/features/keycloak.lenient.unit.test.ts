@@ -3,7 +3,7 @@
 // Implements: docs/keycloak.md.
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Indices, placeOf, readLeniently } from '../../../server/features/transfer/keycloak/lenient.ts';
+import { type Indices, placeOf, readLeniently } from '../../../server/features/operations/transfer/keycloak/lenient.ts';
 
 const Thing = z.object({ name: z.string(), kind: z.string(), size: z.number().optional(), words: z.array(z.string()) });
 const Things = z.object({ things: z.array(Thing) });

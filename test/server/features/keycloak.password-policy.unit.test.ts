@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { passwordRules } from '../../../server/features/transfer/keycloak/password-policy.ts';
+import { passwordRules } from '../../../server/features/operations/transfer/keycloak/password-policy.ts';
 
 test.each<[string, object, string[]]>([
   ['length(14) and digits(1)', { passwordMinLength: 14, passwordRequireDigit: true }, []],

@@ -9,9 +9,9 @@ import { openPool, sqlOver } from '../../../server/db/sql.ts';
 import { createTransact } from '../../../server/db/transact.ts';
 import { createBus } from '../../../server/events/bus.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
-import { seedKeys } from '../../../server/features/keys/seed.ts';
-import { createKeys } from '../../../server/features/keys/service.ts';
-import { createRealms } from '../../../server/features/realms/service.ts';
+import { seedKeys } from '../../../server/features/configuration/keys/seed.ts';
+import { createKeys } from '../../../server/features/configuration/keys/service.ts';
+import { createRealms } from '../../../server/features/configuration/realms/service.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
 const seal = createSeal([randomBytes(32)]);

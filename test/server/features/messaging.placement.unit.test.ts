@@ -3,8 +3,8 @@
 // Implements: decisions "Messaging"; WHATWG HTML §13.2.5.
 import { expect, test } from 'vitest';
 import { templateFaults } from '../../../server/contract/message-templates.ts';
-import { placementFault } from '../../../server/features/messaging/placement.ts';
-import { render } from '../../../server/features/messaging/render.ts';
+import { placementFault } from '../../../server/features/configuration/messaging/placement.ts';
+import { render } from '../../../server/features/configuration/messaging/render.ts';
 import { mostOfARequest, processorTime } from '../../support/processor-time.ts';
 
 const SECRET = 'https://id.example/realms/acme/login/reset?token=SECRET';

@@ -5,7 +5,7 @@ import * as api from '../../../server/contract/messaging.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { exportRealm, importRealm } from '../../../server/contract/transfer.ts';
 import { sqlOver } from '../../../server/db/sql.ts';
-import { refreshMessageTemplates } from '../../../server/features/messaging/built-in-templates.ts';
+import { refreshMessageTemplates } from '../../../server/features/configuration/messaging/built-in-templates.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;

@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { htmlFault } from '../../../server/contract/html-template.ts';
 import { PLACEHOLDER, placeholderFault } from '../../../server/contract/message-drivers.ts';
-import { textOfHtml } from '../../../server/features/messaging/text-of-html.ts';
+import { textOfHtml } from '../../../server/features/configuration/messaging/text-of-html.ts';
 import { mostOfARequest, processorTime } from '../../support/processor-time.ts';
 
 let most = 0;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { messages, TemplateKey, templateFaults } from '../../../server/contract/message-templates.ts';
-import { builtInTemplate } from '../../../server/features/messaging/built-in-templates.ts';
-import { hasWords, momentIn, spanIn, wordsIn } from '../../../server/features/messaging/words.ts';
+import { builtInTemplate } from '../../../server/features/configuration/messaging/built-in-templates.ts';
+import { hasWords, momentIn, spanIn, wordsIn } from '../../../server/features/configuration/messaging/words.ts';
 import { written } from '../../../server/http/languages.ts';
 
 const keys = TemplateKey.options;

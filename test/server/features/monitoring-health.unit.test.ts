@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createHealth, type HealthComponent } from '../../../server/features/monitoring/health.ts';
+import { createHealth, type HealthComponent } from '../../../server/features/operations/monitoring/health.ts';
 
 const component = (name: string, up: boolean, group?: 'liveness' | 'readiness'): HealthComponent => ({
   name,

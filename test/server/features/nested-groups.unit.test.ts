@@ -1,7 +1,7 @@
 // Groups in groups of a directory, and how many of them are held and walked through at once.
 import { expect, test } from 'vitest';
-import type { FoundGroup } from '../../../server/features/user-federation/groups.ts';
-import { climbed, flattened } from '../../../server/features/user-federation/nested.ts';
+import type { FoundGroup } from '../../../server/features/people/user-federation/groups.ts';
+import { climbed, flattened } from '../../../server/features/people/user-federation/nested.ts';
 
 const dnOf = (n: number) => `cn=g${n},dc=example`;
 const group = (n: number, members: string[] = []): FoundGroup => ({

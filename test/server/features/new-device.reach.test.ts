@@ -8,7 +8,7 @@ import { newId } from '../../../server/crypto/ids.ts';
 import { createSeal } from '../../../server/crypto/seal.ts';
 import { createTransact } from '../../../server/db/transact.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
-import { keepChanges } from '../../../server/features/new-device/store.ts';
+import { keepChanges } from '../../../server/features/authentication/new-device/store.ts';
 import { sweepEvents } from '../../../server/jobs/janitor.ts';
 import { createAccountCaller } from '../../support/account-api.ts';
 import { CALLBACK, makePeopledRealm, PASSWORD } from '../../support/applications.ts';

@@ -2,7 +2,7 @@
 // Does not own: forms with a proof of work (self-registration.test.ts), the script in a browser (test/browser/new-password.test.ts).
 // Implements: specification 4.2 (self-registration page).
 import { expect, test } from 'vitest';
-import { isWorkDone, workSearch } from '../../../server/features/self-registration/proof-of-work.ts';
+import { isWorkDone, workSearch } from '../../../server/features/authentication/self-registration/proof-of-work.ts';
 
 type Search = (prefix: string, bits: number) => (tries: number) => string | undefined;
 const search: Search = new Function(`return ${workSearch}`)();

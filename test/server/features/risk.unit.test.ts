@@ -7,7 +7,7 @@ import {
   judge,
   networkOf,
   type PastSignIn,
-} from '../../../server/features/risk/score.ts';
+} from '../../../server/features/authentication/risk/score.ts';
 
 const at = new Date('2026-05-04T10:00:00Z');
 const ago = (hours: number) => new Date(at.getTime() - hours * 3_600_000);

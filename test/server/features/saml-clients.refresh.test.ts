@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listEvents } from '../../../server/contract/events.ts';
 import * as api from '../../../server/contract/saml-clients.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
-import { samlMetadataRefresh } from '../../../server/features/saml-clients/refresh.ts';
-import { createSamlClientResource } from '../../../server/features/saml-clients/resource.ts';
+import { samlMetadataRefresh } from '../../../server/features/configuration/saml-clients/refresh.ts';
+import { createSamlClientResource } from '../../../server/features/configuration/saml-clients/resource.ts';
 import { createOutbound, type Outbound } from '../../../server/http/outbound.ts';
 import { makeRealm } from '../../support/clients.ts';
 import { type Asking, startAsking } from '../../support/messages.ts';

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { createRole } from '../../../server/contract/roles.ts';
-import { parseFilter } from '../../../server/features/scim/filter.ts';
-import { matches } from '../../../server/features/scim/matches.ts';
-import { groupType, placeOf, userType } from '../../../server/features/scim/schema.ts';
+import { parseFilter } from '../../../server/features/operations/scim/filter.ts';
+import { matches } from '../../../server/features/operations/scim/matches.ts';
+import { groupType, placeOf, userType } from '../../../server/features/operations/scim/schema.ts';
 import { type Scim, type ScimAnswer, scimToken, scimWith } from '../../support/scim.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 

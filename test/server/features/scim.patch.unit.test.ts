@@ -2,9 +2,9 @@
 // Does not own: what follows from it (scim.users.test.ts, scim.groups.test.ts).
 import { describe, expect, test } from 'vitest';
 import { ScimPatch } from '../../../server/contract/scim.ts';
-import { parseFilter, parsePath } from '../../../server/features/scim/filter.ts';
-import { patched, stepsOf } from '../../../server/features/scim/patch.ts';
-import { userType } from '../../../server/features/scim/schema.ts';
+import { parseFilter, parsePath } from '../../../server/features/operations/scim/filter.ts';
+import { patched, stepsOf } from '../../../server/features/operations/scim/patch.ts';
+import { userType } from '../../../server/features/operations/scim/schema.ts';
 
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const before = {

@@ -2,10 +2,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import { fragment } from '../../../server/db/sql.ts';
 import { freshProfile } from '../../../server/domain/user-profile.ts';
-import { parseFilter } from '../../../server/features/scim/filter.ts';
-import { sqlOf } from '../../../server/features/scim/filter-sql.ts';
-import { placeOf, userType } from '../../../server/features/scim/schema.ts';
-import { userColumns, usersOf } from '../../../server/features/scim/user-store.ts';
+import { parseFilter } from '../../../server/features/operations/scim/filter.ts';
+import { sqlOf } from '../../../server/features/operations/scim/filter-sql.ts';
+import { placeOf, userType } from '../../../server/features/operations/scim/schema.ts';
+import { userColumns, usersOf } from '../../../server/features/operations/scim/user-store.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
 
 const bare = bareDatabase({ max: 1 });

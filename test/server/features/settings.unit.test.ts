@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RealmSettingsDto, SettingsInput as Schema, type SettingsInput } from '../../../server/contract/settings.ts';
-import { changeOf, settingsFaults, settingsOf } from '../../../server/features/settings/rules.ts';
+import { changeOf, settingsFaults, settingsOf } from '../../../server/features/configuration/settings/rules.ts';
 import { issuerOf } from '../../../server/http/own-addresses.ts';
 
 const baseUrl = 'https://id.example';

@@ -1,9 +1,9 @@
 // The sign-in's machine by itself: what an input makes of a state, and what it asks of the world.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { NextStep } from '../../../server/features/sign-in/judge.ts';
-import { advance, type Input, over, reopened } from '../../../server/features/sign-in/machine.ts';
-import { type Known, SignInState, type Unknown } from '../../../server/features/sign-in/state.ts';
+import type { NextStep } from '../../../server/features/authentication/sign-in/judge.ts';
+import { advance, type Input, over, reopened } from '../../../server/features/authentication/sign-in/machine.ts';
+import { type Known, SignInState, type Unknown } from '../../../server/features/authentication/sign-in/state.ts';
 
 const purpose = { requiredLevel: 0, loginHint: '', request: null, continueAt: '/on' };
 const ann = { id: '1', username: 'ann' };

@@ -8,7 +8,7 @@ import {
   judgeRefresh,
   type RefreshRequest,
   type Verdict,
-} from '../../../server/features/token/judge.ts';
+} from '../../../server/features/protocol/token/judge.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = new Date(now.getTime() + 60_000);

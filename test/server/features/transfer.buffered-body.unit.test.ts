@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBodyBuffer } from '../../../server/features/transfer/buffered-body.ts';
+import { createBodyBuffer } from '../../../server/features/operations/transfer/buffered-body.ts';
 
 const KIB = 1024;
 async function* chunks(...sizes: number[]): AsyncGenerator<Buffer> {

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Problem } from '../../../server/contract/problem.ts';
-import { createSplitter, type Limits, type Slice } from '../../../server/features/transfer/document-stream.ts';
+import {
+  createSplitter,
+  type Limits,
+  type Slice,
+} from '../../../server/features/operations/transfer/document-stream.ts';
 
 const generous: Limits = { bytes: 1e6, elementBytes: 1e6, unbounded: new Set(['users']) };
 

@@ -1,8 +1,8 @@
 // What pruning leaves in place, tried on all shapes of need without a server.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keepNeeded, type Need } from '../../../server/features/transfer/kept.ts';
-import type { Owner, Planned } from '../../../server/features/transfer/plan.ts';
+import { keepNeeded, type Need } from '../../../server/features/operations/transfer/kept.ts';
+import type { Owner, Planned } from '../../../server/features/operations/transfer/plan.ts';
 import { nameOf } from '../../../server/resource/references.ts';
 
 const kind = 'thing';

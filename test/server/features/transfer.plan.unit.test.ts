@@ -6,7 +6,7 @@ import {
   type PlanOptions,
   planDropped,
   planObjects,
-} from '../../../server/features/transfer/plan.ts';
+} from '../../../server/features/operations/transfer/plan.ts';
 import { stable } from '../../../server/resource/compare.ts';
 import type { Existing, Item } from '../../../server/resource/part.ts';
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { UserDocument } from '../../../server/contract/users.ts';
-import { isPlainUser } from '../../../server/features/users/plain-user.ts';
+import { isPlainUser } from '../../../server/features/people/users/plain-user.ts';
 
 const PLAIN = {
   username: 'ana.müller-7',

@@ -9,8 +9,8 @@ import { listUsers } from '../../../server/contract/users.ts';
 import { newId } from '../../../server/crypto/ids.ts';
 import { openPool, type Sql } from '../../../server/db/sql.ts';
 import { statement } from '../../../server/db/statement.ts';
-import { createMemberships } from '../../../server/features/users/memberships.ts';
-import { search, type UserSearch } from '../../../server/features/users/search.ts';
+import { createMemberships } from '../../../server/features/people/users/memberships.ts';
+import { search, type UserSearch } from '../../../server/features/people/users/search.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;

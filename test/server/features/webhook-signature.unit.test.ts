@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RETRY_DELAYS } from '../../../server/features/webhooks/delivery.ts';
-import { signedHeaders } from '../../../server/features/webhooks/signature.ts';
+import { RETRY_DELAYS } from '../../../server/features/configuration/webhooks/delivery.ts';
+import { signedHeaders } from '../../../server/features/configuration/webhooks/signature.ts';
 
 test('the Standard Webhooks signature is that of its published example', () => {
   const headers = signedHeaders({

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { bySystem } from '../../../server/contract/events.ts';
 import type { Delivery, WebhookInput } from '../../../server/contract/webhooks.ts';
-import { DELIVERY_JOB } from '../../../server/features/webhooks/delivery.ts';
+import { DELIVERY_JOB } from '../../../server/features/configuration/webhooks/delivery.ts';
 import { connected } from '../../support/cluster.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { type Deliveries, spawnDeliveries, startDeliveries } from '../../support/deliveries.ts';

@@ -1,7 +1,7 @@
 // What is remembered of wrong secrets: bounded, and not to be pushed out by inventing names.
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createWrongSecrets } from '../../../server/features/client-authentication/wrong-secrets.ts';
+import { createWrongSecrets } from '../../../server/features/protocol/client-authentication/wrong-secrets.ts';
 
 const digest = (value: string) => createHash('sha256').update(value).digest();
 function counted() {

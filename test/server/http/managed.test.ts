@@ -1,5 +1,5 @@
 // Owns: the header that says who manages a single resource, at reads and at writes.
-// Does not own: how ownership comes about (features/transfer.ownership.test.ts).
+// Does not own: how ownership comes about (features/operations/transfer.ownership.test.ts).
 // Implements: decisions "Ownership": a single resource that is owned says so in its answer.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRealm } from '../../../server/contract/realms.ts';

@@ -1,5 +1,5 @@
 // Owns: what goes with a removed object is told of as if it had been removed by itself, by the admin API and by a document.
-// Does not own: what keeps an object from going (features/transfer.kept.test.ts).
+// Does not own: what keeps an object from going (features/operations/transfer.kept.test.ts).
 // Implements: specification 6.1; decisions "Import, export, plan".
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deleteClient, listClients } from '../../../server/contract/clients.ts';

@@ -1,5 +1,5 @@
 // Owns: the same change by the admin API and by a realm document leaves the same rows and the same events, field by field.
-// Does not own: users, whose rows are written in bulk (features/users.same-by-both-ways.test.ts).
+// Does not own: users, whose rows are written in bulk (features/people/users.same-by-both-ways.test.ts).
 // Implements: design "One write path for an object".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminRoleRoutes } from '../../../server/contract/admin-access.ts';

@@ -1,0 +1,36 @@
+// What people write of their own account by the API rests on the session that their request came by, as it still is when it is
+// written (domain/proof.ts).
+import { Problem } from '../../../contract/problem.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import type { AccountHolder, OwnSession } from '../../../domain/principal.ts';
+import { isWithdrawn, mustHold } from '../../../domain/proof.ts';
+
+export function createAsThemselves({ transact }: { transact: Transact }) {
+  const holds = (tx: Tx, realm: string, { userId, sessionId }: AccountHolder) =>
+    mustHold(tx.sql, realm, { userId, credentials: [], sessionId });
+  const told = <T>(written: Promise<T>): Promise<T> =>
+    written.catch((error: unknown) => {
+      throw isWithdrawn(error) ? new Problem('unauthenticated', 'You were signed out meanwhile') : error;
+    });
+  return {
+    told,
+    write: <T>(realm: string, holder: AccountHolder, work: (tx: Tx) => Promise<T>): Promise<T> =>
+      told(
+        transact(realm, async (tx) => {
+          await holds(tx, realm, holder);
+          return work(tx);
+        }),
+      ),
+    /** For a transaction of somebody else's. */
+    check:
+      <A extends unknown[]>(realm: string, holder: AccountHolder, work: (tx: Tx, ...args: A) => Promise<void>) =>
+      async (tx: Tx, ...args: A): Promise<void> => {
+        await holds(tx, realm, holder);
+        await work(tx, ...args);
+      },
+    /** The session that stays where all others end. */
+    keep: ({ sessionId }: AccountHolder): OwnSession | undefined =>
+      sessionId === undefined ? undefined : { sessionId },
+  };
+}
+export type AsThemselves = ReturnType<typeof createAsThemselves>;

@@ -1,0 +1,114 @@
+// What a person signs in with, on their account page: which there are, setting up another, removing one. Both are asked for with a
+// sign-in of a moment ago: who finds a browser open can't take an account over.
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { Problem } from '../../../contract/problem.ts';
+import type { Credential } from '../../../contract/users.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import type { Factors } from '../../../domain/factors.ts';
+import { userParty } from '../../../domain/party.ts';
+import { type Html, html } from '../../../http/pages.ts';
+import { said, text, textHtml } from '../../../http/texts.ts';
+import type { Credentials } from '../../people/credentials/service.ts';
+import type { LiveSession } from '../../people/sessions/service.ts';
+import type { Prove } from './freshness.ts';
+import type { Visit } from './section.ts';
+import type { WaysLeft } from './ways-left.ts';
+
+export interface SignInMethodsDeps {
+  transact: Transact;
+  factors: Pick<Factors, 'kinds'>;
+  credentials: Pick<Credentials, 'remove'>;
+  waysLeft: WaysLeft;
+  prove: Prove;
+  isFresh(session: LiveSession): boolean;
+}
+
+/** It is changed, and not removed. */
+export const PASSWORD = 'password';
+const Params = z.object({ type: z.string(), id: z.uuid() });
+const Wanted = z.object({ action: z.string() }).catch({ action: '' });
+
+export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: SignInMethodsDeps): void {
+  const { transact, factors, credentials, waysLeft, prove, isFresh } = deps;
+  const path = '/realms/:realm/account/credentials';
+
+  app.post(`${path}/set-up`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, session } = await visit(request);
+    if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
+    const { action } = Wanted.parse(request.body);
+    const kind = factors.kinds.find(({ setUpBy }) => setUpBy === action);
+    if (!kind?.setUpBy) throw new Problem('invalid-request', text('account.notToSetUp'));
+    return prove(request, reply, realm, session, kind.setUpBy);
+  });
+
+  app.post(`${path}/:type/:id/remove`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, session } = await visit(request);
+    if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
+    if (!isFresh(session)) return prove(request, reply, realm, session);
+    const { type, id } = Params.parse(request.params);
+    const { userId, username: name } = session;
+    const by = { actor: userParty(userId, name), ipAddress: request.ip } as const;
+    const user = { id: userId, username: name };
+    const work = async (tx: Tx): Promise<boolean> => {
+      if (type === PASSWORD || !(await waysLeft(tx.sql, realm, userId, id))) return false;
+      return credentials.remove(tx, by, realm, user, { type, id, keep: { sessionId: session.id } });
+    };
+    // Bookkeeping: a lock counts as a write, and where it is the last way it is the only one.
+    const removed = await transact(realm, work, { bookkeeping: true });
+    return reply.redirect(`/realms/${realm}/account?said=${removed ? 'removed' : 'kept'}`, 303);
+  });
+}
+
+export interface MethodsView {
+  credentials: readonly Credential[];
+  kinds: Factors['kinds'];
+  post(action: string, inside: Html): Html;
+  time(at: number): Html;
+  /** False: somebody else acts for the person. */
+  mayChange: boolean;
+}
+
+/** The section of the account page. */
+export const methodsSection = ({ credentials, kinds, post, time, mayChange }: MethodsView): Html => {
+  const nameOf = (type: string) => said(kinds.find((kind) => kind.type === type)?.name ?? type);
+  const more = ({ backedUp, codesLeft: left, reported }: Credential): string => {
+    if (reported) return text('account.methodReported');
+    if (left !== undefined) return text('account.methodCodesLeft', { left });
+    if (backedUp === undefined) return '';
+    return backedUp ? text('account.methodBackedUp') : text('account.methodOnOneDevice');
+  };
+  return html`<h2>${text('account.methods')}</h2>
+<ul class="rows">
+${credentials.map(
+  (one) => html`<li>
+<div><strong>${nameOf(one.type)}</strong>${one.label && html` <span class="soft">${one.label}</span>`}
+<div class="soft">${textHtml('account.methodAdded', { when: time(one.createdAt) })}${more(one)}</div>
+${one.lastUsedAt !== null && html`<div class="soft">${textHtml('account.methodLastUsed', { when: time(one.lastUsedAt) })}</div>`}</div>
+${
+  mayChange &&
+  one.type !== PASSWORD &&
+  post(
+    `credentials/${one.type}/${one.id}/remove`,
+    html`<button class="quiet">${text('account.removeMethod')}<span class="hidden"> ${nameOf(one.type)} ${one.label}</span></button>`,
+  )
+}
+</li>`,
+)}
+</ul>
+${
+  mayChange &&
+  html`<div class="actions">
+${kinds.flatMap(({ name, setUpBy }) =>
+  setUpBy
+    ? [
+        post(
+          'credentials/set-up',
+          html`<input type="hidden" name="action" value="${setUpBy}"><button class="quiet">${text('account.addMethod', { method: said(name) })}</button>`,
+        ),
+      ]
+    : [],
+)}
+</div>`
+}`;
+};

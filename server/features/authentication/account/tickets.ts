@@ -1,0 +1,52 @@
+// What the account API has to know again between two requests goes back and forth sealed, for this person and purpose alone.
+import { z } from 'zod';
+import { faultAt } from '../../../contract/problem.ts';
+import type { Seal } from '../../../crypto/seal.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { AccountHolder } from '../../../domain/principal.ts';
+import { once, spend } from '../../../domain/spent-proofs.ts';
+
+const LIFETIME_MS = 600_000;
+const Ticket = z.object({ expiresAt: z.number(), kept: z.unknown() });
+type Purpose = 'email' | 'phone' | 'otp' | 'webauthn';
+
+export function createTickets({ seal, now }: { seal: Seal; now: () => Date }) {
+  const contextOf = (realm: string, { userId }: AccountHolder, purpose: Purpose) =>
+    `account:${purpose}:${realm}:${userId}`;
+  return {
+    issue(realm: string, holder: AccountHolder, purpose: Purpose, kept: unknown) {
+      const expiresAt = now().getTime() + LIFETIME_MS;
+      const sealed = seal.seal(JSON.stringify({ expiresAt, kept }), contextOf(realm, holder, purpose));
+      return { ticket: sealed.toString('base64url'), expiresAt };
+    },
+
+    /** Uses it up, in the transaction of what it was for. @throws where it was used before */
+    async use(sql: Sql, realm: string, ticket: string): Promise<void> {
+      const expiresAt = new Date(now().getTime() + LIFETIME_MS);
+      if (!(await spend(sql, realm, once('account-ticket', ticket, expiresAt)))) throw used();
+    },
+
+    /** @throws where it is none, another person's, for something else or over */
+    open(realm: string, holder: AccountHolder, purpose: Purpose, ticket: string): unknown {
+      // One ticket has one spelling: else another spelling of a used one would count again.
+      if (Buffer.from(ticket, 'base64url').toString('base64url') !== ticket) throw over();
+      const { expiresAt, kept } = read();
+      if (expiresAt <= now().getTime()) throw over();
+      return kept;
+
+      function read() {
+        try {
+          const opened = seal.open(Buffer.from(ticket, 'base64url'), contextOf(realm, holder, purpose));
+          return Ticket.parse(JSON.parse(opened.toString()));
+        } catch {
+          throw over();
+        }
+      }
+    },
+  };
+}
+export type Tickets = ReturnType<typeof createTickets>;
+
+/** What it was for is done already. */
+export const used = () => faultAt('ticket', 'was used already');
+const over = () => faultAt('ticket', 'is none, or good no more: begin anew');

@@ -1,0 +1,167 @@
+// A code and a link that prove an e-mail address, or a code that proves a phone number, for the sign-in that asked for them alone: of a
+// code and a link one is enough. The code is good for five tries; the link works in the browser that asked. Whoever asks for one may
+// name any address, so it has more digits than one that follows a first factor (decisions "Guessed codes").
+import { randomInt } from 'node:crypto';
+import type { By } from '../../../contract/events.ts';
+import type { Seal } from '../../../crypto/seal.ts';
+import { newSecret, sameSecret } from '../../../crypto/tokens.ts';
+import type { Tx } from '../../../db/transact.ts';
+import type { CodeGuesses } from '../../../domain/code-guesses.ts';
+import { linkDigest, linkTo } from '../../../domain/links.ts';
+import { codeField } from '../../../http/code-field.ts';
+import { html } from '../../../http/html.ts';
+import { text } from '../../../http/texts.ts';
+import type { Send } from '../../configuration/messaging/send.ts';
+import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
+import type { Form, Kept, StepPage } from './authenticator.ts';
+
+const DIGITS = 8;
+const LIFETIME_SECONDS = 600;
+const MOST_TRIES = 5;
+const AGAIN_AFTER_MS = 30_000;
+
+export interface MailedCodeDeps {
+  send: Send;
+  /** Beyond its limit the link goes on working. */
+  codeGuesses: Pick<CodeGuesses, 'ofAddress'>;
+  seal: Seal;
+  now: () => Date;
+}
+export interface Mailing {
+  realm: string;
+  origin: string;
+  by: By;
+  /** null: they have no account yet. */
+  userId: string | null;
+  email: string;
+  /** What the code is for: it is worth nothing elsewhere. */
+  context: string;
+  /** Whose address it is already: they are told, and nobody else. */
+  owner: { id: string; email: string | null } | undefined;
+}
+export interface Texting {
+  realm: string;
+  by: By;
+  userId: string;
+  /** As E.164 has it. */
+  number: string;
+  context: string;
+}
+export type Proof = { do: 'proven' } | { do: 'again'; message: string; reason: string; keep?: Kept };
+
+export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDeps) {
+  const newCode = (): string => String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+  const digestOf = (context: string, code: string): string => seal.digest(code, context).toString('base64url');
+  /** A code that nobody was sent is nobody's to enter. */
+  const kept = (context: string, code: string, isSent: boolean): Kept => ({
+    code: digestOf(context, isSent ? code : newSecret()),
+    at: String(now().getTime()),
+    tries: '0',
+  });
+  return {
+    /** @returns what is kept of it; the sign-in is found by its `address` */
+    async send(tx: Tx, { realm, origin, by, userId, email, context, owner }: Mailing): Promise<Kept> {
+      const code = newCode();
+      const secret = newSecret();
+      const goodForSeconds = LIFETIME_SECONDS;
+      let isSent = false;
+      if (owner) {
+        const link = `${origin}/realms/${realm}/login?for=account`;
+        const to = owner.email ?? email;
+        const values = { link };
+        await send(tx, {
+          realm,
+          by,
+          userId: owner.id,
+          requester: userId,
+          to,
+          templateKey: 'account-exists-email',
+          values,
+          goodForSeconds,
+        });
+      } else {
+        const values = { code, link: linkTo(origin, realm, secret) };
+        const recipient = userId === null ? { userId, stranger: true as const } : { userId };
+        const asked = {
+          realm,
+          by,
+          ...recipient,
+          requester: userId,
+          to: email,
+          templateKey: 'verify-email',
+          values,
+        } as const;
+        isSent = await send(tx, { ...asked, goodForSeconds });
+      }
+      return { email, address: linkDigest(secret), ...kept(context, code, isSent) };
+    },
+
+    /** @returns what is kept of it */
+    async text(tx: Tx, { realm, by, userId, number, context }: Texting): Promise<Kept> {
+      const code = newCode();
+      const values = { code };
+      const goodForSeconds = LIFETIME_SECONDS;
+      const asked = { realm, by, userId, requester: userId, to: number, templateKey: 'otp-sms', values } as const;
+      return { phone: number, ...kept(context, code, await send(tx, { ...asked, goodForSeconds })) };
+    },
+
+    mayResend: ({ at = '0' }: Kept): boolean => now().getTime() - Number(at) >= AGAIN_AFTER_MS,
+
+    /** What a form proves. `reason` is for the audit log. */
+    async check(realm: string, kept: Kept, form: Form, context: string): Promise<Proof> {
+      const again = (message: string, reason = '', keep?: Kept): Proof => ({
+        do: 'again',
+        message,
+        reason,
+        ...(keep && { keep }),
+      });
+      const isOver = now().getTime() - Number(kept.at ?? 0) > LIFETIME_SECONDS * 1000;
+      if (form.link !== undefined) {
+        if (isOver || !sameSecret(linkDigest(form.link), kept.address ?? ''))
+          return again(text('link.over'), 'link-wrong');
+        return { do: 'proven' };
+      }
+      const code = (form.code ?? '').replace(/[\s-]/g, '');
+      if (!/^\d{8}$/.test(code)) return again(text('messageCode.digits', { digits: DIGITS }));
+      const tries = Number(kept.tries ?? 0) + 1;
+      const isOut = isOver || tries > MOST_TRIES;
+      if (isOut || !(await codeGuesses.ofAddress(realm, kept.email ?? kept.phone ?? '')))
+        return again(text('messageCode.over'));
+      if (sameSecret(digestOf(context, code), kept.code ?? '')) return { do: 'proven' };
+      return again(text('messageCode.wrong'), 'code-wrong', { ...kept, tries: String(tries) });
+    },
+
+    /**
+     * Guesses count with those of every other kind of code; what is kept of this one could come back as often as somebody likes.
+     * @param of `user`: whose account it is about; undefined: nobody's, for which the same is done. `byAnybody`: it came from who has
+     *   proven nothing of that account's
+     * @returns whether it is proven, and the person has not been guessed at too often
+     */
+    async countGuess(
+      credentials: Pick<Credentials, 'guess'>,
+      {
+        realm,
+        user,
+        by,
+        byAnybody = false,
+      }: { realm: string; user: KnownUser | undefined; by: By; byAnybody?: boolean },
+      proof: Proof,
+    ): Promise<boolean> {
+      const ok = proof.do === 'proven';
+      const isGuess = ok || proof.reason !== '';
+      return isGuess && (await credentials.guess(realm, user, by, async () => ({ ok }), { byAnybody })).ok;
+    },
+  };
+}
+export type MailedCodes = ReturnType<typeof createMailedCodes>;
+
+/** The inside of the page on which the code is entered. */
+export const mailedCodeFields = (
+  email: string,
+  { wrong, other }: { wrong: boolean; other?: string | undefined },
+): Pick<StepPage, 'body' | 'below'> => ({
+  body: html`<p class="lead">${text('verify.lead', { email, minutes: LIFETIME_SECONDS / 60 })}</p>
+${codeField({ wrong, required: false })}`,
+  below: html`<button class="link" name="resend" value="1">${text('messageCode.sendNew')}</button>
+${other !== undefined && html`<button class="link" name="other" value="1">${other}</button>`}`,
+});

@@ -1,0 +1,80 @@
+// The authenticator qr: a code that this page shows and the person's device confirms, which says who they are. It is of use in the
+// browser that asked, once.
+import { z } from 'zod';
+import { html } from '../../../http/html.ts';
+import { qrPicture } from '../../../http/qr-picture.ts';
+import { text, textHtml } from '../../../http/texts.ts';
+import type { Challenges } from '../../people/devices/challenges.ts';
+import type { Kept, Method, Step, StepPage, StepVerdict } from './authenticator.ts';
+import { LOOK_AGAIN_SECONDS } from './push.ts';
+
+export interface QrDeps {
+  challenges: Pick<Challenges, 'qrAddress' | 'outcome' | 'take' | 'QR_SECONDS'>;
+  now: () => Date;
+  newId: () => string;
+}
+
+export function createQr({ challenges, now, newId }: QrDeps): Method {
+  const fresh = (): Kept => ({ qr: newId(), at: String(now().getTime()) });
+  const isOver = ({ at }: Kept): boolean => now().getTime() - Number(at) > challenges.QR_SECONDS * 1000;
+  const again = (message: string, reason = '', keep?: Kept): StepVerdict => ({
+    do: 'again',
+    complaint: { field: 'form', message },
+    reason,
+    ...(keep && { keep }),
+  });
+  function pageFor({ realm, by, application, userAgent }: Step, kept: Kept): StepPage {
+    const asking = { application, ipAddress: by.ipAddress, userAgent };
+    return codePage(challenges.qrAddress(realm, kept.qr ?? '', Number(kept.at), asking));
+  }
+
+  return {
+    id: 'qr',
+    displayName: 'QR code',
+    factorClass: 'POSSESSION',
+    levelOfAssurance: 2,
+    category: 'METHOD',
+    identifies: true,
+    enrols: false,
+    provenElsewhere: true,
+    amr: ['pop', 'mca', 'user'],
+    configSchema: z.strictObject({}),
+    availableTo: ({ types }) => types.includes('device'),
+    async begin(step) {
+      const { realm, kept } = step;
+      if (kept.qr === undefined) {
+        const keep = fresh();
+        return { ...pageFor(step, keep), keep };
+      }
+      if ((await challenges.outcome(realm, kept.qr)) === 'approved') return { ...pageFor(step, kept), ready: true };
+      return isOver(kept) ? overPage() : pageFor(step, kept);
+    },
+    async verify(step, form) {
+      const { realm, user, kept } = step;
+      if (form.renew !== undefined || kept.qr === undefined) return { do: 'kept', keep: fresh() };
+      const taken = await challenges.take(realm, kept.qr, 'qr');
+      if (!taken) return again(text(isOver(kept) ? 'qr.over' : 'qr.notYet'));
+      const { user_id: id, username, credential_id: credentialId } = taken;
+      if (user && user.id !== id) return again(text('qr.another'), 'qr-another', fresh());
+      return { do: 'passed', user: { id, username }, credentialId };
+    },
+  };
+}
+
+const codePage = (address: string): StepPage => ({
+  title: text('qr.title'),
+  submit: text('qr.check'),
+  plain: true,
+  refreshSeconds: LOOK_AGAIN_SECONDS,
+  body: html`<p class="lead">${text('qr.lead')}</p>
+${qrPicture(address, text('qr.picture'))}
+<p class="hint">${textHtml('deviceKey.openHere', { link: html`<a href="${address}">${text('deviceKey.open')}</a>` })}</p>
+<p class="hint" role="status">${text('qr.waiting')}</p>`,
+  below: html`<button class="link" name="renew" value="1">${text('qr.new')}</button>`,
+});
+
+const overPage = (): StepPage => ({
+  title: text('qr.title'),
+  submit: text('qr.new'),
+  body: html`<input type="hidden" name="renew" value="1"><p class="lead">${text('qr.over')}</p>`,
+});

@@ -1,0 +1,110 @@
+// The authenticator username-password: finds out who it is, and checks what they know.
+import { z } from 'zod';
+import { providerPath } from '../../../domain/links.ts';
+import { invalidState } from '../../../http/field-errors.ts';
+import { type Html, html } from '../../../http/html.ts';
+import { text } from '../../../http/texts.ts';
+import type { Credentials } from '../../people/credentials/service.ts';
+import type { Homes } from '../brokering/homes.ts';
+import type { Complaint, Form, Method, Step, StepPage } from './authenticator.ts';
+
+const NAME_MAX = 255;
+const PASSWORD_MAX = 512;
+
+export interface UsernamePasswordDeps {
+  credentials: Pick<Credentials, 'checkPassword'>;
+  /** Where people are at home by their address: they are sent there. */
+  homes: Pick<Homes, 'any' | 'of' | 'sources'>;
+  /** Whether a password is known from breaches. */
+  breached(plain: string): Promise<boolean>;
+}
+
+export const createUsernamePassword = ({ credentials, homes, breached }: UsernamePasswordDeps): Method => ({
+  id: 'username-password',
+  displayName: 'Username and password',
+  factorClass: 'KNOWLEDGE',
+  levelOfAssurance: 1,
+  category: 'METHOD',
+  identifies: true,
+  amr: ['pwd'],
+  credential: { type: 'password', name: 'Password' },
+  configSchema: z.strictObject({}),
+  answers: ({ username, password }) =>
+    username === undefined || password === undefined ? undefined : { username, password },
+  async begin(step, complaint) {
+    const sources = await homes.sources(step.realm);
+    if (sources.length === 0) return page(step, complaint);
+    // Who is at home elsewhere is asked for no password here.
+    const asksForName = step.kept.username === undefined && complaint?.field !== 'password';
+    return { ...(asksForName ? namePage(step, complaint) : page(step, complaint)), formAction: sources };
+  },
+  async verify(step, form) {
+    const username = (form.username ?? '').trim().slice(0, NAME_MAX);
+    const password = form.password ?? '';
+    const again = (message: string, reason: string, field = 'password') => ({
+      do: 'again' as const,
+      complaint: { field, message, values: { username, ...(form.remember ? { remember: 'on' } : {}) } },
+      reason,
+    });
+    if (username === '') return again(text('password.noUsername'), '', 'username');
+    const home = await homes.of(step.realm, username);
+    if (home !== undefined)
+      return { do: 'kept', keep: { username }, leadsTo: providerPath(step.realm, home, username) };
+    if (form.password === undefined && step.kept.username === undefined && (await homes.any(step.realm)))
+      return { do: 'kept', keep: { username } };
+    if (password === '') return again(text('password.noPassword'), '');
+    if (password.length > PASSWORD_MAX) return again(text('password.refused'), 'wrong');
+    const checked = await credentials.checkPassword({ realm: step.realm, username, password, by: step.by });
+    if (!checked.ok) {
+      const words = checked.reason === 'away' ? text('password.away') : text('password.refused');
+      return { ...again(words, checked.reason), user: checked.user };
+    }
+    const { user, credentialId, standing, away } = checked;
+    const note = away ? 'away-known' : undefined;
+    const { riskPolicyEnabled, breachedPasswordCheck, riskWeights } = step.settings;
+    const counts = riskPolicyEnabled && breachedPasswordCheck && riskWeights['breached-password'] !== 0;
+    const signals = counts && (await breached(password)) ? { signals: ['breached-password' as const] } : {};
+    return { do: 'passed', credentialId, user, standing, note, rememberMe: form.remember === 'on', ...signals };
+  },
+});
+
+function page({ settings, loginHint, kept }: Step, complaint: Complaint | undefined): StepPage {
+  const values: Form = complaint?.values ?? {};
+  const username = values.username ?? kept.username ?? loginHint;
+  const bad = (field: string) => (complaint?.field === field ? invalidState(field) : undefined);
+  const focus = (field: string) =>
+    (complaint ? complaint.field === field : field === (username === '' ? 'username' : 'password')) && html` autofocus`;
+  return {
+    title: text('password.title'),
+    submit: text('password.submit'),
+    body: html`${nameField(username, html`${bad('username')}${focus('username')}`)}
+<div class="field">
+<label for="password">${text('password.password')}</label>
+<input type="password" id="password" name="password" maxlength="${PASSWORD_MAX}" autocomplete="current-password"
+ required${bad('password')}${focus('password')}>
+</div>
+${
+  settings.rememberMe &&
+  html`<div class="check">
+<input type="checkbox" id="remember" name="remember" value="on"${values.remember === 'on' && html` checked`}>
+<label for="remember">${text('password.remember')}</label>
+</div>`
+}`,
+  };
+}
+
+const nameField = (username: string, state: Html): Html => html`<div class="field">
+<label for="username">${text('password.username')}</label>
+<input type="text" id="username" name="username" value="${username}" maxlength="${NAME_MAX}" autocomplete="username"
+ autocapitalize="none" autocorrect="off" spellcheck="false" required${state}>
+</div>`;
+
+/** Who is at home elsewhere goes on there. */
+function namePage({ loginHint }: Step, complaint: Complaint | undefined): StepPage {
+  const bad = complaint?.field === 'username' && invalidState('username');
+  return {
+    title: text('password.title'),
+    submit: text('password.next'),
+    body: nameField(complaint?.values?.username ?? loginHint, html`${bad} autofocus`),
+  };
+}

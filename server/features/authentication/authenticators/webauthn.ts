@@ -1,0 +1,138 @@
+// The authenticator webauthn: a passkey, which finds out who it is by itself or is asked for after something else, and setting one
+// up within the sign-in. What is checked of it is features/people/credentials/passkeys.ts's.
+import { z } from 'zod';
+import type { Transact } from '../../../db/transact.ts';
+import { mustHold } from '../../../domain/proof.ts';
+import { type Html, html } from '../../../http/html.ts';
+import { text } from '../../../http/texts.ts';
+import type { Passkeys, UsedKey, UserVerification } from '../../people/credentials/passkeys.ts';
+import type { KnownUser } from '../../people/credentials/service.ts';
+import type { Beside, Complaint, Form, Method, Passed, Step, StepPage, StepVerdict } from './authenticator.ts';
+import { passkeyScript } from './passkey-script.ts';
+
+const Config = z.strictObject({
+  userVerification: z
+    .enum(['required', 'preferred', 'discouraged'])
+    .optional()
+    .describe(
+      'Whether the authenticator has to know its user, by PIN or finger, where somebody is known already (else it always has to); left out: preferred',
+    ),
+});
+export const LABEL_MAX = 100;
+
+export interface WebauthnDeps {
+  passkeys: Pick<Passkeys, 'creation' | 'request' | 'enrol' | 'check'>;
+  transact: Transact;
+}
+
+export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
+  /** Who is found out by it alone has to be verified by it. */
+  const verificationOf = ({ user, config }: Step): UserVerification =>
+    user ? (Config.parse(config).userVerification ?? 'preferred') : 'required';
+
+  async function requestOf(step: Step): Promise<object> {
+    const { realm, user, site, challenge } = step;
+    return passkeys.request(realm, user, { site, challenge, userVerification: verificationOf(step) });
+  }
+
+  async function enrol(step: Step, user: KnownUser, form: Form): Promise<StepVerdict> {
+    const { realm, proven, site, challenge } = step;
+    const label = (form.label ?? '').trim().slice(0, LABEL_MAX);
+    const message = text('passkey.notSetUp');
+    const again = { do: 'again', complaint: { field: 'form', message, values: { label } }, reason: '' } as const;
+    if (!proven || !form.passkey) return again;
+    const asked = { site, challenge, userVerification: verificationOf(step) };
+    const made = { ...asked, sent: form.passkey, label: label === '' ? null : label };
+    const enrolled = await transact(realm, async (tx) => {
+      const key = await passkeys.enrol(tx, step.byThem, realm, user, made);
+      if (key) await mustHold(tx.sql, realm, proven);
+      return key;
+    });
+    return enrolled ? passedBy(enrolled) : again;
+  }
+
+  return {
+    id: 'webauthn',
+    displayName: 'Passkey',
+    factorClass: 'POSSESSION',
+    levelOfAssurance: 3,
+    category: 'METHOD',
+    identifies: true,
+    enrols: true,
+    amr: ['user', 'mfa'],
+    credential: { type: 'webauthn', name: 'Passkey', setUpBy: 'CONFIGURE_PASSKEY' },
+    configSchema: Config,
+    async begin(step, complaint) {
+      if (step.enrol && step.user) {
+        const { realm, user, site, challenge, settings } = step;
+        const asked = { site, challenge, userVerification: verificationOf(step) };
+        const creation = await passkeys.creation(realm, user, { ...asked, realmName: settings.displayName });
+        return enrolmentPage(creation, complaint);
+      }
+      return usePage(await requestOf(step));
+    },
+    async beside(step): Promise<Beside> {
+      const failed = text('passkey.notUsedOther');
+      return {
+        words: text('passkey.signIn'),
+        body: field({ does: 'get', options: await requestOf(step), failed, step: step.id }),
+        script: passkeyScript,
+      };
+    },
+    async verify(step, form) {
+      const { realm, user, site, challenge } = step;
+      if (step.enrol && user) return enrol(step, user, form);
+      const again = (message: string, reason: string) =>
+        ({ do: 'again', complaint: { field: 'passkey', message }, reason }) as const;
+      if (!form.passkey) return again(text('passkey.unable'), '');
+      const asked = { sent: form.passkey, site, challenge, userVerification: verificationOf(step) };
+      const verdict = await passkeys.check(realm, user, asked);
+      if (!verdict.ok) {
+        const message = isOver(verdict.reason) ? text('passkey.over') : text('passkey.refused');
+        return { ...again(message, `passkey-${verdict.reason}`), user: verdict.user };
+      }
+      return { ...passedBy(verdict), user: verdict.user, standing: verdict.standing };
+    },
+  };
+}
+
+/** The page that comes back has another challenge, which the same passkey can sign. */
+const isOver = (reason: string): boolean => reason === 'late' || reason === 'used';
+
+/** RFC 8176: a key that may have left its device is software's. Who was not verified has shown that they hold it, no more. */
+export const passedBy = ({ credentialId, synced, userVerified }: UsedKey): Passed => ({
+  do: 'passed',
+  credentialId,
+  amr: [synced ? 'swk' : 'hwk', 'user', ...(userVerified ? ['mfa'] : [])],
+  ...(userVerified ? {} : { beside: true }),
+});
+
+/** What the script reads and fills in. */
+const field = (of: { does: 'create' | 'get'; options: object; failed: string; step?: string }): Html => html`
+<input type="hidden" name="passkey" data-does="${of.does}" data-passkey="${JSON.stringify(of.options)}"
+ data-step="${of.step}" data-failed="${of.failed}" data-unable="${text('passkey.unable')}"
+ data-known="${text('passkey.known')}">
+<p class="hint" role="status" data-said></p>`;
+
+const needsScript = () => html`<noscript><p class="error">${text('passkey.needsScript')}</p></noscript>`;
+
+const usePage = (options: object): StepPage => ({
+  title: text('passkey.title'),
+  submit: text('passkey.submit'),
+  script: passkeyScript,
+  body: html`<p class="lead">${text('passkey.lead')}</p>
+${needsScript()}${field({ does: 'get', options, failed: text('passkey.notUsed') })}`,
+});
+
+export const enrolmentPage = (options: object, complaint: Complaint | undefined): StepPage => ({
+  title: text('passkey.setUp'),
+  submit: text('passkey.setUp'),
+  plain: true,
+  script: passkeyScript,
+  body: html`<p class="lead">${text('passkey.setUpLead')}</p>
+<div class="field">
+<label for="label">${text('passkey.label')} <span class="soft">${text('otp.optional')}</span></label>
+<input type="text" id="label" name="label" value="${complaint?.values?.label}" maxlength="${LABEL_MAX}" autocomplete="off">
+</div>
+${needsScript()}${field({ does: 'create', options, failed: text('passkey.noneSetUp') })}`,
+});

@@ -1,0 +1,133 @@
+// The authorization code flow as its client: what OpenID Connect and plain OAuth 2.0 share. RFC 6749 §4.1, RFC 7636, RFC 9207.
+import { isLoopback } from '../../../contract/names.ts';
+import { signJwt } from '../../../crypto/jwt.ts';
+import { challengeOf } from '../../../crypto/pkce.ts';
+import { newSecret } from '../../../crypto/tokens.ts';
+import type { Outbound } from '../../../http/outbound.ts';
+import type { Keys } from '../../configuration/keys/service.ts';
+import type { ProviderToken } from './provider-tokens.ts';
+import type { Provider } from './providers.ts';
+import { type Departure, type Luggage, type Return, UpstreamError } from './upstream.ts';
+
+const LIMITS = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
+const ASSERTION_SECONDS = 60;
+const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const LONGEST_TOKEN = 64 * 1024;
+const LONGEST_SCOPE = 4096;
+const YEAR_SECONDS = 365 * 86_400;
+
+export interface CodeFlowDeps {
+  outbound: Pick<Outbound, 'fetch'>;
+  /** What assertions are signed by: the provider finds it in the realm's JWKS. */
+  keys: Pick<Keys, 'active'>;
+  newId: () => string;
+  now: () => Date;
+}
+export interface Granted {
+  accessToken: string;
+  idToken: string | undefined;
+  /** Where it is to be kept. */
+  token: ProviderToken | undefined;
+}
+
+export function createCodeFlow({ outbound, keys, newId, now }: CodeFlowDeps) {
+  async function json(url: string, what: string, request: object): Promise<Record<string, unknown>> {
+    const answer = await outbound
+      .fetch(url, { ...LIMITS, httpsOnly: !isLoopback(url), ...request })
+      .catch((cause: unknown) => {
+        throw new UpstreamError(`${what}-unreachable`, { cause });
+      });
+    if (answer.status !== 200) throw new UpstreamError(`${what}-${answer.status}`);
+    const body: unknown = parsed(answer.body.toString());
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new UpstreamError(`${what}-no-object`);
+    return { ...body };
+  }
+
+  /** How this client proves itself, as headers and form fields. */
+  async function proof(realm: string, { clientId, secret, config }: Provider, audience: string) {
+    const plain = secret();
+    const method = config.tokenEndpointAuthMethod ?? (plain === undefined ? 'none' : 'client_secret_basic');
+    const none = { headers: {}, fields: { client_id: clientId } };
+    if (method === 'none') return none;
+    if (method === 'private_key_jwt') {
+      const iat = Math.floor(now().getTime() / 1000);
+      const claims = { iss: clientId, sub: clientId, aud: audience, jti: newId(), iat, exp: iat + ASSERTION_SECONDS };
+      const assertion = await signJwt(await keys.active(realm), 'JWT', claims);
+      return { ...none, fields: { ...none.fields, client_assertion_type: JWT_BEARER, client_assertion: assertion } };
+    }
+    if (plain === undefined) throw new UpstreamError('no-secret');
+    if (method === 'client_secret_post') return { ...none, fields: { ...none.fields, client_secret: plain } };
+    const basic = [clientId, plain].map(encodeURIComponent).join(':');
+    return { headers: { authorization: `Basic ${Buffer.from(basic).toString('base64')}` }, fields: {} };
+  }
+
+  return {
+    /** Where the browser is sent, and what has to be known when it comes back. */
+    depart(
+      { clientId, scopes, config }: Provider,
+      { callback, state, loginHint }: Departure,
+      { endpoint, more = {} }: { endpoint: string; more?: Record<string, string> },
+    ): { url: string; luggage: Luggage } {
+      const url = new URL(endpoint);
+      const verifier = config.pkce === false ? undefined : newSecret();
+      const parameters = {
+        response_type: 'code',
+        client_id: clientId,
+        redirect_uri: callback,
+        scope: scopes.join(' '),
+        state,
+        login_hint: loginHint,
+        code_challenge: challengeOf(verifier) ?? '',
+        code_challenge_method: verifier === undefined ? '' : 'S256',
+        ...more,
+      };
+      for (const [name, value] of Object.entries(parameters)) if (value !== '') url.searchParams.set(name, value);
+      return { url: url.href, luggage: verifier === undefined ? {} : { verifier } };
+    },
+
+    /** @param audience of assertions */
+    async redeem(
+      provider: Provider,
+      { realm, callback, luggage, answer }: Return,
+      { endpoint, audience }: { endpoint: string; audience: string },
+    ): Promise<Granted> {
+      if (answer.error !== undefined)
+        throw new UpstreamError(`error-${answer.error.replace(/[^a-z_]/g, '').slice(0, 40)}`);
+      if (!answer.code) throw new UpstreamError('no-code');
+      const { headers, fields } = await proof(realm, provider, audience);
+      const { verifier } = luggage;
+      const form = { grant_type: 'authorization_code', code: answer.code, redirect_uri: callback, ...fields };
+      const got = await json(endpoint, 'token', {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', ...headers },
+        body: new URLSearchParams({ ...form, ...(verifier !== undefined && { code_verifier: verifier }) }).toString(),
+      });
+      const { access_token: accessToken, id_token: idToken, expires_in: seconds, scope } = got;
+      if (typeof accessToken !== 'string' || accessToken === '' || accessToken.length > LONGEST_TOKEN)
+        throw new UpstreamError('no-access-token');
+      const token: ProviderToken | undefined = provider.config.storeToken
+        ? {
+            value: accessToken,
+            ...(typeof scope === 'string' && { scope: scope.slice(0, LONGEST_SCOPE) }),
+            ...(Number(seconds) > 0 && { expiresAt: now().getTime() + Math.min(Number(seconds), YEAR_SECONDS) * 1000 }),
+          }
+        : undefined;
+      return { accessToken, idToken: typeof idToken === 'string' ? idToken : undefined, token };
+    },
+
+    /** What the provider says of whose token it is. */
+    userinfo: (endpoint: string, accessToken: string): Promise<Record<string, unknown>> =>
+      json(endpoint, 'userinfo', {
+        headers: { authorization: `Bearer ${accessToken}`, accept: 'application/json' },
+      }),
+  };
+}
+export type CodeFlow = ReturnType<typeof createCodeFlow>;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+// Where people are at home by the domain of their address: at an identity provider of the organization whose domain it is, verified, or at
+// one that is bound to it. Such an address's password is asked for nowhere here.
+import { createRealmCache } from '../../../db/cache.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Providers } from './providers.ts';
+
+export interface HomesDeps {
+  sql: Sql;
+  providers: Pick<Providers, 'enabled'>;
+  now: () => Date;
+}
+
+/** On this machine. */
+const isPlain = (value: unknown): value is string => typeof value === 'string' && value.startsWith('http://');
+
+export function createHomes({ sql, providers, now }: HomesDeps) {
+  const organizations = createRealmCache<readonly { domain: string; aliases: readonly string[] }[]>({
+    now,
+    load: (realm) => sql<{ domain: string; aliases: string[] }>`
+      select d.name as domain, o.identity_providers as aliases from organization_domain d
+      join organization o on o.realm_id = d.realm_id and o.id = d.organization_id
+      where d.realm_id = ${realm} and d.verified and o.enabled and cardinality(o.identity_providers) > 0`,
+  });
+  async function all(realm: string): Promise<ReadonlyMap<string, string>> {
+    const [enabled, bound] = await Promise.all([providers.enabled(realm), organizations.get(realm, '')]);
+    const known = new Set(enabled.map(({ alias }) => alias));
+    const homes = new Map(enabled.flatMap(({ alias, domains }) => domains.map((domain) => [domain, alias] as const)));
+    for (const { domain, aliases } of bound) {
+      const alias = aliases.find((one) => known.has(one));
+      if (alias !== undefined) homes.set(domain, alias);
+    }
+    return homes;
+  }
+  return {
+    /** Where its people are sent, as sources of a page's policy; empty: nobody is at home elsewhere. */
+    async sources(realm: string): Promise<string[]> {
+      const homes = new Set((await all(realm)).values());
+      if (homes.size === 0) return [];
+      const enabled = (await providers.enabled(realm)).filter(({ alias }) => homes.has(alias));
+      const plain = enabled.flatMap(({ config }) => Object.values(config)).filter(isPlain);
+      return ['https:', ...new Set(plain.map((address) => new URL(address).origin))];
+    },
+    any: async (realm: string): Promise<boolean> => (await all(realm)).size > 0,
+    /** The provider of whoever has the address; undefined: none, or it is no address. */
+    async of(realm: string, name: string): Promise<string | undefined> {
+      const at = name.lastIndexOf('@');
+      return at < 1 ? undefined : (await all(realm)).get(name.slice(at + 1).toLowerCase());
+    },
+    drop: organizations.drop,
+  };
+}
+export type Homes = ReturnType<typeof createHomes>;

@@ -1,0 +1,102 @@
+// The pages of signing in by another identity provider. Links lead there, not forms: a page's policy holds for where a form leads.
+import type { FastifyReply } from 'fastify';
+import type { RealmSettingsDto, Settings } from '../../../contract/settings.ts';
+import { invalidState } from '../../../http/field-errors.ts';
+import { type Html, html } from '../../../http/html.ts';
+import { sendPage } from '../../../http/pages.ts';
+import { type ProfileInput, profileFields, usernameField, valuesIn, valuesOf } from '../../../http/profile-fields.ts';
+import { text } from '../../../http/texts.ts';
+import type { NewPerson } from '../../people/users/own-account.ts';
+import type { StepPage } from '../authenticators/authenticator.ts';
+import type { mailedCodeFields } from '../authenticators/mailed-code.ts';
+
+const EMAIL_MAX = 254;
+const PASSWORD_MAX = 512;
+
+type Complaint = { field: string; values?: Record<string, string> | undefined } | undefined;
+
+const state = (complaint: Complaint, field: string): Html | false => complaint?.field === field && invalidState(field);
+
+export const goOnPage = (title: string, path: string): StepPage => ({
+  title: text('provider.title', { provider: title }),
+  body: html`<p class="lead">${text('provider.lead', { provider: title })}</p>
+<a class="button full" href="${path}">${text('provider.goOn', { provider: title })}</a>`,
+});
+
+export const waysPage = (ways: readonly { words: string; path: string }[]): StepPage => ({
+  title: text('provider.choose'),
+  body: html`<div class="ways">
+${ways.map(({ words, path }) => html`<a class="button quiet" href="${path}">${words}</a>\n`)}</div>`,
+});
+
+export const nonePage = (): StepPage => ({
+  title: text('signIn.nothingToDo'),
+  body: html`<p class="lead">${text('signIn.nothingToDoWhy')}</p>`,
+});
+
+export const codePage = (
+  fields: typeof mailedCodeFields,
+  { email, complaint }: { email: string; complaint: Complaint },
+): StepPage => ({
+  title: text('verify.title'),
+  submit: text('otp.submit'),
+  ...fields(email, { wrong: complaint?.field === 'code', other: text('verify.other') }),
+});
+
+export interface Review {
+  title: string;
+  settings: Settings;
+  inputs: readonly ProfileInput[];
+  person: NewPerson;
+  complaint: Complaint;
+}
+
+export function reviewPage({ title, settings, inputs, person, complaint }: Review): StepPage {
+  const values = { username: person.username, email: person.email, ...complaint?.values };
+  const filled = { ...valuesOf(inputs, person), ...(complaint?.values && valuesIn(inputs, complaint.values)) };
+  return {
+    title: text('provider.review'),
+    submit: text('provider.create'),
+    body: html`<p class="lead">${text('provider.reviewLead', { provider: title })}</p>
+${!settings.registrationEmailAsUsername && usernameField(values.username, state(complaint, 'username'))}
+<div class="field">
+<label for="email">${text('account.email')}</label>
+<input type="email" id="email" name="email" value="${values.email}" maxlength="${EMAIL_MAX}" autocomplete="email" required${state(complaint, 'email')}>
+</div>
+${profileFields(inputs, filled, { wrong: complaint?.field })}`,
+  };
+}
+
+export interface LinkView {
+  title: string;
+  /** Who they are there. */
+  them: string;
+  email: string;
+  /** Whether it can be proven by the account's password, and by a code to its address. */
+  password: boolean;
+  mail: boolean;
+  complaint: Complaint;
+}
+
+export const linkPage = ({ title, them, email, password, mail, complaint }: LinkView): StepPage => ({
+  title: text('provider.link'),
+  submit: text(password ? 'provider.connect' : 'verify.send'),
+  plain: true,
+  body: html`<p class="lead">${text('provider.linkLead', { email, them, provider: title })}</p>
+${
+  password &&
+  html`<div class="field">
+<label for="password">${text('password.password')}</label>
+<input type="password" id="password" name="password" maxlength="${PASSWORD_MAX}" autocomplete="current-password" autofocus${state(complaint, 'password')}>
+</div>`
+}`,
+  ...(password &&
+    mail && { below: html`<button class="link" name="mail" value="1">${text('provider.byMail')}</button>` }),
+});
+
+/** Whoever comes back to a browser that has begun no such sign-in. */
+export function sendOver(reply: FastifyReply, realm: string, settings: RealmSettingsDto): FastifyReply {
+  const body = html`<p role="alert">${text('provider.overLead')}</p>
+<div class="actions"><a class="button full" href="/realms/${realm}/login?for=account">${text('signIn.startAgain')}</a></div>`;
+  return sendPage(reply, { realm, brand: settings, title: text('provider.over'), body }, { status: 400 });
+}

@@ -1,0 +1,82 @@
+// What sign-ins know of a realm's identity providers, cached in process. The admin API's is features/configuration/identity-providers.
+import type { IdentityProvider, ProviderConfig } from '../../../contract/identity-providers.ts';
+import type { Seal } from '../../../crypto/seal.ts';
+import { createRealmCache } from '../../../db/cache.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { sealed } from '../../../resource/at-rest.ts';
+
+type Mapper = IdentityProvider['mappers'][number];
+
+export interface Provider {
+  id: string;
+  alias: string;
+  type: 'oidc' | 'oauth2' | 'saml';
+  /** What people know it by. */
+  title: string;
+  enabled: boolean;
+  hidden: boolean;
+  clientId: string;
+  /** Opened when it is needed. */
+  secret(): string | undefined;
+  scopes: readonly string[];
+  config: ProviderConfig;
+  mappers: readonly Mapper[];
+  syncMode: 'import' | 'always';
+  firstLoginFlow: string | null;
+  linking: 'ask' | 'never';
+  domains: readonly string[];
+}
+interface Row extends Omit<Provider, 'title' | 'secret' | 'clientId'> {
+  displayName: string | null;
+  clientId: string | null;
+  secret: Buffer | null;
+}
+
+export interface ProvidersDeps {
+  sql: Sql;
+  seal: Seal;
+  /** What placeholders stand for. */
+  environment: Readonly<Record<string, string>>;
+  now: () => Date;
+}
+
+const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
+
+export function createProviders({ sql, seal, environment, now }: ProvidersDeps) {
+  const secrets = sealed(seal, 'identity-provider');
+  /** A placeholder that stands for nothing is left out: whoever goes there is told that it can't be reached. */
+  const resolved = (config: ProviderConfig): ProviderConfig =>
+    Object.fromEntries(
+      Object.entries(config).flatMap(([field, value]) => {
+        const name = typeof value === 'string' ? PLACEHOLDER.exec(value)?.[1] : undefined;
+        const found = name === undefined ? value : environment[name];
+        return found === undefined ? [] : [[field, found]];
+      }),
+    );
+  const providers = createRealmCache<readonly Provider[]>({
+    now,
+    async load(realm) {
+      const rows = await sql<Row>`
+        select id, alias, type, display_name as "displayName", enabled, hidden, client_id as "clientId", secret, scopes, config,
+          mappers, sync_mode as "syncMode", first_login_flow as "firstLoginFlow", linking, domains
+        from identity_provider where realm_id = ${realm} order by alias collate "C"`;
+      return rows.map(({ displayName, secret, ...row }) => ({
+        ...row,
+        title: displayName ?? row.alias,
+        clientId: row.clientId ?? '',
+        secret: () => (secret?.length ? secrets.open(secret, { realm, id: row.id }) : undefined),
+        config: resolved(row.config),
+      }));
+    },
+  });
+  const enabled = async (realm: string): Promise<Provider[]> =>
+    (await providers.get(realm, '')).filter((one) => one.enabled);
+  return {
+    /** That people may sign in by, in the order of their names. */
+    enabled,
+    named: async (realm: string, alias: string): Promise<Provider | undefined> =>
+      (await enabled(realm)).find((one) => one.alias === alias),
+    drop: providers.drop,
+  };
+}
+export type Providers = ReturnType<typeof createProviders>;

@@ -1,0 +1,119 @@
+// The browser's way to an identity provider and back: below the sign-in it leaves, at the address that the provider knows it comes back.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { BY_PROVIDER } from '../../../contract/flows.ts';
+import { Problem } from '../../../contract/problem.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { siteOf } from '../../../domain/site.ts';
+import { anywhereFrom, sendForm } from '../../../http/self-posting.ts';
+import type { Form } from '../authenticators/authenticator.ts';
+import type { Continuation } from '../sign-in/continuation.ts';
+import type { SignIns, View } from '../sign-in/service.ts';
+import type { Connections } from './connect.ts';
+import { sendOver } from './pages.ts';
+import type { Providers } from './providers.ts';
+import type { SamlUpstream } from './saml.ts';
+
+const Params = z.object({ realm: z.string(), alias: z.string().max(255) });
+/** What is sent twice says nothing. */
+const Answer = z.record(z.string().max(100), z.string().max(8_000));
+const Hint = z.object({ hint: z.string().max(255).optional().catch(undefined) });
+const LONGEST_STATE = 200;
+const POST_LIMIT = 256 * 1024;
+const Posted = z
+  .object({ SAMLResponse: z.string().catch(''), RelayState: z.string().max(LONGEST_STATE).catch('') })
+  .catch({ SAMLResponse: '', RelayState: '' });
+
+export interface BrokeringRoutesDeps {
+  signIns: Pick<SignIns, 'view' | 'submit' | 'linked'>;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  continuations: readonly Continuation[];
+  providers: Pick<Providers, 'named'>;
+  /** The accounts of people who are signed in. */
+  connections: Pick<Connections, 'back'>;
+  saml: Pick<SamlUpstream, 'receive' | 'posting' | 'metadata'>;
+  baseUrl: string;
+}
+
+/** The execution by which they come by this provider, where the sign-in offers it. */
+function stepIn({ nextStep }: View, alias: string): string | undefined {
+  if (nextStep.do !== 'ask') return undefined;
+  const ways = [nextStep, ...nextStep.others].filter(({ authenticatorId }) => authenticatorId === BY_PROVIDER);
+  const of = (provider: unknown) => ways.find(({ config }) => config.provider === provider)?.executionId;
+  return of(alias) ?? of(undefined);
+}
+
+export function brokeringRoutes(app: FastifyInstance, deps: BrokeringRoutesDeps): void {
+  const { signIns, settings, continuations, providers, connections, saml, baseUrl } = deps;
+  async function visit(request: FastifyRequest) {
+    const { realm, alias } = Params.parse(request.params);
+    const policy = await settings.of(realm);
+    if (!policy) throw new Problem('not-found', 'There is no such realm here.');
+    return { realm, alias, policy };
+  }
+
+  app.get('/realms/:realm/login/provider/:alias', { schema: { hide: true } }, async (request, reply) => {
+    const { realm, alias, policy } = await visit(request);
+    const view = await signIns.view(reply, request, realm);
+    const step = view && stepIn(view, alias);
+    if (!view || step === undefined) return sendOver(reply, realm, policy);
+    const { hint } = Hint.parse(request.query);
+    const form = { csrf: view.csrf, step, do: 'next', provider: alias, ...(hint !== undefined && { hint }) };
+    const answer = await signIns.submit(reply, request, realm, form, continuations);
+    return answer ? answer(reply) : sendOver(reply, realm, policy);
+  });
+
+  async function back(request: FastifyRequest, reply: FastifyReply, parameters: unknown): Promise<FastifyReply> {
+    const { realm, alias, policy } = await visit(request);
+    const answer = Answer.safeParse(parameters).data ?? {};
+    const { state = '' } = answer;
+    const waiting = state.length > LONGEST_STATE ? undefined : await signIns.linked(request, realm, state);
+    if (!waiting) {
+      const to = await connections.back(request, reply, { realm, alias, answer });
+      return to === undefined ? sendOver(reply, realm, policy) : reply.redirect(to, 303);
+    }
+    const form: Form = {
+      csrf: waiting.csrf,
+      step: waiting.step,
+      do: 'next',
+      link: state,
+      provider: alias,
+      answer: JSON.stringify(answer),
+    };
+    const done = await signIns.submit(reply, request, realm, form, continuations);
+    return done ? done(reply) : sendOver(reply, realm, policy);
+  }
+
+  const path = '/realms/:realm/broker/:alias/endpoint';
+  app.get(path, { schema: { hide: true } }, (request, reply) => back(request, reply, request.query));
+
+  async function samlProvider(request: FastifyRequest) {
+    const { realm, alias, policy } = await visit(request);
+    const provider = await providers.named(realm, alias);
+    if (provider?.type !== 'saml') throw new Problem('not-found', 'There is no such identity provider here.');
+    const { origin } = siteOf(request, policy, baseUrl);
+    return { realm, provider, callback: `${origin}/realms/${realm}/broker/${alias}/endpoint` };
+  }
+  // On to GET: a browser keeps the sign-in's cookie (SameSite=Lax) from another site's post, but not from a link.
+  app.post(path, { schema: { hide: true }, bodyLimit: POST_LIMIT }, async (request, reply) => {
+    const { realm, provider, callback } = await samlProvider(request);
+    const { SAMLResponse: message, RelayState: state } = Posted.parse(request.body);
+    const read = await saml.receive(realm, provider, message, callback);
+    return reply.redirect(`${callback}?${new URLSearchParams({ state, saml: read })}`, 303);
+  });
+  app.get(`${path}/request`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, policy } = await visit(request);
+    const { form } = z.object({ form: z.string().max(16_000).catch('') }).parse(request.query);
+    const posting = saml.posting(realm, form);
+    if (!posting) return sendOver(reply, realm, policy);
+    void reply.header('cache-control', 'no-store');
+    return sendForm(reply, { realm, brand: policy }, { ...posting, onward: anywhereFrom(baseUrl) });
+  });
+  app.get(`${path}/descriptor`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, provider, callback } = await samlProvider(request);
+    return reply
+      .type('application/samlmetadata+xml')
+      .serializer((text: unknown) => String(text))
+      .send(await saml.metadata(realm, provider, callback));
+  });
+}

@@ -1,0 +1,123 @@
+// What an identity provider's SAML metadata says, and ours as its service provider. SAML 2.0 Metadata §2.
+import { X509Certificate } from 'node:crypto';
+import { isProviderAddress } from '../../../contract/identity-providers.ts';
+import { type Binding, bindingNames, METADATA, PROTOCOL, SIGNATURES } from '../../../domain/saml-names.ts';
+import { METADATA as LIMITS, parseDocument, type Xml, XmlError } from '../../../xml/document.ts';
+import { keyInfo } from '../../../xml/sign.ts';
+import { readSigned } from '../../../xml/signature.ts';
+import { written, xml } from '../../../xml/write.ts';
+
+const BINDINGS = ['Redirect', 'POST'] as const satisfies readonly Binding[];
+
+export interface SamlProvider {
+  entityId: string;
+  /** Where requests go. */
+  signOn: Readonly<Partial<Record<Binding, string>>>;
+  /** Where it is told that somebody signs out, and where its own requests for that are answered. */
+  logout: Readonly<Partial<Record<Binding, { url: string; answers: string }>>>;
+  /** PEM. */
+  certificates: readonly string[];
+}
+
+const of = (at: Xml, name: string, namespace = METADATA): Xml[] =>
+  at.children.filter((child) => child.name === name && child.namespace === namespace);
+
+const entitiesIn = (at: Xml): Xml[] => {
+  if (at.namespace !== METADATA) return [];
+  return at.name === 'EntityDescriptor' ? [at] : at.children.flatMap(entitiesIn);
+};
+
+/**
+ * @param entityId of the one that is meant, where the metadata has several
+ * @param certificate of the key that must have signed it
+ * @throws XmlError
+ */
+export function readProvider(
+  text: string,
+  { entityId, certificate, now }: { entityId: string | undefined; certificate: string | undefined; now: Date },
+): SamlProvider {
+  const document = parseDocument(text, LIMITS);
+  const root = certificate === undefined ? document.xml : readSigned(document, [certificate]);
+  const found = entitiesIn(root)
+    .filter(({ attributes }) => entityId === undefined || attributes.entityID === entityId)
+    .flatMap((entity) => of(entity, 'IDPSSODescriptor').map((provider) => ({ entity, provider })));
+  const [one, another] = found;
+  if (!one || another) throw new XmlError('The metadata describes not one identity provider');
+  for (const { attributes } of [root, one.entity, one.provider])
+    if (attributes.validUntil !== undefined && !(Date.parse(attributes.validUntil) > now.getTime()))
+      throw new XmlError('The metadata is no longer valid');
+  const services = (name: string) =>
+    BINDINGS.flatMap((binding) => {
+      const found = of(one.provider, name).find(
+        ({ attributes }) => attributes.Binding === bindingNames[binding] && isProviderAddress(attributes.Location),
+      );
+      const { Location: url, ResponseLocation: answers } = found?.attributes ?? {};
+      return url === undefined
+        ? []
+        : [[binding, { url, answers: isProviderAddress(answers) ? answers : url }] as const];
+    });
+  const certificates = of(one.provider, 'KeyDescriptor')
+    .filter(({ attributes }) => attributes.use === undefined || attributes.use === 'signing')
+    .flatMap((key) => of(key, 'KeyInfo', SIGNATURES))
+    .flatMap((info) => of(info, 'X509Data', SIGNATURES))
+    .flatMap((data) => of(data, 'X509Certificate', SIGNATURES))
+    .flatMap((certificate) => pemOf(certificate.text) ?? []);
+  return {
+    entityId: one.entity.attributes.entityID ?? '',
+    signOn: Object.fromEntries(services('SingleSignOnService').map(([binding, { url }]) => [binding, url])),
+    logout: Object.fromEntries(services('SingleLogoutService')),
+    certificates,
+  };
+}
+
+function pemOf(base64: string): string | undefined {
+  try {
+    return new X509Certificate(Buffer.from(base64, 'base64')).toString();
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the provider has to know of this realm. */
+export const ownMetadata = ({
+  entityId,
+  callback,
+  logout,
+  certificate,
+  signsRequests,
+  encrypted,
+}: {
+  entityId: string;
+  callback: string;
+  logout: string;
+  /** Base64 DER. */
+  certificate: string;
+  signsRequests: boolean;
+  /** Whether assertions are to be. */
+  encrypted: boolean;
+}): string => {
+  const key = (use: string) => xml('md:KeyDescriptor', { use }, keyInfo(certificate));
+  return written(
+    xml(
+      'md:EntityDescriptor',
+      { entityID: entityId },
+      xml(
+        'md:SPSSODescriptor',
+        {
+          protocolSupportEnumeration: PROTOCOL,
+          AuthnRequestsSigned: String(signsRequests),
+          WantAssertionsSigned: 'true',
+        },
+        key('signing'),
+        encrypted ? key('encryption') : undefined,
+        BINDINGS.map((binding) => xml('md:SingleLogoutService', { Binding: bindingNames[binding], Location: logout })),
+        xml('md:AssertionConsumerService', {
+          Binding: bindingNames.POST,
+          Location: callback,
+          index: '0',
+          isDefault: 'true',
+        }),
+      ),
+    ),
+  );
+};

@@ -1,0 +1,59 @@
+// What a realm's SAML identity provider is: as its settings say, else as its metadata does.
+import { XmlError } from '../../../xml/document.ts';
+import type { RemoteKeys } from '../../protocol/client-authentication/remote-keys.ts';
+import type { Provider } from './providers.ts';
+import { readProvider, type SamlProvider } from './saml-metadata.ts';
+import { UpstreamError } from './upstream.ts';
+
+export interface SamlProvidersDeps {
+  /** Texts by their address, kept for a while. */
+  documents: RemoteKeys;
+  settings: { issuer(realm: string): Promise<string> };
+  now: () => Date;
+}
+
+export function createSamlProviders({ documents, settings, now }: SamlProvidersDeps) {
+  function read(text: unknown, { config }: Provider): SamlProvider {
+    try {
+      const { entityId, metadataCertificate: certificate } = config;
+      return readProvider(String(text), { entityId, certificate, now: now() });
+    } catch (error) {
+      if (error instanceof XmlError) throw new UpstreamError('metadata-malformed', { cause: error });
+      throw error;
+    }
+  }
+
+  /** What its settings say goes before what its metadata says. */
+  function merged({ config }: Provider, found: SamlProvider | undefined): SamlProvider {
+    const { entityId, singleSignOnUrl: url, singleLogoutUrl: out, binding = 'Redirect', signingCertificates } = config;
+    return {
+      entityId: entityId ?? found?.entityId ?? '',
+      signOn: url === undefined ? (found?.signOn ?? {}) : { [binding]: url },
+      logout: out === undefined ? (found?.logout ?? {}) : { [binding]: { url: out, answers: out } },
+      certificates: signingCertificates ?? found?.certificates ?? [],
+    };
+  }
+
+  return {
+    /** The realm's name there. */
+    ownName: async (realm: string, { clientId }: Provider): Promise<string> =>
+      clientId === '' ? settings.issuer(realm) : clientId,
+
+    async of(provider: Provider): Promise<SamlProvider> {
+      const { metadataUrl } = provider.config;
+      if (metadataUrl === undefined) return merged(provider, undefined);
+      const text = await documents.get(metadataUrl).catch((cause: unknown) => {
+        throw new UpstreamError('metadata-unreachable', { cause });
+      });
+      return merged(provider, read(text, provider));
+    },
+
+    /** As it is now, where it may have another key since its metadata was read; undefined: nothing new can be had. */
+    async renewed(provider: Provider): Promise<SamlProvider | undefined> {
+      const { metadataUrl } = provider.config;
+      const text = metadataUrl && (await documents.renewed(metadataUrl).catch(() => undefined));
+      return text === undefined ? undefined : merged(provider, read(text, provider));
+    },
+  };
+}
+export type SamlProviders = ReturnType<typeof createSamlProviders>;

@@ -1,0 +1,172 @@
+// Owns: links by which people set up anew what they have lost, as administrators give them out: made, looked at, used once.
+// Does not own: what is set up (features/authentication/authenticators), forgotten passwords (features/authentication/recovery), devices (features/people/devices).
+// Implements: specification 4.10. A link sets something up and signs nobody in.
+
+import type { LinkAction } from '../../../contract/enrolment-links.ts';
+import type { By } from '../../../contract/events.ts';
+import { Problem } from '../../../contract/problem.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { newSecret, sha256 } from '../../../crypto/tokens.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import { enrolmentLinkTo } from '../../../domain/links.ts';
+import { userParty } from '../../../domain/party.ts';
+import type { Principal } from '../../../domain/principal.ts';
+import type { Site } from '../../../domain/site.ts';
+import type { Access } from '../../operations/admin-access/service.ts';
+import type { Credentials } from '../../people/credentials/service.ts';
+import type { MustCover } from '../../people/users/service.ts';
+import type { Complaint, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
+import * as store from './store.ts';
+
+const USUAL_SECONDS = 3600;
+
+export interface EnrolmentLinksDeps {
+  sql: Sql;
+  transact: Transact;
+  /** What sets it up, writing by that transaction. */
+  methodFor(action: LinkAction, transact: Transact): Method;
+  credentials: Pick<Credentials, 'removeOthers'>;
+  now: () => Date;
+}
+
+/** Where somebody comes to with a link. */
+export interface Arrival {
+  realm: string;
+  settings: RealmSettingsDto;
+  token: string;
+  ipAddress: string;
+  site: Site;
+  /** Whether who made the link could make it still. */
+  stillMay: Access['stillMay'];
+}
+/** `over`: used, replaced or too old. */
+export type Used = { do: 'done' } | ({ do: 'again'; complaint: Complaint } & SetUp) | { do: 'over' };
+/** The page of what a link sets up, and for whom. */
+export interface SetUp {
+  page: StepPage;
+  username: string;
+}
+
+const digestOf = (token: string): Buffer => sha256(`enrolment-link:${token}`);
+
+function stepOf({ realm, settings, token, ipAddress, site }: Arrival, { user }: store.Found, kept: Form): Step {
+  const by: By = { actor: userParty(user.id, user.username), ipAddress };
+  return {
+    ...{ realm, settings, by, byThem: by, user, site },
+    proven: { userId: user.id, credentials: [] },
+    config: {},
+    enrol: true,
+    wanted: true,
+    anew: false,
+    loginHint: '',
+    kept,
+    id: 'enrolment-link',
+    tab: 0,
+    challenge: sha256(`enrolment-link-challenge:${token}`).toString('base64url'),
+    providerHint: undefined,
+    sessionId: undefined,
+    application: undefined,
+    userAgent: undefined,
+  };
+}
+
+export function createEnrolmentLinks({ sql, transact, methodFor, credentials, now }: EnrolmentLinksDeps) {
+  /** It is good while whoever made it could make it still. */
+  async function find(
+    on: Sql,
+    { realm, token, stillMay }: Arrival,
+    { lock = false } = {},
+  ): Promise<store.Found | undefined> {
+    const found = await store.find(on, realm, digestOf(token), { now: now(), lock });
+    return found && (await stillMay(found.madeBy, realm, found.user.id, on)) ? found : undefined;
+  }
+
+  return {
+    /** @throws Problem `privilege-escalation` where the person holds more, `wrong-state` where they are disabled */
+    make: (
+      { principal, by, origin, mustCover }: { principal: Principal; by: By; origin: string; mustCover: MustCover },
+      realm: string,
+      userId: string,
+      wish: { action: LinkAction; replaces?: boolean | undefined; expiresInSeconds?: number | undefined },
+    ): Promise<{ link: string; expiresAt: number }> =>
+      transact(realm, async (tx) => {
+        const { action, replaces = true, expiresInSeconds = USUAL_SECONDS } = wish;
+        const user = await store.person(tx.sql, realm, userId);
+        if (!user) throw new Problem('not-found', 'There is no such user');
+        await mustCover(principal, realm, userId, tx.sql);
+        if (!user.enabled) throw new Problem('wrong-state', 'The user is disabled');
+        const token = newSecret();
+        const expiresAt = new Date(now().getTime() + expiresInSeconds * 1000);
+        const madeBy = { type: principal.type, realm: principal.realm, id: principal.id };
+        await store.put(tx.sql, realm, { id: digestOf(token), userId, action, replaces, madeBy, expiresAt });
+        const subject = userParty(user.id, user.username);
+        const data = { action, replaces, expiresAt: expiresAt.getTime() };
+        tx.record({ type: 'ENROLMENT_LINK_CREATED', realm, by, subject, data });
+        return { link: enrolmentLinkTo(origin, realm, token), expiresAt: expiresAt.getTime() };
+      }),
+
+    /** It sets up nothing any more. @throws Problem `not-found` where the person has none */
+    end: (
+      { principal, by, mustCover }: { principal: Principal; by: By; mustCover: MustCover },
+      realm: string,
+      userId: string,
+    ): Promise<void> =>
+      transact(realm, async (tx) => {
+        const user = await store.person(tx.sql, realm, userId);
+        if (!user) throw new Problem('not-found', 'There is no such user');
+        await mustCover(principal, realm, userId, tx.sql);
+        if (!(await store.remove(tx.sql, realm, userId))) throw new Problem('not-found', 'The user has no such link');
+        tx.record({ type: 'ENROLMENT_LINK_ENDED', realm, by, subject: userParty(user.id, user.username) });
+      }),
+
+    /** The page of what it sets up; undefined: it is good no more. Looking uses nothing up. */
+    async look(at: Arrival): Promise<SetUp | undefined> {
+      const found = await find(sql, at);
+      if (!found) return undefined;
+      const page = await methodFor(found.action, transact).begin(stepOf(at, found, {}), undefined);
+      return { page, username: found.user.username };
+    },
+
+    /** Sets it up, once. @param kept what the page kept */
+    use: (at: Arrival, form: Form, kept: Form): Promise<Used> =>
+      transact(
+        at.realm,
+        async (tx): Promise<Used> => {
+          const { realm } = at;
+          const found = await find(tx.sql, at, { lock: true });
+          if (!found) return { do: 'over' };
+          const method = methodFor(found.action, within(tx));
+          const step = stepOf(at, found, kept);
+          const verdict = await method.verify(step, form);
+          if (verdict.do === 'again') {
+            const { complaint } = verdict;
+            const page = await method.begin(step, complaint);
+            return { do: 'again', complaint, page, username: found.user.username };
+          }
+          if (verdict.do !== 'passed' || verdict.credentialId === undefined) return { do: 'over' };
+          const { user, action, replaces } = found;
+          await store.remove(tx.sql, realm, user.id);
+          tx.record({
+            type: 'ENROLMENT_LINK_USED',
+            realm,
+            by: step.byThem,
+            subject: userParty(user.id, user.username),
+            data: { action, credentialId: verdict.credentialId },
+          });
+          const type = method.credential?.type;
+          if (replaces && type)
+            await credentials.removeOthers(tx, step.byThem, realm, user, { type, id: verdict.credentialId });
+          return { do: 'done' };
+        },
+        { bookkeeping: true },
+      ),
+  };
+}
+export type EnrolmentLinks = ReturnType<typeof createEnrolmentLinks>;
+
+/** What a method writes is written in the transaction of the link. */
+const within =
+  (tx: Tx): Transact =>
+  (_, work) =>
+    work(tx);

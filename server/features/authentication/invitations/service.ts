@@ -1,0 +1,312 @@
+// Owns: invitations: made, sent again and revoked by administrators, accepted once by whoever has the link and the address.
+// Does not own: members (organizations), an account's rows and rules (users), messages (messaging).
+// Implements: specification 2.6 (invitation-email); decisions "Organization". Whether the address is somebody's already is told to
+// nobody but to whoever has the link.
+import type { By } from '../../../contract/events.ts';
+import type { Invitation } from '../../../contract/invitations.ts';
+import { Problem } from '../../../contract/problem.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { idNamed } from '../../../crypto/ids.ts';
+import { newSecret, sha256 } from '../../../crypto/tokens.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import { invitationLinkTo } from '../../../domain/links.ts';
+import { userParty } from '../../../domain/party.ts';
+import { may, type Principal } from '../../../domain/principal.ts';
+import type { Site } from '../../../domain/site.ts';
+import { toldFault } from '../../../http/profile-fields.ts';
+import { text } from '../../../http/texts.ts';
+import type { Send } from '../../configuration/messaging/send.ts';
+import type { ChoosePassword } from '../../people/credentials/new-password.ts';
+import type { Passkeys } from '../../people/credentials/passkeys.ts';
+import type { NewAccount, NewPerson, OwnAccounts } from '../../people/users/own-account.ts';
+import * as store from './store.ts';
+
+const HOUR = 3_600;
+const DAY = 86_400;
+const USUAL_SECONDS = 7 * DAY;
+
+export interface InvitationsDeps {
+  sql: Sql;
+  transact: Transact;
+  accounts: OwnAccounts;
+  choosePassword: ChoosePassword;
+  passkeys: Pick<Passkeys, 'creation' | 'enrol'>;
+  send: Send;
+  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
+  /** False: is a member already. */
+  addMember(sql: Sql, realm: string, at: { id: string; userId: string }, joinedAt: Date): Promise<boolean>;
+  now: () => Date;
+  newId: () => string;
+}
+
+/** Who invites, and what the link begins with. */
+export interface Inviter {
+  principal: Principal;
+  by: By;
+  origin: string;
+  settings: RealmSettingsDto;
+}
+export interface How {
+  mail?: boolean | undefined;
+  expiresInSeconds?: number | undefined;
+}
+/** `fault`: of one field, as the person is told it. `over`: used, revoked or too old. */
+export type Registered =
+  | { do: 'done' }
+  | { do: 'over' }
+  | { do: 'fault'; field: string; message: string }
+  | { do: 'taken' }
+  /** They are asked for a passkey; `failed`: again. */
+  | { do: 'passkey'; creation: object; failed: boolean };
+
+/** As a form sends it. */
+interface WithPassword {
+  password: string | undefined;
+  repeated: string | undefined;
+}
+interface WithPasskey {
+  /** undefined: they have none yet. */
+  passkey: string | undefined;
+  label: string | null;
+  site: Site;
+  realmName: string;
+}
+type Accepting = { id: string; username: string };
+/** By somebody else, meanwhile. */
+class Used extends Error {}
+class NoPasskey extends Error {}
+const digestOf = (secret: string): Buffer => sha256(`invitation:${secret}`);
+const missing = () => new Problem('not-found', 'There is no such invitation');
+const wire = ({ mailedAt, createdAt, expiresAt, id, email, organization }: store.InvitationRow): Invitation => ({
+  id,
+  email,
+  organization,
+  mailedAt: mailedAt?.getTime() ?? null,
+  createdAt: createdAt.getTime(),
+  expiresAt: expiresAt.getTime(),
+});
+export function createInvitations(deps: InvitationsDeps) {
+  const { sql, transact, accounts, choosePassword, passkeys, send, sends, addMember, now, newId } = deps;
+
+  /** Who is taken into an organization is that organization's data too. */
+  function refuseOrganization(principal: Principal, realm: string, organization: string | null): void {
+    if (organization !== null && !may(principal, realm, 'organizations:write'))
+      throw new Problem('forbidden', 'Invitations to an organization need the permission organizations:write');
+  }
+
+  async function issue(
+    tx: Tx,
+    { principal, by, origin, settings }: Inviter,
+    { id, email, organizationId }: { id: string; email: string; organizationId: string | null },
+    { mail = true, expiresInSeconds = USUAL_SECONDS }: How,
+  ) {
+    const { realmId: realm } = settings;
+    if (mail && !(await sends(realm, 'EMAIL')))
+      throw new Problem(
+        'wrong-state',
+        'Nobody sends e-mail for the realm: add a messaging provider, or ask for the link by mail: false',
+      );
+    const secret = newSecret();
+    const at = now();
+    const expiresAt = new Date(at.getTime() + expiresInSeconds * 1000);
+    const mailedAt = mail ? at : null;
+    const issued = { id, email, organizationId, link: digestOf(secret), mailedAt, at, expiresAt };
+    const stored = await store.put(tx.sql, realm, issued);
+    const row = await store.find(tx.sql, realm, { id: stored }, { now: at });
+    if (!row) throw new Problem('wrong-state', 'The organization is disabled');
+    const link = invitationLinkTo(origin, realm, secret);
+    const subject = { type: 'object', id: stored, name: null } as const;
+    tx.record({ type: 'INVITATION_SENT', realm, by, subject, data: { organization: row.organization, mailed: mail } });
+    const { organizationName } = row;
+    const values = {
+      link,
+      organization: organizationName ?? settings.displayName,
+      inviter: principal.name,
+    };
+    const isSent =
+      !mail ||
+      (await send(tx, {
+        realm,
+        by,
+        userId: null,
+        stranger: true,
+        byAdministrator: true,
+        to: email,
+        templateKey: 'invitation-email',
+        names: principal.type === 'user' ? [principal.id] : [],
+        values,
+        goodForSeconds: expiresInSeconds,
+      }));
+    if (!isSent)
+      throw new Problem('too-many-requests', 'The realm’s limits of messages let no mail go there in this hour', {
+        retryAfterSeconds: HOUR - (Math.floor(at.getTime() / 1000) % HOUR),
+      });
+    return { ...wire(row), link: mail ? null : link };
+  }
+
+  async function create(realm: string, ipAddress: string, account: NewAccount): Promise<Registered> {
+    try {
+      return { do: (await accounts.create(realm, ipAddress, account)) ? 'done' : 'taken' };
+    } catch (error) {
+      if (error instanceof Used) return { do: 'over' };
+      throw error;
+    }
+  }
+
+  /** Uses it up. */
+  async function take(
+    tx: Tx,
+    realm: string,
+    invitation: store.InvitationRow,
+    user: { id: string; username: string },
+    ipAddress: string,
+  ) {
+    const party = userParty(user.id, user.username);
+    const by: By = { actor: party, ipAddress };
+    const { id, organizationId, organization } = invitation;
+    await store.remove(tx.sql, realm, id);
+    tx.record({ type: 'INVITATION_ACCEPTED', realm, by, subject: party, data: { invitationId: id, organization } });
+    if (organizationId === null) return;
+    if (await addMember(tx.sql, realm, { id: organizationId, userId: user.id }, now()))
+      tx.record({
+        type: 'ORGANIZATION_MEMBER_ADDED',
+        realm,
+        by,
+        subject: party,
+        data: { organizationId, organization },
+      });
+  }
+
+  return {
+    inputs: accounts.inputs,
+
+    async list(
+      realm: string,
+      page: { organization: string | undefined; after: readonly [string, string] | undefined; limit: number },
+    ): Promise<Invitation[]> {
+      return (await store.list(sql, realm, { ...page, now: now() })).map(wire);
+    },
+
+    invite: (
+      inviter: Inviter,
+      { email, organization = null, ...how }: How & { email: string; organization?: string | null | undefined },
+    ) =>
+      transact(inviter.settings.realmId, async (tx) => {
+        const { realmId: realm } = inviter.settings;
+        refuseOrganization(inviter.principal, realm, organization);
+        const organizationId =
+          organization === null ? null : await store.organizationNamed(tx.sql, realm, organization);
+        if (organizationId === undefined)
+          throw new Problem('invalid-request', undefined, {
+            errors: [{ path: 'organization', message: `there is no organization ${organization}` }],
+          });
+        return issue(tx, inviter, { id: newId(), email, organizationId }, how);
+      }),
+
+    resend: (inviter: Inviter, id: string, how: How) =>
+      transact(inviter.settings.realmId, async (tx) => {
+        const row = await store.find(tx.sql, inviter.settings.realmId, { id }, { now: now(), lock: true });
+        if (!row) throw missing();
+        refuseOrganization(inviter.principal, inviter.settings.realmId, row.organization);
+        return issue(tx, inviter, row, how);
+      }),
+
+    revoke: ({ principal, by }: Pick<Inviter, 'principal' | 'by'>, realm: string, id: string): Promise<void> =>
+      transact(realm, async (tx) => {
+        const row = await store.find(tx.sql, realm, { id }, { now: now(), lock: true });
+        if (!row) throw missing();
+        refuseOrganization(principal, realm, row.organization);
+        await store.remove(tx.sql, realm, id);
+        const subject = { type: 'object', id, name: null } as const;
+        tx.record({ type: 'INVITATION_REVOKED', realm, by, subject, data: { organization: row.organization } });
+      }),
+
+    /** What a link leads to; undefined: nothing (any more). Looking uses nothing up. */
+    look: (realm: string, secret: string) => store.find(sql, realm, { link: digestOf(secret) }, { now: now() }),
+
+    /** Whether it was sent to the address that this person has. */
+    isFor: async (realm: string, { email }: store.InvitationRow, userId: string): Promise<boolean> =>
+      (await store.addressOf(sql, realm, userId))?.toLowerCase() === email.toLowerCase(),
+
+    /** By somebody who is signed in. False: not theirs, or used meanwhile. */
+    accept: (
+      realm: string,
+      secret: string,
+      user: { id: string; username: string },
+      ipAddress: string,
+    ): Promise<boolean> =>
+      transact(
+        realm,
+        async (tx) => {
+          const row = await store.find(tx.sql, realm, { link: digestOf(secret) }, { now: now(), lock: true });
+          const address = await store.addressOf(tx.sql, realm, user.id);
+          if (!row || address?.toLowerCase() !== row.email.toLowerCase()) return false;
+          await take(tx, realm, row, user, ipAddress);
+          return true;
+        },
+        { bookkeeping: true },
+      ),
+
+    /** By somebody who is new: the address is the invited one, whatever the form says. */
+    async register(
+      realm: string,
+      secret: string,
+      {
+        person,
+        terms,
+        proof,
+      }: {
+        /** `username` undefined: their address is. */
+        person: Omit<NewPerson, 'email' | 'username'> & { username: string | undefined };
+        proof: WithPassword | WithPasskey;
+        terms: { url: string | null; version: string | null } | undefined;
+      },
+      ipAddress: string,
+    ): Promise<Registered> {
+      const link = digestOf(secret);
+      const found = await store.find(sql, realm, { link }, { now: now() });
+      if (!found) return { do: 'over' };
+      const whole = { ...person, username: person.username ?? found.email, email: found.email };
+      const fault = await accounts.fault(realm, whole);
+      if (fault) return { do: 'fault', field: fault.path, message: toldFault(fault) };
+      const usernameTaken = person.username !== undefined && (await accounts.usernameTaken(realm, whole));
+      if (usernameTaken) return { do: 'fault', field: 'username', message: text('register.usernameTaken') };
+      const account = { person: whole, emailVerified: found.mailedAt !== null, terms };
+      const taking = async (tx: Tx, _: By, user: Accepting) => {
+        const row = await store.find(tx.sql, realm, { link }, { now: now(), lock: true });
+        if (!row) throw new Used();
+        await take(tx, realm, row, user, ipAddress);
+      };
+      if ('password' in proof) {
+        const chosen = await choosePassword(realm, whole, proof);
+        if (!chosen.ok) return { do: 'fault', field: chosen.field, message: chosen.message };
+        return create(realm, ipAddress, { ...account, phc: chosen.phc, beside: taking });
+      }
+      const { passkey, label, site, realmName } = proof;
+      // It is made for the account that is to be.
+      const id = idNamed(`account by invitation ${secret}`);
+      const challenge = sha256(`challenge of invitation ${secret}`).toString('base64url');
+      const beside = async (tx: Tx, by: By, user: Accepting) => {
+        await taking(tx, by, user);
+        const sent = { sent: passkey ?? '', site, challenge, label, newAccount: true } as const;
+        if (!(await passkeys.enrol(tx, by, realm, user, sent))) throw new NoPasskey();
+      };
+      const ask = async (failed: boolean): Promise<Registered> => {
+        const asked = { site, realmName, challenge, userVerification: 'required' } as const;
+        return {
+          do: 'passkey',
+          creation: await passkeys.creation(realm, { id, username: whole.username }, asked),
+          failed,
+        };
+      };
+      if (passkey === undefined) return ask(false);
+      const byPasskey = { ...account, id, phc: undefined, registered: { passkey: true }, beside };
+      return create(realm, ipAddress, byPasskey).catch((error: unknown) => {
+        if (error instanceof NoPasskey) return ask(true);
+        throw error;
+      });
+    },
+  };
+}
+export type Invitations = ReturnType<typeof createInvitations>;

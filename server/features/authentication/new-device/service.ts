@@ -1,0 +1,123 @@
+// Owns: telling people by mail of a sign-in on a device that is new to them, and what follows when it wasn't them.
+// Does not own: which devices are known (features/authentication/risk), the new password (features/authentication/recovery), messages (features/configuration/messaging).
+// Implements: specification 2.6 (new-device-email).
+import type { By } from '../../../contract/events.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { newSecret, sha256 } from '../../../crypto/tokens.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import { endAccess } from '../../../domain/end-access.ts';
+import { reportLinkTo } from '../../../domain/links.ts';
+import { userParty } from '../../../domain/party.ts';
+import { deviceName } from '../../../http/device-name.ts';
+import type { Send } from '../../configuration/messaging/send.ts';
+import type { Recovery } from '../recovery/service.ts';
+import * as store from './store.ts';
+
+const LINK_DAYS = 7;
+const DAY_SECONDS = 86_400;
+
+export interface NewDevicesDeps {
+  sql: Sql;
+  transact: Transact;
+  recovery: Pick<Recovery, 'lead'>;
+  /** What whoever signed in may have set up or changed: each takes its part of it back. */
+  distrust: readonly Distrust[];
+  send: Send;
+  /** Whether the realm has somebody who sends e-mail. */
+  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
+  now: () => Date;
+}
+
+export interface NewDevice {
+  by: By;
+  userId: string;
+  sessionId: string;
+  /** When the sign-in did. */
+  begunAt: Date;
+  userAgent: string | undefined;
+  /** Of the pages, as the browser sees them. */
+  origin: string;
+}
+
+/** In the transaction of the report. */
+export type Distrust = (
+  tx: Tx,
+  by: By,
+  realm: string,
+  user: { id: string; username: string },
+  /** `changed`: fields of theirs that they changed since, and the audit log says so no more. */
+  at: { since: Date; changed: readonly string[] },
+) => Promise<unknown>;
+
+const digestOf = (secret: string): Buffer => sha256(`sign-in-report:${secret}`);
+
+export function createNewDevices({ sql, transact, recovery, distrust, send, sends, now }: NewDevicesDeps) {
+  return {
+    /** Whether a sign-in on a new device is told of in the realm. */
+    tells: async (realm: string, policy: Pick<RealmSettingsDto, 'newDeviceNoticeEnabled'>): Promise<boolean> =>
+      policy.newDeviceNoticeEnabled && (await sends(realm, 'EMAIL')),
+
+    /** In the transaction of the sign-in. Who has no confirmed address hears nothing. */
+    async tell(tx: Tx, realm: string, { by, userId, sessionId, begunAt, userAgent, origin }: NewDevice): Promise<void> {
+      const to = await store.addressOf(tx.sql, realm, userId);
+      if (to === undefined) return;
+      const secret = newSecret();
+      const at = now();
+      const expiresAt = new Date(at.getTime() + LINK_DAYS * DAY_SECONDS * 1000);
+      await store.insert(tx.sql, realm, {
+        id: digestOf(secret),
+        userId,
+        sessionId,
+        email: to,
+        begunAt,
+        expiresAt,
+      });
+      await send(tx, {
+        realm,
+        by,
+        userId,
+        to,
+        templateKey: 'new-device-email',
+        values: {
+          link: reportLinkTo(origin, realm, secret),
+          device: deviceName(userAgent),
+          place: by.ipAddress ?? '',
+          time: at,
+        },
+        goodForSeconds: DAY_SECONDS,
+      });
+    },
+
+    /** Whose sign-in the link is about; undefined: nobody's (any more). Looking uses nothing up. */
+    look: (realm: string, secret: string): Promise<store.Found | undefined> =>
+      store.find(sql, realm, digestOf(secret), { now: now() }),
+
+    /**
+     * It wasn't them: everybody is signed out, the password is good for nothing any more, what was set up since is gone, and the device
+     * is a stranger's again. A password is set anew by whoever reads their mail, or by an administrator.
+     * @returns undefined: the link is good no more; `reset`: what leads to a new password at once
+     */
+    report: (
+      realm: string,
+      secret: string,
+      ipAddress: string,
+    ): Promise<{ reset?: string; hasPassword: boolean } | undefined> =>
+      transact(realm, async (tx) => {
+        const id = digestOf(secret);
+        const found = await store.find(tx.sql, realm, id, { now: now(), lock: true });
+        if (!found) return undefined;
+        const person = userParty(found.id, found.username);
+        const by: By = { actor: person, ipAddress };
+        const first = await store.removeAll(tx.sql, realm, found.id, id, { now: now() });
+        if (!first) return undefined;
+        const { sessionId } = found;
+        tx.record({ type: 'SIGN_IN_REPORTED', realm, by, subject: person, data: { sessionId } });
+        for (const takeBack of distrust) await takeBack(tx, by, realm, found, first);
+        await endAccess(tx, realm, { people: [found.id], cause: 'reported', by, at: now() });
+        const reset = found.theirAddress ? await recovery.lead(tx, realm, found.id) : undefined;
+        return { hasPassword: found.hasPassword, ...(reset !== undefined && { reset }) };
+      }),
+  };
+}
+export type NewDevices = ReturnType<typeof createNewDevices>;

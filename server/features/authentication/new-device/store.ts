@@ -1,0 +1,90 @@
+// SQL of the links by which people say that a sign-in wasn't theirs.
+import { fragment, type Sql } from '../../../db/sql.ts';
+import { isOwnChange } from '../../../domain/own-changes.ts';
+
+export interface Report {
+  id: Buffer;
+  userId: string;
+  sessionId: string;
+  /** Where the link goes. */
+  email: string;
+  /** Of the sign-in. */
+  begunAt: Date;
+  expiresAt: Date;
+}
+
+export const insert = (sql: Sql, realm: string, report: Report) => sql`
+  insert into sign_in_report (realm_id, link_hash, user_id, session_id, email, begun_at, expires_at)
+  values (${realm}, ${report.id}, ${report.userId}, ${report.sessionId}, ${report.email}, ${report.begunAt}, ${report.expiresAt})`;
+
+export interface Found {
+  id: string;
+  username: string;
+  sessionId: string;
+  /** Whoever keeps it. */
+  hasPassword: boolean;
+  /** The link went to the address that is theirs now. */
+  theirAddress: boolean;
+}
+
+/** @param lock makes other reports of the person wait */
+export const find = async (
+  sql: Sql,
+  realm: string,
+  id: Buffer,
+  { now, lock = false }: { now: Date; lock?: boolean },
+): Promise<Found | undefined> =>
+  (
+    await sql<Found>`
+      select u.id, u.username, r.session_id as "sessionId", exists (
+        select from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = 'password'
+      ) as "hasPassword", u.email_verified and u.email is not distinct from r.email as "theirAddress"
+      from sign_in_report r join realm_user u on u.realm_id = r.realm_id and u.id = r.user_id
+      where r.realm_id = ${realm} and r.link_hash = ${id} and r.expires_at > ${now} and u.enabled
+      ${lock ? fragment`for update of u` : fragment``}`
+  )[0];
+
+/** Links that were made before that was kept say no more than when they end. */
+const begunAt = fragment`coalesce(begun_at, expires_at - interval '7 days')`;
+
+/** Where rows `gone` leave the audit log: what a report would ask of them stays with its link, however short the log is kept. */
+export const keepChanges = fragment`kept as (
+  update sign_in_report r set changed_fields = array(select distinct unnest(r.changed_fields || found.fields) order by 1)
+  from (
+    select l.realm_id, l.link_hash, array_agg(field #>> '{}') as fields
+    from gone e join sign_in_report l on l.realm_id = e.realm_id and l.user_id = case
+        when e.subject ->> 'id' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (e.subject ->> 'id')::uuid end
+        and e.occurred_at >= ${begunAt}
+      cross join lateral jsonb_path_query(e.data, '$.fields[*]') field
+    where ${isOwnChange} group by l.realm_id, l.link_hash
+  ) found where r.realm_id = found.realm_id and r.link_hash = found.link_hash)`;
+
+/**
+ * All that the person was told of and has not reported yet: whoever signed in today may be who signed in on Monday, too.
+ * @returns when the first of those sign-ins began, and what changed since that the audit log has forgotten; undefined: this one was
+ * reported meanwhile
+ */
+export async function removeAll(
+  sql: Sql,
+  realm: string,
+  userId: string,
+  id: Buffer,
+  { now }: { now: Date },
+): Promise<{ since: Date; changed: string[] } | undefined> {
+  const [row] = await sql<{ since: Date | null; mine: boolean | null; changed: string[] }>`
+    with gone as (
+      delete from sign_in_report where realm_id = ${realm} and user_id = ${userId}
+      returning link_hash, begun_at, expires_at, changed_fields
+    ) select min(${begunAt}) as since, bool_or(link_hash = ${id}) as mine,
+        array(select distinct unnest(changed_fields) from gone where expires_at > ${now}) as changed
+      from gone where expires_at > ${now}`;
+  return row?.mine && row.since ? { since: row.since, changed: row.changed } : undefined;
+}
+
+/** Where the person hears of it; undefined: nowhere. */
+export const addressOf = async (sql: Sql, realm: string, userId: string): Promise<string | undefined> =>
+  (
+    await sql<{ email: string }>`
+      select email from realm_user
+      where realm_id = ${realm} and id = ${userId} and email_verified and email is not null`
+  )[0]?.email;

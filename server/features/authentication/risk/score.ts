@@ -1,0 +1,153 @@
+// The risk scorer, pure: what is unusual about this sign-in, and how many points each finding is worth. Specification 1, 3
+// "Risk bands". It knows only what it was shown; what it can't know (a place without a locator) it doesn't guess.
+import { isIP, isIPv4 } from 'node:net';
+import { freshWeights, type RiskReason, type RiskWeights } from '../../../contract/risk.ts';
+import type { RiskAction } from '../../../contract/settings.ts';
+import type { Finding } from '../../../domain/risk.ts';
+
+export interface Coordinates {
+  latitude: number;
+  longitude: number;
+}
+export interface PastSignIn {
+  at: Date;
+  success: boolean;
+  network: string | null;
+  country: string | null;
+  place: Coordinates | undefined;
+}
+export interface Attempt {
+  at: Date;
+  network: string | undefined;
+  /** ISO 3166. */
+  country: string | undefined;
+  place: Coordinates | undefined;
+  /** How many others' sign-ins have failed from the network within {@link FAILURES_MS}. */
+  othersFailed: number;
+  /** What was found on the way: of the password, of the browser. */
+  signals: readonly RiskReason[];
+  /** undefined: this person has no known device to compare with */
+  deviceKnown: boolean | undefined;
+}
+
+export type Band = 'low' | 'medium' | 'high';
+export interface Risk {
+  score: number;
+  band: Band;
+  action: RiskAction;
+  findings: Finding[];
+}
+export interface RiskPolicy {
+  riskMediumThreshold: number;
+  riskHighThreshold: number;
+  riskLowAction: RiskAction;
+  riskMediumAction: RiskAction;
+  riskHighAction: RiskAction;
+}
+
+const FREE_FAILURES = 2;
+const FAILURES_COUNT = 4;
+/** An office forgets some passwords, too. */
+const OTHERS_FREE = 10;
+export const FAILURES_MS = 60 * 60 * 1000;
+/** Faster than an airliner. */
+const FASTEST_KMH = 1000;
+/** A wrong city is not a journey. */
+const NEAR_KM = 100;
+/** From one country to another, where nothing closer is known; some live at a border. */
+const JOURNEY_MS = 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const HOURS_NEED = 5;
+const HOURS_NEAR = 2;
+const EARTH_KM = 6371;
+
+/** The network somebody comes from: /24 of IPv4, /48 of IPv6. */
+export function networkOf(address: string | null): string | undefined {
+  if (address === null) return undefined;
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*/s, '');
+  if (isIPv4(plain)) return `${plain.split('.').slice(0, 3).join('.')}.0/24`;
+  if (isIP(plain) !== 6) return undefined;
+  const [head = '', tail] = plain.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
+  const groups = [...left, ...Array<string>(Math.max(0, zeros)).fill('0'), ...right];
+  return `${groups
+    .slice(0, 3)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/48`;
+}
+
+function distanceKm(a: Coordinates, b: Coordinates): number {
+  const rad = (degrees: number) => (degrees * Math.PI) / 180;
+  const dLat = rad(b.latitude - a.latitude);
+  const dLon = rad(b.longitude - a.longitude);
+  const h = Math.sin(dLat / 2) ** 2 + Math.cos(rad(a.latitude)) * Math.cos(rad(b.latitude)) * Math.sin(dLon / 2) ** 2;
+  return 2 * EARTH_KM * Math.asin(Math.min(1, Math.sqrt(h)));
+}
+
+/** What is unusual; a person's first sign-in has nothing to be compared with and so nothing unusual. */
+export function findings(attempt: Attempt, past: readonly PastSignIn[], weights: RiskWeights = {}): Finding[] {
+  const found: Finding[] = [];
+  const find = (reason: RiskReason, times = 1) => {
+    const points = (weights[reason] ?? freshWeights[reason]) * times;
+    if (points > 0) found.push({ reason, points });
+  };
+  const successes = past.filter((p) => p.success);
+  if (attempt.deviceKnown === false) find('new-device');
+  if (isOther(attempt.network, new Set(successes.map((p) => p.network)))) find('new-network');
+  if (isOther(attempt.country, new Set(successes.map((p) => p.country)))) find('new-country');
+  const since = attempt.at.getTime() - FAILURES_MS;
+  const failures = past.filter((p) => !p.success && p.at.getTime() > since).length - FREE_FAILURES;
+  // A stranger's wrong guesses say nothing of whoever comes with a device of theirs.
+  if (failures > 0 && attempt.deviceKnown !== true) find('failed-attempts', Math.min(failures, FAILURES_COUNT));
+  if (attempt.othersFailed > OTHERS_FREE && attempt.deviceKnown !== true) find('address-velocity');
+  if (tooFast(attempt, successes)) find('impossible-speed');
+  if (unusualHour(attempt.at, successes)) find('unusual-hour');
+  for (const signal of attempt.signals) find(signal);
+  return found;
+}
+
+/** None of those that somebody is used to, if they are used to any. */
+function isOther(value: string | undefined, used: Set<string | null>): boolean {
+  used.delete(null);
+  return value !== undefined && used.size > 0 && !used.has(value);
+}
+
+function tooFast({ at, place, country }: Attempt, successes: readonly PastSignIn[]): boolean {
+  const newest = successes.toSorted((a, b) => b.at.getTime() - a.at.getTime());
+  const last = newest.find((p) => p.place);
+  if (!place || !last?.place) {
+    const before = newest.find((p) => p.country !== null);
+    const left = before && at.getTime() - before.at.getTime() < JOURNEY_MS;
+    return !!left && country !== undefined && before.country !== country;
+  }
+  const km = distanceKm(last.place, place);
+  const hours = Math.max((at.getTime() - last.at.getTime()) / HOUR_MS, 1 / 60);
+  return km > NEAR_KM && km / hours > FASTEST_KMH;
+}
+
+function unusualHour(at: Date, successes: readonly PastSignIn[]): boolean {
+  if (successes.length < HOURS_NEED) return false;
+  const hour = at.getUTCHours();
+  return successes.every((p) => {
+    const apart = Math.abs(p.at.getUTCHours() - hour);
+    return Math.min(apart, 24 - apart) > HOURS_NEAR;
+  });
+}
+
+/** score < medium → low; medium ≤ score < high → medium; score ≥ high → high (decisions "Reading and writing"). */
+export function bandOf(score: number, policy: Pick<RiskPolicy, 'riskMediumThreshold' | 'riskHighThreshold'>): Band {
+  if (score >= policy.riskHighThreshold) return 'high';
+  return score >= policy.riskMediumThreshold ? 'medium' : 'low';
+}
+
+export function judge(found: Finding[], policy: RiskPolicy): Risk {
+  const score = Math.min(
+    100,
+    found.reduce((sum, { points }) => sum + points, 0),
+  );
+  const band = bandOf(score, policy);
+  const action = { low: policy.riskLowAction, medium: policy.riskMediumAction, high: policy.riskHighAction }[band];
+  return { score, band, action, findings: found };
+}

@@ -1,0 +1,207 @@
+// Owns: what is remembered of a person's sign-ins for scoring them: devices by a cookie, networks, failures; and the score.
+// Does not own: the points (score.ts), what an action leads to (features/authentication/sign-in).
+// Implements: specification 1 "Adaptive authentication", 2.3 (risk fields), 3 "Risk bands".
+import type {} from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RiskReason } from '../../../contract/risk.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { newSecret, sha256 } from '../../../crypto/tokens.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Tx } from '../../../db/transact.ts';
+import type { Finding } from '../../../domain/risk.ts';
+import { realmCookie } from '../../../http/realm-cookie.ts';
+import { looksAutomated } from './automation.ts';
+import type { Locate, Location } from './location.ts';
+import { FAILURES_MS, findings, judge, networkOf, type PastSignIn, type Risk } from './score.ts';
+import * as store from './store.ts';
+
+export interface RiskDeps {
+  sql: Sql;
+  baseUrl: string;
+  now: () => Date;
+  newId: () => string;
+  /** Where a browser is, if somebody says it. */
+  locate: Locate;
+}
+
+const HISTORY = 50;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const HISTORY_DAYS = 90;
+const DEVICE_DAYS = 365;
+/** Whose account was made since has just come: their first device is no news to them. */
+const NEW_ACCOUNT_MS = 60 * 60 * 1000;
+const USER_AGENT_MAX = 500;
+const userAgentOf = ({ headers }: FastifyRequest): string | null =>
+  headers['user-agent']?.replaceAll('\0', '').slice(0, USER_AGENT_MAX) ?? null;
+
+export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
+  const cookie = realmCookie(baseUrl, 'SVC_DEVICE');
+  const deviceOf = (request: FastifyRequest, realm: string): Buffer | null => {
+    const device = request.cookies[cookie.nameIn(realm)];
+    return device ? sha256(device) : null;
+  };
+  const row = (address: string | null, success: boolean, where?: Location) => {
+    const { country = null, place } = where ?? {};
+    return {
+      id: newId(),
+      at: now(),
+      success,
+      ipAddress: address,
+      network: networkOf(address) ?? null,
+      country,
+      latitude: place?.latitude ?? null,
+      longitude: place?.longitude ?? null,
+    };
+  };
+
+  /** Whether the person has signed in with the browser before. */
+  const knowsDevice = async (request: FastifyRequest, realm: string, userId: string): Promise<boolean> => {
+    const device = deviceOf(request, realm);
+    return device !== null && ((await store.devices(sql, realm, userId, device))?.known ?? false);
+  };
+  const madeBefore = (): Date => new Date(now().getTime() - NEW_ACCOUNT_MS);
+  /** `some`: they have browsers that are known. Where they are asked first, who never agreed has none, however often they came. */
+  async function looked(
+    request: FastifyRequest,
+    realm: string,
+    { deviceRemembering }: Pick<RealmSettingsDto, 'deviceRemembering'>,
+    userId: string,
+  ) {
+    const found = await store.devices(sql, realm, userId, deviceOf(request, realm));
+    if (!found) return { some: false, deviceKnown: false, deviceNew: false };
+    const { some, known, programs, madeAt } = found;
+    const cameBefore = some || (deviceRemembering !== 'ask' && (programs || madeAt < madeBefore()));
+    return { some, deviceKnown: known, deviceNew: cameBefore && !known };
+  }
+  const forget = (run: Tx['atLast'], realm: string, userId: string, at: Date): void => {
+    const ago = (days: number) => new Date(at.getTime() - days * DAY_MS);
+    store.forget(run, realm, userId, { history: ago(HISTORY_DAYS), devices: ago(DEVICE_DAYS) });
+  };
+
+  return {
+    knowsDevice,
+
+    /**
+     * Scores a sign-in of somebody who is known; not while the realm's master switch is off.
+     * @param device whether its device is looked at even then; `signals`: what was found on the way; `byPage`: people sign in
+     * there, and no programs
+     */
+    async score(
+      request: FastifyRequest,
+      realm: string,
+      policy: RealmSettingsDto,
+      userId: string,
+      { device, signals, byPage }: { device: boolean; signals: readonly RiskReason[]; byPage: boolean },
+    ): Promise<{ risk?: Risk; deviceKnown?: boolean; deviceNew?: boolean }> {
+      if (!policy.riskPolicyEnabled && !device) return {};
+      const { some, deviceKnown, deviceNew } = await looked(request, realm, policy, userId);
+      if (!policy.riskPolicyEnabled) return { deviceKnown, deviceNew };
+      const rows = await store.history(sql, realm, userId, HISTORY);
+      const past = rows.map(
+        ({ at, success, network, country, latitude, longitude }): PastSignIn => ({
+          at,
+          success,
+          network,
+          country,
+          place: latitude === null || longitude === null ? undefined : { latitude, longitude },
+        }),
+      );
+      const at = now();
+      const network = networkOf(request.ip);
+      const since = new Date(at.getTime() - FAILURES_MS);
+      const attempt = {
+        at,
+        network,
+        ...locate(request),
+        othersFailed: network === undefined ? 0 : await store.othersFailed(sql, realm, { userId, network, since }),
+        signals: byPage && looksAutomated(request) ? [...signals, 'automation' as const] : signals,
+        deviceKnown: some ? deviceKnown : undefined,
+      };
+      return { risk: judge(findings(attempt, past, policy.riskWeights), policy), deviceKnown, deviceNew };
+    },
+
+    hasDevice: (request: FastifyRequest, realm: string): boolean => deviceOf(request, realm) !== null,
+
+    /** The device's digest, where somebody of the realm has signed in with it. */
+    async knownDevice(request: FastifyRequest, realm: string): Promise<string | undefined> {
+      const device = deviceOf(request, realm);
+      return device && (await store.isKnownDevice(sql, realm, device)) ? device.toString('hex') : undefined;
+    },
+
+    /** What was found once, by the policy as it is now; undefined while the realm's master switch is off. */
+    judge: (found: readonly Finding[], policy: RealmSettingsDto): Risk | undefined =>
+      policy.riskPolicyEnabled ? judge([...found], policy) : undefined,
+
+    /**
+     * A failure counts while the policy is on; nothing is kept about people for nothing. For nobody the same statement
+     * runs and keeps nothing, so that the time tells nobody from somebody.
+     */
+    failed(
+      run: Tx['atLast'],
+      realm: string,
+      policy: RealmSettingsDto,
+      userId: string | undefined,
+      ipAddress: string | null,
+    ) {
+      if (policy.riskPolicyEnabled) store.remember(run, realm, userId ?? newId(), row(ipAddress, false));
+    },
+
+    /**
+     * A success without a page, which knows no devices: it makes the network known, and with `remembers` the program, by its network and
+     * by what it says of itself. @returns whether that is new to the person
+     */
+    async visited(
+      { sql: on, atLast }: Pick<Tx, 'sql' | 'atLast'>,
+      request: FastifyRequest,
+      realm: string,
+      policy: RealmSettingsDto,
+      userId: string,
+      { remembers }: { remembers: boolean },
+    ): Promise<boolean> {
+      if (policy.riskPolicyEnabled) store.remember(atLast, realm, userId, row(request.ip, true));
+      if (!remembers) return false;
+      const at = now();
+      forget(atLast, realm, userId, at);
+      const userAgent = userAgentOf(request);
+      const hash = sha256(JSON.stringify([networkOf(request.ip), userAgent]));
+      return store.rememberProgram(on, realm, userId, { hash, userAgent, at, made: madeBefore() });
+    },
+
+    /** A success makes the network known, and the device where it was looked at. @returns the device's cookie, to be set after commit */
+    succeeded(
+      run: Tx['atLast'],
+      request: FastifyRequest,
+      realm: string,
+      policy: RealmSettingsDto,
+      {
+        userId,
+        deviceKnown,
+        isTheirs,
+      }: {
+        userId: string;
+        deviceKnown: boolean | undefined;
+        /** They say that the browser is their own. */
+        isTheirs: boolean;
+      },
+    ): string | undefined {
+      if (!policy.riskPolicyEnabled && deviceKnown === undefined) return undefined;
+      const at = now();
+      forget(run, realm, userId, at);
+      if (policy.riskPolicyEnabled) store.remember(run, realm, userId, row(request.ip, true, locate(request)));
+      if (deviceKnown === undefined) return undefined;
+      if (!deviceKnown && policy.deviceRemembering === 'ask' && !isTheirs) return undefined;
+      // Anybody may have put a cookie there: only one that is this person's already goes on.
+      const device = (deviceKnown && request.cookies[cookie.nameIn(realm)]) || newSecret();
+      store.rememberDevice(run, realm, userId, { hash: sha256(device), userAgent: userAgentOf(request), at });
+      return device;
+    },
+
+    setCookie(reply: FastifyReply, realm: string, device: string): void {
+      void reply.setCookie(cookie.nameIn(realm), device, {
+        ...cookie.options(realm),
+        maxAge: (DEVICE_DAYS * DAY_MS) / 1000,
+      });
+    },
+  };
+}
+export type RiskService = ReturnType<typeof createRisk>;

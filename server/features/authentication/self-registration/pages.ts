@@ -1,0 +1,113 @@
+// The inside of the pages on which people make an account, and the panel where nobody can.
+import type { FastifyReply } from 'fastify';
+import type { RealmSettingsDto, Settings } from '../../../contract/settings.ts';
+import { invalidState } from '../../../http/field-errors.ts';
+import { type Html, html } from '../../../http/html.ts';
+import { sendPage } from '../../../http/pages.ts';
+import { passwordFields } from '../../../http/password-fields.ts';
+import { passwordScript } from '../../../http/password-script.ts';
+import { type ProfileInput, profileFields, usernameField, valuesIn } from '../../../http/profile-fields.ts';
+import { signUpWays, signUpWaysScript } from '../../../http/sign-up-ways.ts';
+import { termsBox } from '../../../http/terms.ts';
+import { text } from '../../../http/texts.ts';
+import type { CaptchaWidget } from '../../configuration/captchas/check.ts';
+import type { Complaint, StepPage } from '../authenticators/authenticator.ts';
+import type { mailedCodeFields } from '../authenticators/mailed-code.ts';
+import { workScript } from './proof-of-work.ts';
+
+const EMAIL_MAX = 254;
+
+export interface RegisterForm {
+  settings: Settings;
+  inputs: readonly ProfileInput[];
+  complaint: Complaint | undefined;
+  /** The challenge of a proof of work. */
+  work: string | undefined;
+  /** The hosted CAPTCHA. */
+  captcha: CaptchaWidget | undefined;
+  /** Whether they may do without a password. */
+  takesPasskey: boolean;
+}
+
+export function formPage({ settings, inputs, complaint, work, captcha, takesPasskey }: RegisterForm): StepPage {
+  const values = complaint?.values ?? {};
+  const wrong = complaint?.field;
+  const first = settings.registrationEmailAsUsername ? 'email' : 'username';
+  const state = (field: string): Html =>
+    html`${wrong === field && invalidState(field)}${(wrong ?? first) === field && html` autofocus`}`;
+  const { registrationEmailAsUsername: byEmail } = settings;
+  return {
+    title: text('register.title'),
+    submit: text('register.submit'),
+    plain: true,
+    script: [
+      passwordScript,
+      ...(takesPasskey ? [signUpWaysScript] : []),
+      ...(work === undefined ? [] : [workScript]),
+    ].join('\n'),
+    ...(captcha && { foreign: captcha.page }),
+    body: html`${!byEmail && usernameField(values.username, state('username'))}
+<div class="field">
+<label for="email">${text('account.email')}</label>
+<input type="email" id="email" name="email" value="${values.email}" maxlength="${EMAIL_MAX}" autocomplete="${byEmail ? 'username' : 'email'}"
+ required${state('email')}>
+</div>
+${profileFields(inputs, valuesIn(inputs, values), { wrong })}
+${takesPasskey && signUpWays(values.how)}
+<div data-password>
+${passwordFields(settings, { wrong, focus: wrong === 'password' || wrong === 'repeated' })}
+</div>
+${termsBox(settings, values, state('terms'))}
+${
+  work !== undefined &&
+  html`<input type="hidden" name="work" value="" data-work="${work}" data-bits="${settings.proofOfWorkBits}">
+<noscript><p class="error">${text('register.needsScript')}</p></noscript>
+<p class="hint" role="status" data-working="${text('register.working')}"></p>`
+}
+${
+  captcha &&
+  html`<div class="field ${captcha.className}" data-sitekey="${captcha.siteKey}"></div><noscript><p class="error">${text('register.needsScript')}</p></noscript>`
+}`,
+  };
+}
+
+/** Nobody can answer what the realm asks. */
+export const notNowPage = (): StepPage => ({
+  title: text('register.title'),
+  body: html`<p role="alert">${text('register.notNow')}</p>`,
+});
+
+/** Whoever can make none after all chooses a password. */
+export const passkeyPage = (page: StepPage): StepPage => ({
+  ...page,
+  below: html`<button class="link" name="instead" value="1" data-instead>${text('register.instead')}</button>`,
+});
+
+export const passwordPage = (settings: Settings, complaint: Complaint | undefined): StepPage => ({
+  title: text('register.passwordTitle'),
+  submit: text('register.submit'),
+  plain: true,
+  script: passwordScript,
+  body: passwordFields(settings, { wrong: complaint?.field }),
+});
+
+export const codePage = (
+  fields: typeof mailedCodeFields,
+  email: string,
+  complaint: Complaint | undefined,
+): StepPage => ({
+  title: text('verify.title'),
+  submit: text('otp.submit'),
+  ...fields(email, { wrong: complaint?.field === 'code', other: text('verify.other') }),
+});
+
+export function sendClosed(
+  reply: FastifyReply,
+  realm: string,
+  settings: RealmSettingsDto,
+  status: 200 | 403,
+): FastifyReply {
+  const body = html`<div class="note" role="status"><p>${text('register.closedLead')}</p></div>
+<div class="actions"><a class="button full" href="/realms/${realm}/login?for=account">${text('password.title')}</a></div>`;
+  return sendPage(reply, { realm, brand: settings, title: text('register.closed'), body }, { status });
+}

@@ -1,0 +1,248 @@
+// Owns: making an account of one's own, as a step of a sign-in: so it goes on to wherever that leads.
+// Does not own: the account's rows (features/people/users), the sign-in around it (features/authentication/sign-in).
+// Implements: specification 4.2 (self-registration). Where the address is confirmed first, whether somebody has it already is said by
+// mail to them, and to nobody else: the pages are the same.
+import { z } from 'zod';
+import type { By } from '../../../contract/events.ts';
+import { idNamed } from '../../../crypto/ids.ts';
+import type { Seal } from '../../../crypto/seal.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { toldFault, valuesIn, withValues } from '../../../http/profile-fields.ts';
+import { termsFault, termsOf } from '../../../http/terms.ts';
+import { text } from '../../../http/texts.ts';
+import type { Captchas } from '../../configuration/captchas/check.ts';
+import type { ChoosePassword } from '../../people/credentials/new-password.ts';
+import type { Passkeys, UsedKey } from '../../people/credentials/passkeys.ts';
+import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
+import type { NewAccount, NewPerson, OwnAccounts } from '../../people/users/own-account.ts';
+import type { Form, Kept, PageStep, Passed, Step } from '../authenticators/authenticator.ts';
+import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
+import type { enrolmentPage, passedBy } from '../authenticators/webauthn.ts';
+import { codePage, formPage, notNowPage, passkeyPage, passwordPage } from './pages.ts';
+import { isWorkDone } from './proof-of-work.ts';
+
+export interface RegisterDeps {
+  accounts: OwnAccounts;
+  choosePassword: ChoosePassword;
+  codes: MailedCodes;
+  credentials: Pick<Credentials, 'guess'>;
+  codeFields: typeof mailedCodeFields;
+  captchas: Captchas;
+  passkeys: Pick<Passkeys, 'creation' | 'enrol'>;
+  passkey: { page: typeof enrolmentPage; passedBy: typeof passedBy; labelMax: number };
+  newId(): string;
+  transact: Transact;
+  seal: Seal;
+  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
+  /** Bounds how often one address may try. */
+  attempts: Pick<Attempts, 'take'>;
+}
+
+/** What waits for its address to be confirmed, or for a passkey. */
+const Pending = z.object({
+  /** The account's to be: a passkey is made for it. */
+  id: z.string(),
+  person: z.object({
+    username: z.string(),
+    email: z.string(),
+    firstName: z.string().nullable(),
+    lastName: z.string().nullable(),
+    attributes: z.record(z.string(), z.array(z.string())),
+  }),
+  /** null: they want a passkey instead. */
+  phc: z.string().nullable(),
+  /** Those that they accepted; left out: none. */
+  terms: z.object({ url: z.string().nullable(), version: z.string().nullable() }).exactOptional(),
+  emailVerified: z.boolean(),
+});
+type Pending = z.infer<typeof Pending>;
+
+/** Under which the flow takes a passkey alone; undefined: it takes none, or the realm wants passwords (sign-in/run.ts). */
+const Config = z.object({ passkey: z.record(z.string(), z.unknown()).optional() });
+const passkeyConfig = ({ config }: Step) => Config.parse(config).passkey;
+class NoPasskey extends Error {}
+const NO_PASSWORD = { ok: true, phc: null } as const;
+interface Waits {
+  do: 'kept';
+  keep: Kept;
+}
+
+const field = (form: Form, name: string): string => (form[name] ?? '').trim();
+
+export function createRegister(deps: RegisterDeps): PageStep {
+  const {
+    accounts,
+    choosePassword,
+    codes,
+    credentials,
+    codeFields,
+    captchas,
+    passkeys,
+    transact,
+    seal,
+    sends,
+    attempts,
+  } = deps;
+  const contextOf = ({ realm, challenge }: Step) => `register:${realm}:${challenge}`;
+  /** Another one for each form that was sent, so that no work does for two. */
+  const challengeOf = (step: Step): string => `${step.challenge}.${step.kept.sent ?? 0}`;
+  const sentAgain = ({ kept }: Step): Kept => ({ sent: String(Number(kept.sent ?? 0) + 1) });
+
+  const sealed = (step: Step, pending: Pending): string =>
+    seal.seal(JSON.stringify(pending), contextOf(step)).toString('base64');
+  const opened = (step: Step): Pending =>
+    Pending.parse(JSON.parse(seal.open(Buffer.from(step.kept.pending ?? '', 'base64'), contextOf(step)).toString()));
+
+  async function personIn(step: Step, form: Form): Promise<NewPerson> {
+    const inputs = await accounts.inputs(step.realm);
+    const email = field(form, 'email');
+    const username = step.settings.registrationEmailAsUsername ? email : field(form, 'username');
+    const nobody = { username, email, firstName: null, lastName: null, attributes: {} };
+    return withValues(inputs, valuesIn(inputs, form), nobody);
+  }
+
+  /** Asks whoever has the address: whoever is new, to confirm it, or its owner whether it was they. */
+  async function mail(step: Step, pending: Pending): Promise<Kept> {
+    const { realm, by, site } = step;
+    const { email } = pending.person;
+    const owner = await accounts.ownerOf(realm, email);
+    const mailing = { realm, origin: site.origin, by, userId: null, email, context: contextOf(step), owner };
+    const kept = await transact(realm, (tx) => codes.send(tx, mailing));
+    return { ...kept, ...sentAgain(step), pending: sealed(step, pending) };
+  }
+
+  /** @param withPasskey writes it beside the account; left out: they have a password */
+  async function create(step: Step, pending: Pending, withPasskey?: NewAccount['beside']): Promise<Passed | undefined> {
+    const { id, person, phc, terms, emailVerified } = pending;
+    const account = { id, person, phc: phc ?? undefined, emailVerified, terms };
+    const made = await accounts.create(step.realm, step.by.ipAddress ?? '', {
+      ...account,
+      ...(withPasskey && { beside: withPasskey, registered: { passkey: true } }),
+    });
+    return made && { do: 'passed', ...made, by: { authenticatorId: 'username-password', config: {} } };
+  }
+
+  /** What is left when it is known whose address it is: a passkey to be set up, or nothing. */
+  async function ready(step: Step, pending: Pending): Promise<Passed | Waits | undefined> {
+    if (pending.phc !== null) return create(step, pending);
+    return { do: 'kept', keep: { ...sentAgain(step), pending: sealed(step, pending), stage: 'passkey' } };
+  }
+
+  return {
+    async begin(step, complaint) {
+      if (step.kept.stage === 'password') return passwordPage(step.settings, complaint);
+      if (step.kept.stage === 'passkey') {
+        const { id, person } = opened(step);
+        const { site, challenge, realm } = step;
+        const asked = { site, challenge, realmName: step.settings.displayName, userVerification: 'required' } as const;
+        const creation = await passkeys.creation(realm, { id, username: person.username }, asked);
+        return passkeyPage(deps.passkey.page(creation, complaint));
+      }
+      if (step.kept.code !== undefined) return codePage(codeFields, step.kept.email ?? '', complaint);
+      const inputs = await accounts.inputs(step.realm);
+      const work = step.settings.captchaProvider === 'pow' ? challengeOf(step) : undefined;
+      const captcha = await captchas.widget(step.realm, step.settings);
+      if (captchas.asks(step.settings) && !captcha) return notNowPage();
+      const takesPasskey = passkeyConfig(step) !== undefined;
+      return formPage({ settings: step.settings, inputs, complaint, work, captcha, takesPasskey });
+    },
+
+    async verify(step, form) {
+      const { realm, settings, by, kept } = step;
+      const values = Object.fromEntries(
+        Object.entries(form).filter(
+          ([name]) => ![...captchas.fields, 'password', 'repeated', 'csrf', 'work', 'asked'].includes(name),
+        ),
+      );
+      const again = (at: string, message: string, keep?: Kept) =>
+        ({ do: 'again', complaint: { field: at, message, values }, reason: '', ...(keep && { keep }) }) as const;
+      if (kept.stage === 'password') return withPassword(step, form);
+      if (kept.stage === 'passkey') return withPasskey(step, form);
+      if (kept.code !== undefined) return confirm(step, form);
+      if (attempts.take(inRealm(realm, by.ipAddress ?? '')) !== undefined)
+        return again('form', text('register.tooMany'));
+      const { captchaProvider, proofOfWorkBits } = settings;
+      if (captchaProvider === 'pow' && !isWorkDone(challengeOf(step), form.work ?? '', proofOfWorkBits))
+        return again('form', text('register.noWork'));
+      if (captchas.asks(settings) && !(await captchas.passes(realm, settings, form)))
+        return again('form', text('register.noCaptcha'));
+      const keep = sentAgain(step);
+      const person = await personIn(step, form);
+      const fault = await accounts.fault(realm, person);
+      if (fault) {
+        const at = fault.path === 'username' && settings.registrationEmailAsUsername ? 'email' : fault.path;
+        return again(at, toldFault(fault), keep);
+      }
+      const unaccepted = termsFault(settings, form);
+      if (unaccepted !== undefined) return again('terms', unaccepted, keep);
+      // A name that people choose has to be told when it is taken; an address never is.
+      if (!settings.registrationEmailAsUsername && (await accounts.usernameTaken(realm, person)))
+        return again('username', text('register.usernameTaken'), keep);
+      const chosen = passkeyConfig(step) && form.how === 'passkey' ? NO_PASSWORD : await chooseFor(step, person, form);
+      if (!chosen.ok) return again(chosen.field, chosen.message, keep);
+      const { phc } = chosen;
+      const terms = termsOf(settings);
+      // One work makes one account, whichever replicas its form is sent to at once: their ids are equal.
+      const id = captchaProvider === 'pow' ? idNamed(`${contextOf(step)} ${challengeOf(step)}`) : deps.newId();
+      const pending = Pending.parse({ id, person, phc, ...(terms && { terms }), emailVerified: false });
+      if (settings.registrationVerifyEmail && (await sends(realm, 'EMAIL'))) {
+        const sent = await mail(step, pending);
+        return { do: 'kept', keep: sent, ...(sent.address !== undefined && { address: sent.address }) };
+      }
+      return (await ready(step, pending)) ?? again('email', text('register.taken'), keep);
+    },
+  };
+
+  function chooseFor({ realm }: Step, { username, email, firstName, lastName }: NewPerson, form: Form) {
+    return choosePassword(realm, { username, email, firstName, lastName }, form);
+  }
+
+  async function withPassword(step: Step, form: Form) {
+    const pending = opened(step);
+    const again = (at: string, message: string) =>
+      ({ do: 'again', complaint: { field: at, message }, reason: '' }) as const;
+    const chosen = await chooseFor(step, pending.person, form);
+    if (!chosen.ok) return again(chosen.field, chosen.message);
+    return (await create(step, { ...pending, phc: chosen.phc })) ?? again('form', text('register.taken'));
+  }
+
+  async function withPasskey(step: Step, form: Form) {
+    const { realm, site, challenge, kept } = step;
+    const config = passkeyConfig(step);
+    if (form.instead !== undefined || !config) return { do: 'kept', keep: { ...kept, stage: 'password' } } as const;
+    const label = (form.label ?? '').trim().slice(0, deps.passkey.labelMax);
+    const again = (message: string) =>
+      ({ do: 'again', complaint: { field: 'form', message, values: { label } }, reason: '' }) as const;
+    const sent = { sent: form.passkey ?? '', site, challenge, label: label === '' ? null : label };
+    let key: UsedKey | undefined;
+    const write = async (tx: Tx, by: By, user: KnownUser) => {
+      key = await passkeys.enrol(tx, by, realm, user, { ...sent, newAccount: true });
+      if (!key) throw new NoPasskey();
+    };
+    try {
+      const made = await create(step, opened(step), write);
+      if (!made || !key) return again(text('register.taken'));
+      return { ...made, ...deps.passkey.passedBy(key), by: { authenticatorId: 'webauthn', config } };
+    } catch (error) {
+      if (error instanceof NoPasskey) return again(text('passkey.notSetUp'));
+      throw error;
+    }
+  }
+
+  async function confirm(step: Step, form: Form) {
+    const { kept } = step;
+    const again = (message: string, keep?: Kept) =>
+      ({ do: 'again', complaint: { field: 'code', message }, reason: '', ...(keep && { keep }) }) as const;
+    if (form.other !== undefined) return { do: 'kept', keep: sentAgain(step) } as const;
+    if (form.resend !== undefined) {
+      if (!codes.mayResend(kept)) return again(text('messageCode.sentJustNow'));
+      const sent = await mail(step, opened(step));
+      return { do: 'kept', keep: sent, ...(sent.address !== undefined && { address: sent.address }) } as const;
+    }
+    const proof = await codes.check(step.realm, kept, form, contextOf(step));
+    await codes.countGuess(credentials, { realm: step.realm, user: undefined, by: step.by }, proof);
+    if (proof.do === 'again') return again(proof.message, proof.keep);
+    return (await ready(step, { ...opened(step), emailVerified: true })) ?? again(text('register.taken'));
+  }
+}

@@ -1,0 +1,93 @@
+// What a flow's conditions look at beyond what was proven: who the person is, for whom it is, where the browser is. Read where
+// a flow has a condition that asks, and not before somebody is known. Of the person it is what they will be when the sign-in has ended.
+import type { FastifyRequest } from 'fastify';
+import type { By } from '../../../contract/events.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact } from '../../../db/transact.ts';
+import { type PersonRow, personColumns, personOf } from '../../../domain/person.ts';
+import type { TreeNode } from '../../configuration/flows/tree.ts';
+import type { AuthenticatorRecord, Circumstances, Condition } from '../authenticators/authenticator.ts';
+import type { RiskService } from '../risk/service.ts';
+import type { Known } from './state.ts';
+
+export interface CircumstancesDeps {
+  sql: Sql;
+  transact: Transact;
+  registry: readonly AuthenticatorRecord[];
+  risk: Pick<RiskService, 'knowsDevice'>;
+}
+
+interface Occasion {
+  request: FastifyRequest;
+  realm: string;
+  clientId: string | undefined;
+  /** undefined: nobody is known. */
+  user: Known['user'] | undefined;
+  /** What is written of them when it ends. */
+  atEnd?: Known['atEnd'];
+  /** Whether the browser is known, where that was looked at. */
+  deviceKnown: boolean | undefined;
+}
+
+/** Ends a transaction in which somebody was looked at as they will be. */
+class Foreseen extends Error {
+  readonly person: Circumstances['person'];
+  constructor(person: Circumstances['person']) {
+    super('foreseen');
+    this.person = person;
+  }
+}
+
+export function createCircumstances({ sql, transact, registry, risk }: CircumstancesDeps) {
+  const needs = new Map(
+    registry.flatMap((entry) => (entry.category === 'CONDITION' && entry.needs ? [[entry.id, entry.needs]] : [])),
+  );
+  const looksAt = (tree: readonly TreeNode[], what: Condition['needs']): boolean =>
+    tree.some(
+      ({ authenticatorId, requirement, children }) =>
+        requirement !== 'DISABLED' && (needs.get(authenticatorId ?? '') === what || looksAt(children, what)),
+    );
+
+  async function personWith(on: Sql, realm: string, userId: string): Promise<Circumstances['person']> {
+    const [row] = await on<PersonRow>`
+      select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;
+    return row && personOf(row);
+  }
+
+  /** Nothing is written of them before the sign-in has ended; what will be counts for what it still asks of them. */
+  async function foreseen(by: By, realm: string, user: Known['user'], atEnd: NonNullable<Known['atEnd']>) {
+    try {
+      return await transact<Circumstances['person']>(realm, async (tx) => {
+        for (const entry of registry) {
+          const kept = atEnd[entry.id];
+          if (kept && entry.category === 'METHOD') await entry.foresee?.(tx, { realm, by, user, kept });
+        }
+        throw new Foreseen(await personWith(tx.sql, realm, user.id));
+      });
+    } catch (error) {
+      if (error instanceof Foreseen) return error.person;
+      throw error;
+    }
+  }
+
+  return {
+    looksAtDevice: (tree: readonly TreeNode[]): boolean => looksAt(tree, 'device'),
+
+    async of(
+      tree: readonly TreeNode[],
+      { request, realm, clientId, user, atEnd, deviceKnown }: Occasion,
+    ): Promise<Circumstances> {
+      const asks = (what: Condition['needs']) => user !== undefined && looksAt(tree, what);
+      const by = { actor: null, ipAddress: request.ip };
+      const person = async () => user && (atEnd ? foreseen(by, realm, user, atEnd) : personWith(sql, realm, user.id));
+      return {
+        clientId,
+        person: asks('person') ? await person() : undefined,
+        browser: {
+          address: request.ip,
+          known: deviceKnown ?? (user && asks('device') ? await risk.knowsDevice(request, realm, user.id) : undefined),
+        },
+      };
+    },
+  };
+}

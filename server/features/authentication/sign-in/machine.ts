@@ -1,0 +1,243 @@
+// The sign-in as a machine, pure: state × input → state × effects. What it has done to the world (run.ts) comes back as input.
+//
+//             sent: choose, a wrong answer             sent: the next step
+//               ┌─────────┐                               ┌─────────┐
+//   begun ──▶ unknown ────┴── a right answer ─────────▶ known ──────┴── ended ──▶ done
+//     │         ▲   │                                   │   ▲  ▲                    ┆ the same form again within a minute
+//     │         │   └── judged: no way on ──▶ refused ◀─┘   │  └╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌┘ ends one of its own
+//     │         └────────── restart ────────────┘           │
+//     └──────────── begun with a session that still says who it is
+//
+// After each answer the person is scored once (`score`) and judged (`judge`): by the flow and the settings as they are now.
+
+import { merged } from '../../../domain/factors.ts';
+import type { PersonStanding } from '../../../domain/standing.ts';
+import type { KnownUser } from '../../people/credentials/service.ts';
+import type { Form, StepVerdict } from '../authenticators/authenticator.ts';
+import { idOf, type NextStep, type PageAsked, stepNamed } from './judge.ts';
+import { type Because, type Done, type Known, type Open, type Over, REGISTER, type SignInState } from './state.ts';
+
+export type Input =
+  | { do: 'begun' }
+  /** A form; `nextStep`: what the sign-in asks that it is for. */
+  | { do: 'sent'; form: Form; nextStep: NextStep }
+  | { do: 'answered'; asked: PageAsked; verdict: StepVerdict; at: number }
+  | ({ do: 'scored' } & Pick<Known, 'risk' | 'deviceKnown' | 'deviceNew'>)
+  | { do: 'judged'; nextStep: NextStep }
+  /** What it rests on holds no more. */
+  | { do: 'withdrawn' };
+
+export type Effect =
+  | { do: 'verify'; asked: PageAsked; form: Form }
+  | { do: 'score' }
+  | { do: 'judge'; known?: PersonStanding | undefined }
+  | { do: 'tell-failure'; failure: Failure }
+  | { do: 'tell-challenge'; asked: Extract<NextStep, { do: 'ask' }>; user: KnownUser; risk: Known['risk'] };
+
+/** Why somebody was not signed in, for the audit log. */
+export interface Failure {
+  reason: string;
+  /** As they gave it, where nobody is known. */
+  name?: string | undefined;
+  user: KnownUser | undefined;
+  risk: Known['risk'];
+}
+
+export interface Next {
+  state: SignInState;
+  effects: Effect[];
+}
+
+const stays = (state: SignInState): Next => ({ state, effects: [] });
+
+/** @param isSecond whether an authenticator is a second factor */
+export function advance(state: SignInState, input: Input, isSecond: (authenticator: string) => boolean): Next {
+  if (state.is === 'done') return stays(state);
+  if (input.do === 'sent' && input.form.do === 'restart') return stays(restarted(state));
+  if (input.do === 'begun') return { state, effects: toJudge(state) };
+  if (state.is === 'refused') return stays(state);
+  switch (input.do) {
+    case 'sent':
+      return sent(state, input.form, input.nextStep);
+    case 'answered':
+      return answered(state, input);
+    case 'scored': {
+      const { risk, deviceKnown, deviceNew } = input;
+      return stays(state.is === 'known' ? { ...state, risk, deviceKnown, deviceNew } : state);
+    }
+    case 'judged':
+      return judged(state, input.nextStep, isSecond);
+    case 'withdrawn':
+      return refused(state, 'withdrawn');
+  }
+}
+
+/** Whoever was found out is scored first, and once. */
+function toJudge(state: SignInState, known?: PersonStanding): Effect[] {
+  const judge: Effect = { do: 'judge', known };
+  return state.is === 'known' && !state.risk ? [{ do: 'score' }, judge] : [judge];
+}
+
+function sent(before: Open, form: Form, nextStep: NextStep): Next {
+  const state: Open = form.deviceAsked ? { ...before, rememberDevice: form.device === 'on' } : before;
+  if (form.do === 'choose') {
+    const offered = nextStep.do === 'ask' && nextStep.others.some((o) => o.executionId === form.execution);
+    return stays(offered ? { ...state, chosen: form.execution, complaint: undefined } : state);
+  }
+  const asked = stepNamed(nextStep, form.step);
+  if (asked) return { state, effects: [{ do: 'verify', asked, form }] };
+  return nextStep.do === 'finish' ? { state, effects: [{ do: 'judge' }] } : stays(state);
+}
+
+function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'answered' }>): Next {
+  if (verdict.do === 'again') {
+    const { complaint, reason, user } = verdict;
+    const { keep } = verdict;
+    const kept = keep ? { ...state.kept, [idOf(asked)]: keep } : state.kept;
+    const after: Open = { ...state, complaint, kept, ...(verdict.leaves && { chosen: undefined, address: undefined }) };
+    // Empty: it was no try at all.
+    const told = reason === '' ? [] : [failed(state, { reason, name: complaint.values?.username, user })];
+    return { state: after, effects: [...told, ...toJudge(after)] };
+  }
+  if (verdict.do === 'ended') return refused(state, verdict.because);
+  if (verdict.do === 'kept') {
+    const kept = { ...state.kept, [idOf(asked)]: verdict.keep };
+    const chosen = asked.do === 'ask' ? idOf(asked) : state.chosen;
+    const after: Open = { ...state, chosen, kept, address: verdict.address, complaint: undefined };
+    return { state: after, effects: toJudge(after) };
+  }
+  if (verdict.do === 'done') {
+    if (state.is === 'unknown') return stays(state);
+    const setUp = asked.action === state.setUp ? undefined : state.setUp;
+    const credentials = renewed(state.credentials, verdict.renewed);
+    const after: Known = { ...state, credentials, setUp, kept: {}, complaint: undefined };
+    return { state: after, effects: toJudge(after) };
+  }
+  const user = verdict.user ?? (state.is === 'known' ? state.user : undefined);
+  if (!user || asked.do !== 'ask') return stays(state);
+  const { authenticatorId, config } = verdict.by ?? asked;
+  const { amr, beside, credentialId, identityId, firstFlow, atEnd, signals } = verdict;
+  const passed = {
+    authenticator: authenticatorId,
+    at,
+    ...(Object.keys(config).length === 0 ? {} : { config }),
+    ...(amr && { amr }),
+    ...(beside && { beside }),
+  };
+  const base = knownAs(state, user);
+  const after: Known = {
+    ...base,
+    factors: merged(base.factors, [passed]),
+    credentials: { ...base.credentials, ...(credentialId !== undefined && { [authenticatorId]: credentialId }) },
+    ...(identityId !== undefined && { identity: identityId }),
+    ...(firstFlow !== undefined && { firstFlow }),
+    ...(signals && { signals }),
+    ...(atEnd && { atEnd: { ...base.atEnd, [authenticatorId]: atEnd } }),
+    setUp: asked.action === base.setUp ? undefined : base.setUp,
+    kept: {},
+    address: undefined,
+    complaint: undefined,
+    rememberMe: verdict.rememberMe ?? base.rememberMe,
+    ...(verdict.note !== undefined && { note: verdict.note }),
+  };
+  return { state: after, effects: toJudge(after, verdict.standing) };
+}
+
+/** What was proven before may have been another person's; their session ends when this sign-in is done. */
+function knownAs(state: Open, user: KnownUser): Known {
+  if (state.is === 'known' && state.user.id === user.id) return { ...state, user };
+  const { version, round, purpose, before, rememberDevice, setUp, chosen, kept, address, complaint, took } = state;
+  return {
+    ...{ version, round, purpose, rememberDevice, setUp, chosen, kept, address, complaint, took },
+    before: before && { ...before, factors: before.user.id === user.id ? before.factors : [] },
+    is: 'known',
+    user,
+    factors: [],
+    credentials: {},
+    rememberMe: state.is === 'known' ? state.rememberMe : (before?.rememberMe ?? false),
+    challenged: state.is === 'known' && state.challenged,
+  };
+}
+
+const renewed = (credentials: Known['credentials'], by: { old: string; now: string } | undefined) =>
+  Object.fromEntries(Object.entries(credentials).map(([of, id]) => [of, id === by?.old ? by.now : id]));
+
+/** What it tells the audit log when it comes to a new step: a refusal, a second factor. */
+function judged(state: Open, nextStep: NextStep, isSecond: (authenticator: string) => boolean): Next {
+  if (nextStep.do === 'refused') return refused(state, nextStep.because);
+  if (nextStep.do !== 'ask' || !isSecond(nextStep.authenticatorId) || state.is === 'unknown' || state.challenged)
+    return stays(state);
+  const { user, risk } = state;
+  return { state: { ...state, challenged: true }, effects: [{ do: 'tell-challenge', asked: nextStep, user, risk }] };
+}
+
+function refused(state: Open, because: Because): Next {
+  const { version, round, purpose, before } = state;
+  const user = state.is === 'known' ? state.user : undefined;
+  return {
+    state: { is: 'refused', version, round, purpose, before, user, because },
+    effects: [failed(state, { reason: because })],
+  };
+}
+
+const failed = (state: Open, of: Pick<Failure, 'reason' | 'name'> & Partial<Failure>): Effect => {
+  const known = state.is === 'known' ? state : undefined;
+  return { do: 'tell-failure', failure: { ...of, user: of.user ?? known?.user, risk: known?.risk } };
+};
+
+/** Back to the beginning, for another person or another try. */
+export const restarted = ({ version, round, purpose, before }: SignInState): SignInState => ({
+  is: 'unknown',
+  version,
+  round: round + 1,
+  purpose,
+  before: before && { ...before, factors: [], rememberMe: false },
+  kept: {},
+});
+
+/** Who has signed in meanwhile in another tab renews that session and gets no second one. */
+export const joined = (
+  state: Known,
+  session: { id: string; userId: string; rememberMe: boolean } | undefined,
+): Known =>
+  session?.userId === state.user.id
+    ? { ...state, before: { id: session.id, user: state.user, factors: [], rememberMe: session.rememberMe } }
+    : state;
+
+/** How it is kept once it has its session. */
+export const over = (state: Known, done: Done, { spent }: { spent: boolean }): Over => {
+  const { kept, address, complaint, chosen, setUp, challenged, atEnd, ...rest } = state;
+  return { ...rest, is: 'done', done, spent };
+};
+
+/** The state stays as it was: a form that comes again ends a sign-in of its own. Of a new device the person has heard. */
+export const reopened = ({ is, done, spent, deviceNew, ...rest }: Over): Known => ({
+  ...rest,
+  is: 'known',
+  kept: {},
+  challenged: true,
+});
+
+/** Which form it took last. */
+export const takenBy = (state: SignInState, took: string): SignInState =>
+  state.is === 'unknown' || state.is === 'known'
+    ? { ...state, took: isTried(state) ? undefined : took, wentOn: undefined }
+    : state;
+
+/**
+ * What stays under the token that a proof came by. A code or a link that was sent is used up, and a new one is sent. What a
+ * registration keeps stays: it counts the forms, so that no proof of work does for two.
+ */
+export const leftBehind = (from: Open, by: Pick<Open, 'took' | 'wentOn'>): Open => ({
+  ...from,
+  kept: Object.fromEntries(Object.entries(from.kept).filter(([step]) => step === REGISTER)),
+  ...by,
+  address: undefined,
+});
+
+/** Whether something was proven on the way from one to the other. */
+export const provesMore = (from: SignInState, to: SignInState): boolean =>
+  to.is === 'known' && (from.is !== 'known' || to.factors.some((factor) => !from.factors.includes(factor)));
+
+/** The same form again may be another try: of a code, or for a new message. */
+const isTried = ({ complaint, kept }: Open): boolean => complaint !== undefined || Object.keys(kept).length > 0;

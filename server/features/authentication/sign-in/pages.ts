@@ -1,0 +1,213 @@
+// The sign-in's pages: the frame around a step's form, refusals, and what to do when a sign-in is over. No script, no
+// inline style. Authenticators write the inside of their forms.
+import type { FastifyReply } from 'fastify';
+import { BY_PROVIDER } from '../../../contract/flows.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { aboutClient, picturesOf } from '../../../http/about-client.ts';
+import { errorNote } from '../../../http/field-errors.ts';
+import { type Html, html } from '../../../http/html.ts';
+import { sendPage } from '../../../http/pages.ts';
+import { type PlainKey, plainText, said, text } from '../../../http/texts.ts';
+import { waitingScript } from '../../../http/waiting-script.ts';
+import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
+import { inTab } from './cookie.ts';
+import { idOf } from './judge.ts';
+import type { Linked, View } from './service.ts';
+import { isFromAccount, REGISTER } from './state.ts';
+
+/** Any https address beyond the application's own: its callback may lead on to another origin. */
+const ANY_HTTPS = 'https:';
+
+/** What a form says of itself: whose it is, and what was asked for, which it leads back to when its sign-in is gone. */
+interface Of {
+  realm: string;
+  csrf: string;
+  asked: string | undefined;
+}
+
+/** A form of the sign-in: every one carries the token that only its own pages know. */
+const form = ({ realm, csrf, asked }: Of, inside: Html): Html =>
+  html`<form method="post" action="/realms/${realm}/login" novalidate>
+<input type="hidden" name="csrf" value="${csrf}">
+${asked !== undefined && html`<input type="hidden" name="asked" value="${asked}">`}
+${inside}
+</form>`;
+
+const restart = (of: Of, words: string): Html =>
+  form(of, html`<button class="link" name="do" value="restart">${words}</button>`);
+
+export function sendStep(
+  reply: FastifyReply,
+  realm: string,
+  { state, settings, nextStep, page, beside, asksDevice, csrf, mark }: View,
+  {
+    registry,
+    asked,
+    tab,
+    links,
+  }: {
+    registry: readonly AuthenticatorRecord[];
+    asked: string | undefined;
+    tab: number;
+    links: readonly { words: string; path: string }[];
+  },
+): FastifyReply {
+  const of = { realm, csrf, asked };
+  if (nextStep.do === 'refused') return sendRefusal(reply, of, { state, settings, because: nextStep.because });
+  if (!page || nextStep.do === 'finish') throw new Error('there is no step to show');
+  if (state.is === 'refused' || state.is === 'done') throw new Error('it takes no more steps');
+  const others = nextStep.do === 'ask' ? nextStep.others : [];
+  const nameOf = (id: string) => said(registry.find((r) => r.id === id)?.displayName ?? id);
+  // What has ways of its own leads there by itself.
+  const choices = others.flatMap(({ executionId, authenticatorId }) => {
+    const offer = beside.get(executionId);
+    return offer && 'ways' in offer ? [] : [{ executionId, authenticatorId, offer }];
+  });
+  const { complaint, purpose } = state;
+  const waits = page.refreshSeconds;
+  const script = scriptOf([
+    ...(page.script === undefined ? [] : [page.script]),
+    ...(waits === undefined ? [] : [waitingScript]),
+    ...[...beside.values()].flatMap((one) => ('script' in one ? [one.script] : [])),
+  ]);
+  const user = state.is === 'known' ? state.user : undefined;
+  const fromAccount = isFromAccount(realm, state);
+  const registers = idOf(nextStep) === REGISTER;
+  const about = user ? undefined : purpose.about;
+  const body = html`${!user && lead(purpose.clientName, settings)}
+${aboutClient(about)}
+${complaint && errorNote(complaint.field, complaint.message)}
+${form(
+  of,
+  html`<input type="hidden" name="step" value="${idOf(nextStep)}">
+${page.body}
+${asksDevice && deviceBox(state.rememberDevice ?? false)}
+${page.submit !== undefined && html`<button name="do" value="next">${page.submit}</button>`}
+${page.below && html`<p class="choices">${page.below}</p>`}`,
+)}
+${waysSection([...beside.values()].flatMap((one) => ('ways' in one ? one.ways : [])))}
+${
+  (choices.length > 0 || registers || page.underWay || links.length > 0 || user || fromAccount) &&
+  html`<div class="more">
+${choices.map(({ executionId, authenticatorId, offer }) =>
+  form(
+    of,
+    html`<input type="hidden" name="execution" value="${executionId}">${offer?.body}
+<button class="link" name="do" value="choose">${offer?.words ?? text('signIn.useInstead', { method: nameOf(authenticatorId) })}</button>`,
+  ),
+)}
+${registers && restart(of, text('register.signIn'))}
+${!user && page.underWay && restart(of, text('signIn.startAgain'))}
+${!registers && links.map(({ words, path }) => html`<a href="${path}">${words}</a>`)}
+${
+  fromAccount
+    ? form(of, html`<button class="link" name="do" value="cancel">${text('signIn.toAccount')}</button>`)
+    : user && restart(of, text('signIn.notYou', { username: user.username }))
+}
+</div>`
+}`;
+  const title = complaint ? text('signIn.error', { title: page.title }) : page.title;
+  const shown = { title: page.title, documentTitle: title, body, plain: page.plain, script, foreign: page.foreign };
+  const waiting = waits === undefined ? undefined : { seconds: waits, mark, path: waitingPath(realm, tab) };
+  const options = { ...formPolicy(purpose, page.formAction), images: picturesOf(about) };
+  return sendPage(reply, { realm, brand: settings, ...shown, waiting }, options);
+}
+
+/** Each once: pages have one script element. */
+const scriptOf = (all: readonly string[]): string | undefined =>
+  all.length === 0 ? undefined : [...new Set(all)].join('\n');
+
+/** Where a page that waits asks whether there is another one now. */
+const waitingPath = (realm: string, tab: number): string => inTab(`/realms/${realm}/login/waiting`, tab);
+
+/** Asked where it is shown: elsewhere the answer stays what it was. */
+const deviceBox = (ticked: boolean): Html => html`<div class="check">
+<input type="hidden" name="deviceAsked" value="1">
+<input type="checkbox" id="device" name="device" value="on"${ticked && html` checked`}>
+<label for="device">${text('signIn.rememberDevice')}</label>
+</div>`;
+
+const waysSection = (ways: readonly { words: string; path: string }[]): Html | false =>
+  ways.length > 0 &&
+  html`<div class="ways">
+${ways.map(({ words, path }) => html`<a class="button quiet" href="${path}">${words}</a>\n`)}</div>`;
+
+/** Steps whose link proves an address. */
+const provesAddress: readonly string[] = ['VERIFY_EMAIL', REGISTER, BY_PROVIDER];
+
+/** The page that a link leads to. */
+export function sendLink(
+  reply: FastifyReply,
+  realm: string,
+  settings: RealmSettingsDto,
+  { token, linked }: { token: string; linked: Linked | undefined },
+): FastifyReply {
+  if (!linked) {
+    const body = html`<p role="alert">${text('link.uselessLead')}</p>
+<div class="actions"><a class="button full" href="/realms/${realm}/login">${text('recover.goOn')}</a></div>`;
+    return sendPage(reply, { realm, brand: settings, title: text('link.useless'), body }, { status: 400 });
+  }
+  const isAddress = provesAddress.includes(linked.step);
+  const body = form(
+    { realm, csrf: linked.csrf, asked: undefined },
+    html`<input type="hidden" name="step" value="${linked.step}">
+<input type="hidden" name="link" value="${token}">
+<p class="lead">${isAddress ? text('verify.linkLead') : text('link.lead')}</p>
+<button class="full" name="do" value="next">${isAddress ? text('verify.confirm') : text('password.submit')}</button>`,
+  );
+  const title = isAddress ? text('verify.title') : text('password.title');
+  return sendPage(reply, { realm, brand: settings, title, body }, formPolicy(linked));
+}
+
+const formPolicy = ({ redirectTo }: { redirectTo?: string | undefined }, more: readonly string[] = []) => ({
+  formAction: [...(redirectTo === undefined ? [] : [redirectTo, ANY_HTTPS]), ...more],
+});
+
+const lead = (clientName: string | undefined, { welcomeText, defaultLocale }: RealmSettingsDto): Html | false => {
+  if (welcomeText) return html`<p class="lead" lang="${defaultLocale}">${welcomeText}</p>`;
+  return (
+    clientName !== undefined && html`<p class="lead">${text('signIn.continueTo', { application: clientName })}</p>`
+  );
+};
+
+const refusals: Record<string, { title: PlainKey; why: PlainKey }> = {
+  risk: { title: 'signIn.risk', why: 'signIn.riskWhy' },
+  'no-second-factor': { title: 'signIn.noSecondFactor', why: 'signIn.noSecondFactorWhy' },
+  exhausted: { title: 'signIn.failed', why: 'signIn.exhaustedWhy' },
+  'nothing-to-do': { title: 'signIn.nothingToDo', why: 'signIn.nothingToDoWhy' },
+  withdrawn: { title: 'signIn.failed', why: 'signIn.withdrawnWhy' },
+  denied: { title: 'signIn.denied', why: 'signIn.deniedWhy' },
+  disabled: { title: 'signIn.failed', why: 'signIn.disabledWhy' },
+};
+
+function sendRefusal(
+  reply: FastifyReply,
+  of: Of,
+  { state, settings, because }: Pick<View, 'state' | 'settings'> & { because: string },
+): FastifyReply {
+  const refusal = refusals[because];
+  const title = plainText(refusal?.title ?? 'signIn.failed');
+  const body = html`<div class="error" role="alert"><p>${refusal && plainText(refusal.why)}</p></div>
+${form(of, html`<button class="full" name="do" value="restart">${text('signIn.startAgain')}</button>`)}`;
+  return sendPage(
+    reply,
+    { realm: of.realm, brand: settings, title, body },
+    { ...formPolicy(state.purpose), status: 403 },
+  );
+}
+
+/**
+ * The form was not of a sign-in that is under way: too late, too many others since, or cookies are off.
+ * @param again where what it was for is asked for anew
+ */
+export function sendExpired(
+  reply: FastifyReply,
+  realm: string,
+  settings: RealmSettingsDto,
+  again = `/realms/${realm}/login?for=account`,
+): FastifyReply {
+  const body = html`<p role="alert">${text('signIn.expiredWhy')}</p>
+<p class="hint">${text('signIn.cookies')}</p>
+<div class="actions"><a class="button full" href="${again}">${text('signIn.startAgain')}</a></div>`;
+  return sendPage(reply, { realm, brand: settings, title: text('signIn.expired'), body }, { status: 400 });
+}

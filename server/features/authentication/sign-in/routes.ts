@@ -1,0 +1,194 @@
+// The sign-in's two addresses: GET shows the step that is next, POST takes it. Decisions "Protocol paths".
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { Problem } from '../../../contract/problem.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { adminArrivalPath } from '../../../http/own-addresses.ts';
+import { type PlainKey, plainText } from '../../../http/texts.ts';
+import type { Sessions } from '../../people/sessions/service.ts';
+import type { AuthenticatorRecord, Form } from '../authenticators/authenticator.ts';
+import { askedAgain, askedOf, type Continuation, continuationOf } from './continuation.ts';
+import { inTab, tabOf } from './cookie.ts';
+import { idOf, isPage } from './judge.ts';
+import { sendExpired, sendLink, sendStep } from './pages.ts';
+import type { SignIns, View } from './service.ts';
+import { REGISTER } from './state.ts';
+
+/** What a passkey says is the longest. */
+const FIELD_MAX = 12_000;
+const ASKED_MAX = 2000;
+const FORM_LIMIT = 32 * 1024;
+const Params = z.object({ realm: z.string() });
+/** `for=admin`: for a session at the admin API, which asks people to prove themselves anew; `for=account`: for one's own. */
+const Query = z.object({
+  begun: z.unknown().optional(),
+  for: z.enum(['admin', 'account']).optional().catch(undefined),
+});
+/** A field of a profile is named by its attribute. */
+const Fields = z.record(z.string().max(300), z.string().max(FIELD_MAX));
+
+/** Another way than the step that is asked, for who has proven nothing yet. */
+export interface PageLink {
+  words: PlainKey;
+  /** The authenticator on whose page it is; absent: on any. */
+  beside?: string;
+  offered(realm: string, settings: RealmSettingsDto): Promise<boolean>;
+  /** @param asked what they are on their way to */
+  path(realm: string, asked: string | undefined, tab: number): string;
+}
+
+export interface SignInRoutesDeps {
+  signIns: SignIns;
+  sessions: Pick<Sessions, 'current'>;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  registry: readonly AuthenticatorRecord[];
+  /** What sign-ins go on to, beside addresses alone. */
+  continuations: readonly Continuation[];
+  links: readonly PageLink[];
+  /** Bounds how often the pages of one address that wait may ask. */
+  looks: Pick<Attempts, 'take'>;
+  /** Where people can make accounts, and what is shown where they can't. */
+  registration: {
+    isOpen(settings: RealmSettingsDto): boolean;
+    sendClosed(reply: FastifyReply, realm: string, settings: RealmSettingsDto, status: 200 | 403): FastifyReply;
+  };
+}
+
+/** A form whose fields are sent twice, or hold what no field of ours holds, is nobody's form. */
+function formOf(body: unknown): Form {
+  const parsed = Fields.safeParse(body ?? {});
+  if (!parsed.success || Object.values(parsed.data).some((value) => value.includes('\0')))
+    throw new Problem('invalid-request', 'The form could not be read.');
+  return parsed.data;
+}
+
+export function signInRoutes(
+  app: FastifyInstance,
+  { signIns, sessions, settings, registry, continuations, links, looks, registration }: SignInRoutesDeps,
+): void {
+  async function realmSettings(params: unknown) {
+    const { realm } = Params.parse(params);
+    const found = await settings.of(realm);
+    if (!found) throw new Problem('not-found', 'There is no such realm here.');
+    return { realm, policy: found };
+  }
+  async function linksFrom(request: FastifyRequest, realm: string, view: View, asked: string | undefined) {
+    const { nextStep, settings: policy, state } = view;
+    if (state.is !== 'unknown' || nextStep.do !== 'ask' || view.page?.underWay) return [];
+    const here = links.filter(({ beside }) => beside === undefined || beside === nextStep.authenticatorId);
+    const open = await Promise.all(here.map((way) => way.offered(realm, policy)));
+    return here
+      .filter((_, i) => open[i])
+      .map(({ words, path }) => ({ words: plainText(words), path: path(realm, asked, tabOf(request)) }));
+  }
+  async function show(request: FastifyRequest, reply: FastifyReply, realm: string, view: View): Promise<FastifyReply> {
+    const continuation = continuationOf(continuations, realm, view.state.purpose);
+    const whole = continuation && askedOf(continuation, view.state.purpose.request);
+    const asked = whole !== undefined && whole.length <= ASKED_MAX ? whole : undefined;
+    const tab = tabOf(request);
+    return sendStep(reply, realm, view, { registry, asked, tab, links: await linksFrom(request, realm, view, asked) });
+  }
+  const path = '/realms/:realm/login';
+
+  app.get(path, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, policy } = await realmSettings(request.params);
+    const session = await sessions.current(request, realm);
+    const home = `/realms/${realm}/account`;
+    const purpose = Query.parse(request.query).for;
+    if (purpose === 'account') {
+      // Not whatever else was begun in this browser and left.
+      if (session) return reply.redirect(home, 303);
+      const begun = await signIns.begunFor(request, realm, home);
+      const asked = { realm, requiredLevel: 0, forced: false, session, request: null, continueAt: home };
+      return begun === undefined ? signIns.begin(reply, request, asked) : reply.redirect(begun, 303);
+    }
+    if (purpose === 'admin') {
+      const asked = { realm, requiredLevel: 0, session, forced: true, request: { fresh: !session } };
+      return signIns.begin(reply, request, { ...asked, continueAt: adminArrivalPath(realm) });
+    }
+    const view = await signIns.view(reply, request, realm);
+    // A sign-in that is done leads on only while what it led to lives; afterwards it is none.
+    const over = view?.state.is === 'done' ? view.state : undefined;
+    const continuation = view && continuationOf(continuations, realm, view.state.purpose);
+    if (!view || (over && !over.spent && over.done.sessionId !== session?.id)) {
+      // In another browser, or by an answer that this one never saw: what it was for is asked for anew.
+      if (view && continuation) return reply.redirect(continuation.again(view.state.purpose.request, realm), 303);
+      if (session) return reply.redirect(home, 303);
+      // Begun just now, and the cookie did not come back.
+      if (!view && Query.parse(request.query).begun !== undefined) return sendExpired(reply, realm, policy);
+      return signIns.begin(reply, request, {
+        realm,
+        requiredLevel: 0,
+        session,
+        forced: false,
+        request: null,
+        continueAt: home,
+        again: true,
+      });
+    }
+    if (view.page?.ready && isPage(view.nextStep)) {
+      const form = { csrf: view.csrf, step: idOf(view.nextStep), do: 'next' };
+      const answer = await signIns.submit(reply, request, realm, form, continuations);
+      if (answer) return answer(reply);
+    }
+    if (view.nextStep.do === 'finish') {
+      const answer = await signIns.complete(reply, request, realm, continuations);
+      if (answer) return answer(reply);
+    }
+    return show(request, reply, realm, view);
+  });
+
+  app.get(`${path}/waiting`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm } = await realmSettings(request.params);
+    const retryAfterSeconds = looks.take(inRealm(realm, request.ip));
+    // The page asks on, and goes on when it is answered again.
+    if (retryAfterSeconds !== undefined)
+      throw new Problem('too-many-requests', 'Too many pages ask from here. Try again shortly.', { retryAfterSeconds });
+    // It looks, and nothing goes on by it: the page that is loaded anew does that.
+    const view = await signIns.view(reply, request, realm);
+    return reply.type('text/plain').send(view?.page?.ready ? '' : (view?.mark ?? ''));
+  });
+
+  app.get(`${path}/link`, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, policy } = await realmSettings(request.params);
+    const { token } = z.object({ token: z.string().max(200).catch('') }).parse(request.query);
+    // Opening it does nothing: mail scanners do so, too.
+    return sendLink(reply, realm, policy, { token, linked: await signIns.linked(request, realm, token) });
+  });
+
+  const registerPath = '/realms/:realm/register';
+  app.get(registerPath, { schema: { hide: true } }, async (request, reply) => {
+    const { realm, policy } = await realmSettings(request.params);
+    if (!registration.isOpen(policy)) return registration.sendClosed(reply, realm, policy, 200);
+    const view = await signIns.view(reply, request, realm);
+    if (view?.state.is === 'unknown' && view.state.chosen === REGISTER) return show(request, reply, realm, view);
+    if (await signIns.toRegister(reply, request, realm))
+      return reply.redirect(inTab(`/realms/${realm}/register`, tabOf(request)), 303);
+    const home = `/realms/${realm}/account`;
+    if (await sessions.current(request, realm)) return reply.redirect(home, 303);
+    // Begun just now, and the cookie did not come back.
+    if (Query.parse(request.query).begun !== undefined) return sendExpired(reply, realm, policy);
+    const asked = { realm, requiredLevel: 0, session: undefined, forced: false, request: null, continueAt: home };
+    return signIns.begin(reply, request, { ...asked, register: true, again: true });
+  });
+
+  const post = { schema: { hide: true }, bodyLimit: FORM_LIMIT };
+  app.post(registerPath, post, async (request, reply) => {
+    const { realm, policy } = await realmSettings(request.params);
+    if (!registration.isOpen(policy)) return registration.sendClosed(reply, realm, policy, 403);
+    return take(request, reply);
+  });
+  app.post(path, post, (request, reply) => take(request, reply));
+
+  async function take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { realm, policy } = await realmSettings(request.params);
+    const form = formOf(request.body);
+    const answer = await signIns.submit(reply, request, realm, form, continuations);
+    if (answer) return answer(reply);
+    const again = form.asked === undefined ? undefined : askedAgain(continuations, realm, form.asked);
+    // Signed in meanwhile, by another tab or an earlier click: that may do for what this was for.
+    if (await sessions.current(request, realm)) return reply.redirect(again ?? `/realms/${realm}/account`, 303);
+    return sendExpired(reply, realm, policy, again);
+  }
+}

@@ -1,0 +1,380 @@
+// What the machine asks of the world, done: a step shown and verified, a person scored and judged, the audit log told.
+import type { FastifyRequest } from 'fastify';
+import type { By } from '../../../contract/events.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { sha256 } from '../../../crypto/tokens.ts';
+import type { Transact } from '../../../db/transact.ts';
+import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { SECOND_FACTOR } from '../../../domain/factors.ts';
+import { isWithdrawn } from '../../../domain/proof.ts';
+import { siteOf } from '../../../domain/site.ts';
+import type { PersonStanding } from '../../../domain/standing.ts';
+import { personSpeaks } from '../../../http/spoken.ts';
+import { said, text } from '../../../http/texts.ts';
+import type { TreeNode } from '../../configuration/flows/tree.ts';
+import type { Credentials } from '../../people/credentials/service.ts';
+import type {
+  AuthenticatorRecord,
+  Beside,
+  Circumstances,
+  Form,
+  Method,
+  PageStep,
+  RequiredStep,
+  Step,
+  StepPage,
+  StepVerdict,
+} from '../authenticators/authenticator.ts';
+import type { NewDevices } from '../new-device/service.ts';
+import type { RiskService } from '../risk/service.ts';
+import type { createCircumstances } from './circumstances.ts';
+import { tabOf } from './cookie.ts';
+import { type Demand, idOf, isPage, type Judge, type NextStep, type PageAsked, stepNamed } from './judge.ts';
+import { advance, type Effect, type Failure, type Input } from './machine.ts';
+import { countedOf, type Known, provenBy, REGISTER, type SignInState } from './state.ts';
+
+/** A request to a realm's sign-in. */
+export interface Visit {
+  request: FastifyRequest;
+  realm: string;
+  policy: RealmSettingsDto;
+  /** Of the sign-in; a program without pages has none. */
+  token?: string;
+}
+
+export interface RunDeps {
+  transact: Transact;
+  registry: readonly AuthenticatorRecord[];
+  required: readonly RequiredStep[];
+  judge: Judge;
+  /** How somebody makes an account who has none. */
+  register: RegisterStep;
+  credentials: Pick<Credentials, 'standing'>;
+  sends(realm: string, channel: 'EMAIL' | 'SMS'): Promise<boolean>;
+  circumstances: ReturnType<typeof createCircumstances>;
+  /** `firstAlone`: the flow has nothing but steps of first sign-ins, which aren't in the tree. */
+  flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[]; firstAlone?: boolean }> };
+  risk: RiskService;
+  newDevices: Pick<NewDevices, 'tells'>;
+  /** Bounds how often one address may fail. */
+  attempts: Pick<Attempts, 'blocked' | 'fail' | 'inTurn'>;
+  baseUrl: string;
+  now: () => Date;
+}
+
+/** A page of the sign-in that ends with a new person, who has shown their password by it. */
+export interface RegisterStep extends PageStep {
+  isOpen(settings: RealmSettingsDto): boolean;
+}
+
+/** What an input led to, with the verdict on it where it was judged. */
+interface Reached {
+  state: SignInState;
+  nextStep?: NextStep;
+  /** Where the browser is to go now. */
+  leadsTo?: string;
+}
+
+/** What is sent holds a password, as in the flow's first step. */
+const registering: Extract<PageAsked, { do: 'ask' }> = {
+  do: 'ask',
+  executionId: REGISTER,
+  authenticatorId: 'username-password',
+  enrol: false,
+  others: [],
+  config: {},
+};
+const CHANGED = 'What you signed in with has changed meanwhile. Start again.';
+
+/** Nobody is known for certain while a sign-in is under way. */
+export const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
+
+export function createRun(deps: RunDeps) {
+  const {
+    transact,
+    registry,
+    required,
+    register,
+    judge,
+    credentials,
+    sends,
+    circumstances,
+    flows,
+    risk,
+    newDevices,
+    attempts,
+    baseUrl,
+    now,
+  } = deps;
+  const methods = new Map(registry.filter((r): r is Method => r.category === 'METHOD').map((r) => [r.id, r]));
+  const actions = new Map<string, RequiredStep>(required.map((step) => [step.action, step]));
+  const isSecond = (id: string): boolean => (methods.get(id)?.levelOfAssurance ?? 0) >= SECOND_FACTOR;
+
+  function recordOf(asked: PageAsked): PageStep {
+    if (idOf(asked) === REGISTER) return register;
+    const record = asked.do === 'ask' ? methods.get(asked.authenticatorId) : actions.get(asked.action);
+    if (!record) throw new Error(`${idOf(asked)} is asked for, which this server does not have`);
+    return record;
+  }
+
+  function stepOf({ request, realm, policy, token = '' }: Visit, state: SignInState, asked: PageAsked): Step {
+    const known = state.is === 'known' ? state : undefined;
+    const by = byOf(request);
+    return {
+      realm,
+      settings: policy,
+      by,
+      byThem: known ? { ...by, actor: { type: 'user', id: known.user.id, name: known.user.username } } : by,
+      user: known?.user,
+      proven: known && provenBy(known, now()),
+      config: asked.do === 'ask' ? asked.config : {},
+      enrol: asked.do === 'ask' && asked.enrol,
+      wanted: asked.action !== undefined && asked.action === known?.setUp,
+      loginHint: state.purpose.loginHint,
+      providerHint: state.purpose.provider,
+      anew: state.before !== undefined || state.purpose.maxAgeSeconds !== undefined,
+      kept: (state.is === 'unknown' || state.is === 'known' ? state.kept[idOf(asked)] : undefined) ?? {},
+      sessionId: state.before?.id,
+      application: state.purpose.clientName ?? state.purpose.clientId,
+      userAgent: request.headers['user-agent'],
+      id: idOf(asked),
+      tab: tabOf(request),
+      site: siteOf(request, policy, baseUrl),
+      challenge: sha256(`challenge:${state.round}:${idOf(asked)}:${token}`).toString('base64url'),
+    };
+  }
+
+  /** The config under which a passkey and nothing else ends the flow, or leads to what anybody can set up; undefined: none does. */
+  function passkeyAlone(demand: Demand, circumstances: Circumstances): Record<string, unknown> | undefined {
+    const { termsVersion } = demand.settings;
+    const reach = { EMAIL: null, SMS: null };
+    const person = { types: ['webauthn'], actions: [], passwordSetAt: null, reach, termsVersion };
+    return configsOf(demand.tree, 'webauthn').find((config) => {
+      const factors = [{ authenticator: 'webauthn', at: now().getTime(), config }];
+      const nextStep = judge(demand, { known: true, factors, person, risk: undefined, circumstances });
+      return nextStep.do === 'ask' ? nextStep.enrol : nextStep.do !== 'refused';
+    });
+  }
+
+  /** The same for whoever makes an account, where the realm lets them do without a password. */
+  async function passkeyFor(
+    { request, realm, clientId }: Pick<Visit, 'request' | 'realm'> & { clientId: string | undefined },
+    { settings, flow, requiredLevel }: { settings: RealmSettingsDto; flow: string | undefined; requiredLevel: number },
+  ): Promise<Record<string, unknown> | undefined> {
+    if (!settings.registrationPasskeyEnabled) return undefined;
+    const { tree } = await flows.treeFor(realm, flow);
+    const occasion = { request, realm, clientId, user: undefined, deviceKnown: undefined };
+    return passkeyAlone({ tree, settings, requiredLevel }, await circumstances.of(tree, occasion));
+  }
+
+  /** Nobody is asked for a code that the realm sends nobody. */
+  async function reachedNow(realm: string, { EMAIL, SMS }: PersonStanding['reach']): Promise<PersonStanding['reach']> {
+    return {
+      EMAIL: EMAIL !== null && (await sends(realm, 'EMAIL')) ? EMAIL : null,
+      SMS: SMS !== null && (await sends(realm, 'SMS')) ? SMS : null,
+    };
+  }
+
+  /** What its person still has to do. @param read the person's standing, where it has just been read */
+  async function nextStepOf(
+    { request, realm, policy: settings }: Pick<Visit, 'request' | 'realm' | 'policy'>,
+    state: SignInState,
+    read?: PersonStanding,
+  ): Promise<NextStep> {
+    if (state.is === 'refused') return { do: 'refused', because: state.because };
+    const known = state.is === 'unknown' ? undefined : state;
+    if (known?.risk?.action === 'deny') return { do: 'refused', because: 'risk' };
+    const found = known && (read ?? (await credentials.standing(realm, known.user.id)));
+    if (found) await personSpeaks(found.locale);
+    if (known && !found?.enabled) return { do: 'refused', because: 'disabled' };
+    const setUp = state.is === 'known' ? state.setUp : undefined;
+    const reach = found && (await reachedNow(realm, found.reach));
+    const person = found && reach && { ...found, reach, actions: setUp ? [...found.actions, setUp] : found.actions };
+    const atEnd = state.is === 'known' ? state.atEnd : undefined;
+    const here = { request, realm, clientId: state.purpose.clientId, user: known?.user, atEnd };
+    if (state.is === 'unknown' && state.chosen === REGISTER && register.isOpen(settings)) {
+      const { flow, requiredLevel } = state.purpose;
+      const passkey = await passkeyFor(here, { settings, flow, requiredLevel });
+      return { ...registering, config: { ...(passkey && { passkey }) } };
+    }
+    const judgedBy = async (flow: string | undefined): Promise<NextStep> => {
+      const { tree, firstAlone } = await flows.treeFor(realm, flow);
+      // By then it is done.
+      if (firstAlone && flow !== undefined && flow === known?.firstFlow) return { do: 'finish', level: 0 };
+      const judged = {
+        known: known !== undefined,
+        factors: countedOf(state, now()),
+        person,
+        risk: known?.risk,
+        circumstances: await circumstances.of(tree, { ...here, deviceKnown: known?.deviceKnown }),
+      };
+      const chosen = state.is === 'done' ? undefined : state.chosen;
+      return judge({ tree, settings, requiredLevel: state.purpose.requiredLevel }, { ...judged, chosen });
+    };
+    const first = known?.firstFlow === undefined ? undefined : await judgedBy(known.firstFlow);
+    return first && first.do !== 'finish' ? first : judgedBy(state.purpose.flow);
+  }
+
+  /** Whose tries are counted: an address's; where it has had its own, those of a device that somebody has signed in with. */
+  async function trying({ request, realm }: Visit): Promise<string> {
+    const address = inRealm(realm, request.ip);
+    if (attempts.blocked(address) === undefined) return address;
+    const device = await risk.knownDevice(request, realm);
+    return device === undefined ? address : `${realm} device ${device}`;
+  }
+
+  async function tried(record: PageStep, step: Step, form: Form): Promise<StepVerdict> {
+    try {
+      return await record.verify(step, form);
+    } catch (error) {
+      if (!isWithdrawn(error)) throw error;
+      return { do: 'again', complaint: { field: 'form', message: said(CHANGED) }, reason: 'withdrawn' };
+    }
+  }
+  /** A proof is tried in its address's turn in this realm, and its failures count. */
+  const proof = (visit: Visit, record: PageStep, step: Step, form: Form): Promise<StepVerdict> =>
+    attempts.inTurn(visit.realm, visit.request.ip, async () => {
+      const from = await trying(visit);
+      const wait = attempts.blocked(from);
+      if (wait !== undefined) {
+        const message = text('signIn.tooManyFailures', { wait: String(wait) });
+        return { do: 'again', complaint: { field: 'form', message }, reason: '' };
+      }
+      const verdict = await tried(record, step, form);
+      if (verdict.do === 'again' && verdict.reason !== '') attempts.fail(from);
+      return verdict;
+    });
+
+  async function tellFailure(visit: Visit, { purpose }: SignInState, failure: Failure): Promise<void> {
+    const { request, realm, policy } = visit;
+    const { reason, name, user, risk: found } = failure;
+    await transact(realm, async ({ atLast, record }) => {
+      risk.failed(atLast, realm, policy, user?.id, request.ip);
+      record({
+        type: 'LOGIN_FAILURE',
+        realm,
+        by: byOf(request),
+        subject: { type: 'user', id: user?.id ?? null, name: user?.username ?? name ?? null },
+        clientId: purpose.clientId ?? null,
+        outcome: 'failure',
+        data: { reason, ...(found ? { risk: found } : {}) },
+      });
+    });
+  }
+
+  const looksAtDevice = async (realm: string, policy: RealmSettingsDto, flow: string | undefined): Promise<boolean> =>
+    (await newDevices.tells(realm, policy)) || circumstances.looksAtDevice((await flows.treeFor(realm, flow)).tree);
+
+  async function scoreOf({ request, realm, policy, token }: Visit, { user, purpose, signals = [] }: Known) {
+    const device = await looksAtDevice(realm, policy, purpose.flow);
+    return risk.score(request, realm, policy, user.id, { device, signals, byPage: token !== undefined });
+  }
+
+  /** @returns what came of it, where the machine goes on from that */
+  async function perform(visit: Visit, state: SignInState, effect: Effect): Promise<Input | undefined> {
+    const { request, realm } = visit;
+    switch (effect.do) {
+      case 'verify': {
+        const { asked, form } = effect;
+        const step = stepOf(visit, state, asked);
+        const record = recordOf(asked);
+        const isGuess = asked.do === 'ask' && idOf(asked) !== REGISTER && (record.guesses?.(step, form) ?? true);
+        const verdict = await (isGuess ? proof(visit, record, step, form) : tried(record, step, form));
+        return { do: 'answered', asked, verdict, at: now().getTime() };
+      }
+      case 'score':
+        if (state.is !== 'known') return undefined;
+        return { do: 'scored', ...(await scoreOf(visit, state)) };
+      case 'judge':
+        return { do: 'judged', nextStep: await nextStepOf(visit, state, effect.known) };
+      case 'tell-failure':
+        await tellFailure(visit, state, effect.failure);
+        return undefined;
+      case 'tell-challenge': {
+        const { user, risk: found, asked } = effect;
+        await transact(realm, async ({ record }) =>
+          record({
+            type: 'MFA_CHALLENGE',
+            realm,
+            by: byOf(request),
+            subject: { type: 'user', id: user.id, name: user.username },
+            clientId: state.purpose.clientId ?? null,
+            data: { authenticator: asked.authenticatorId, enrolment: asked.enrol, ...(found ? { risk: found } : {}) },
+          }),
+        );
+        return undefined;
+      }
+    }
+  }
+
+  async function go(visit: Visit, from: SignInState, first: Input, doing: typeof perform): Promise<Reached> {
+    let state = from;
+    let nextStep: NextStep | undefined;
+    let leadsTo: string | undefined;
+    async function take(input: Input): Promise<void> {
+      if (input.do === 'judged') nextStep = input.nextStep;
+      if (input.do === 'answered' && input.verdict.do === 'kept') leadsTo = input.verdict.leadsTo;
+      const next = advance(state, input, isSecond);
+      state = next.state;
+      for (const effect of next.effects) {
+        const back = await doing(visit, state, effect);
+        if (back) await take(back);
+      }
+    }
+    await take(first);
+    return { state, ...(nextStep && { nextStep }), ...(leadsTo !== undefined && { leadsTo }) };
+  }
+
+  return {
+    nextStepOf,
+
+    /** Whether whoever makes an account for the account page may do without a password. */
+    takesPasskeyAlone: async ({ policy, ...at }: Pick<Visit, 'request' | 'realm' | 'policy'>): Promise<boolean> => {
+      const demand = { settings: policy, flow: undefined, requiredLevel: 0 };
+      return (await passkeyFor({ ...at, clientId: undefined }, demand)) !== undefined;
+    },
+
+    /** What an input makes of a sign-in. */
+    run: (visit: Visit, from: SignInState, input: Input): Promise<Reached> => go(visit, from, input, perform),
+
+    /** The same for callers that write the audit log and count the tries themselves. */
+    runUntold: (visit: Visit, from: SignInState, input: Input): Promise<Reached> =>
+      go(visit, from, input, async (at, state, effect) => {
+        if (effect.do === 'score' || effect.do === 'judge') return perform(at, state, effect);
+        return undefined;
+      }),
+    /** What a method says of a form, uncounted. */
+    verdictOf: (visit: Visit, state: SignInState, asked: PageAsked, form: Form): Promise<StepVerdict> =>
+      tried(recordOf(asked), stepOf(visit, state, asked), form),
+
+    /** The form of its step; undefined where there is nothing to fill in. */
+    async pageOf(visit: Visit, state: SignInState, nextStep: NextStep): Promise<StepPage | undefined> {
+      if (!isPage(nextStep) || state.is === 'refused' || state.is === 'done') return undefined;
+      return recordOf(nextStep).begin(stepOf(visit, state, nextStep), state.complaint);
+    },
+
+    /** Whether its page asks if the browser is the person's own: where that counts, and isn't known. */
+    async asksDevice({ request, realm, policy }: Visit, state: SignInState, nextStep: NextStep): Promise<boolean> {
+      if (policy.deviceRemembering !== 'ask' || nextStep.do !== 'ask' || nextStep.enrol) return false;
+      if (idOf(nextStep) === REGISTER || (state.is === 'known' ? state.deviceKnown : risk.hasDevice(request, realm)))
+        return false;
+      return policy.riskPolicyEnabled || looksAtDevice(realm, policy, state.purpose.flow);
+    },
+
+    /** What can be tried on its page, by execution. */
+    async besideOf(visit: Visit, state: SignInState, nextStep: NextStep): Promise<Map<string, Beside>> {
+      const found = new Map<string, Beside>();
+      for (const { authenticatorId, executionId } of nextStep.do === 'ask' ? nextStep.others : []) {
+        const asked = stepNamed(nextStep, executionId);
+        const beside = asked && (await methods.get(authenticatorId)?.beside?.(stepOf(visit, state, asked)));
+        if (beside) found.set(executionId, beside);
+      }
+      return found;
+    },
+  };
+}
+/** Under which configs a flow asks for an authenticator. */
+const configsOf = (tree: readonly TreeNode[], id: string): Record<string, unknown>[] =>
+  tree.flatMap((node) => [...(node.authenticatorId === id ? [node.config] : []), ...configsOf(node.children, id)]);
+
+export type Run = ReturnType<typeof createRun>;

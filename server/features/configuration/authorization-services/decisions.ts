@@ -1,0 +1,118 @@
+// Owns: deciding about requests as they come: by a model that is kept in process until the realm changes, with one query for
+// who asks and one for what was registered and shared, however many policies there are.
+// Does not own: the rules (evaluate.ts), tickets and tokens (features/protocol/uma).
+// Implements: UMA 2.0 Grant §3.3.4; decisions "Authorization services".
+import type { UmaPermission } from '../../../contract/uma-grant.ts';
+import { createRealmCache } from '../../../db/cache.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { decider, type Model, type Protected } from './evaluate.ts';
+import { type Circumstances, type Found, readClient, readModel, readUser } from './model.ts';
+import { isRegisteredId, readRuntime } from './runtime.ts';
+
+/** What would be a token that no header takes. */
+const MOST_PERMISSIONS = 200;
+
+/** Without scopes all that the resource has are meant. */
+export interface RequestedPermission {
+  resource: string;
+  scopes: readonly string[];
+}
+/** On whose behalf, and when and by which client. */
+export interface RequestBy extends Circumstances {
+  clientId: string;
+  /** null: the client itself. */
+  userId: string | null;
+}
+/** What is not permitted, and whose it is to share. */
+export interface Missing extends RequestedPermission {
+  name: string;
+  owner: string | null;
+}
+export interface Decision {
+  permitted: UmaPermission[];
+  missing: Missing[];
+}
+
+export function createDecisions({ sql, now }: { sql: Sql; now: () => Date }) {
+  const models = createRealmCache<Model | undefined>({ now, load: (realm, client) => readModel(sql, realm, client) });
+
+  const whoAsks = (realm: string, { userId, ...circumstances }: RequestBy): Promise<Found | undefined> =>
+    userId === null
+      ? readClient(sql, realm, circumstances.clientId, circumstances)
+      : readUser(sql, realm, { userId }, circumstances);
+
+  return {
+    model: (realm: string, client: string): Promise<Model | undefined> => models.get(realm, client),
+
+    /** The resource server's resources among those, by what they are asked for as. */
+    async resources(
+      realm: string,
+      client: string,
+      keys: readonly string[],
+    ): Promise<(key: string) => Protected | undefined> {
+      const [model, { registered }] = await Promise.all([
+        models.get(realm, client),
+        readRuntime(sql, realm, { client, userId: null, which: { keys } }),
+      ]);
+      return (key) => model?.resources.get(key) ?? registered.get(key);
+    },
+
+    /**
+     * What of it is permitted, resource by resource.
+     * @param asked `theirs`: all that the resource server has and who asks may have
+     */
+    async of(
+      realm: string,
+      client: string,
+      requester: RequestBy,
+      asked: readonly RequestedPermission[] | 'theirs',
+    ): Promise<Decision> {
+      const model = await models.get(realm, client);
+      if (!model) return { permitted: [], missing: [] };
+      const keys = asked === 'theirs' ? [] : asked.map(({ resource }) => resource);
+      const shareable = (key: string) => isRegisteredId(key) || model.resources.get(key)?.ownerManaged;
+      const needed = asked === 'theirs' || keys.some(shareable);
+      const [found, runtime] = await Promise.all([
+        whoAsks(realm, requester),
+        needed
+          ? readRuntime(sql, realm, { client, userId: requester.userId, which: asked === 'theirs' ? asked : { keys } })
+          : undefined,
+      ]);
+      if (!found) return { permitted: [], missing: [] };
+      const { decide } = decider(model, found.requester, runtime);
+      const known = (key: string): Protected | undefined => model.resources.get(key) ?? runtime?.registered.get(key);
+      const all = [...model.resources.keys(), ...(runtime?.registered.keys() ?? [])];
+      const wanted = asked === 'theirs' ? all.map((resource) => ({ resource, scopes: [] })) : asked;
+      const decision: Decision = { permitted: [], missing: [] };
+      for (const { resource: key, scopes } of wanted) {
+        const resource = known(key);
+        const each = decide({ resource: key, scopes }) ?? [];
+        const granted = each.filter(({ vote }) => vote === 'permit');
+        const of = (some: typeof each) => some.flatMap(({ scope }) => scope ?? []);
+        if (resource && granted.length > 0) {
+          const shared = of(granted.filter((one) => one.shared));
+          decision.permitted.push({
+            rsid: key,
+            rsname: resource.name,
+            ...(of(granted).length > 0 && { scopes: of(granted) }),
+            ...(shared.length > 0 && { shared }),
+          });
+        }
+        if (granted.length === each.length && each.length > 0) continue;
+        const denied = of(each.filter(({ vote }) => vote !== 'permit')).filter((scope) =>
+          resource?.scopes.includes(scope),
+        );
+        decision.missing.push({
+          resource: key,
+          name: resource?.name ?? key,
+          scopes: denied,
+          owner: resource?.ownerManaged ? resource.owner : null,
+        });
+      }
+      return { ...decision, permitted: decision.permitted.slice(0, MOST_PERMISSIONS) };
+    },
+
+    drop: models.drop,
+  };
+}
+export type Decisions = ReturnType<typeof createDecisions>;

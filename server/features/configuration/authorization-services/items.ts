@@ -1,0 +1,71 @@
+// Changes of one item of a client's authorization services, as functions of the whole: what is written is one object. Pure.
+import type { ItemList } from '../../../contract/authorization-services.ts';
+import { Problem } from '../../../contract/problem.ts';
+import { byName } from './canonical.ts';
+import { type Services, usersOf } from './rules.ts';
+
+export interface Named {
+  name: string;
+}
+
+/** @throws Problem `not-found` */
+export function itemOf(services: Services, list: ItemList, name: string): Named {
+  const found = services[list].find((item) => item.name === name);
+  if (!found) throw new Problem('not-found', `The client has nothing of the name ${name} among its ${list}`);
+  return found;
+}
+
+const without = (services: Services, list: ItemList, name: string): Named[] =>
+  services[list].filter((item) => item.name !== name);
+
+type Items = Partial<Record<ItemList, Named[]>>;
+
+/** The place that the item has in its list; -1 where there is none. */
+export const placeOf = (items: Items, list: ItemList, wanted: string): number =>
+  (items[list] ?? []).findIndex(({ name }) => name === wanted);
+
+/** @throws Problem `name-taken` */
+export function adding(services: Services, list: ItemList, item: Named): Items {
+  if (services[list].some(({ name }) => name === item.name))
+    throw new Problem('name-taken', `The name ${item.name} is taken among the ${list} of the client`);
+  return { [list]: byName([...services[list], item]) };
+}
+
+/** What is left out keeps its value. @throws Problem `not-found`, `invalid-request` where it says another name */
+export function changing(services: Services, list: ItemList, name: string, input: Partial<Named>): Items {
+  const before = itemOf(services, list, name);
+  if (input.name !== undefined && input.name !== name)
+    throw new Problem('invalid-request', undefined, {
+      errors: [{ path: 'name', message: `must be ${name}, as in the path: what names it would lose it` }],
+    });
+  return { [list]: byName([...without(services, list, name), { ...before, ...input }]) };
+}
+
+/** @throws Problem `not-found`, `in-use` where others of the client name it */
+export function removing(services: Services, list: ItemList, name: string): Items {
+  itemOf(services, list, name);
+  const users = usersOf(services, list, name);
+  if (users.length > 0)
+    throw new Problem(
+      'in-use',
+      `${name} is named by ${users.slice(0, 5).join(', ')}${users.length > 5 ? ' and others' : ''}`,
+    );
+  return { [list]: without(services, list, name) };
+}
+
+/** Runs what writes the item; faults of the item itself are told as the request has them. @throws Problem */
+export async function toldOfItem<T>(list: ItemList, indexOf: () => number, write: Promise<T>): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    if (!(error instanceof Problem) || !error.errors) throw error;
+    const own = `${list}[${indexOf()}].`;
+    const errors = error.errors.map((fault) =>
+      fault.path.startsWith(own) ? { ...fault, path: fault.path.slice(own.length) } : fault,
+    );
+    throw new Problem(error.code, errors.map(({ path, message }) => `${path}: ${message}`).join('; '), {
+      errors,
+      cause: error,
+    });
+  }
+}

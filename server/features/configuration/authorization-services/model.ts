@@ -1,0 +1,95 @@
+// What an evaluation needs, in one query each: a client's authorization services with the names that they use, and who asks.
+// Deciding is evaluate.ts's. Decisions "Authorization services".
+import { AuthorizationService, freshAuthorizationSettings } from '../../../contract/authorization-services.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { type PersonRow, personColumns, personOf, type RolePairs, rolesOf } from '../../../domain/person.ts';
+import { clientRoleKey } from '../../../resource/items.ts';
+import { type Model, modelOf } from './evaluate.ts';
+import type { Requester } from './policies.ts';
+
+interface ModelRow {
+  services: Record<string, unknown> | null;
+  roles: string[];
+  client_roles: [string, string][];
+  groups: string[];
+  clients: string[];
+}
+const Services = AuthorizationService.omit({ clientId: true });
+const none = { settings: freshAuthorizationSettings, resources: [], scopes: [], policies: [], permissions: [] };
+
+/** @returns undefined where there is no such client */
+export async function readModel(sql: Sql, realm: string, client: string): Promise<Model | undefined> {
+  const [row] = await sql<ModelRow>`
+    select to_jsonb(s) as services,
+      array(select r.name from role r where r.realm_id = c.realm_id and r.client is null and r.name in (
+        select jsonb_path_query(s.policies, '$[*].config.roles[*]') #>> '{}')) as roles,
+      (select coalesce(jsonb_agg(jsonb_build_array(o.client_id, r.name)), '[]') from role r
+        join client o on o.realm_id = r.realm_id and o.id = r.client
+        where r.realm_id = c.realm_id and o.client_id in (
+          select jsonb_path_query(s.policies, '$[*].config.clientRoles.keyvalue().key') #>> '{}')) as client_roles,
+      array(select g.path from user_group g where g.realm_id = c.realm_id and g.path in (
+        select jsonb_path_query(s.policies, '$[*].config.groups[*]') #>> '{}')) as groups,
+      array(select o.client_id from client o where o.realm_id = c.realm_id and o.client_id in (
+        select jsonb_path_query(s.policies, '$[*].config.clients[*]') #>> '{}')) as clients
+    from client c left join authorization_service s on s.realm_id = c.realm_id and s.client_id = c.client_id
+    where c.realm_id = ${realm} and c.id = ${client}`;
+  if (!row) return undefined;
+  return modelOf(row.services ? Services.parse(row.services) : none, {
+    roles: new Set(row.roles),
+    clientRoles: new Set(row.client_roles.map(([clientId, role]) => clientRoleKey(clientId, role))),
+    groups: new Set(row.groups),
+    clients: new Set(row.clients),
+  });
+}
+
+/** When and how they ask. */
+export type Circumstances = Pick<Requester, 'clientId' | 'at' | 'context'>;
+
+export interface Found {
+  userId: string | null;
+  requester: Requester;
+}
+
+export async function readUser(
+  sql: Sql,
+  realm: string,
+  by: { userId?: string | undefined; username?: string | undefined },
+  circumstances: Circumstances,
+): Promise<Found | undefined> {
+  const { userId = null, username = null } = by;
+  const [row] = await sql<PersonRow>`
+    select ${personColumns} from realm_user u
+    where u.realm_id = ${realm} and (${userId}::uuid is null or u.id = ${userId}::uuid)
+      and (${username}::text is null or lower(u.username) = lower(${username}::text))`;
+  if (!row) return undefined;
+  const person = personOf(row);
+  return {
+    userId: person.id,
+    requester: { ...circumstances, ...person, called: `the user ${person.username}`, enabled: row.enabled },
+  };
+}
+
+/** A client that asks for itself, with the roles of its service account. */
+export async function readClient(
+  sql: Sql,
+  realm: string,
+  clientId: string,
+  circumstances: Circumstances,
+): Promise<Found | undefined> {
+  const [row] = await sql<{ enabled: boolean; roles: RolePairs }>`
+    select c.enabled, (
+      with recursive held (role_id) as (
+        select role_id from client_role where realm_id = c.realm_id and client = c.id
+        union
+        select rc.child_id from held h join role_composite rc on rc.realm_id = c.realm_id and rc.role_id = h.role_id
+      )
+      select coalesce(jsonb_agg(jsonb_build_array(o.client_id, r.name)), '[]')
+      from held h join role r on r.realm_id = c.realm_id and r.id = h.role_id
+        left join client o on o.realm_id = r.realm_id and o.id = r.client
+    ) as roles
+    from client c where c.realm_id = ${realm} and c.client_id = ${clientId}`;
+  if (!row) return undefined;
+  const nobody = { username: null, groups: [], attributes: {} };
+  const requester = { ...circumstances, ...nobody, called: `the client ${clientId}`, enabled: row.enabled };
+  return { userId: null, requester: { ...requester, roles: rolesOf(row.roles) } };
+}

@@ -1,0 +1,191 @@
+// What one policy says of who asks, before its logic: whether they, or the moment, are what it names, and why. Pure.
+// Aggregates ask other policies (evaluate.ts).
+import { type AuthorizationPolicy, days, type PolicyConfig } from '../../../contract/authorization-services.ts';
+import { clientRoleKey } from '../../../resource/items.ts';
+import type { Vote } from './vote.ts';
+
+/** Who asks, when, and what they say of it. */
+export interface Requester {
+  /** As the reasons call them: `the user ana`. */
+  called: string;
+  /** Disabled people are permitted nothing. */
+  enabled: boolean;
+  username: string | null;
+  /** Groups that they are in themselves, by path. */
+  groups: readonly string[];
+  /** Roles with composites resolved; those of clients by clientId. */
+  roles: { realm: readonly string[]; clients: Readonly<Record<string, readonly string[]>> };
+  attributes: Readonly<Record<string, readonly string[]>>;
+  clientId: string | null;
+  at: Date;
+  context: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Which of the names that policies use the realm has. Users come and go; a name that nobody has matches nobody. */
+export interface Known {
+  roles: ReadonlySet<string>;
+  /** As clientRoleKey makes them. */
+  clientRoles: ReadonlySet<string>;
+  groups: ReadonlySet<string>;
+  clients: ReadonlySet<string>;
+}
+
+export interface Verdict {
+  vote: Vote;
+  /** Why, in words; made when somebody asks. */
+  why(): string;
+}
+
+const FEW = 5;
+/** There are some 600 zones, with all their names. */
+const MOST_CLOCKS = 1000;
+/** Some of many names, for a sentence. */
+export const listed = (names: readonly string[]): string =>
+  names.length <= FEW ? names.join(', ') : `${names.slice(0, FEW).join(', ')} and ${names.length - FEW} more`;
+
+const yes = (why: () => string): Verdict => ({ vote: 'permit', why });
+const no = (why: () => string): Verdict => ({ vote: 'deny', why });
+
+interface Wanted {
+  name: string;
+  has: boolean;
+  known: boolean;
+}
+
+/** Whether they have what is wanted, where some of it may not be there at all. */
+function having(wanted: readonly Wanted[], { match = 'any' }: PolicyConfig, what: string): Verdict {
+  const named = (list: readonly Wanted[]) => listed(list.map(({ name }) => name));
+  const [having, gone] = [wanted.filter((one) => one.has), wanted.filter((one) => !one.known && !one.has)];
+  const lacking = wanted.filter((one) => one.known && !one.has);
+  const unclear = (): Verdict => ({
+    vote: 'undecided',
+    why: () => `names ${what} that the realm doesn’t have: ${named(gone)}`,
+  });
+  if (match === 'all') {
+    if (lacking.length > 0) return no(() => `lacks of ${what}: ${named(lacking)}`);
+    return gone.length > 0 ? unclear() : yes(() => `has all of ${what}: ${named(having)}`);
+  }
+  if (having.length > 0) return yes(() => `has of ${what}: ${named(having)}`);
+  return gone.length > 0 ? unclear() : no(() => `has none of ${what}: ${named(lacking)}`);
+}
+
+function role(config: PolicyConfig, { roles: own }: Requester, known: Known): Verdict {
+  const { roles = [], clientRoles = {} } = config;
+  const wanted = [
+    ...roles.map((name) => ({ name, has: own.realm.includes(name), known: known.roles.has(name) })),
+    ...Object.entries(clientRoles).flatMap(([clientId, names]) =>
+      names.map((name) => ({
+        name: `${clientId}/${name}`,
+        has: Object.hasOwn(own.clients, clientId) && (own.clients[clientId]?.includes(name) ?? false),
+        known: known.clientRoles.has(clientRoleKey(clientId, name)),
+      })),
+    ),
+  ];
+  return having(wanted, config, 'the roles');
+}
+
+function user({ users = [] }: PolicyConfig, { username }: Requester): Verdict {
+  if (username === null) return no(() => 'no user asks');
+  const same = users.some((name) => name.toLowerCase() === username.toLowerCase());
+  return same ? yes(() => `is the user ${username}`) : no(() => `is none of the users ${listed(users)}`);
+}
+
+function group(config: PolicyConfig, { groups: own }: Requester, known: Known): Verdict {
+  const { groups = [], includeSubgroups = false } = config;
+  const inside = (path: string) =>
+    own.some((mine) => mine === path || (includeSubgroups && mine.startsWith(`${path}/`)));
+  const wanted = groups.map((name) => ({ name, has: inside(name), known: known.groups.has(name) }));
+  return having(wanted, {}, 'the groups');
+}
+
+function client({ clients = [] }: PolicyConfig, { clientId }: Requester, known: Known): Verdict {
+  if (clientId === null) return no(() => 'no client asks');
+  const wanted = clients.map((name) => ({ name, has: name === clientId, known: known.clients.has(name) }));
+  const verdict = having(wanted, {}, 'the clients');
+  if (verdict.vote === 'undecided') return verdict;
+  return verdict.vote === 'permit'
+    ? yes(() => `asks by the client ${clientId}`)
+    : no(() => `asks by none of the clients ${listed(clients)}`);
+}
+
+function attribute(config: PolicyConfig, { attributes, context }: Requester): Verdict {
+  const { attribute: name = '', source = 'user', values = [], match = 'any' } = config;
+  const all = source === 'user' ? attributes : context;
+  const own = new Set(Object.hasOwn(all, name) ? all[name] : []);
+  const whose = source === 'user' ? `the attribute ${name}` : `the request’s attribute ${name}`;
+  const having = values.filter((value) => own.has(value));
+  const enough = match === 'all' ? having.length === values.length : having.length > 0;
+  if (enough) return yes(() => `${whose} has ${match === 'all' ? 'all of the values' : 'one of the values'}`);
+  return no(() =>
+    own.size === 0 ? `${whose} is not there` : `${whose} has ${match === 'all' ? 'not all' : 'none'} of the values`,
+  );
+}
+
+/** Made once for each zone: making one takes as long as hundreds of policies. */
+const clocks = new Map<string, Intl.DateTimeFormat>();
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const clock =
+    clocks.get(timeZone) ??
+    new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      weekday: 'long',
+      day: '2-digit',
+      month: '2-digit',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    });
+  if (clocks.size < MOST_CLOCKS) clocks.set(timeZone, clock);
+  return clock;
+}
+
+/** The moment as people of the zone call it. */
+function clockIn(timeZone: string, at: Date) {
+  const parts = clockOf(timeZone).formatToParts(at);
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';
+  const weekday = days.find((day) => day === part('weekday').toLowerCase());
+  const [day, month, time] = [part('day'), part('month'), `${part('hour')}:${part('minute')}`];
+  return { weekday, day: Number(day), month: Number(month), time, date: `${part('year')}-${month}-${day}` };
+}
+
+function time(config: PolicyConfig, { at }: Requester): Verdict {
+  const { notBefore, notAfter, daysOfWeek, daysOfMonth, months, from, until, timeZone = 'UTC' } = config;
+  const now = clockIn(timeZone, at);
+  const said = () => `it is ${now.weekday}, ${now.date} ${now.time} in ${timeZone}`;
+  const over = from !== undefined && until !== undefined && from > until;
+  const hours =
+    from === undefined ||
+    until === undefined ||
+    (over ? now.time >= from || now.time < until : now.time >= from && now.time < until);
+  const bars = [
+    notBefore !== undefined && at.getTime() < Date.parse(notBefore) && `not before ${notBefore}`,
+    notAfter !== undefined && at.getTime() > Date.parse(notAfter) && `not after ${notAfter}`,
+    daysOfWeek?.length && !(now.weekday && daysOfWeek.includes(now.weekday)) && `only on ${daysOfWeek.join(', ')}`,
+    daysOfMonth?.length && !daysOfMonth.includes(now.day) && `only on the days ${daysOfMonth.join(', ')}`,
+    months?.length && !months.includes(now.month) && `only in the months ${months.join(', ')}`,
+    !hours && `only from ${from} until ${until}`,
+  ].filter((bar) => typeof bar === 'string');
+  return bars.length === 0 ? yes(said) : no(() => `${said()}: ${bars.join('; ')}`);
+}
+
+type Plain = Exclude<AuthorizationPolicy['type'], 'aggregate'>;
+export type PlainPolicy = AuthorizationPolicy & { type: Plain };
+export const isPlain = (policy: AuthorizationPolicy): policy is PlainPolicy => policy.type !== 'aggregate';
+
+export function verdictOf({ type, config }: PlainPolicy, requester: Requester, known: Known): Verdict {
+  switch (type) {
+    case 'role':
+      return role(config, requester, known);
+    case 'user':
+      return user(config, requester);
+    case 'group':
+      return group(config, requester, known);
+    case 'client':
+      return client(config, requester, known);
+    case 'attribute':
+      return attribute(config, requester);
+    case 'time':
+      return time(config, requester);
+  }
+}

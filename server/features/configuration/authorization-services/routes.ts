@@ -1,0 +1,72 @@
+// Binds the routes of contract/authorization-service-routes.ts.
+import type { FastifyInstance } from 'fastify';
+import * as api from '../../../contract/authorization-service-routes.ts';
+import type { ItemList } from '../../../contract/authorization-services.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { managerOf } from '../../../domain/ownership.ts';
+import { principalOf } from '../../../domain/principal.ts';
+import { bind, type Call } from '../../../http/bind.ts';
+import { markManaged } from '../../../http/managed.ts';
+import { decodeCursor, page } from '../../../http/paging.ts';
+import type { Caller } from '../../../resource/api.ts';
+import { itemOf, type Named } from './items.ts';
+import type { AuthorizationServices } from './service.ts';
+import { summaries } from './store.ts';
+
+const callerOf = ({ request, by, expect }: Pick<Call<never, never, never>, 'request' | 'by' | 'expect'>): Caller => ({
+  principal: principalOf(request),
+  by,
+  expect,
+});
+
+export function authorizationServiceRoutes(
+  app: FastifyInstance,
+  { services, sql }: { services: AuthorizationServices; sql: Sql },
+): void {
+  bind(app, api.listAuthorizationServices, async ({ params: { realm }, query, request, reply }) => {
+    const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
+    const rows = await summaries(sql, realm, { after, limit: query.limit + 1 });
+    return page({ request, reply }, rows, query.limit, ({ clientId }) => [clientId]);
+  });
+  bind(app, api.getAuthorizationService, async ({ params, reply }) => {
+    const found = await services.read(params);
+    markManaged(reply, await managerOf(sql, params.realm, 'authorizationService', found.clientId));
+    return found;
+  });
+  bind(app, api.putAuthorizationService, ({ body, ...call }) =>
+    services.put(call.params, callerOf(call), body as never),
+  );
+  bind(app, api.deleteAuthorizationService, async (call) => {
+    await services.remove(call.params, callerOf(call));
+    return undefined;
+  });
+  bind(app, api.getAuthorizationSettings, async ({ params }) => (await services.read(params)).settings);
+  bind(app, api.putAuthorizationSettings, ({ body, ...call }) =>
+    services.putSettings(call.params, callerOf(call), body as never),
+  );
+  bind(app, api.evaluateAuthorization, ({ params, body, request }) =>
+    services.evaluate(params, principalOf(request), body),
+  );
+
+  /** Each list's own routes have its schemas; what they do is the same. */
+  function bindItems(list: ItemList, routes: api.ItemRoutes): void {
+    bind(app, routes.list, async ({ params, query, request, reply }) => {
+      const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
+      const rest = (await services.read(params))[list].filter(({ name }) => name > after);
+      return page({ request, reply }, rest, query.limit, ({ name }) => [name]);
+    });
+    bind(app, routes.create, ({ body, ...call }) => services.create(call.params, callerOf(call), list, body as Named));
+    bind(app, routes.get, async ({ params }) => itemOf(await services.read(params), list, params.name));
+    bind(app, routes.put, ({ body, ...call }) =>
+      services.replace(call.params, callerOf(call), list, call.params.name, body as Partial<Named>),
+    );
+    bind(app, routes.remove, async (call) => {
+      await services.removeItem(call.params, callerOf(call), list, call.params.name);
+      return undefined;
+    });
+  }
+  bindItems('resources', api.authorizationResourceRoutes);
+  bindItems('scopes', api.authorizationScopeRoutes);
+  bindItems('policies', api.authorizationPolicyRoutes);
+  bindItems('permissions', api.authorizationPermissionRoutes);
+}

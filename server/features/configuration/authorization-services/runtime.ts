@@ -1,0 +1,45 @@
+// What an evaluation needs beside configuration, in one query: resources that resource servers registered, and what owners share.
+import { fragment, type Sql } from '../../../db/sql.ts';
+import type { Protected, Runtime } from './evaluate.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** What can be the id of a registered resource; any other key is a configured one's name. */
+export const isRegisteredId = (key: string): boolean => UUID.test(key);
+
+/** Asked for: these resources, or whatever the person owns or was given. */
+export type Which = { keys: readonly string[] } | 'theirs';
+
+/** Registered resources among those, and what their owners share with the person. */
+export async function readRuntime(
+  sql: Sql,
+  realm: string,
+  { client, userId, which }: { client: string; userId: string | null; which: Which },
+): Promise<Runtime> {
+  const ids = which === 'theirs' ? [] : which.keys.filter(isRegisteredId);
+  const keys = which === 'theirs' ? [] : which.keys;
+  const theirs = which === 'theirs';
+  const shares = fragment`
+    select s.resource, o.username as owner, s.scopes from uma_share s
+      join realm_user o on o.realm_id = s.realm_id and o.id = s.user_id and o.enabled
+    where s.realm_id = ${realm} and s.client = ${client} and s.requester_id = ${userId}::uuid and s.scopes <> '{}'
+      and (${theirs}::boolean or s.resource = any(${keys}::text[]))`;
+  const [row] = await sql<{
+    registered: (Protected & { key: string })[];
+    shared: { resource: string; owner: string; scopes: string[] }[];
+  }>`
+    with shared as materialized (${shares}), registered as (
+      select r.id as key, coalesce(r.name, r.id::text) as name, r.type, r.scopes, o.username as owner,
+        o.id is not null as "ownerManaged"
+      from uma_resource r left join realm_user o on o.realm_id = r.realm_id and o.id = r.user_id
+      where r.realm_id = ${realm} and r.client = ${client} and (r.id = any(${ids}::uuid[]) or (${theirs}::boolean
+        and (r.user_id = ${userId}::uuid or r.id::text in (select resource from shared))))
+    )
+    select (select coalesce(jsonb_agg(registered), '[]') from registered) as registered,
+      (select coalesce(jsonb_agg(shared), '[]') from shared) as shared`;
+  return {
+    registered: new Map(row?.registered.map(({ key, ...resource }) => [key, resource])),
+    shared: new Map(
+      row?.shared.map(({ resource, owner, scopes }) => [resource, { owner, scopes: new Set(scopes) }] as const),
+    ),
+  };
+}

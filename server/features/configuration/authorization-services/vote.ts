@@ -1,0 +1,24 @@
+// How several verdicts decide together. Pure.
+// A policy that names what is not there is undecided: whichever way it would have gone, it must not open a door. So it counts
+// where both ways lead to the same end, and else leaves its aggregate or permission undecided too, which denies.
+import type { DecisionStrategy } from '../../../contract/authorization-services.ts';
+
+export type Vote = 'permit' | 'deny' | 'undecided';
+
+const permits = (strategy: DecisionStrategy, permit: number, deny: number): boolean => {
+  if (strategy === 'unanimous') return permit > 0 && deny === 0;
+  return strategy === 'affirmative' ? permit > 0 : permit > deny;
+};
+
+/** Nobody's vote permits nothing. */
+export function decide(strategy: DecisionStrategy, votes: readonly Vote[]): Vote {
+  const count = (wanted: Vote) => votes.filter((vote) => vote === wanted).length;
+  const [permit, deny, undecided] = [count('permit'), count('deny'), count('undecided')];
+  const best = permits(strategy, permit + undecided, deny);
+  const worst = permits(strategy, permit, deny + undecided);
+  if (best !== worst) return 'undecided';
+  return best ? 'permit' : 'deny';
+}
+
+const opposite: Record<Vote, Vote> = { permit: 'deny', deny: 'permit', undecided: 'undecided' };
+export const negated = (vote: Vote): Vote => opposite[vote];

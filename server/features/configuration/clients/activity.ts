@@ -1,0 +1,89 @@
+// Which clients get tokens, by the hour: counted from events in the process, and written together each second, off the path
+// of any request. What a process that ends at once hadn't written is lost.
+// Decisions "Import, export, plan".
+import type { EventType } from '../../../contract/events.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Bus } from '../../../events/bus.ts';
+import { createRecurring, type Recurring } from '../../../schedule/recurring.ts';
+
+const GET_TOKENS: ReadonlySet<EventType> = new Set(['TOKEN_ISSUED', 'TOKEN_REFRESHED', 'WORKLOAD_TOKEN_ISSUED']);
+const HOUR_MS = 3_600_000;
+const WRITE_MS = 1_000;
+/** Beyond them, as while the database is away, others aren't counted. */
+const MOST_WAITING = 10_000;
+
+interface Count {
+  realm: string;
+  client: string;
+  hour: number;
+  tokens: number;
+}
+
+export function createClientActivity({
+  sql,
+  bus,
+  log,
+  now,
+}: {
+  sql: Sql;
+  bus: Pick<Bus, 'on'>;
+  log: { warn(fields: object, message: string): void };
+  now(): Date;
+}): Pick<Recurring, 'start' | 'stop'> {
+  let waiting = new Map<string, Count>();
+
+  /** @returns whether it is the first of its client and hour */
+  function add(key: string, count: Count): boolean {
+    const known = waiting.get(key);
+    if (known) known.tokens += count.tokens;
+    else if (waiting.size < MOST_WAITING) waiting.set(key, { ...count });
+    return known === undefined;
+  }
+
+  async function write(): Promise<void> {
+    const counts = waiting;
+    waiting = new Map();
+    try {
+      await put([...counts.values()]);
+    } catch (error) {
+      for (const [key, count] of counts) add(key, count);
+      throw error;
+    }
+  }
+
+  async function put(counts: readonly Count[]): Promise<void> {
+    // In one order, so that servers don't wait for each other in a circle.
+    const rows = counts.map((row) => ({ ...row, hour: new Date(row.hour) }));
+    if (rows.length === 0) return;
+    await sql`
+      insert into client_activity (realm_id, client, hour, tokens)
+      select c.realm_id, c.id, w.hour, w.tokens
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as w (realm text, client text, hour timestamptz, tokens int)
+        join client c on c.realm_id = w.realm and c.client_id = w.client
+      order by 1, 2, 3
+      on conflict (realm_id, client, hour) do update set tokens = client_activity.tokens + excluded.tokens`;
+  }
+  const failed = (err: unknown) => log.warn({ err }, 'Which clients got tokens could not be written down');
+  const writing = createRecurring({
+    run: () => write().then(() => 'idle'),
+    soonMs: WRITE_MS,
+    idleMs: HOUR_MS,
+    longestMs: 60 * WRITE_MS,
+    failed,
+  });
+
+  bus.on(({ type, realm, clientId }) => {
+    if (!GET_TOKENS.has(type) || !clientId) return;
+    const hour = Math.floor(now().getTime() / HOUR_MS) * HOUR_MS;
+    const key = `${realm} ${hour} ${clientId}`;
+    if (add(key, { realm, client: clientId, hour, tokens: 1 })) writing.ask();
+  });
+
+  return {
+    start: writing.start,
+    async stop() {
+      await writing.stop();
+      await write().catch(failed);
+    },
+  };
+}

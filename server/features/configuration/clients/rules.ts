@@ -1,0 +1,142 @@
+// What a client may look like as a whole: faults that no single field's schema can see.
+import { ADMIN_CLI } from '../../../contract/admin-access.ts';
+import type { Client } from '../../../contract/clients.ts';
+import { loopbackHosts } from '../../../contract/names.ts';
+import type { FieldError } from '../../../contract/problem.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { adminAudience, anothersResource, isAnothers, namesServer, type RealmAt } from '../../../http/own-addresses.ts';
+import { join } from '../../../resource/items.ts';
+import type { Wanted } from '../../../resource/part.ts';
+
+/** What people are shown, or led to. */
+const SHOWN = ['logoUri', 'clientUri', 'policyUri', 'tosUri'] as const;
+
+type Shape = Pick<
+  Client,
+  | 'tokenEndpointAuthMethod'
+  | 'grantTypes'
+  | 'redirectUris'
+  | 'postLogoutRedirectUris'
+  | 'requirePkce'
+  | 'jwks'
+  | 'jwksUri'
+  | 'defaultClientScopes'
+  | 'optionalClientScopes'
+  | 'sectorIdentifierUri'
+  | 'requestUris'
+  | (typeof SHOWN)[number]
+  | 'backchannelLogoutUri'
+  | 'frontchannelLogoutUri'
+>;
+
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'];
+const MAX_JWKS_BYTES = 65_536;
+
+export const usesSecret = (method: Client['tokenEndpointAuthMethod']): boolean =>
+  method === 'client_secret_basic' || method === 'client_secret_post';
+
+const fault = (path: string, message: string): FieldError => ({ path, message });
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** People are the subjects of their tokens by id, clients by name: neither may pass for the other (RFC 9068 §5). */
+export const nameFaults = (clientId: string): FieldError[] =>
+  UUID.test(clientId) ? [fault('clientId', 'must not be a UUID, which people are known by in tokens')] : [];
+
+/** Tokens that are for a client are for its name: none may be the server's, or what the realm's issuer is to be. */
+export async function serverNames(
+  sql: Sql,
+  realm: string,
+  { changes, baseUrl }: { changes: readonly Wanted[]; baseUrl: string },
+): Promise<FieldError[]> {
+  const named = changes.filter(
+    ({ kind, action, renamedFrom }) => kind === 'client' && (action === 'create' || renamedFrom !== undefined),
+  );
+  if (!named.some(({ key }) => URL.canParse(key))) return [];
+  const [stored] = await sql<{
+    issuer: string | null;
+  }>`select own_issuer as issuer from realm where realm_id = ${realm}`;
+  const declared = changes.find(({ kind, key }) => kind === 'settings' && key === 'issuer')?.fields.value;
+  const issuer = typeof declared === 'string' ? declared : (stored?.issuer ?? null);
+  return named
+    .filter(({ key }) => namesServer(key, { baseUrl, issuer }))
+    .map(({ path }) => fault(join(path, 'clientId'), 'is this server’s address, or the realm’s issuer'));
+}
+
+/** @param secret whether the request gives one */
+export function clientFaults(client: Shape, secret: boolean): FieldError[] {
+  const { tokenEndpointAuthMethod: method, grantTypes, jwks, jwksUri } = client;
+  const open = method === 'none';
+  return [
+    ...(secret && !usesSecret(method) ? [fault('secret', `a client with ${method} has no secret`)] : []),
+    ...(open && !client.requirePkce
+      ? [fault('requirePkce', 'must be true for a public client (tokenEndpointAuthMethod none)')]
+      : []),
+    ...(open && grantTypes.includes('client_credentials')
+      ? [fault('grantTypes', 'a public client cannot use client_credentials (RFC 6749 §4.4)')]
+      : []),
+    ...(method === 'private_key_jwt' && jwks === null && jwksUri === null
+      ? [fault('jwks', 'private_key_jwt needs jwks or jwksUri')]
+      : []),
+    ...(jwks !== null && jwksUri !== null ? [fault('jwksUri', 'give jwks or jwksUri, not both (RFC 7591 §2)')] : []),
+    ...(jwksUri !== null && !jwksUri.startsWith('https:') ? [fault('jwksUri', 'must be https')] : []),
+    ...(jwks === null ? [] : jwksFaults(jwks)),
+    ...(client.sectorIdentifierUri === null || client.sectorIdentifierUri.startsWith('https:')
+      ? []
+      : [fault('sectorIdentifierUri', 'must be https (OpenID Connect Core §8.1)')]),
+    ...(client.backchannelLogoutUri === null || client.backchannelLogoutUri.startsWith('https:')
+      ? []
+      : [fault('backchannelLogoutUri', 'must be https')]),
+    ...SHOWN.flatMap((field) => ((client[field]?.startsWith('https:') ?? true) ? [] : [fault(field, 'must be https')])),
+    ...client.requestUris.flatMap((uri, i) =>
+      uri.startsWith('https:') ? [] : [fault(`requestUris[${i}]`, 'must be https')],
+    ),
+    ...frameFaults(client),
+    ...addressFaults('redirectUris', client.redirectUris, open),
+    ...addressFaults('postLogoutRedirectUris', client.postLogoutRedirectUris, open),
+    ...client.optionalClientScopes.flatMap((scope, i) =>
+      client.defaultClientScopes.includes(scope)
+        ? [fault(`optionalClientScopes[${i}]`, 'is among the default client scopes already')]
+        : [],
+    ),
+  ];
+}
+
+/** No client may ask for tokens of this server's own APIs, nor introspect them; for the admin API only `realmctl` may. */
+export const resourceFaults = (
+  { clientId, allowedResources }: Pick<Client, 'clientId' | 'allowedResources'>,
+  at: RealmAt,
+): FieldError[] =>
+  allowedResources
+    .filter((resource) => isAnothers(resource, at))
+    .filter((resource) => clientId !== ADMIN_CLI || resource !== adminAudience(at.baseUrl))
+    .map((resource) => fault('allowedResources', anothersResource(resource)));
+
+/** OpenID Connect Front-Channel Logout §2: scheme, host and port are a redirect URI's. */
+const frameFaults = ({ frontchannelLogoutUri: uri, redirectUris }: Shape): FieldError[] =>
+  uri === null || redirectUris.some((one) => new URL(one).origin === new URL(uri).origin)
+    ? []
+    : [fault('frontchannelLogoutUri', 'must be on the host of one of the redirectUris')];
+
+/** OpenID Connect Core §3.1.2.1: plain http only for confidential clients; loopback is a native app's (RFC 8252 §7.3). */
+const addressFaults = (field: string, addresses: readonly string[], open: boolean): FieldError[] =>
+  addresses.flatMap((address, i) => {
+    const url = new URL(address);
+    return open && url.protocol === 'http:' && !loopbackHosts.has(url.hostname)
+      ? [fault(`${field}[${i}]`, 'must be https, a loopback address or an app’s own scheme for a public client')]
+      : [];
+  });
+
+function jwksFaults(jwks: Record<string, unknown>): FieldError[] {
+  const { keys } = jwks;
+  if (JSON.stringify(jwks).length > MAX_JWKS_BYTES) return [fault('jwks', `has more than ${MAX_JWKS_BYTES} bytes`)];
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > 100)
+    return [fault('jwks', 'must be a JWK Set with 1 to 100 keys')];
+  return keys.flatMap((key: unknown, i) => {
+    const path = `jwks.keys[${i}]`;
+    if (typeof key !== 'object' || key === null || !('kty' in key)) return [fault(path, 'is not a JWK')];
+    if (key.kty !== 'RSA' && key.kty !== 'EC' && key.kty !== 'OKP')
+      return [fault(path, 'must be an RSA, EC or OKP key')];
+    return PRIVATE_MEMBERS.some((member) => member in key) ? [fault(path, 'must hold the public key alone')] : [];
+  });
+}

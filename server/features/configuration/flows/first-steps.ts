@@ -1,0 +1,105 @@
+// The part of a flow that somebody's first sign-in by an identity provider goes through before the rest, pure: taken out of the tree, and
+// what is wrong with it. Whoever signs in otherwise never comes to it. Running it is features/authentication/brokering's. Decisions "Identity provider".
+import type { Requirement } from '../../../contract/flows.ts';
+import type { FieldError } from '../../../contract/problem.ts';
+import type { AuthenticatorEntry, TreeNode } from './tree.ts';
+
+type Registry = ReadonlyMap<string, Pick<AuthenticatorEntry, 'category' | 'firstSignIn'>>;
+
+const isLive = ({ requirement }: { requirement: Requirement }): boolean => requirement !== 'DISABLED';
+
+/** Whether it, or something within it, is a step of first sign-ins. */
+const holdsFirst = ({ authenticatorId, children }: TreeNode, registry: Registry): boolean =>
+  (authenticatorId !== null && registry.get(authenticatorId)?.category === 'FIRST_SIGN_IN') ||
+  children.some((child) => holdsFirst(child, registry));
+
+/** The steps of first sign-ins, and the tree without them. */
+export function divided(tree: readonly TreeNode[], registry: Registry): { first: TreeNode[]; rest: TreeNode[] } {
+  const first = tree.filter((node) => holdsFirst(node, registry));
+  return { first, rest: tree.filter((node) => !first.includes(node)) };
+}
+
+/** Whether there is nothing to do behind the steps of first sign-ins. */
+export const isFirstAlone = ({ first, rest }: ReturnType<typeof divided>): boolean =>
+  first.some(isLive) && !rest.some(isLive);
+
+/** Whether somebody here has the address that the provider says. */
+type Situation = 'new' | 'known';
+/** Where somebody stands behind it: they have an account, they go on, or there is no way on. */
+type End = 'account' | 'open' | 'stuck';
+type Fault = { node: TreeNode; field: string; message: string };
+const BEHIND = 'stands behind what makes or connects the account, where the first sign-in is over';
+
+function walk(nodes: readonly TreeNode[], situation: Situation, registry: Registry, faults: Fault[]): End {
+  const live = nodes.filter(isLive);
+  const required = live.some(({ requirement }) => requirement === 'REQUIRED');
+  const alternatives = live.filter(({ requirement }) => requirement === 'ALTERNATIVE');
+  let end: End = 'open';
+  for (const node of live) {
+    if (node.requirement === 'ALTERNATIVE' && (required || node !== alternatives[0])) continue;
+    if (end === 'account') {
+      faults.push({ node, field: 'requirement', message: BEHIND });
+      return end;
+    }
+    const among = node.requirement === 'ALTERNATIVE' ? alternatives : [node];
+    const ends = among.map((one) => walkOne(one, situation, registry, faults));
+    end = ends.find((one) => one !== 'stuck') ?? 'stuck';
+    if (end === 'stuck') return end;
+  }
+  return end;
+}
+
+function walkOne(node: TreeNode, situation: Situation, registry: Registry, faults: Fault[]): End {
+  if (node.authenticatorId === null) return walk(node.children, situation, registry, faults);
+  const role = registry.get(node.authenticatorId)?.firstSignIn;
+  if (role === 'prepares') return 'open';
+  return (role === 'makes') === (situation === 'new') ? 'account' : 'stuck';
+}
+
+/**
+ * What keeps first sign-ins from coming to their end, or lets them come to it in a way that isn't meant.
+ * @param first as {@link divided} says; empty: nothing
+ */
+export function firstFaults(
+  first: readonly TreeNode[],
+  rest: readonly TreeNode[],
+  registry: Registry,
+  told: (node: TreeNode, field: string, message: string) => FieldError,
+): FieldError[] {
+  const faults: Fault[] = [];
+  const visit = (node: TreeNode) => {
+    const role = node.authenticatorId === null ? undefined : registry.get(node.authenticatorId)?.firstSignIn;
+    if (node.authenticatorId !== null && role === undefined)
+      faults.push({ node, field: 'parentId', message: 'stands among steps of first sign-ins: put it behind them' });
+    if (node.requirement === 'CONDITIONAL')
+      faults.push({ node, field: 'requirement', message: 'a step of first sign-ins isn’t CONDITIONAL' });
+    if (role === 'prepares' && node.requirement === 'ALTERNATIVE')
+      faults.push({
+        node,
+        field: 'requirement',
+        message: 'gives nobody an account, so it is no ALTERNATIVE to what does',
+      });
+    node.children.forEach(visit);
+  };
+  first.forEach(visit);
+  const live = first.filter(isLive);
+  const [beside] = rest.filter(isLive);
+  const loose = beside && live.find(({ requirement }) => requirement === 'ALTERNATIVE');
+  if (loose)
+    faults.push({ node: loose, field: 'requirement', message: 'must be REQUIRED, as other steps stand beside it' });
+  if (faults.length === 0 && live.length > 0) {
+    const ends = (['new', 'known'] as const).map((situation) => walk(first, situation, registry, faults));
+    const [node] = live;
+    if (faults.length === 0 && node && !ends.includes('account'))
+      faults.push({
+        node,
+        field: 'requirement',
+        message:
+          'nobody gets an account by this: put create-account, link-password or link-email, as ALTERNATIVEs where both',
+      });
+  }
+  const seen = new Set<TreeNode>();
+  return faults
+    .filter(({ node }) => !seen.has(node) && seen.add(node))
+    .map(({ node, field, message }) => told(node, field, message));
+}

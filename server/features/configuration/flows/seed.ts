@@ -1,0 +1,49 @@
+// The built-in flow of a fresh realm: password, a second factor for who has one, and a step-up where a sign-in is risky.
+import type { Execution, ExecutionInput } from '../../../contract/flows.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { RealmSeed } from '../realms/seed.ts';
+import * as store from './store.ts';
+import { type AuthenticatorEntry, rowsOf } from './tree.ts';
+
+const BUILT_IN_FLOW = 'browser';
+
+/** All that the account page offers to set up; the first is what somebody without any sets up where a realm requires one. */
+const anyOfTheirs: ExecutionInput[] = ['otp', 'webauthn', 'push', 'recovery-codes'].map((authenticatorId) => ({
+  authenticatorId,
+  requirement: 'ALTERNATIVE',
+}));
+
+const browser: ExecutionInput[] = [
+  { authenticatorId: 'username-password', requirement: 'REQUIRED' },
+  {
+    name: 'Second factor',
+    requirement: 'CONDITIONAL',
+    executions: [{ authenticatorId: 'mfa-enabled', requirement: 'REQUIRED' }, ...anyOfTheirs],
+  },
+  {
+    name: 'Step-up at risk',
+    requirement: 'CONDITIONAL',
+    executions: [{ authenticatorId: 'risk', requirement: 'REQUIRED' }, ...anyOfTheirs],
+  },
+];
+
+const builtInRows = (newId: () => string, registry: readonly AuthenticatorEntry[]): Execution[] => {
+  const read = rowsOf(browser, { newId, registry });
+  if ('errors' in read) throw new Error('the built-in flow is unsound');
+  return read.rows;
+};
+
+/** Gives a realm its built-in flow as it was seeded. @returns the flow's alias */
+export const resetFlow =
+  ({ newId, registry }: { newId: () => string; registry: readonly AuthenticatorEntry[] }) =>
+  async (sql: Sql, realm: string): Promise<string> => {
+    await store.replaceExecutions(sql, realm, BUILT_IN_FLOW, builtInRows(newId, registry));
+    return BUILT_IN_FLOW;
+  };
+
+export const seedFlows =
+  ({ newId, registry }: { newId: () => string; registry: readonly AuthenticatorEntry[] }): RealmSeed =>
+  async ({ sql }, realm) => {
+    await store.insert(sql, realm, BUILT_IN_FLOW, true);
+    await store.replaceExecutions(sql, realm, BUILT_IN_FLOW, builtInRows(newId, registry));
+  };

@@ -1,0 +1,290 @@
+// Makes access and ID tokens: RFC 9068 (`at+jwt`), OIDC Core §2. Who may have one, and for what, was decided before.
+// Without a requested resource the audience is the realm's issuer; with `openid` it is added, so that userinfo takes the token.
+
+import { hash } from 'node:crypto';
+import { ADMIN_API_CLAIM } from '../../../contract/admin-access.ts';
+import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
+import { USERINFO_CLAIM } from '../../../contract/claims.ts';
+import type { UmaPermission } from '../../../contract/uma-grant.ts';
+import {
+  audiencesOf,
+  type Carrier,
+  claimsOf,
+  namedClaims,
+  offeredTo,
+  type ScopeView,
+  saidFor,
+} from '../../../domain/claims.ts';
+import type { AskedClaims } from '../../../domain/claims-request.ts';
+import type { Person } from '../../../domain/person.ts';
+import { OPENID } from '../../../domain/scopes.ts';
+import type { Subject, Subjects } from '../../../domain/subjects.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { ClientView } from '../clients/view.ts';
+import type { Tokens } from './service.ts';
+
+/** How the person signed in, as it stands in tokens. */
+export interface SignedIn {
+  /** Absent where the grant outlives the session (`offline_access`). */
+  sid?: string | undefined;
+  /** Seconds. */
+  authTime: number;
+  acr: string;
+  amr: readonly string[];
+}
+/** The thumbprint of the key that an access token is bound to (RFC 9449 §6.1); undefined: whoever has it may use it. */
+type Bound = string | undefined;
+
+/** By whom, and until when. */
+export interface Acting {
+  /** undefined: nobody is named. */
+  by: { realm: string; sub: string } | undefined;
+  /** Who acted already for the person (RFC 8693 §4.1). */
+  before?: object | undefined;
+  until: Date;
+}
+export interface Minted {
+  accessToken: string;
+  idToken?: string;
+  expiresIn: number;
+  scope: string;
+  jti: string;
+}
+
+/** The scopes that want to be seen in `scope`. */
+const shown = (scopes: readonly ScopeView[]): string[] => scopes.filter((s) => s.inTokenScope).map((s) => s.name);
+
+const one = (audience: readonly string[]): string | readonly string[] =>
+  audience.length === 1 && audience[0] !== undefined ? audience[0] : audience;
+
+/** A name from before such names were refused. */
+const namedAsPerson = () =>
+  new OAuthError('unauthorized_client', 'The name of this client is the id of a person: give it another');
+
+/** With the audiences that claims of the scopes add to those that were asked for. */
+const audience = (asked: readonly string[], said: readonly Carrier[]): string[] => [
+  ...new Set([...asked, ...audiencesOf(said)]),
+];
+
+/** OIDC Core §3.1.3.6: the left half of the digest that the ID token's signature is made with; Ed25519's is SHA-512. */
+function halfHash(token: string, algorithm: SigningAlgorithm | null): string {
+  const digest = hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', token, 'buffer');
+  return digest.subarray(0, digest.length / 2).toString('base64url');
+}
+
+export function createMint({
+  tokens,
+  subjects,
+  settings,
+  adminAudience,
+  isPerson,
+  now,
+  newId,
+}: {
+  tokens: Pick<Tokens, 'sign'>;
+  subjects: Pick<Subjects, 'of'>;
+  settings: {
+    issuer(realm: string): Promise<string>;
+    of(realm: string): Promise<{ accessTokenTtlSeconds: number } | undefined>;
+  };
+  adminAudience: string;
+  isPerson(realm: string, id: string): Promise<boolean>;
+  now: () => Date;
+  newId: () => string;
+}) {
+  /** An audience alone doesn't say how the token came by it. */
+  const marks = (resources: readonly string[]) =>
+    resources.includes(adminAudience) ? { [ADMIN_API_CLAIM]: true } : {};
+
+  async function frame(realm: string, client: ClientView, ttlSeconds?: number, until?: Date) {
+    const iat = Math.floor(now().getTime() / 1000);
+    const ofRealm = (await settings.of(realm))?.accessTokenTtlSeconds ?? 300;
+    const longest = ttlSeconds ?? client.accessTokenTtlSeconds ?? ofRealm;
+    const expiresIn = until ? Math.min(longest, Math.max(Math.floor(until.getTime() / 1000) - iat, 0)) : longest;
+    return { iss: await settings.issuer(realm), iat, exp: iat + expiresIn, expiresIn, jti: newId() };
+  }
+
+  return {
+    /**
+     * A token that says what somebody is permitted at one resource server, and nothing of who they are. UMA 2.0 Grant §1.3.
+     * @param person undefined: the client asks for itself
+     */
+    async forResourceServer(
+      realm: string,
+      client: ClientView,
+      {
+        audience: aud,
+        permissions,
+        person,
+        jkt,
+      }: {
+        audience: string;
+        permissions: readonly UmaPermission[];
+        person: { about: Subject; gid: string; signedIn: SignedIn; act: unknown; until: Date } | undefined;
+        jkt: Bound;
+      },
+    ): Promise<Minted> {
+      const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, undefined, person?.until);
+      if (!person && (await isPerson(realm, client.clientId))) throw namedAsPerson();
+      const { sid, authTime: auth_time, acr, amr } = person?.signedIn ?? {};
+      const accessToken = await tokens.sign(
+        realm,
+        { typ: 'at+jwt', algorithm: client.accessTokenSignedResponseAlg },
+        {
+          iss,
+          ...(person?.about ?? { sub: client.clientId }),
+          aud,
+          exp,
+          iat,
+          jti,
+          client_id: client.clientId,
+          authorization: { permissions },
+          gid: person?.gid,
+          cnf: jkt === undefined ? undefined : { jkt },
+          auth_time,
+          acr,
+          amr,
+          sid,
+          act: person?.act,
+        },
+      );
+      return { accessToken, expiresIn, scope: '', jti };
+    },
+
+    /** A service account's token, `sub` being the clientId (RFC 9068 §2.2). `claims` adds context (workload identity). */
+    async forClient(
+      realm: string,
+      client: ClientView,
+      {
+        scopes,
+        resources = [],
+        ttlSeconds,
+        claims = {},
+        jkt,
+      }: {
+        scopes: readonly ScopeView[];
+        jkt: Bound;
+        resources?: readonly string[];
+        ttlSeconds?: number;
+        claims?: Readonly<Record<string, unknown>>;
+      },
+    ): Promise<Minted> {
+      if (await isPerson(realm, client.clientId)) throw namedAsPerson();
+      const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, ttlSeconds);
+      const scope = shown(scopes).join(' ');
+      const said = saidFor(client, scopes);
+      const accessToken = await tokens.sign(
+        realm,
+        { typ: 'at+jwt', algorithm: client.accessTokenSignedResponseAlg },
+        {
+          ...claimsOf(said, { roles: client.roles }, 'accessToken'),
+          ...claims,
+          ...marks(resources),
+          iss,
+          sub: client.clientId,
+          aud: one(audience(resources.length > 0 ? resources : [iss], said)),
+          exp,
+          iat,
+          jti,
+          client_id: client.clientId,
+          scope: scope || undefined,
+          cnf: jkt === undefined ? undefined : { jkt },
+        },
+      );
+      return { accessToken, expiresIn, scope, jti };
+    },
+
+    /**
+     * A person's access token, and with `openid` an ID token.
+     * @param about the `sub` that the grant began with, where it isn't the person's id
+     * @throws OAuthError `invalid_grant` where it is another by now, which no refresh may change (OIDC Core §12.2)
+     */
+    async forPerson(
+      realm: string,
+      client: ClientView,
+      {
+        person,
+        about: begun = person.id,
+        scopes,
+        openid,
+        resources,
+        signedIn: { sid, authTime, acr, amr },
+        gid,
+        nonce,
+        claims = { idToken: [], userinfo: [] },
+        acting,
+        jkt,
+      }: {
+        person: Person;
+        jkt: Bound;
+        about?: string | undefined;
+        scopes: readonly ScopeView[];
+        openid: boolean;
+        resources: readonly string[];
+        signedIn: SignedIn;
+        gid: string;
+        nonce?: string | undefined;
+        /** What the application asked for by name. */
+        claims?: AskedClaims | undefined;
+        /** Somebody acts for the person, no longer than that. */
+        acting?: Acting | undefined;
+      },
+    ): Promise<Minted> {
+      const subject = await subjects.of(realm, client, person);
+      if (subject?.sub !== begun)
+        throw new OAuthError('invalid_grant', 'Applications know this person by another name now');
+      const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, undefined, acting?.until);
+      const scope = [...(openid ? [OPENID] : []), ...shown(scopes)].join(' ');
+      const asked = resources.length === 0 ? [iss] : openid ? [...resources, iss] : resources;
+      const said = saidFor(client, scopes);
+      // RFC 8693 §4.1
+      const act = acting?.by
+        ? { iss: await settings.issuer(acting.by.realm), sub: acting.by.sub, act: acting.before }
+        : acting?.before;
+      const about = { auth_time: authTime, acr, amr, sid, ...(act && { act }) };
+      const session = { sid, authTime, acr, amr };
+      const accessToken = await tokens.sign(
+        realm,
+        { typ: 'at+jwt', algorithm: client.accessTokenSignedResponseAlg },
+        {
+          ...claimsOf(said, person, 'accessToken', session),
+          ...marks(resources),
+          iss,
+          ...subject,
+          aud: one(audience(asked, said)),
+          exp,
+          iat,
+          jti,
+          client_id: client.clientId,
+          scope: scope || undefined,
+          ...(client.mayActClient !== null && { may_act: { client_id: client.mayActClient } }),
+          ...(openid && claims.userinfo.length > 0 && { [USERINFO_CLAIM]: claims.userinfo }),
+          gid,
+          cnf: jkt === undefined ? undefined : { jkt },
+          ...about,
+        },
+      );
+      if (!openid) return { accessToken, expiresIn, scope, jti };
+      const idToken = await tokens.sign(
+        realm,
+        { typ: 'JWT', algorithm: client.idTokenSignedResponseAlg },
+        {
+          ...namedClaims(offeredTo(client), person, claims.idToken, session),
+          // OIDC Core §5.4: where there is an access token, scopes' claims are userinfo's.
+          ...(client.idTokenUserinfoClaims && claimsOf(said, person, 'userinfo', session)),
+          ...claimsOf(said, person, 'idToken', session),
+          iss,
+          ...subject,
+          aud: client.clientId,
+          exp,
+          iat,
+          nonce,
+          at_hash: halfHash(accessToken, client.idTokenSignedResponseAlg),
+          ...about,
+        },
+      );
+      return { accessToken, idToken, expiresIn, scope, jti };
+    },
+  };
+}
+export type Mint = ReturnType<typeof createMint>;

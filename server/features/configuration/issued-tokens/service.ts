@@ -1,0 +1,140 @@
+// Owns: signing JWTs with the realm's active key, and verifying them: signature, type, issuer, audience, life, client, revocation.
+// Does not own: which claims a token has (mint.ts), keys (features/configuration/keys), who may ask for one (features/protocol/token).
+// Implements: specification 5 rule 4; RFC 9068 §4; decisions "Protocol paths".
+
+import type { KeyObject } from 'node:crypto';
+import { compactVerify } from 'jose';
+import { z } from 'zod';
+import { SigningAlgorithm } from '../../../contract/algorithms.ts';
+import { USERINFO_CLAIM } from '../../../contract/claims.ts';
+import { type JwtKey, signJwt } from '../../../crypto/jwt.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Tx } from '../../../db/transact.ts';
+import type { Dpop } from '../../../domain/dpop.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { PresentedToken } from '../../../http/presented-token.ts';
+import * as store from './store.ts';
+
+const Claims = z.looseObject({
+  iss: z.string(),
+  sub: z.string(),
+  aud: z.union([z.string(), z.array(z.string())]),
+  exp: z.number(),
+  iat: z.number().optional(),
+  jti: z.string().optional(),
+  client_id: z.string().optional(),
+  scope: z.string().optional(),
+  sid: z.string().optional(),
+  /** The grant (refresh family or code) that the token comes from, so that ending the grant ends the token. */
+  gid: z.string().optional(),
+  cnf: z.looseObject({ jkt: z.string() }).optional(),
+  [USERINFO_CLAIM]: z.array(z.string()).optional(),
+});
+/** The claims of a token that was verified. */
+export type Claims = z.infer<typeof Claims>;
+
+export interface VerifyOptions {
+  typ: 'at+jwt' | 'JWT';
+  /** Must be among the token's audiences; no condition where absent. */
+  audience?: string;
+  /** An id_token_hint may have expired (OIDC RP-Initiated Logout §2). */
+  expired?: 'accepted';
+}
+
+export const audiences = ({ aud }: Claims): string[] => (typeof aud === 'string' ? [aud] : aud);
+
+function undefinedIfRefused(thrown: unknown): undefined {
+  if (!(thrown instanceof OAuthError)) throw thrown;
+}
+
+export function createTokens({
+  keys,
+  settings,
+  clients,
+  sql,
+  dpop,
+  now,
+}: {
+  keys: {
+    active(realm: string, algorithm?: SigningAlgorithm): Promise<JwtKey>;
+    published(
+      realm: string,
+    ): Promise<readonly { keyId: string; publicKey: KeyObject; jwk: { alg: SigningAlgorithm } }[]>;
+  };
+  settings: { issuer(realm: string): Promise<string> };
+  clients: { view(realm: string, clientId: string): Promise<{ enabled: boolean } | undefined> };
+  sql: Sql;
+  dpop: Pick<Dpop, 'check'>;
+  now: () => Date;
+}) {
+  async function read(realm: string, jwt: string, typ: string): Promise<Claims | undefined> {
+    const published = await keys.published(realm);
+    try {
+      const { payload } = await compactVerify(
+        jwt,
+        (header) => {
+          const key = published.find(({ keyId }) => keyId === header.kid);
+          // A key signs by one algorithm (RFC 8725 §3.1).
+          if (!key || header.typ !== typ || header.alg !== key.jwk.alg) throw new Error('not a token of this realm');
+          return key.publicKey;
+        },
+        { algorithms: [...SigningAlgorithm.options] },
+      );
+      return Claims.parse(JSON.parse(Buffer.from(payload).toString()));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The claims of a token that this realm issued and that still holds; undefined where it does not, whatever the cause. */
+  async function verify(
+    realm: string,
+    jwt: string,
+    { typ, audience, expired }: VerifyOptions,
+  ): Promise<Claims | undefined> {
+    const claims = await read(realm, jwt, typ);
+    if (!claims || claims.iss !== (await settings.issuer(realm))) return undefined;
+    if (audience !== undefined && !audiences(claims).includes(audience)) return undefined;
+    if (expired === 'accepted') return claims;
+    if (claims.exp * 1000 <= now().getTime()) return undefined;
+    // An access token is worth no more than its client: one that is disabled, or whose agent is suspended, has none.
+    if (typ === 'at+jwt' && !(await clients.view(realm, claims.client_id ?? ''))?.enabled) return undefined;
+    const { jti, gid, sid } = claims;
+    return (await store.revoked(sql, realm, { ids: [jti, gid], sid, now: now() })) ? undefined : claims;
+  }
+
+  return {
+    verify,
+
+    /**
+     * The same of an access token by which somebody wants in: one that is bound to a key comes with a proof of it, any other
+     * as a bearer token. RFC 9449 §7.
+     */
+    async present(
+      realm: string,
+      { token, dpop: proof }: PresentedToken,
+      { audience }: { audience: string },
+    ): Promise<Claims | undefined> {
+      const claims = await verify(realm, token, { typ: 'at+jwt', audience });
+      if (!claims || (claims.cnf === undefined) !== (proof === undefined)) return undefined;
+      if (!proof) return claims;
+      const proven = dpop.check(realm, proof, { accessToken: token, nonce: 'ignored' });
+      return (await proven.catch(undefinedIfRefused)) === claims.cnf?.jkt ? claims : undefined;
+    },
+
+    /**
+     * Signs complete claims. `typ`: `at+jwt` for access tokens (RFC 9068), `JWT` for ID tokens and userinfo.
+     * @param algorithm null: the default one
+     */
+    sign: async (
+      realm: string,
+      { typ, algorithm }: { typ: 'at+jwt' | 'JWT' | 'logout+jwt'; algorithm: SigningAlgorithm | null },
+      claims: object,
+    ): Promise<string> => signJwt(await keys.active(realm, algorithm ?? undefined), typ, claims),
+
+    /** Refuses an access token until it would end anyway; false: it was refused before. */
+    revoke: (tx: Tx, realm: string, jti: string, until: Date): Promise<boolean> =>
+      store.revoke(tx.sql, realm, jti, until),
+  };
+}
+export type Tokens = ReturnType<typeof createTokens>;

@@ -1,0 +1,194 @@
+// Owns: a realm's signing keys, one of each algorithm that is used: rotation, retention, deletion, and what signs and verifies right now.
+// Does not own: tokens (features/configuration/issued-tokens), sealing (crypto/seal.ts), the JWKS endpoint (features/protocol/discovery).
+// Implements: specification 2.4, 3 (Realm key), 4.3, 5 rule 4.
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { DEFAULT_ALGORITHM, type SigningAlgorithm } from '../../../contract/algorithms.ts';
+import { type By, bySystem } from '../../../contract/events.ts';
+import type { RealmKey } from '../../../contract/keys.ts';
+import { Problem } from '../../../contract/problem.ts';
+import type { JwtKey } from '../../../crypto/jwt.ts';
+import type { Seal } from '../../../crypto/seal.ts';
+import { createRealmCache } from '../../../db/cache.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact } from '../../../db/transact.ts';
+import { createCertificates } from './certificates.ts';
+import { type GenerateKeyPair, generatePair } from './generate.ts';
+import { algorithmOf, contextOf, newKey } from './seed.ts';
+import * as store from './store.ts';
+
+/** RFC 7517: a key as the JWKS shows it; `kid` is the key's id. */
+export interface PublishedJwk {
+  kid: string;
+  alg: SigningAlgorithm;
+  use: 'sig';
+  kty?: string;
+}
+export interface PublishedKey {
+  keyId: string;
+  publicKey: KeyObject;
+  jwk: PublishedJwk;
+}
+
+export interface KeysDeps {
+  sql: Sql;
+  transact: Transact;
+  seal: Seal;
+  now: () => Date;
+  newId: () => string;
+  generate?: GenerateKeyPair | undefined;
+  /** How long a new key is published before it signs; other replicas hear of it meanwhile. */
+  publishAheadMs?: number;
+}
+
+const PUBLISH_AHEAD_MS = 500;
+/** The net where a notification was lost: no replica's JWKS is older than this. */
+const CACHE_MS = 2_000;
+const FORSAKEN_MS = 60_000;
+
+const toWire = (row: store.KeyRow): RealmKey => ({
+  keyId: row.key_id,
+  algorithm: row.algorithm,
+  status: row.rotated_at === null ? 'ACTIVE' : 'RETAINED',
+  publicKey: row.public_key,
+  createdAt: row.created_at.getTime(),
+  rotatedAt: row.rotated_at?.getTime() ?? null,
+});
+
+function published(row: store.KeyRow): PublishedKey {
+  const publicKey = createPublicKey({ key: Buffer.from(row.public_key, 'base64'), format: 'der', type: 'spki' });
+  const alg = algorithmOf(row.algorithm);
+  return {
+    keyId: row.key_id,
+    publicKey,
+    jwk: { kid: row.key_id, alg, use: 'sig', ...publicKey.export({ format: 'jwk' }) },
+  };
+}
+
+export function createKeys(deps: KeysDeps) {
+  const { sql, transact, seal, now, newId, generate = generatePair, publishAheadMs = PUBLISH_AHEAD_MS } = deps;
+  // One entry holds what signs and what is published, so that this process never signs with a key it doesn't publish.
+  const cache = createRealmCache({
+    now,
+    ttlMs: CACHE_MS,
+    async load(realm) {
+      const rows = await store.readPublished(sql, realm);
+      const active = new Map<SigningAlgorithm, JwtKey>();
+      for (const { key_id: keyId, algorithm, private_key: sealed } of rows) {
+        if (sealed === null) continue;
+        const der = seal.open(sealed, contextOf(realm, keyId));
+        const alg = algorithmOf(algorithm);
+        active.set(alg, { keyId, alg, privateKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) });
+      }
+      return { active, published: rows.map(published) };
+    },
+  });
+
+  const certificates = createCertificates({ sql, seal, now });
+
+  /**
+   * A verifier may ask any replica for the JWKS. So the new key is published first, everywhere, and signs only then;
+   * the one before it stays published. Concurrent rotations go one after the other, each with its own key.
+   * @param by undefined: it is the first of its algorithm; where another replica has made that meanwhile, there is nothing to do
+   */
+  async function renew(by: By | undefined, realm: string, algorithm: SigningAlgorithm): Promise<RealmKey> {
+    const key = newKey({ realm, algorithm, pair: await generate(algorithm), seal, keyId: newId(), at: now() });
+    if (!(await store.publishAhead(sql, realm, key))) throw new Problem('not-found', `There is no realm ${realm}`);
+    cache.drop(realm);
+    certificates.drop(realm);
+    await new Promise((resolve) => setTimeout(resolve, publishAheadMs));
+    return transact(
+      realm,
+      async (tx) => {
+        const at = now();
+        if (!(await store.lockRealm(tx.sql, realm))) throw new Problem('not-found', `There is no realm ${realm}`);
+        const there = by ? undefined : await store.readActive(tx.sql, realm, key.algorithm);
+        if (there) return toWire(there);
+        await store.retireActive(tx.sql, realm, key.algorithm, at);
+        const row = await store.activate(tx.sql, realm, key.keyId, at);
+        // The realm was deleted and made anew while the key was being published.
+        if (!row) throw new Problem('not-found', `The realm ${realm} was replaced meanwhile`);
+        await store.dropForsaken(tx.sql, realm, new Date(at.getTime() - FORSAKEN_MS - publishAheadMs));
+        tx.record({
+          type: 'KEY_ROTATED',
+          realm,
+          by: by ?? bySystem,
+          subject: { type: 'object', id: key.keyId, name: 'key' },
+          data: { keyId: key.keyId, algorithm: key.algorithm },
+        });
+        return toWire(row);
+      },
+      { bookkeeping: by === undefined },
+    );
+  }
+
+  /** By realm and algorithm, while they are made. */
+  const firsts = new Map<string, Promise<RealmKey>>();
+  async function first(realm: string, algorithm: SigningAlgorithm): Promise<JwtKey | undefined> {
+    const name = `${realm} ${algorithm}`;
+    const making = firsts.get(name) ?? renew(undefined, realm, algorithm).finally(() => firsts.delete(name));
+    firsts.set(name, making);
+    await making;
+    cache.drop(realm);
+    return (await cache.get(realm, '')).active.get(algorithm);
+  }
+
+  return {
+    drop(realm: string | undefined): void {
+      cache.drop(realm);
+      certificates.drop(realm);
+    },
+
+    /** Of all keys that are published, the one that signs now first. */
+    certificates: (realm: string): Promise<store.KeyCertificate[]> => certificates.get(realm, ''),
+
+    /** The key that signs now; made where it is the first that anybody needs of that algorithm, which takes a second. */
+    async active(realm: string, algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<JwtKey> {
+      const { active } = await cache.get(realm, '');
+      const missing = active.size > 0 && algorithm !== DEFAULT_ALGORITHM;
+      const key = active.get(algorithm) ?? (missing ? await first(realm, algorithm) : undefined);
+      if (!key) throw new Problem('not-found', `There is no realm ${realm}`, { reason: 'no active key' });
+      return key;
+    },
+
+    /** The RSA keys that somebody may have encrypted for, the active one first. */
+    async decrypting(realm: string): Promise<KeyObject[]> {
+      const rows = await store.readDecrypting(sql, realm);
+      return rows.map(({ key_id, private_key: sealed }) =>
+        createPrivateKey({ key: seal.open(sealed, contextOf(realm, key_id)), format: 'der', type: 'pkcs8' }),
+      );
+    },
+
+    /** The active keys, the retained ones, and for a moment those that are about to become active. */
+    async published(realm: string): Promise<PublishedKey[]> {
+      return (await cache.get(realm, '')).published;
+    },
+    /** The same list, where it is at hand. */
+    publishedReady: (realm: string): PublishedKey[] | undefined => cache.ready(realm, '')?.published,
+
+    async list(realm: string): Promise<RealmKey[]> {
+      return (await store.listUsed(sql, realm)).map(toWire);
+    },
+
+    /** @param algorithm the others stay as they are */
+    rotate: (by: By, realm: string, algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<RealmKey> =>
+      renew(by, realm, algorithm),
+
+    /** Tokens that the key signed stop verifying; the active key is refused. */
+    remove: (by: By, realm: string, keyId: string): Promise<void> =>
+      transact(realm, async (tx) => {
+        if (!(await store.deleteRetained(tx.sql, realm, keyId))) {
+          const row = await store.readKey(tx.sql, realm, keyId);
+          if (!row) throw new Problem('not-found', `There is no key ${keyId}`);
+          throw new Problem('key-active', 'Rotate first: the active key signs the tokens of this realm');
+        }
+        tx.record({
+          type: 'KEY_DELETED',
+          realm,
+          by,
+          subject: { type: 'object', id: keyId, name: 'key' },
+          data: { keyId },
+        });
+      }),
+  };
+}
+export type Keys = ReturnType<typeof createKeys>;

@@ -1,0 +1,39 @@
+// Owns: the languages of a realm's pages, in the realm's own words where it has some.
+// Does not own: the built-in texts (http/languages.ts), which language is spoken (http/spoken.ts).
+import { SCOPE_TEXT } from '../../../contract/message-texts.ts';
+import { createRealmCache } from '../../../db/cache.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { isTextKey, type Language, languageOf } from '../../../http/languages.ts';
+
+/** `de`, then `de-CH`: the nearer one goes last, and over the other. */
+const owns = (sql: Sql, realm: string, tag: string) => sql<{ texts: Record<string, string> }>`
+  select texts from message_text
+  where realm_id = ${realm} and locale in (${tag}, ${tag.split('-')[0] ?? tag}) order by length(locale)`;
+
+export function createLanguages({ sql, now }: { sql: Sql; now: () => Date }) {
+  const cache = createRealmCache<Language>({
+    async load(realm, tag) {
+      const builtIn = await languageOf(tag);
+      const own = new Map((await owns(sql, realm, tag)).flatMap(({ texts }) => Object.entries(texts)));
+      if (own.size === 0) return builtIn;
+      const texts = Object.fromEntries([...own].filter(([key]) => isTextKey(key)));
+      const scopes = [...own].filter(([key]) => key.startsWith(SCOPE_TEXT));
+      return {
+        ...builtIn,
+        texts: { ...builtIn.texts, ...texts },
+        scopes: new Map(scopes.map(([key, words]) => [key.slice(SCOPE_TEXT.length), words])),
+      };
+    },
+    now,
+    // a change is told by the realm's revision; words may be late where that was missed
+    ttlMs: 60_000,
+    max: 100,
+  });
+  return {
+    /** @param tag of a language that is written. What can't be read is said in the built-in words. */
+    of: (realm: string | undefined, tag: string): Promise<Language> =>
+      realm === undefined ? languageOf(tag) : cache.get(realm, tag).catch(() => languageOf(tag)),
+    drop: cache.drop,
+  };
+}
+export type Languages = ReturnType<typeof createLanguages>;

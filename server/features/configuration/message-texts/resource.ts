@@ -1,0 +1,44 @@
+// Owns: a realm's own texts of the pages as administrators keep them.
+// Does not own: their fields and routes (contract/message-texts.ts), showing them (languages.ts).
+// Implements: decisions "Of further resources" (`messageTexts`).
+import { messageTexts, SCOPE_TEXT } from '../../../contract/message-texts.ts';
+import type { FieldError } from '../../../contract/problem.ts';
+import { isTextKey, isWritten, placeholdersIn, sourceTexts, written } from '../../../http/languages.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
+
+function textFault(key: string, words: string): string | undefined {
+  const isPage = isTextKey(key);
+  if (!isPage && !key.startsWith(SCOPE_TEXT)) return 'is not the key of a text; docs/texts.md has them';
+  const wanted = isPage ? placeholdersIn(sourceTexts[key]) : [];
+  const given = placeholdersIn(words);
+  const unknown = given.find((placeholder) => !wanted.includes(placeholder));
+  if (unknown !== undefined)
+    return `there is no placeholder {${unknown}}; there ${wanted.length === 0 ? 'are none' : `is ${list(wanted)}`}`;
+  // what a page must say, as who asks for consent, no text leaves out
+  const missing = wanted.filter((placeholder) => !given.includes(placeholder));
+  return missing.length === 0 ? undefined : `must have the placeholder ${list(missing)}`;
+}
+const list = (placeholders: readonly string[]): string => placeholders.map((one) => `{${one}}`).join(', ');
+
+const faults = (locale: string, texts: Record<string, string>): FieldError[] => [
+  ...(isWritten(locale)
+    ? []
+    : [{ path: 'locale', message: `must be a language that pages are written in: ${written.join(', ')}` }]),
+  ...Object.entries(texts).flatMap(([key, words]) => {
+    const message = textFault(key, words);
+    return message === undefined ? [] : [{ path: `texts.${key}`, message }];
+  }),
+];
+
+export const messageTextsResource = (deps: ResourceDeps) =>
+  declaredResource(
+    messageTexts,
+    {
+      table: { columns: { texts: 'jsonb' } },
+      fresh: () => ({ texts: {} }),
+      keyStays: 'make those of another language instead',
+      check: ({ key, fields: { texts } }) => faults(key, Object(texts)),
+      detail: ({ texts }) => ({ texts: Object.keys(Object(texts)).length }),
+    },
+    deps,
+  );

@@ -1,0 +1,135 @@
+// Sends messages through the realm's gateways, and decides on the next try.
+// Safe to repeat: a try that was settled already ends at once; a message that is sent twice says the same. Decisions "Messaging".
+import { z } from 'zod';
+import { bySystem } from '../../../contract/events.ts';
+import type { Channel } from '../../../contract/message-drivers.ts';
+import type { Seal } from '../../../crypto/seal.ts';
+import type { RealmSql } from '../../../db/realm-share.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact } from '../../../db/transact.ts';
+import { type Job, job } from '../../../jobs/job.ts';
+import type { EnqueueOptions } from '../../../jobs/queue.ts';
+import type { Sent } from './driver.ts';
+import type { Gateways } from './gateways.ts';
+import { forgetDevice, markUsed } from './push-tokens.ts';
+import { Content, contentContext } from './send.ts';
+import * as store from './store.ts';
+
+export const MESSAGE_JOB = 'message-delivery';
+const MessageJob = z.object({
+  realm: z.string(),
+  id: z.uuid(),
+  /** '': stored by an older server. */
+  channel: z.string().default(''),
+  attempt: z.int().default(1),
+});
+
+/** Seven tries in two hours, as long as the message is of use; each delay a fifth shorter or longer. */
+const RETRY_DELAYS: readonly number[] = [5, 15, 60, 300, 1_200, 3_600];
+const JITTER = 0.2;
+
+export interface MessageJobDeps {
+  sql: Sql;
+  realmSql: RealmSql;
+  transact: Transact;
+  seal: Seal;
+  gateways: Gateways;
+  /** For the metrics; what is given up is an event. */
+  tried(realm: string, channel: Channel, outcome: 'sent' | 'retried'): void;
+  enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
+  now: () => Date;
+  retryDelaysSeconds?: readonly number[] | undefined;
+  random?: () => number;
+}
+
+export function messageJob({
+  sql,
+  realmSql,
+  transact,
+  seal,
+  gateways,
+  tried,
+  enqueue,
+  now,
+  retryDelaysSeconds = RETRY_DELAYS,
+  random = Math.random,
+}: MessageJobDeps): Job {
+  type Row = NonNullable<Awaited<ReturnType<typeof store.sendable>>>;
+
+  async function giveUp(
+    realm: string,
+    { id, channel, template_key, user_id }: Row,
+    outcome: store.Outcome,
+  ): Promise<void> {
+    await transact(realm, async (tx) => {
+      const [settled] = await store.recordOutcome(tx.sql, realm, id, outcome);
+      if (!settled) return;
+      const subject = user_id === null ? null : ({ type: 'user', id: user_id, name: null } as const);
+      const data = { message: id, channel, templateKey: template_key, error: outcome.error };
+      tx.record({ type: 'MESSAGE_FAILED', realm, by: bySystem, subject, outcome: 'failure', data });
+    });
+  }
+
+  async function tryOnce(realm: string, row: Row, content: Content, attempt: number): Promise<Sent> {
+    if (row.expires_at <= now()) return { ok: false, words: 'it was not sent while it was of use', again: false };
+    const { pushTokenId, driver, secrets, ...message } = content;
+    const sent = await gateways.send(
+      realm,
+      { ...message, id: row.id, expiresAt: row.expires_at },
+      { channel: row.channel, driver, attempt, secrets },
+    );
+    if (pushTokenId !== undefined && sent.ok) await markUsed(realmSql(realm), realm, pushTokenId, now());
+    if (pushTokenId !== undefined && !sent.ok && sent.gone) await forgetDevice(realmSql(realm), realm, pushTokenId);
+    return sent;
+  }
+
+  /** In how many seconds it is tried again; undefined: no more, or not while it is of use. */
+  function nextTry(
+    { again, afterSeconds = 0 }: Extract<Sent, { ok: false }>,
+    attempt: number,
+    expiresAt: Date,
+  ): number | undefined {
+    const delay = again ? retryDelaysSeconds[attempt - 1] : undefined;
+    if (delay === undefined) return undefined;
+    const seconds = Math.max(delay * (1 - JITTER + 2 * JITTER * random()), afterSeconds);
+    return now().getTime() + seconds * 1000 < expiresAt.getTime() ? seconds : undefined;
+  }
+
+  return job({
+    name: MESSAGE_JOB,
+    schema: MessageJob,
+    // What is thrown is ours (the database went away).
+    maxAttempts: 500,
+    // longer than any driver takes
+    expireSeconds: 90,
+    concurrency: 36,
+    // A gateway that hangs leaves most places to others, those of its realm among them.
+    group: { of: ({ realm, channel }) => `${realm} ${channel}`, concurrency: 6 },
+    async run({ realm, id, attempt }) {
+      const row = await store.sendable(sql, realm, id);
+      if (!row || row.attempts >= attempt || row.status === 'sent' || row.status === 'dead') return;
+      if (!row.content) {
+        await store.drop(realmSql(realm), realm, id);
+        return;
+      }
+      const content = Content.parse(JSON.parse(seal.open(row.content, contentContext(realm, id)).toString()));
+      const sent = await tryOnce(realm, row, content, attempt);
+      const settled = { attempt, error: sent.ok ? null : sent.words, at: now() };
+      if (sent.ok) {
+        const [first] = await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'sent' });
+        if (first) tried(realm, row.channel, 'sent');
+        return;
+      }
+      const startAfterSeconds = nextTry(sent, attempt, row.expires_at);
+      if (startAfterSeconds === undefined) {
+        await giveUp(realm, row, { ...settled, status: 'dead' });
+        return;
+      }
+      // The next try is stored before this one is settled: a death in between repeats this one and loses none.
+      const { channel } = row;
+      await enqueue(sql, MESSAGE_JOB, [{ realm, id, channel, attempt: attempt + 1 }], { startAfterSeconds });
+      const [first] = await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'retrying' });
+      if (first) tried(realm, channel, 'retried');
+    },
+  });
+}

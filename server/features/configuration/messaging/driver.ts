@@ -1,0 +1,101 @@
+// A driver sends one message through one kind of gateway: a small record, listed in server/messaging.ts.
+// Which configuration it takes is contract/message-drivers.ts's.
+import type { z } from 'zod';
+import type { Channel, DriverName } from '../../../contract/message-drivers.ts';
+import { OutboundError } from '../../../http/outbound-connection.ts';
+import { retryAfterMs } from '../../../http/retry-after.ts';
+
+export interface Provider<Config = unknown> {
+  realm: string;
+  id: string;
+  channel: Channel;
+  driver: DriverName;
+  fromAddress: string | null;
+  fromName: string | null;
+  config: Config;
+  secret: string | undefined;
+}
+export interface Outgoing {
+  /** The same at each try. */
+  id: string;
+  /** An e-mail address, a phone number, a device's token. */
+  to: string;
+  subject: string | null;
+  body: string;
+  html: boolean;
+  /** For the app, beside what it shows. */
+  data?: Readonly<Record<string, string>> | undefined;
+  /** What the gateway need not deliver any more. */
+  expiresAt: Date;
+}
+/** `words` are the gateway's own. */
+export type Sent =
+  | { ok: true; words: string }
+  /** `again`: worth another try, not before `afterSeconds`; `gone`: nobody is at this address any more. */
+  | { ok: false; words: string; again: boolean; gone?: boolean; afterSeconds?: number };
+
+export interface MessageDriver {
+  driver: DriverName;
+  send(message: Outgoing, provider: Provider): Promise<Sent>;
+  close?(): void;
+}
+
+/** How long a gateway may take. */
+export const TIMEOUT_MS = 15_000;
+export const MAX_ANSWER_BYTES = 16_384;
+
+/** Declares a driver: what is stored is parsed before it sends, and whatever fails is an answer, which is tried again. */
+export function messageDriver<Config extends z.ZodType>({
+  config: schema,
+  send,
+  ...rest
+}: {
+  driver: DriverName;
+  config: Config;
+  send(message: Outgoing, provider: Provider<z.output<Config>>): Promise<Sent>;
+  close?(): void;
+}): MessageDriver {
+  return {
+    ...rest,
+    async send(message, provider) {
+      try {
+        return await send(message, { ...provider, config: schema.parse(provider.config) });
+      } catch (error) {
+        if (error instanceof OutboundError)
+          return { ok: false, words: error.message, again: error.fault !== 'bad-url' };
+        // Its configuration, key or gateway is none: whoever mends that must read what it was, and the message may wait for it.
+        const words = error instanceof Error ? error.message : 'the driver failed';
+        return { ok: false, words: `${rest.driver} failed: ${words}`, again: true };
+      }
+    },
+  };
+}
+
+const TRY_AGAIN = new Set([408, 425, 429]);
+/** What an HTTP gateway's answer means. @param retryAfter its header of that name */
+export function sentBy(status: number, words: string, retryAfter: string | null = null): Sent {
+  const told = `${status} ${words}`.trim();
+  if (status >= 200 && status < 300) return { ok: true, words: told };
+  const again = status >= 500 || TRY_AGAIN.has(status);
+  return { ok: false, words: told, again, afterSeconds: retryAfterMs(retryAfter) / 1000 };
+}
+
+/** Tokens that a gateway asks for, made anew before they end; a few hundred providers are remembered. */
+export function tokenCache(now: () => Date) {
+  const MOST = 500;
+  const held = new Map<string, { token: Promise<string>; until: number }>();
+  return {
+    of(key: string, seconds: number, make: () => Promise<string>): Promise<string> {
+      const found = held.get(key);
+      if (found && found.until > now().getTime()) return found.token;
+      const token = make();
+      held.delete(key);
+      held.set(key, { token, until: now().getTime() + seconds * 1000 });
+      const [oldest] = held.keys();
+      if (held.size > MOST && oldest !== undefined) held.delete(oldest);
+      token.catch(() => held.delete(key));
+      return token;
+    },
+    forget: (key: string) => void held.delete(key),
+  };
+}

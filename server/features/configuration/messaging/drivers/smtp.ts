@@ -1,0 +1,139 @@
+// E-mail by SMTP: encrypted before anything is said, to an address that the outbound guard permits.
+import { hash } from 'node:crypto';
+import type { SentMessageInfo, Transporter } from 'nodemailer';
+import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js';
+import { z } from 'zod';
+import { SmtpConfig } from '../../../../contract/message-drivers.ts';
+import type { Outbound } from '../../../../http/outbound.ts';
+import { OutboundError } from '../../../../http/outbound-connection.ts';
+import { type MessageDriver, messageDriver, type Provider, type Sent, TIMEOUT_MS } from '../driver.ts';
+import { textOfHtml } from '../text-of-html.ts';
+
+const Address = z.email().max(320);
+const PORTS = { none: 25, starttls: 587, tls: 465 };
+
+/** As many as a realm sends at once. */
+const CONNECTIONS = 6;
+const IDLE_MS = 30_000;
+/** Gateways whose connections are kept between two messages. */
+const MOST_POOLS = 200;
+
+type Config = z.output<typeof SmtpConfig>;
+type Pool = Transporter<SentMessageInfo, SMTPPool.Options>;
+
+/** @param host the server's own, for its greeting and for ids of messages */
+export function smtpDriver({
+  outbound,
+  host: ownHost,
+}: {
+  outbound: Pick<Outbound, 'connect' | 'secureContext'>;
+  host: string;
+}): MessageDriver {
+  const pools = new Map<string, Pool>();
+
+  async function open({ config, secret }: Provider<Config>, key: string): Promise<Pool> {
+    const { createTransport } = (await import('nodemailer')).default;
+    const { host, username, tls = 'starttls' } = config;
+    const port = config.port ?? PORTS[tls];
+    const options: SMTPPool.Options = {
+      pool: true,
+      maxConnections: CONNECTIONS,
+      maxMessages: 100,
+      // Servers close what was idle, at whatever moment. Beyond that the queue decides.
+      maxRequeues: 1,
+      idleTimeout: IDLE_MS,
+      host,
+      port,
+      name: ownHost,
+      secure: tls === 'tls',
+      requireTLS: tls === 'starttls',
+      ignoreTLS: tls === 'none',
+      ...(username !== undefined && { auth: { user: username, pass: secret ?? '' } }),
+      tls: { secureContext: outbound.secureContext(), minVersion: 'TLSv1.2' },
+      getSocket: (_, opened) => {
+        outbound.connect({ host, port, timeoutMs: TIMEOUT_MS }).then(
+          (connection) => opened(null, { connection }),
+          (error: Error) => opened(error, undefined),
+        );
+      },
+      connectionTimeout: TIMEOUT_MS,
+      greetingTimeout: TIMEOUT_MS,
+      socketTimeout: TIMEOUT_MS,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    };
+    const pool = createTransport(options);
+    // Each message is told its own failure.
+    pool.on('error', () => {});
+    // Another may have taken its place.
+    pool.on('clear', () => pools.get(key) === pool && pools.delete(key));
+    return pool;
+  }
+  /** Connections are one provider's, as it is set up now: no other's mail goes over them, nor under a password that was changed. */
+  async function poolOf(provider: Provider<Config>): Promise<Pool> {
+    const { realm, id, config, secret } = provider;
+    const key = hash('sha256', JSON.stringify([realm, id, config, secret]), 'base64');
+    const found = pools.get(key);
+    if (found) return found;
+    const pool = await open(provider, key);
+    const meanwhile = pools.get(key);
+    if (meanwhile) return meanwhile;
+    pools.set(key, pool);
+    const [[oldest, idle] = []] = pools;
+    if (pools.size > MOST_POOLS && oldest !== undefined) {
+      pools.delete(oldest);
+      idle?.close();
+    }
+    return pool;
+  }
+
+  return messageDriver({
+    driver: 'smtp',
+    config: SmtpConfig,
+    async send({ id, to, subject, body, html }, provider) {
+      if (!Address.safeParse(to).success)
+        return { ok: false, words: 'the recipient is no e-mail address', again: false };
+      const { config, fromAddress, fromName } = provider;
+      const { username, replyTo } = config;
+      if (username !== undefined && provider.secret === undefined)
+        return { ok: false, words: 'the provider signs in with a username, and has no secret', again: true };
+      const from = fromAddress ?? (Address.safeParse(username).success ? String(username) : `no-reply@${ownHost}`);
+      const pool = await poolOf(provider);
+      try {
+        const sent: SentMessageInfo = await pool.sendMail({
+          // as objects: no text becomes a list of addresses
+          from: { name: fromName ?? '', address: from },
+          to: { name: '', address: to },
+          ...(replyTo !== undefined && { replyTo: { name: '', address: replyTo } }),
+          subject: subject ?? '',
+          text: html ? textOfHtml(body) : body,
+          ...(html && { html: body }),
+          messageId: `<${id}@${ownHost}>`,
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          // One that says a byte now and then ends with its own connection.
+          signal: AbortSignal.timeout(4 * TIMEOUT_MS),
+        });
+        return { ok: true, words: String(sent.response) };
+      } catch (error) {
+        return failed(error);
+      }
+    },
+    close() {
+      for (const pool of pools.values()) pool.close({ force: true });
+    },
+  });
+}
+
+const Refusal = z.object({
+  code: z.string().optional(),
+  response: z.string().optional(),
+  responseCode: z.number().optional(),
+});
+function failed(error: unknown): Sent {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OutboundError) throw cause;
+  const { code, response, responseCode = 0 } = Refusal.catch({}).parse(error);
+  const words = response ?? (error instanceof Error ? error.message : 'the mail server did not take it');
+  // A sign-in that is refused is a fault of the configuration, which somebody may be mending.
+  const forGood = responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
+  return { ok: false, words, again: !forGood };
+}

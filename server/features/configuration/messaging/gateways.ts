@@ -1,0 +1,114 @@
+// A realm's providers at work: which one sends, through which driver, and what of its words people may read.
+
+import type { z } from 'zod';
+import type { Channel, DriverName } from '../../../contract/message-drivers.ts';
+import type { testMessagingProvider } from '../../../contract/messages.ts';
+import { Problem } from '../../../contract/problem.ts';
+import type { Seal } from '../../../crypto/seal.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Attempts } from '../../../domain/attempts.ts';
+import type { MessageDriver, Outgoing, Provider, Sent } from './driver.ts';
+import { providerSecret } from './providers.ts';
+import { deviceOf } from './push-tokens.ts';
+import * as store from './store.ts';
+
+const MAX_WORDS = 300;
+const FEW_CHARACTERS = 4;
+const TEST_SECONDS = 600;
+
+/** The gateway's own words: bounded, one line, and without what it may have repeated of ours. */
+function wordsFor(words: string, secrets: readonly string[]): string {
+  const hidden = secrets
+    .filter((secret) => secret.length >= FEW_CHARACTERS)
+    .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
+    .sort((a, b) => b.length - a.length)
+    .reduce((text, secret) => text.replaceAll(secret, '***'), words);
+  return hidden
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_WORDS);
+}
+
+export interface GatewaysDeps {
+  sql: Sql;
+  seal: Seal;
+  drivers: readonly MessageDriver[];
+  tests: Pick<Attempts, 'take'>;
+  now: () => Date;
+  newId: () => string;
+}
+
+export function createGateways({ sql, seal, drivers, tests, now, newId }: GatewaysDeps) {
+  const byName = new Map(drivers.map((driver) => [driver.driver, driver]));
+  const secret = providerSecret(seal);
+
+  const opened = (realm: string, row: store.ProviderRow): Provider => ({
+    ...row,
+    realm,
+    secret: row.secret ? secret.open(row.secret, { realm, id: row.id }) : undefined,
+  });
+  async function enabled(realm: string, channel: Channel, driver: DriverName | undefined): Promise<Provider[]> {
+    const rows = await store.enabledProviders(sql, realm, channel);
+    return rows.filter((row) => driver === undefined || row.driver === driver).map((row) => opened(realm, row));
+  }
+  /** One that is named is tried before people's messages go over it: it needn't be enabled. */
+  async function tried(realm: string, channel: Channel, driver: DriverName | undefined): Promise<Provider | undefined> {
+    if (driver === undefined) return (await enabled(realm, channel, undefined))[0];
+    const row = await store.provider(sql, realm, { channel, driver });
+    return row && opened(realm, row);
+  }
+  async function through(provider: Provider, message: Outgoing, secrets: readonly string[]): Promise<Sent> {
+    const sent = await byName.get(provider.driver)?.send(message, provider);
+    if (!sent) return { ok: false, words: `there is no driver ${provider.driver}`, again: false };
+    return { ...sent, words: wordsFor(sent.words, [...secrets, provider.secret ?? '', message.to]) };
+  }
+
+  return {
+    /** Of several providers the tries go round. */
+    async send(
+      realm: string,
+      message: Outgoing,
+      {
+        channel,
+        driver,
+        attempt,
+        secrets,
+      }: { channel: Channel; driver: DriverName | undefined; attempt: number; secrets: readonly string[] },
+    ): Promise<Sent> {
+      const providers = await enabled(realm, channel, driver);
+      const provider = providers[(attempt - 1) % providers.length];
+      if (!provider) return { ok: false, words: `no provider of ${channel} is enabled`, again: true };
+      return through(provider, message, secrets);
+    },
+
+    /** At once, and nothing is stored. @throws Problem `not-found`, `too-many-requests` */
+    async test(
+      realm: string,
+      channel: Channel,
+      { to, driver }: z.output<typeof testMessagingProvider.body>,
+    ): Promise<z.input<typeof testMessagingProvider.response>> {
+      const device = channel === 'PUSH' && UUID.test(to) ? await deviceOf(sql, seal, realm, to) : undefined;
+      const provider = await tried(realm, channel, driver ?? device?.platform);
+      if (!provider)
+        throw new Problem(
+          'not-found',
+          driver === undefined ? `No provider of ${channel} is enabled` : `There is no provider ${channel}/${driver}`,
+        );
+      const retryAfterSeconds = tests.take(realm);
+      if (retryAfterSeconds !== undefined)
+        throw new Problem('too-many-requests', 'Too many tests within a minute', { retryAfterSeconds });
+      const subject = channel === 'SMS' ? null : `Test of ${realm}`;
+      const body = `This is a test message of the realm ${realm}.`;
+      const expiresAt = new Date(now().getTime() + TEST_SECONDS * 1000);
+      const message = { id: newId(), to: device?.token ?? to, subject, body, html: false, expiresAt };
+      const { ok, words } = await through(provider, message, []);
+      return { delivered: ok, driver: provider.driver, answer: words };
+    },
+    close() {
+      for (const driver of drivers) driver.close?.();
+    },
+  };
+}
+export type Gateways = ReturnType<typeof createGateways>;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,0 +1,56 @@
+// How many messages there may be in an hour: to one recipient, asked for by one person to whatever numbers they name, caused from one
+// network address, of a realm. SMS cost money, and somebody's inbox is no weapon. Counted in the database, so for all replicas together. A recipient's count is locked until the
+// transaction ends: one that asks for messages to several does so in the order of their addresses, so that no two wait for each other.
+import type { Channel } from '../../../contract/message-drivers.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import type { Seal } from '../../../crypto/seal.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { network } from '../../../http/network.ts';
+import * as store from './store.ts';
+
+const HOUR_MS = 3_600_000;
+
+type Limits = Pick<
+  RealmSettingsDto,
+  'maxMessagesPerRecipientPerHour' | 'maxMessagesPerAddressPerHour' | 'maxSmsPerHour' | 'maxEmailsPerHour'
+>;
+export interface Counted {
+  channel: Channel;
+  recipient: string;
+  /** Whose account asks for a message to wherever they say; null: nobody's, or it goes where the account says. */
+  requester: string | null;
+  /** null: known people ask, whose network says nothing. */
+  ipAddress: string | null;
+  /** Nobody gets it: the same is counted, but nothing of the realm's. */
+  forNobody: boolean;
+  /** Tells of what was done: nobody keeps it away by having others sent, so it has a count of its own and none of the realm's. */
+  notice: boolean;
+}
+
+export const createLimits = ({ seal, now, newId }: { seal: Seal; now: () => Date; newId: () => string }) => ({
+  /** Takes one message's place; the limit that it is beyond, if it is. */
+  async take(
+    sql: Sql,
+    realm: string,
+    limits: Limits,
+    { channel, recipient, requester, ipAddress, forNobody, notice }: Counted,
+  ): Promise<'recipient' | 'person' | 'address' | 'realm' | undefined> {
+    const digest = (text: string) => seal.digest(text, `message-limit:${realm}`).toString('base64url');
+    const { maxMessagesPerRecipientPerHour: toOne, maxMessagesPerAddressPerHour: fromOne } = limits;
+    const to = `${notice ? 'notice' : 'to'} ${channel} ${digest(recipient.toLowerCase())}`;
+    const bounds: (store.Bound & { of: 'recipient' | 'person' | 'address' })[] = [
+      { of: 'recipient', key: to, most: toOne },
+    ];
+    if (requester !== null) bounds.push({ of: 'person', key: `by ${channel} ${digest(requester)}`, most: toOne });
+    if (ipAddress !== null && !notice)
+      bounds.push({ of: 'address', key: `from ${digest(network(ipAddress))}`, most: fromOne });
+    const hour = new Date(Math.floor(now().getTime() / HOUR_MS) * HOUR_MS);
+    const pool = forNobody ? 'NOBODY' : channel;
+    const { used, ofRealm } = await store.count(sql, realm, bounds, { hour, pool, counts: !notice, newId });
+    const beyond = bounds.find(({ key, most }) => (used.get(key) ?? 0) > most);
+    if (beyond) return beyond.of;
+    const most = { SMS: limits.maxSmsPerHour, EMAIL: limits.maxEmailsPerHour, PUSH: Number.POSITIVE_INFINITY }[channel];
+    return most === 0 || (!notice && !forNobody && ofRealm > most) ? 'realm' : undefined;
+  },
+});
+export type Limiter = ReturnType<typeof createLimits>;

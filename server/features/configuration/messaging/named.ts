@@ -1,0 +1,18 @@
+// Whom a message names, by digests that nobody can compute without the master key: what it says is sealed, and it must be found when
+// they are erased. Specification 4.6.
+import type { Seal } from '../../../crypto/seal.ts';
+
+const CONTEXT = 'message-named';
+const ofAddress = (realm: string, email: string) => `address:${realm}:${email.toLowerCase()}`;
+const ofPerson = (id: string) => `person:${id}`;
+const written = (digest: Buffer): string => digest.toString('base64url');
+
+export const addressDigest = (seal: Seal, realm: string, email: string): string =>
+  written(seal.digest(ofAddress(realm, email), CONTEXT));
+export const personDigest = (seal: Seal, id: string): string => written(seal.digest(ofPerson(id), CONTEXT));
+
+/** All that may stand for them, under whichever key it was written. */
+export const digestsOf = (seal: Seal, realm: string, { id, email }: { id: string; email: string | null }): string[] =>
+  [ofPerson(id), ...(email === null ? [] : [ofAddress(realm, email)])].flatMap((text) =>
+    seal.digests(text, CONTEXT).map(written),
+  );

@@ -1,0 +1,36 @@
+// Tells people by mail that something of their account was changed, in the transaction of the change: whoever didn't do it
+// themselves hears of it. Who has no confirmed address hears nothing.
+import type { By } from '../../../contract/events.ts';
+import type { Tx } from '../../../db/transact.ts';
+import type { Send } from './send.ts';
+import * as store from './store.ts';
+import type { Change } from './words.ts';
+
+export interface Notice {
+  realm: string;
+  by: By;
+  userId: string;
+  what: Change;
+  /** Where it goes, if not to where the person is now: an address that is no longer theirs. */
+  to?: string;
+  /** It stays when the person goes. */
+  outlives?: true;
+}
+
+export const createNotify =
+  ({ send, now }: { send: Send; now: () => Date }) =>
+  async (tx: Tx, { realm, by, userId, what, ...given }: Notice): Promise<void> => {
+    const to = given.to ?? (await store.verifiedEmail(tx.sql, realm, userId));
+    if (to === undefined) return;
+    await send(tx, {
+      realm,
+      by,
+      userId,
+      ...(given.outlives && { outlives: true }),
+      to,
+      templateKey: 'account-changed-email',
+      values: { change: ({ changes }) => changes[what], time: now() },
+      goodForSeconds: 24 * 3600,
+    });
+  };
+export type Notify = ReturnType<typeof createNotify>;

@@ -1,0 +1,231 @@
+// Owns: asking for a message, in the transaction of what it is about: rendered, sealed, counted, and put into the queue.
+// Does not own: sending it (delivery.ts).
+// Implements: specification 2.6; decisions "Messaging". Whoever asks learns nothing of whether anybody gets a message: for nobody,
+// and beyond a limit, the same is done, and the worker throws it away.
+
+import { z } from 'zod';
+import type { By } from '../../../contract/events.ts';
+import { type Channel, DriverName } from '../../../contract/message-drivers.ts';
+import { messages, type TemplateKey } from '../../../contract/message-templates.ts';
+import { addressFault, isSecret } from '../../../contract/secret-placeholders.ts';
+import type { Seal } from '../../../crypto/seal.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Tx } from '../../../db/transact.ts';
+import { createTellOnce } from '../../../domain/told-once.ts';
+import { spokenHere } from '../../../http/spoken.ts';
+import type { SettingsService } from '../settings/service.ts';
+import type { Limiter } from './limits.ts';
+import { addressDigest, personDigest } from './named.ts';
+import { placementFault } from './placement.ts';
+import { devicesOf } from './push-tokens.ts';
+import { type Rendered, render } from './render.ts';
+import * as store from './store.ts';
+import type { Texts } from './texts.ts';
+import { type MessageWords, momentIn, spanIn, wordsIn } from './words.ts';
+
+/** What is sealed: whom it goes to, and what it says. */
+export const Content = z.object({
+  to: z.string(),
+  subject: z.string().nullable(),
+  body: z.string(),
+  html: z.boolean(),
+  /** Of a push message: through which gateway, to which device. */
+  driver: DriverName.optional(),
+  pushTokenId: z.uuid().optional(),
+  /** For the app that gets it, beside what it shows. */
+  data: z.record(z.string(), z.string()).optional(),
+  /** What no gateway's words may repeat: codes, links. */
+  secrets: z.array(z.string()),
+});
+export type Content = z.infer<typeof Content>;
+export const contentContext = (realm: string, id: string): string => `message:${realm}:${id}`;
+
+export interface Request {
+  realm: string;
+  by: By;
+  /** null: there is no such person, which nobody must learn. */
+  userId: string | null;
+  /** Somebody who has no account yet: `to` is theirs all the same. */
+  stranger?: true;
+  /** It stays when the person goes. */
+  outlives?: true;
+  /** Whose account asks for it, to a number or an address that they name; null: nobody's, or to where the account says. */
+  requester?: string | null;
+  /** An administrator asks, who may: no limit of network addresses counts it. */
+  byAdministrator?: true;
+  /** An e-mail address or a phone number; null: there is none. Not for push messages, which go to the person's devices. */
+  to?: string | null;
+  templateKey: TemplateKey;
+  /** Ids of people whom it names beside who gets it: it goes with them. */
+  names?: readonly string[];
+  /** `code`, `link`, …; `ttl` and those of the person are added. What is said in words is said in the message's language. */
+  values: Readonly<Record<string, string | Date | ((words: MessageWords) => string)>>;
+  /** Of a push message: for the app, beside what it shows. */
+  data?: Readonly<Record<string, string>>;
+  /** After this it is of no use any more: `ttl`. */
+  goodForSeconds?: number;
+}
+interface Recipient {
+  to: string;
+  shown: string;
+  driver?: DriverName;
+  pushTokenId?: string;
+}
+interface Words {
+  rendered: Rendered;
+  /** What of it no gateway may repeat. */
+  secrets: string[];
+}
+const HOUR = 3_600;
+
+export interface SendDeps {
+  seal: Seal;
+  settings: Pick<SettingsService, 'of'>;
+  texts: Texts;
+  limits: Limiter;
+  enqueue(sql: Sql, messages: readonly { realm: string; id: string; channel: Channel }[]): Promise<void>;
+  warn: (words: string) => void;
+  now: () => Date;
+  newId: () => string;
+}
+
+/** What was done, told to whom it was done. */
+const NOTICES: ReadonlySet<string> = new Set(['new-device-email', 'account-changed-email']);
+
+export function createSend({ seal, settings, texts, limits, enqueue, warn, now, newId }: SendDeps) {
+  const tellOnce = createTellOnce();
+  async function recipientsOf(
+    sql: Sql,
+    channel: Channel,
+    { realm, userId, stranger, to }: Request,
+  ): Promise<Recipient[]> {
+    if (channel !== 'PUSH') return (userId === null && !stranger) || !to ? [] : [{ to, shown: shortened(to) }];
+    if (userId === null) return [];
+    return (await devicesOf(sql, seal, realm, userId)).map(({ id, platform, token, deviceName }) => ({
+      to: token,
+      shown: deviceName ?? platform,
+      driver: platform,
+      pushTokenId: id,
+    }));
+  }
+
+  /** What it says, in the person's language. */
+  async function wordsOf(
+    sql: Sql,
+    { realm, stranger, to, templateKey, values, goodForSeconds = HOUR }: Request,
+    person: store.PersonRow | undefined,
+  ): Promise<Words> {
+    const wanted = [person?.attributes.locale?.[0], spokenHere()].filter((tag) => tag !== undefined);
+    const text = await texts.of(sql, realm, templateKey, wanted);
+    const fault = text.html ? await placementFault(text.body) : addressFault(text.body);
+    if (fault !== undefined)
+      tellOnce(
+        `Messages of ${templateKey} in realm ${realm} (${text.locale}) lack a value: the template ${fault}`,
+        warn,
+      );
+    const inWords = (value: Request['values'][string]): string => {
+      if (value instanceof Date) return momentIn(text.locale, value);
+      return typeof value === 'string' ? value : value(wordsIn(text.locale));
+    };
+    const said = Object.entries(values).map(([name, value]): [string, string] => [name, inWords(value)]);
+    const ttl = spanIn(text.locale, goodForSeconds);
+    // Names that strangers typed are nobody's yet, and could say anything in a mail to anybody.
+    const whom = person || !stranger || !to ? ofPerson(person) : [['user', to] as const, ['user.email', to] as const];
+    return {
+      rendered: await render(text, new Map([['realm', text.realmName], ['ttl', ttl], ...whom, ...said])),
+      secrets: said.flatMap(([name, value]) => (isSecret(name) ? [value] : [])),
+    };
+  }
+
+  /** @param recipient undefined: the worker throws it away */
+  function rowFor(
+    { realm, userId, templateKey, names = [], data, outlives, goodForSeconds = HOUR }: Request,
+    recipient: Recipient | undefined,
+    { rendered, secrets }: Words,
+    at: Date,
+  ): store.NewMessage {
+    const id = newId();
+    const { channel } = messages[templateKey];
+    const { to = '', shown = '', ...device } = recipient ?? {};
+    const content: Content = { to, ...rendered, ...device, secrets, ...(data && { data }) };
+    const sealed = seal.seal(JSON.stringify(content), contentContext(realm, id));
+    const named = [
+      ...names.map((name) => personDigest(seal, name)),
+      ...(channel === 'EMAIL' ? [addressDigest(seal, realm, to)] : []),
+    ];
+    // What tells of the erasure itself goes out all the same.
+    const goesWithThem = recipient !== undefined && !outlives;
+    return {
+      id,
+      channel,
+      templateKey,
+      userId: goesWithThem ? userId : null,
+      recipient: shown,
+      content: recipient ? sealed : null,
+      named: goesWithThem ? named : [],
+      expiresAt: new Date(at.getTime() + goodForSeconds * 1000),
+    };
+  }
+
+  /** Where nobody sends for the channel, it does nothing. @returns whether anybody gets it, which is for no page to say */
+  return async function send(tx: Tx, request: Request): Promise<boolean> {
+    const { realm, by, userId, templateKey, requester = null, byAdministrator = false } = request;
+    const { channel } = messages[templateKey];
+    const policy = await settings.of(realm);
+    if (!policy || (await store.enabledProviders(tx.sql, realm, channel)).length === 0) return false;
+    const recipients = await recipientsOf(tx.sql, channel, request);
+    const person = await store.person(tx.sql, realm, userId ?? NOBODY);
+    const words = await wordsOf(tx.sql, request, person);
+    const [counted = newId()] = userId !== null && channel === 'PUSH' ? [userId] : recipients.map(({ to }) => to);
+    const beyond = await limits.take(tx.sql, realm, policy, {
+      channel,
+      recipient: counted,
+      requester,
+      ipAddress: byAdministrator ? null : by.ipAddress,
+      forNobody: recipients.length === 0,
+      notice: NOTICES.has(templateKey),
+    });
+    const goesOut = beyond === undefined && recipients.length > 0;
+    const at = now();
+    const rows = (goesOut ? recipients : [undefined]).map((recipient) => rowFor(request, recipient, words, at));
+    await store.insertMessages(tx.sql, realm, rows, at);
+    const ids = rows.map(({ id }) => id);
+    await enqueue(
+      tx.sql,
+      ids.map((id) => ({ realm, id, channel })),
+    );
+    const subject = userId === null ? null : ({ type: 'user', id: userId, name: person?.username ?? null } as const);
+    const data = { channel, templateKey };
+    if (goesOut) tx.record({ type: 'MESSAGE_QUEUED', realm, by, subject, data: { ...data, messages: ids } });
+    else
+      tx.record({
+        type: 'MESSAGE_SUPPRESSED',
+        realm,
+        by,
+        subject,
+        outcome: 'denied',
+        data: { ...data, reason: beyond === undefined ? 'no recipient' : `more than the limit of the ${beyond}` },
+      });
+    return goesOut;
+  };
+}
+export type Send = ReturnType<typeof createSend>;
+
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+function ofPerson(person: store.PersonRow | undefined): [string, string][] {
+  if (!person) return [];
+  const { username, email, first_name: firstName, last_name: lastName, attributes } = person;
+  const own = Object.entries({ username, email, firstName, lastName });
+  return [
+    ['user', firstName ?? username],
+    ...Object.entries(attributes).map(([name, [first = '']]): [string, string] => [`user.${name}`, first]),
+    ...own.map(([name, value]): [string, string] => [`user.${name}`, value ?? '']),
+  ];
+}
+
+/** `ada@example.com` → `a…@example.com`, `+491701234567` → `…67`. */
+export function shortened(to: string): string {
+  const at = to.lastIndexOf('@');
+  return at > 0 ? `${to.slice(0, 1)}…${to.slice(at)}` : `…${to.slice(-2)}`;
+}

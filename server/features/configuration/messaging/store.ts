@@ -1,0 +1,193 @@
+// SQL of messages and of what they are made of. Providers and templates are written by the resource engine.
+import type { Channel, DriverName } from '../../../contract/message-drivers.ts';
+import type { TemplateKey } from '../../../contract/message-templates.ts';
+import { fragment, type Sql } from '../../../db/sql.ts';
+import type { TemplateText } from './built-in-templates.ts';
+
+export interface FoundTemplate extends TemplateText {
+  locale: string;
+}
+/** The enabled one of the first of these locales that has one. */
+export async function template(
+  sql: Sql,
+  realm: string,
+  key: TemplateKey,
+  locales: readonly string[],
+): Promise<FoundTemplate | undefined> {
+  const [row] = await sql<FoundTemplate>`
+    select locale, subject, content as body, html from message_template
+    where realm_id = ${realm} and template_key = ${key} and locale = any(${locales}::text[]) and enabled
+    order by array_position(${locales}::text[], locale) limit 1`;
+  return row;
+}
+
+export interface ProviderRow {
+  id: string;
+  channel: Channel;
+  driver: DriverName;
+  fromAddress: string | null;
+  fromName: string | null;
+  config: unknown;
+  secret: Buffer | null;
+}
+const providerColumns = fragment`id, channel, driver, from_address as "fromAddress", from_name as "fromName", config, secret`;
+/** Those that are enabled, by the names of their drivers. */
+export const enabledProviders = (sql: Sql, realm: string, channel: Channel) => sql<ProviderRow>`
+  select ${providerColumns} from messaging_provider
+  where realm_id = ${realm} and channel = ${channel} and enabled order by driver`;
+/** Enabled or not. */
+export async function provider(
+  sql: Sql,
+  realm: string,
+  { channel, driver }: { channel: Channel; driver: DriverName },
+): Promise<ProviderRow | undefined> {
+  const [row] = await sql<ProviderRow>`
+    select ${providerColumns} from messaging_provider
+    where realm_id = ${realm} and channel = ${channel} and driver = ${driver}`;
+  return row;
+}
+
+export interface MessageRow {
+  id: string;
+  channel: Channel;
+  template_key: TemplateKey;
+  user_id: string | null;
+  recipient: string;
+  status: 'pending' | 'retrying' | 'sent' | 'dead';
+  attempts: number;
+  error: string | null;
+  created_at: Date;
+  last_attempt_at: Date | null;
+  expires_at: Date;
+}
+export interface NewMessage {
+  id: string;
+  channel: Channel;
+  templateKey: TemplateKey;
+  userId: string | null;
+  recipient: string;
+  content: Buffer | null;
+  /** Digests of whom it names. */
+  named: readonly string[];
+  expiresAt: Date;
+}
+export const insertMessages = (sql: Sql, realm: string, rows: readonly NewMessage[], at: Date) => sql`
+  insert into message (realm_id, id, channel, template_key, user_id, recipient, content, named, expires_at, created_at)
+  select ${realm}, x.id, x.channel, x."templateKey", x."userId", x.recipient, decode(x.content, 'hex'), x.named, x."expiresAt", ${at}
+  from jsonb_to_recordset(${JSON.stringify(
+    rows.map((row) => ({ ...row, content: row.content?.toString('hex') ?? null })),
+  )}::jsonb) as x (id uuid, channel text, "templateKey" text, "userId" uuid, recipient text, content text, named text[], "expiresAt" timestamptz)`;
+
+/** Newest first. */
+export const messagesOf = (
+  sql: Sql,
+  realm: string,
+  {
+    after,
+    limit,
+    status,
+    userId,
+  }: { after?: string | undefined; limit: number; status?: string | undefined; userId?: string | undefined },
+) => sql<MessageRow>`
+  select id, channel, template_key, user_id, recipient, status, attempts, error, created_at, last_attempt_at, expires_at
+  from message where realm_id = ${realm} and (${after ?? null}::uuid is null or id < ${after ?? null})
+    and (${status ?? null}::text is null or status = ${status ?? null})
+    and (${userId ?? null}::uuid is null or user_id = ${userId ?? null})
+    and (content is not null or status in ('sent', 'dead'))
+  order by id desc limit ${limit}`;
+
+export async function sendable(sql: Sql, realm: string, id: string) {
+  const [row] = await sql<MessageRow & { content: Buffer | null }>`
+    select id, channel, template_key, user_id, recipient, status, attempts, error, content, created_at, last_attempt_at, expires_at
+    from message where realm_id = ${realm} and id = ${id}`;
+  return row;
+}
+
+export interface Outcome {
+  status: 'retrying' | 'sent' | 'dead';
+  attempt: number;
+  error: string | null;
+  at: Date;
+}
+/** What a message says is kept as long as it may be sent. No row: it is settled already, or gone with whom it names. */
+export const recordOutcome = (sql: Sql, realm: string, id: string, { status, attempt, error, at }: Outcome) => sql`
+  update message set status = ${status}, attempts = ${attempt}, error = ${error}, last_attempt_at = ${at},
+    content = case when ${status} = 'retrying' then content end
+  where realm_id = ${realm} and id = ${id} and attempts < ${attempt} returning id`;
+export const drop = (sql: Sql, realm: string, id: string) =>
+  sql`delete from message where realm_id = ${realm} and id = ${id}`;
+
+/** Of whom so many may come in an hour, at most. */
+export interface Bound {
+  key: string;
+  most: number;
+}
+/** Of the realm's own count. */
+export interface OfRealm {
+  /** NOBODY: a count that bounds nothing, so that a message to nobody costs the same work. */
+  pool: Channel | 'NOBODY';
+  /** Whether this message is one of it. */
+  counts: boolean;
+  newId(): string;
+}
+/**
+ * Counts one more for each key in this hour, and for the realm where none of them is beyond its bound: what one recipient or address
+ * may not have takes nothing from the others. The realm's count is the sum of rows, of which each transaction raises one that nobody
+ * else does: so it waits for none, and whoever holds one waits for no other's (no deadlock of two that ask for several messages).
+ * @returns how many there are with it
+ */
+export async function count(
+  sql: Sql,
+  realm: string,
+  bounds: readonly Bound[],
+  { hour, pool, counts, newId }: OfRealm & { hour: Date },
+): Promise<{ used: Map<string, number>; ofRealm: number }> {
+  const rows = await sql<{ key: string | null; used: number }>`
+    with bound as (
+      select key, most from unnest(${bounds.map(({ key }) => key)}::text[], ${bounds.map(({ most }) => most)}::int[]) as b (key, most)
+    ), more as (
+      insert into message_count (realm_id, key, hour, used) select ${realm}, key, ${hour}, 1 from bound order by key
+      on conflict (realm_id, key, hour) do update set used = message_count.used + 1
+      returning key, used
+    ), counted as (
+      select where ${counts} and not exists (select from more join bound using (key) where used > most)
+    ), free as (
+      select part from realm_message_count
+      where realm_id = ${realm} and channel = ${pool} and hour = ${hour} and exists (select from counted)
+      limit 1 for update skip locked
+    ), raised as (
+      update realm_message_count set used = used + 1
+      where realm_id = ${realm} and channel = ${pool} and hour = ${hour} and part = (select part from free)
+      returning 1
+    ), begun as (
+      insert into realm_message_count (realm_id, channel, hour, part, used)
+      select ${realm}, ${pool}, ${hour}, ${newId()}, 1 from counted where not exists (select from free)
+      returning 1
+    )
+    select key, used from more
+    union all
+    select null, (select count(*) from raised)::int + (select count(*) from begun)::int + coalesce((
+      select sum(used) from realm_message_count where realm_id = ${realm} and channel = ${pool} and hour = ${hour}), 0)::int`;
+  const used = new Map(rows.map((row) => [row.key ?? '', row.used]));
+  return { used, ofRealm: used.get('') ?? 0 };
+}
+
+export interface PersonRow {
+  username: string;
+  email: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  attributes: Record<string, string[]>;
+}
+export async function person(sql: Sql, realm: string, userId: string): Promise<PersonRow | undefined> {
+  const [row] = await sql<PersonRow>`
+    select username, email, first_name, last_name, attributes from realm_user where realm_id = ${realm} and id = ${userId}`;
+  return row;
+}
+
+export const verifiedEmail = async (sql: Sql, realm: string, userId: string): Promise<string | undefined> =>
+  (
+    await sql<{ email: string }>`
+      select email from realm_user
+      where realm_id = ${realm} and id = ${userId} and email_verified and email is not null`
+  )[0]?.email;

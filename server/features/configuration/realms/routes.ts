@@ -1,0 +1,52 @@
+// Binds the routes of contract/realms.ts; the two of adoption are features/operations/transfer's.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import {
+  createRealm,
+  deleteRealm,
+  getEndpoints,
+  getFormerRealm,
+  getRealm,
+  getRealmHealth,
+  listRealms,
+} from '../../../contract/realms.ts';
+import { principalOf } from '../../../domain/principal.ts';
+import { bind } from '../../../http/bind.ts';
+import { names } from '../../../http/etag.ts';
+import { decodeCursor, page } from '../../../http/paging.ts';
+import { endpointsOf } from '../../../http/realm-endpoints.ts';
+import type { RealmHealthOf } from './health.ts';
+import type { Realms } from './service.ts';
+
+export interface RealmRoutesDeps {
+  realms: Realms;
+  health: RealmHealthOf;
+  issuer(realm: string): Promise<string>;
+  baseUrl: string;
+}
+
+export function realmRoutes(app: FastifyInstance, { realms, health, issuer, baseUrl }: RealmRoutesDeps): void {
+  bind(app, listRealms, async ({ query, request, reply }) => {
+    const principal = principalOf(request);
+    const { tag, total } = await realms.digest(principal);
+    const etag = `"${tag}"`;
+    void reply.header('etag', etag).header('x-total-count', String(total));
+    const known = request.headers['if-none-match'];
+    if (known !== undefined && names(known, etag)) return [];
+    const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
+    const rows = await realms.list(principal, { after, limit: query.limit });
+    return page({ request, reply }, rows, query.limit, (row) => [row.realm]);
+  });
+  const asked = ({ ip, method, url: path }: FastifyRequest) => ({ ip, method, path });
+  bind(app, createRealm, ({ body, request }) => realms.createAs(principalOf(request), body, asked(request)));
+  bind(app, getFormerRealm, ({ params, request }) => realms.former(principalOf(request), params.name, asked(request)));
+  bind(app, getRealm, ({ params }) => realms.get(params.realm));
+  bind(app, deleteRealm, async ({ by, params, expect }) => {
+    await realms.remove(by, params.realm, expect);
+    return undefined;
+  });
+  bind(app, getEndpoints, async ({ params: { realm } }) => ({
+    issuer: await issuer(realm),
+    ...endpointsOf(baseUrl, realm),
+  }));
+  bind(app, getRealmHealth, ({ params }) => health(params.realm));
+}

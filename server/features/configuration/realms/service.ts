@@ -1,0 +1,165 @@
+// Owns: realms as such: the list with its revisions, creation with the seeds of every feature, deletion.
+// Does not own: what a realm holds (each feature), import and adoption (features/operations/transfer), health (health.ts).
+// Implements: decisions "Realms", "Import, export, plan" (revision list with ETag); specification 1.
+import { type By, bySystem } from '../../../contract/events.ts';
+import { Problem } from '../../../contract/problem.ts';
+import { type Adoption, MASTER, type Realm, type RealmSummary } from '../../../contract/realms.ts';
+import { createRealmCache } from '../../../db/cache.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import { byPrincipal, type Principal } from '../../../domain/principal.ts';
+import type { Expect } from '../../../http/etag.ts';
+import { issuerOf } from '../../../http/own-addresses.ts';
+import type { AdminSurface } from '../../operations/admin-access/surface.ts';
+import type { RealmSeed } from './seed.ts';
+import * as store from './store.ts';
+
+export interface RealmsDeps {
+  sql: Sql;
+  transact: Transact;
+  baseUrl: string;
+  now: () => Date;
+  /** In order; a seed may use what those before it have made. */
+  seeds: readonly RealmSeed[];
+  /** Audits a refused creation. */
+  denied: AdminSurface['denied'];
+  /** Tells this process's caches that a realm is gone; other processes hear it by NOTIFY. */
+  gone(realm: string): void;
+}
+
+/** The request that is audited where it is refused. */
+interface AuditedRequest {
+  ip: string;
+  method: string;
+  path: string;
+}
+
+/** Of a realm with very many users. */
+const REMOVAL_MS = 900_000;
+
+const toSummary = (row: store.RealmRow): RealmSummary => ({
+  realm: row.realm_id,
+  displayName: row.display_name ?? row.realm_id,
+  revision: row.revision,
+});
+
+/** The realms that a principal may read. */
+function visibleTo({ permissions }: Principal): store.Visible {
+  const reads = [...permissions].filter(([, held]) => held.has('realm:read')).map(([realm]) => realm);
+  return reads.includes('*') ? 'all' : reads;
+}
+
+export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone }: RealmsDeps) {
+  const cache = createRealmCache({
+    now,
+    load: async (realm) => (await store.read(sql, realm)) !== undefined,
+  });
+
+  const toWire = (row: store.RealmRow): Realm => ({
+    ...toSummary(row),
+    issuer: issuerOf(baseUrl, { realmId: row.realm_id, issuer: row.issuer }),
+    createdAt: row.created_at.getTime(),
+  });
+  const missing = (realm: string) => new Problem('not-found', `There is no realm ${realm}`);
+
+  /** Inserts the realm and what every feature seeds; the import engine creates realms with it, too. */
+  async function seedInto(tx: Tx, by: By, realm: string, displayName?: string, createdBy = ''): Promise<Realm> {
+    const row = await store.insert(tx.sql, { realm, displayName, createdBy, at: now() });
+    if (!row) throw new Problem('name-taken', `There is a realm ${realm} already`);
+    for (const seed of seeds) await seed(tx, realm, by);
+    tx.record({
+      type: 'REALM_CREATED',
+      realm,
+      by,
+      subject: { type: 'realm', id: realm, name: realm },
+      data: { displayName: displayName ?? realm, ...(createdBy === '' ? {} : { manager: createdBy }) },
+    });
+    // The event raises the revision, so the fresh realm's is one more than the row's.
+    return toWire({ ...row, revision: row.revision + 1 });
+  }
+
+  const create = (by: By, { realm, displayName }: { realm: string; displayName?: string | undefined }) =>
+    transact(realm, (tx) => seedInto(tx, by, realm, displayName));
+
+  /** @throws Problem where the principal lacks `realm:create`, which stands with `*` alone */
+  async function maker(principal: Principal, { ip, method, path }: AuditedRequest): Promise<By> {
+    const by = byPrincipal(principal, ip);
+    if (principal.permissions.get('*')?.has('realm:create')) return by;
+    await denied({ realm: principal.realm, by, permission: 'realm:create', method, path });
+    throw new Problem('forbidden', 'This needs the permission realm:create over every realm');
+  }
+
+  return {
+    drop: cache.drop,
+    seedInto,
+    renameMakers: store.renameMakers,
+    create,
+
+    /** As an administrator asks for it. */
+    createAs: async (
+      principal: Principal,
+      wanted: { realm: string; displayName?: string | undefined },
+      asked: AuditedRequest,
+    ): Promise<Realm> => create(await maker(principal, asked), wanted),
+
+    /** Whose a deleted realm was: for who may make it again. */
+    async former(principal: Principal, realm: string, asked: AuditedRequest): Promise<Adoption> {
+      await maker(principal, asked);
+      const row = await store.readFormer(sql, realm);
+      if (!row) throw new Problem('not-found', `No realm ${realm} was deleted`);
+      return { managers: row.adoption, createdBy: row.created_by };
+    },
+
+    /** Makes the realm that always exists, where it doesn't yet. */
+    async ensureMaster(): Promise<boolean> {
+      if (await store.read(sql, MASTER)) return false;
+      await create(bySystem, { realm: MASTER });
+      return true;
+    },
+
+    /** Cached. */
+    exists: (realm: string): Promise<boolean> => cache.get(realm, ''),
+
+    /** Those of `names` that exist, in one query. */
+    async existing(names: readonly string[]): Promise<Set<string>> {
+      return new Set((await store.existing(sql, names)).map((row) => row.realm_id));
+    },
+
+    async get(realm: string): Promise<Realm> {
+      const row = await store.read(sql, realm);
+      if (!row) throw missing(realm);
+      return toWire(row);
+    },
+
+    /** What `list` would answer, as one tag: it changes when any visible realm does. */
+    digest: (principal: Principal) => store.digest(sql, visibleTo(principal)),
+
+    /** By name; one row more than `limit` where there are more. */
+    async list(principal: Principal, page: { after: string; limit: number }): Promise<RealmSummary[]> {
+      const rows = await store.list(sql, visibleTo(principal), { ...page, limit: page.limit + 1 });
+      return rows.map(toSummary);
+    },
+
+    /** The realm with everything in it, its audit log too; what remains is REALM_DELETED in the log of master. */
+    async remove(by: By, realm: string, expect: Expect): Promise<void> {
+      if (realm === MASTER) throw new Problem('realm-protected', 'The realm master always exists');
+      const removal = async (tx: Tx): Promise<void> => {
+        const row = await store.lock(tx.sql, realm);
+        if (!row) throw missing(realm);
+        expect(toWire(row));
+        await store.remove(tx.sql, realm);
+        tx.record({
+          type: 'REALM_DELETED',
+          realm: MASTER,
+          by,
+          subject: { type: 'realm', id: realm, name: realm },
+          data: { revision: row.revision },
+        });
+      };
+      await transact(realm, removal, { longestMs: REMOVAL_MS });
+      cache.drop(realm);
+      gone(realm);
+    },
+  };
+}
+export type Realms = ReturnType<typeof createRealms>;

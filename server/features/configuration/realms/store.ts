@@ -1,0 +1,112 @@
+// SQL of the realm table. A realm's id is its name.
+import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
+import { forgetRealm } from '../../../events/log.ts';
+
+export interface RealmRow {
+  realm_id: string;
+  revision: number;
+  /** null: never set. */
+  display_name: string | null;
+  issuer: string | null;
+  created_at: Date;
+}
+const columns = fragment`
+  realm_id, revision, settings ->> 'displayName' as display_name, settings ->> 'issuer' as issuer, created_at`;
+
+/** Which realms somebody may see: all, or those named. */
+export type Visible = 'all' | readonly string[];
+const within = (visible: Visible): Fragment =>
+  visible === 'all' ? fragment`true` : fragment`realm_id = any(${visible}::text[])`;
+
+/** One digest over every visible realm and its revision, and how many there are. */
+export async function digest(sql: Sql, visible: Visible): Promise<{ tag: string; total: number }> {
+  const [row] = await sql<{ tag: string; total: number }>`
+    select md5(coalesce(string_agg(realm_id || ':' || revision, ',' order by realm_id), '')) as tag,
+      count(*)::int as total
+    from realm where ${within(visible)}`;
+  return row ?? { tag: '', total: 0 };
+}
+
+export const list = (sql: Sql, visible: Visible, { after, limit }: { after: string; limit: number }) => sql<RealmRow>`
+  select ${columns} from realm where ${within(visible)} and realm_id > ${after} order by realm_id limit ${limit}`;
+
+export async function read(sql: Sql, realm: string): Promise<RealmRow | undefined> {
+  const [row] = await sql<RealmRow>`select ${columns} from realm where realm_id = ${realm}`;
+  return row;
+}
+
+export async function lock(sql: Sql, realm: string): Promise<RealmRow | undefined> {
+  const [row] = await sql<RealmRow>`select ${columns} from realm where realm_id = ${realm} for update`;
+  return row;
+}
+
+/** Those of `realms` that exist. */
+export const existing = (sql: Sql, realms: readonly string[]) => sql<{ realm_id: string }>`
+  select realm_id from realm where realm_id = any(${realms}::text[])`;
+
+/**
+ * undefined: the name is taken. Events of a realm that bore the name before are not the new one's; its revisions are, so
+ * that no revision means both.
+ */
+export async function insert(
+  sql: Sql,
+  row: { realm: string; displayName: string | undefined; createdBy: string; at: Date },
+): Promise<RealmRow | undefined> {
+  const settings = row.displayName === undefined ? {} : { displayName: row.displayName };
+  const [inserted] = await sql<RealmRow>`
+    insert into realm (realm_id, revision, settings, created_by, created_at)
+    values (${row.realm}, coalesce((select revision + 1 from former_realm where name = ${row.realm}), 1),
+      ${JSON.stringify(settings)}::jsonb, ${row.createdBy}, ${row.at})
+    on conflict do nothing returning ${columns}`;
+  if (inserted) await forgetRealm(sql, row.realm);
+  return inserted;
+}
+
+/** Everything in the realm, its audit log, and what administrators of master were granted over it. */
+export async function remove(sql: Sql, realm: string): Promise<void> {
+  await forgetRealm(sql, realm);
+  await sql`delete from admin_grant where target_realm = ${realm}`;
+  await sql`
+    insert into former_realm (name, revision, created_by, adoption)
+    select realm_id, revision, created_by, adoption from realm where realm_id = ${realm}
+    on conflict (name) do update set revision = excluded.revision, created_by = excluded.created_by,
+      adoption = excluded.adoption`;
+  // It keeps the roles that it names, also while both go with their realm.
+  await sql`delete from application where realm_id = ${realm}`;
+  await sql`delete from realm where realm_id = ${realm}`;
+  await sql`select pg_notify('realm_changed', ${realm})`;
+}
+
+/** undefined: no realm of this name was ever deleted. */
+export async function readFormer(
+  sql: Sql,
+  realm: string,
+): Promise<{ created_by: string; adoption: string[] } | undefined> {
+  const [row] = await sql<{ created_by: string; adoption: string[] }>`
+    select created_by, adoption from former_realm where name = ${realm}`;
+  return row;
+}
+
+/** Who made these realms, there or deleted, and who may adopt them, under another name. */
+export async function renameMakers(
+  sql: Sql,
+  { from, to }: { from: string; to: string },
+  names: readonly string[],
+): Promise<void> {
+  await sql`
+    update realm set
+      created_by = case when created_by = ${from} or starts_with(created_by, ${from}::text || '/')
+        then ${to}::text || substr(created_by, length(${from}::text) + 1) else created_by end,
+      adoption = array(select case when one = ${from} or starts_with(one, ${from}::text || '/')
+        then ${to}::text || substr(one, length(${from}::text) + 1) else one end
+        from unnest(adoption) with ordinality as listed (one, at) order by at)
+    where realm_id = any(${names}::text[])`;
+  await sql`
+    update former_realm set
+      created_by = case when created_by = ${from} or starts_with(created_by, ${from}::text || '/')
+        then ${to}::text || substr(created_by, length(${from}::text) + 1) else created_by end,
+      adoption = array(select case when one = ${from} or starts_with(one, ${from}::text || '/')
+        then ${to}::text || substr(one, length(${from}::text) + 1) else one end
+        from unnest(adoption) with ordinality as listed (one, at) order by at)
+    where name = any(${names}::text[])`;
+}

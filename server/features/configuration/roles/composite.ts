@@ -1,0 +1,72 @@
+// A composite in its one form, for what is stored, answered and compared; and which roles would contain themselves. Pure.
+// Decisions "Role".
+import { Composite } from '../../../contract/roles.ts';
+import { clientRoleKey } from '../../../resource/items.ts';
+import type { Fields, Item, Reference } from '../../../resource/part.ts';
+
+interface CanonicalComposite {
+  roles: string[];
+  clientRoles: Record<string, string[]>;
+}
+const sorted = (names: readonly string[] = []): string[] => [...new Set(names)].sort();
+
+/** Both halves said, names sorted and without doubles; a client without roles is left out. */
+export const canonical = ({ roles, clientRoles }: Composite): CanonicalComposite => ({
+  roles: sorted(roles),
+  clientRoles: Object.fromEntries(
+    Object.entries(clientRoles ?? {})
+      .filter(([, names]) => names.length > 0)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([clientId, names]) => [clientId, sorted(names)]),
+  ),
+});
+
+/** What the fields of a role say that it contains. */
+export const compositeOf = ({ composite }: Fields): Composite => {
+  const parsed = Composite.safeParse(composite);
+  return parsed.success ? parsed.data : {};
+};
+
+export function refersTo({ fields }: Pick<Item, 'fields'>): Reference[] {
+  const { roles = [], clientRoles = {} } = compositeOf(fields);
+  return [
+    ...roles.map((key) => ({ kind: 'role', key, path: 'composite.roles' })),
+    ...Object.entries(clientRoles).flatMap(([clientId, names]) =>
+      names.map((role) => ({
+        kind: 'clientRole',
+        key: clientRoleKey(clientId, role),
+        path: `composite.clientRoles.${clientId}`,
+      })),
+    ),
+  ];
+}
+
+type Ties = ReadonlyMap<string, readonly string[]>;
+
+/** Roles that would contain themselves, given what each contains. */
+export function inCircles(children: Ties): Set<string> {
+  const parents = new Map<string, string[]>();
+  for (const [role, inside] of children)
+    for (const child of inside) {
+      const known = parents.get(child);
+      if (known) known.push(role);
+      else parents.set(child, [role]);
+    }
+  // What ends somewhere is in no circle, nor is what begins nowhere in one.
+  const endless = withoutEnds(new Set([...children.keys(), ...parents.keys()]), children, parents);
+  return withoutEnds(endless, parents, children);
+}
+
+function withoutEnds(roles: Set<string>, onward: Ties, back: Ties): Set<string> {
+  const ways = new Map([...roles].map((role) => [role, (onward.get(role) ?? []).filter((to) => roles.has(to)).length]));
+  const ends = [...roles].filter((role) => ways.get(role) === 0);
+  for (const end of ends) {
+    roles.delete(end);
+    for (const from of back.get(end) ?? []) {
+      const left = (ways.get(from) ?? 0) - 1;
+      ways.set(from, left);
+      if (left === 0 && roles.has(from)) ends.push(from);
+    }
+  }
+  return roles;
+}

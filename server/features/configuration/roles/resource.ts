@@ -1,0 +1,94 @@
+// Owns: realm roles and roles of clients, which a role may contain (composites), which every new user gets (default).
+// Does not own: who holds a role (users, groups, clients), admin roles (admin-access).
+// Implements: decisions "Role"; specification 2.10, 4.10.
+import { Role, roleRoutes } from '../../../contract/roles.ts';
+import { fragment, type Sql } from '../../../db/sql.ts';
+import { rolesOfRow, tieRoles } from '../../../domain/role-ties.ts';
+import { clientRoleKey, splitClientRoleKey } from '../../../resource/items.ts';
+import type { Saved } from '../../../resource/part.ts';
+import { type Resource, resource } from '../../../resource/resource.ts';
+import { circles, lockComposites } from './circles.ts';
+import { canonical, compositeOf, refersTo } from './composite.ts';
+
+const TIES = { table: 'role_composite', owner: 'role_id', role: 'child_id' } as const;
+const contained = rolesOfRow(TIES);
+
+const columns = {
+  description: 'text',
+  default: { type: 'boolean', name: 'is_default' },
+  attributes: 'jsonb',
+} as const;
+const composite = {
+  sql: fragment`jsonb_build_object('roles', to_jsonb(${contained.roles}), 'clientRoles', ${contained.clientRoles})`,
+  fromRow: (found: unknown) => canonical(Object(found)),
+};
+
+const link = (sql: Sql, realm: string, saved: readonly Saved[]) =>
+  tieRoles(
+    sql,
+    realm,
+    TIES,
+    saved
+      .filter(({ changed }) => changed.includes('composite'))
+      .map(({ id, before, fields }) => ({ id, existed: before !== undefined, ...canonical(compositeOf(fields)) })),
+  );
+
+const common = {
+  wire: Role,
+  fresh: () => ({ description: null, default: false, attributes: {}, composite: canonical({}) }),
+  canonical: (fields) =>
+    fields.composite === undefined ? fields : { ...fields, composite: canonical(compositeOf(fields)) },
+  search: ['name', 'description'],
+  hold: async (sql, realm, items) => {
+    if (items.some((item) => refersTo(item).length > 0)) await lockComposites(sql, realm);
+  },
+  link,
+  renames: {},
+} satisfies Partial<Parameters<typeof resource>[0]>;
+
+/** For holders of a role; without it they would be for everybody, so the database keeps it too. */
+const applicationsOf = (sql: Sql, realm: string, removed: readonly string[]) =>
+  sql<{ kind: string; key: string; on: string; field: string }>`
+    select 'application' as kind, a.name as key, r.name as on, 'roles' as field from role r
+    join application_role ar on ar.realm_id = r.realm_id and ar.role_id = r.id
+    join application a on a.realm_id = ar.realm_id and a.id = ar.application_id
+    where r.realm_id = ${realm} and r.client is null and r.name = any(${removed}::text[])`;
+
+export const createRoleResource = ({ now }: { now: () => Date }): Resource =>
+  resource(
+    {
+      ...common,
+      section: 'roles',
+      routes: roleRoutes,
+      table: { name: 'role', columns, elsewhere: { composite }, only: fragment`and t.client is null` },
+      references: refersTo,
+      whole: (sql, realm, changes) => circles(sql, realm, changes, 'role'),
+      dependents: applicationsOf,
+    },
+    { now },
+  );
+
+export const createClientRoleResource = ({ now }: { now: () => Date }): Resource =>
+  resource(
+    {
+      ...common,
+      section: 'clientRoles',
+      table: {
+        name: 'role',
+        columns,
+        elsewhere: { composite },
+        only: fragment`and t.client is not null`,
+        under: { column: 'client', table: 'client', key: 'client_id' },
+      },
+      keyOf: async (_, __, input, before) => {
+        const was = before && splitClientRoleKey(before.key);
+        return clientRoleKey(String(input.clientId ?? was?.clientId), String(input.name ?? was?.role));
+      },
+      references: (item) => [
+        { kind: 'client', key: splitClientRoleKey(item.key).clientId, path: '' },
+        ...refersTo(item),
+      ],
+      whole: (sql, realm, changes) => circles(sql, realm, changes, 'clientRole'),
+    },
+    { now },
+  );

@@ -1,0 +1,126 @@
+// What a service provider's metadata says, as fields of a SAML client. Pure. SAML 2.0 Metadata §2; decisions "SAML client".
+import { type FieldError, Problem } from '../../../contract/problem.ts';
+import { METADATA, PROTOCOL, SIGNATURES } from '../../../domain/saml-names.ts';
+import type { Fields } from '../../../resource/part.ts';
+import { METADATA as LIMITS, parseDocument, type Xml, XmlError } from '../../../xml/document.ts';
+import { readSigned } from '../../../xml/signature.ts';
+import { pem } from './certificates.ts';
+
+const UI = 'urn:oasis:names:tc:SAML:metadata:ui';
+const BINDINGS = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-';
+const NAME_ID = /^urn:oasis:names:tc:SAML:(?:1\.1|2\.0):nameid-format:(persistent|transient|emailAddress|unspecified)$/;
+
+export interface Read {
+  entityId: string;
+  /** What it calls itself. */
+  name: string | undefined;
+  fields: Fields;
+}
+
+/**
+ * @param path of the request's field that holds the metadata, or its address
+ * @throws Problem `invalid-request`
+ */
+export function readMetadata(
+  source: string | Buffer,
+  { path, entityId, certificate, now }: { path: string; entityId?: string; certificate?: string | null; now: Date },
+): Read {
+  try {
+    const document = parseDocument(source, LIMITS);
+    const root = certificate ? readSigned(document, [certificate]) : document.xml;
+    return readEntity(chosen(root, entityId, now));
+  } catch (error) {
+    if (!(error instanceof XmlError)) throw error;
+    throw faulty({ path, message: error.message });
+  }
+}
+
+export const faulty = (...errors: FieldError[]): Problem => new Problem('invalid-request', undefined, { errors });
+
+const of = (xml: Xml, name: string, namespace = METADATA): Xml[] =>
+  xml.children.filter((child) => child.name === name && child.namespace === namespace);
+const flag = (value: string | undefined): boolean => value === 'true' || value === '1';
+
+/** The one that is a service provider by SAML 2.0, or the one that is asked for. */
+function chosen(root: Xml, entityId: string | undefined, now: Date): { entity: Xml; provider: Xml } {
+  const found = entitiesOf(root, now).flatMap((entity) =>
+    of(entity, 'SPSSODescriptor')
+      .filter(({ attributes }) => attributes.protocolSupportEnumeration?.split(/\s+/).includes(PROTOCOL))
+      .map((provider) => ({ entity, provider })),
+  );
+  const wanted = found.filter(({ entity }) => entityId === undefined || entity.attributes.entityID === entityId);
+  const [one, another] = wanted;
+  if (!one)
+    throw new XmlError(
+      entityId === undefined
+        ? 'The metadata describes no SAML 2.0 service provider'
+        : `The metadata describes no SAML 2.0 service provider ${entityId}`,
+    );
+  if (another) throw new XmlError('The metadata describes several service providers: say which by entityId');
+  refusePast(one.provider, now);
+  return one;
+}
+
+function entitiesOf(xml: Xml, now: Date): Xml[] {
+  if (xml.namespace !== METADATA) return [];
+  if (xml.name === 'EntityDescriptor' || xml.name === 'EntitiesDescriptor') refusePast(xml, now);
+  if (xml.name === 'EntityDescriptor') return [xml];
+  return xml.name === 'EntitiesDescriptor' ? xml.children.flatMap((child) => entitiesOf(child, now)) : [];
+}
+
+function refusePast({ attributes: { validUntil } }: Xml, now: Date): void {
+  if (validUntil === undefined) return;
+  const until = Date.parse(validUntil);
+  if (!(until > now.getTime())) throw new XmlError(`The metadata was valid until ${validUntil}`);
+}
+
+function readEntity({ entity, provider }: { entity: Xml; provider: Xml }): Read {
+  const services = (name: string) =>
+    of(provider, name).flatMap(({ attributes: { Binding = '', Location = '', ...rest } }) =>
+      Binding === `${BINDINGS}POST` || Binding === `${BINDINGS}Redirect`
+        ? [{ url: Location.trim(), binding: Binding.slice(BINDINGS.length), rest }]
+        : [],
+    );
+  const consumers = services('AssertionConsumerService').filter(({ binding }) => binding === 'POST');
+  if (consumers.length === 0) throw new XmlError('The service provider takes no assertions by POST');
+  const first = consumers.find(({ rest }) => flag(rest.isDefault)) ?? consumers.find(({ rest }) => !rest.isDefault);
+  const format = of(provider, 'NameIDFormat').flatMap(({ text }) => NAME_ID.exec(text.trim())?.[1] ?? [])[0];
+  const [encryption] = certificatesFor(provider, 'encryption');
+  const { AuthnRequestsSigned: signs, WantAssertionsSigned: wantsSigned } = provider.attributes;
+  return {
+    entityId: entity.attributes.entityID ?? '',
+    name: nameOf(provider),
+    fields: {
+      assertionConsumerServices: consumers.map((one) => ({
+        url: one.url,
+        binding: one.binding,
+        ...(/^\d{1,5}$/.test(one.rest.index ?? '') && { index: Number(one.rest.index) }),
+        default: one === (first ?? consumers[0]),
+      })),
+      singleLogoutServices: services('SingleLogoutService').map(({ url, binding }) => ({ url, binding })),
+      ...(format !== undefined && { nameIdFormat: format }),
+      signingCertificates: certificatesFor(provider, 'signing'),
+      encryptionCertificate: encryption ?? null,
+      ...(signs !== undefined && { requireSignedRequests: flag(signs) }),
+      ...(wantsSigned !== undefined && flag(wantsSigned) && { signAssertions: true }),
+    },
+  };
+}
+
+/** A key without a use is for both. */
+const certificatesFor = (provider: Xml, use: string): string[] =>
+  of(provider, 'KeyDescriptor')
+    .filter(({ attributes }) => attributes.use === undefined || attributes.use === use)
+    .flatMap((key) => of(key, 'KeyInfo', SIGNATURES))
+    .flatMap((info) => of(info, 'X509Data', SIGNATURES))
+    .flatMap((data) => of(data, 'X509Certificate', SIGNATURES))
+    .map(({ text }) => pem(text));
+
+/** In English, where it has several. */
+function nameOf(provider: Xml): string | undefined {
+  const names = of(provider, 'Extensions')
+    .flatMap((extensions) => of(extensions, 'UIInfo', UI))
+    .flatMap((info) => of(info, 'DisplayName', UI));
+  const text = (names.find(({ language }) => language === 'en') ?? names[0])?.text.replaceAll(/\s+/g, ' ').trim();
+  return text ? text.slice(0, 255) : undefined;
+}

@@ -1,0 +1,40 @@
+// Owns: where people and groups are provisioned to, as administrators keep it, and how it stands.
+// Does not own: its fields and routes (contract/scim-targets.ts), sending them there (features/operations/scim/provision.ts).
+// Implements: specification 2.10, 4.10; decisions "SCIM target".
+import { scimTargets } from '../../../contract/scim-targets.ts';
+import { fragment } from '../../../db/sql.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
+
+const status = fragment`(
+  select jsonb_build_object('inStep', l.in_step, 'waiting', l.waiting, 'failed', l.failed, 'lastError', s.last_error,
+    'lastRunAt', (extract(epoch from s.last_run_at) * 1000)::bigint)
+  from scim_target_state s cross join lateral (
+    select count(*) filter (where due_at is null) as in_step, count(*) filter (where due_at is not null and attempts = 0) as waiting,
+      count(*) filter (where due_at is not null and attempts > 0) as failed
+    from scim_link where realm_id = s.realm_id and target_id = s.target_id
+  ) l where s.realm_id = t.realm_id and s.target_id = t.id)`;
+
+export const scimTargetsResource = (deps: ResourceDeps) =>
+  declaredResource(
+    scimTargets,
+    {
+      table: {
+        columns: {
+          url: 'text',
+          enabled: 'boolean',
+          users: 'boolean',
+          groups: 'boolean',
+          filter: 'text',
+          mappings: 'jsonb',
+        },
+        facts: { status },
+      },
+      fresh: () => ({ enabled: true, users: true, groups: true, filter: null, mappings: {} }),
+      sentTo: ({ fields: { url } }) => ({ url }),
+      needs: ({ save: { enabled, users, groups } }) =>
+        enabled === true ? [...(users ? ['users:read'] : []), ...(groups ? ['groups:read'] : [])] : [],
+      // The address stays out of the audit log: a token may stand in it.
+      detail: ({ enabled, users, groups }) => ({ enabled, users, groups }),
+    },
+    deps,
+  );

@@ -1,0 +1,93 @@
+// The realm document's `realm` (each setting an object of its own) and `resourceIndicators`. Specification 2.3, 2.10.
+import { sections } from '../../../contract/sections.ts';
+import { freshSettings, type RealmSettingsDto, ResourceIndicator, settingNames } from '../../../contract/settings.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { anothersResource, isAnothers } from '../../../http/own-addresses.ts';
+import { join, parsing } from '../../../resource/items.ts';
+import type { Batch, Existing, Item, RealmPart, Saved } from '../../../resource/part.ts';
+import { accountLendingFields, settingsFaults, settingsOf } from './rules.ts';
+import { mergeSettings, readSettings, refuseTakenIssuer } from './store.ts';
+
+const events = { create: 'SETTINGS_UPDATED', update: 'SETTINGS_UPDATED', delete: 'SETTINGS_UPDATED' } as const;
+
+async function settingsIn(sql: Sql, realm: string): Promise<RealmSettingsDto> {
+  return settingsOf(realm, (await readSettings(sql, realm)) ?? {});
+}
+
+/** @param baseUrl for the rules of `issuer` */
+export function createSettingsPart({ baseUrl }: { baseUrl: string }): RealmPart {
+  return {
+    section: 'realm',
+    kind: 'settings',
+    area: 'settings',
+    list: false,
+    fieldwise: true,
+    // `realmId` of an older export is read and ignored
+    parse: parsing(sections.realm.document, ({ realmId: _, ...fields }, path) =>
+      Object.entries(fields).map(([key, value]): Item => ({ key, fields: { value }, path: join(path, key) })),
+    ),
+    print: (objects) => Object.fromEntries(objects.map(({ key, fields }) => [key, fields.value])),
+    fresh: (realm, key) => ({ value: new Map<string, unknown>(Object.entries(freshSettings(realm))).get(key) }),
+    async read(sql, realm) {
+      const current = new Map<string, unknown>(Object.entries(await settingsIn(sql, realm)));
+      return new Map(settingNames.map((key): [string, Existing] => [key, { fields: { value: current.get(key) } }]));
+    },
+    references: ({ key, fields }) =>
+      key === 'browserFlow' ? [{ kind: 'flow', key: String(fields.value), path: '' }] : [],
+    async whole(sql, realm, changes) {
+      const changed = changes.filter(({ kind }) => kind === 'settings');
+      if (changed.length === 0) return [];
+      const patch = Object.fromEntries(changed.map(({ key, fields }) => [key, fields.value]));
+      const wanted = settingsOf(realm, { ...(await settingsIn(sql, realm)), ...patch });
+      const faults = settingsFaults(wanted, { baseUrl, changed: Object.keys(patch) });
+      if (faults.length === 0) await refuseTakenIssuer(sql, realm, patch.issuer, 'realm.issuer');
+      return faults.map((fault) => ({ ...fault, path: join('realm', fault.path) }));
+    },
+    async lendsAccounts(sql, realm, changes) {
+      const before = await settingsIn(sql, realm);
+      const patch = Object.fromEntries(changes.map(({ key, save }) => [key, save.value]));
+      return accountLendingFields(before, { ...before, ...patch }).map((field) => join('realm', field));
+    },
+    async write(sql, realm, { update }) {
+      const patch = Object.fromEntries(update.map(({ key, fields }) => [key, fields.value]));
+      await mergeSettings(sql, realm, patch);
+    },
+    events,
+  };
+}
+
+async function indicators(sql: Sql, realm: string): Promise<string[]> {
+  return (await settingsIn(sql, realm)).resourceIndicators;
+}
+
+const INDICATOR = 'resourceIndicator';
+
+/** RFC 8707's allow-list: each address belongs to the manager that added it. */
+export const createResourceIndicatorsPart = ({ baseUrl }: { baseUrl: string }): RealmPart => ({
+  section: 'resourceIndicators',
+  kind: INDICATOR,
+  area: 'settings',
+  list: true,
+  parse: parsing(ResourceIndicator, (key, path) => [{ key, fields: {}, path }]),
+  print: (objects) => objects.map(({ key }) => key),
+  fresh: () => ({}),
+  async read(sql, realm, keys) {
+    const wanted = keys && new Set(keys);
+    const all = (await indicators(sql, realm)).filter((key) => !wanted || wanted.has(key));
+    return new Map(all.map((key): [string, Existing] => [key, { fields: {} }]));
+  },
+  whole: async (_, realm, changes) =>
+    changes
+      .filter(
+        ({ kind, action, key }) => kind === INDICATOR && action === 'create' && isAnothers(key, { baseUrl, realm }),
+      )
+      .map(({ key, path }) => ({ path, message: anothersResource(key) })),
+  async write(sql: Sql, realm: string, { create, remove }: Batch) {
+    const gone = new Set(remove);
+    const kept = (await indicators(sql, realm)).filter((key) => !gone.has(key));
+    const list = [...new Set([...kept, ...create.map((s: Saved) => s.key)])].sort();
+    await mergeSettings(sql, realm, { resourceIndicators: list });
+  },
+  subject: (_, __, realm) => ({ type: 'realm', id: realm, name: realm }),
+  events,
+});

@@ -1,0 +1,118 @@
+// What settings must hold together, beyond each field's own schema; pure. The import engine asks the same questions.
+// Decisions "Reading and writing"; specification 2.3.
+import { isDeepStrictEqual } from 'node:util';
+import { HIDES, hides, loopbackHosts } from '../../../contract/names.ts';
+import type { FieldError } from '../../../contract/problem.ts';
+import { freshSettings, type RealmSettingsDto, type SettingsInput } from '../../../contract/settings.ts';
+import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
+import { anothersResource, isAnothers, type RealmAt } from '../../../http/own-addresses.ts';
+
+/** What is stored: only what was set. */
+export type StoredSettings = Partial<Omit<RealmSettingsDto, 'realmId'>>;
+
+/** All settings of a realm: what was set, over a fresh realm's values. */
+export const settingsOf = (realm: string, stored: StoredSettings): RealmSettingsDto => ({
+  realmId: realm,
+  ...freshSettings(realm),
+  resourceIndicators: [],
+  ...stored,
+});
+
+export interface SettingsChange {
+  /** The settings as they would be. */
+  wanted: RealmSettingsDto;
+  /** What differs: these fields are to be stored. */
+  patch: StoredSettings;
+  changes: { field: string; from: unknown; to: unknown }[];
+}
+
+/** A field that is left out keeps its value; one that equals it is no change. */
+export function changeOf(current: RealmSettingsDto, input: SettingsInput): SettingsChange {
+  const { realmId: _, ...fields } = input;
+  const before = new Map<string, unknown>(Object.entries(current));
+  const differing = Object.entries(fields).filter(
+    ([field, to]) => to !== undefined && !isDeepStrictEqual(before.get(field), to),
+  );
+  const patch: StoredSettings = Object.fromEntries(differing);
+  const changes = differing.map(([field, to]) => ({ field, from: before.get(field) ?? null, to }));
+  return { wanted: { ...current, ...patch }, patch, changes };
+}
+
+const OPENNESS = { closed: 0, token: 1, open: 2 } as const;
+/** Whether a list of hosts, which means any host where it is empty, takes a host that it did not take before. */
+const takesMore = (before: readonly string[], hosts: readonly string[]): boolean =>
+  before.length > 0 && (hosts.length === 0 || hosts.some((host) => !before.includes(host)));
+
+/** Fields by which more clients can register themselves with the scope `account` than before. */
+export function accountLendingFields(before: RealmSettingsDto, wanted: RealmSettingsDto): string[] {
+  if (!wanted.clientRegistrationScopes.includes(ACCOUNT_SCOPE)) return [];
+  const lists = ['clientRegistrationRedirectHosts', 'clientIdMetadataHosts'] as const;
+  return [
+    ...(before.clientRegistrationScopes.includes(ACCOUNT_SCOPE) ? [] : ['clientRegistrationScopes']),
+    ...(OPENNESS[wanted.clientRegistration] > OPENNESS[before.clientRegistration] ? ['clientRegistration'] : []),
+    ...(wanted.clientIdMetadataDocuments && !before.clientIdMetadataDocuments ? ['clientIdMetadataDocuments'] : []),
+    ...lists.filter((list) => takesMore(before[list], wanted[list])),
+  ];
+}
+
+/** Every field of `changed` that contradicts another; a contradiction that was there before blames nobody. */
+export function settingsFaults(
+  wanted: RealmSettingsDto,
+  { baseUrl, changed }: { baseUrl: string; changed: readonly string[] },
+): FieldError[] {
+  const faults: FieldError[] = [];
+  const refuse = (message: string, ...fields: (keyof RealmSettingsDto)[]) => {
+    for (const path of fields) if (changed.includes(path)) faults.push({ path, message });
+  };
+  const { riskMediumThreshold: medium, riskHighThreshold: high, issuer } = wanted;
+  if (medium > high)
+    refuse(
+      `riskMediumThreshold (${medium}) must not exceed riskHighThreshold (${high})`,
+      'riskMediumThreshold',
+      'riskHighThreshold',
+    );
+  if (hides(wanted.displayName)) refuse(HIDES, 'displayName');
+  if (!wanted.supportedLocales.includes(wanted.defaultLocale))
+    refuse(
+      `defaultLocale (${wanted.defaultLocale}) must be one of supportedLocales`,
+      'defaultLocale',
+      'supportedLocales',
+    );
+  for (const list of ['supportedLocales', 'resourceIndicators', 'passwordBlocklist'] as const)
+    if (new Set(wanted[list]).size < wanted[list].length) refuse('names one thing twice', list);
+  if (wanted.customCss !== null && closesMore(wanted.customCss))
+    refuse('closes a brace that it did not open: it stands in a layer of its own', 'customCss');
+  if (wanted.subjectStrategy === 'attribute' && wanted.subjectAttribute === null)
+    refuse('subjectStrategy attribute needs subjectAttribute', 'subjectStrategy', 'subjectAttribute');
+  const at = { baseUrl, realm: wanted.realmId };
+  const against = issuer === null ? undefined : againstIssuer(issuer, at);
+  if (against !== undefined) refuse(against, 'issuer');
+  for (const resource of wanted.resourceIndicators)
+    if (isAnothers(resource, at)) refuse(anothersResource(resource), 'resourceIndicators');
+  return faults;
+}
+
+/** Whether a closing brace is too many, which would end what the CSS is put into. */
+function closesMore(css: string): boolean {
+  const plain = css.replaceAll(
+    /\/\*[\s\S]*?(?:\*\/|$)|\\[\s\S]|"(?:\\[\s\S]|[^"\\\n])*["\n]?|'(?:\\[\s\S]|[^'\\\n])*['\n]?/g,
+    '',
+  );
+  let open = 0;
+  return [...plain.matchAll(/[{}]/g)].some(([brace]) => {
+    open += brace === '{' ? 1 : -1;
+    return open < 0;
+  });
+}
+
+/** What is wrong with it. Discovery 1.0 §3, RFC 8414 §3.3: it is https, for itself, and belongs to one authorization server. */
+function againstIssuer(issuer: string, at: RealmAt): string | undefined {
+  const { href, protocol, hostname, username, password } = new URL(issuer);
+  if (/[?#]/.test(issuer)) return 'must have neither query nor fragment';
+  // Else `{base_url}/realms/mine/../other` would be another realm's issuer to whoever resolves it.
+  if ((href !== issuer && href !== `${issuer}/`) || username !== '' || password !== '')
+    return 'must be written as a URL parser writes it: lower-case host, no default port, no . or .. in its path';
+  if (protocol !== 'https:' && !loopbackHosts.has(hostname))
+    return 'must be https; http is for a loopback address alone';
+  return isAnothers(issuer, at) ? 'is this server’s, and not this realm’s own' : undefined;
+}

@@ -1,0 +1,96 @@
+// Owns: a realm's settings object: reading, replacing, and the cached view that every other feature reads.
+// Does not own: what a setting does (sessions, risk, tokens, …), nor the realm's row (features/configuration/realms).
+// Implements: specification 2.3, 4.2; decisions "Reading and writing" (PUT /settings).
+import { type FieldError, Problem, unknownName } from '../../../contract/problem.ts';
+import type { RealmSettingsDto, SettingsInput } from '../../../contract/settings.ts';
+import { createRealmCache } from '../../../db/cache.ts';
+import { constraintOf } from '../../../db/error-code.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact } from '../../../db/transact.ts';
+import { SUBJECT_TAKEN } from '../../../domain/subjects.ts';
+import type { Expect } from '../../../http/etag.ts';
+import { issuerOf } from '../../../http/own-addresses.ts';
+import type { Author } from '../../../resource/api.ts';
+import { refuseLending } from '../../../resource/rights.ts';
+import { accountLendingFields, changeOf, type StoredSettings, settingsFaults, settingsOf } from './rules.ts';
+import * as store from './store.ts';
+
+export interface SettingsDeps {
+  sql: Sql;
+  transact: Transact;
+  baseUrl: string;
+  now: () => Date;
+}
+
+const SERIALIZATION_FAILURE = '40001';
+
+export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
+  async function read(on: Sql, realm: string): Promise<RealmSettingsDto | undefined> {
+    const stored = await store.readSettings(on, realm);
+    return stored && settingsOf(realm, stored);
+  }
+  const cache = createRealmCache({ now, load: (realm) => read(sql, realm) });
+
+  const invalid = (faults: FieldError[]) =>
+    new Problem('invalid-request', faults.map((f) => `${f.path}: ${f.message}`).join('; '), { errors: faults });
+  const noRealm = (realm: string) => new Problem('not-found', `There is no realm ${realm}`);
+
+  return {
+    drop: cache.drop,
+
+    /** Cached; undefined: there is no such realm. */
+    of: (realm: string): Promise<RealmSettingsDto | undefined> => cache.get(realm, ''),
+
+    /** The `iss` of the realm's tokens. */
+    async issuer(realm: string): Promise<string> {
+      const settings = await cache.get(realm, '');
+      if (!settings) throw noRealm(realm);
+      return issuerOf(baseUrl, settings);
+    },
+
+    async get(realm: string): Promise<RealmSettingsDto> {
+      const settings = await read(sql, realm);
+      if (!settings) throw noRealm(realm);
+      return settings;
+    },
+
+    /** A field that is left out keeps its value; what changes nothing writes nothing. */
+    put: ({ principal, by }: Author, realm: string, input: SettingsInput, expect: Expect): Promise<RealmSettingsDto> =>
+      transact(realm, async (tx) => {
+        const asked = (before: StoredSettings | undefined) => {
+          if (!before) throw noRealm(realm);
+          const current = settingsOf(realm, before);
+          expect(current);
+          return { current, ...changeOf(current, input) };
+        };
+        const first = asked(await store.readSettings(tx.sql, realm));
+        if (first.changes.length === 0) return first.current;
+
+        const { current, wanted, patch, changes } = asked(await store.lockSettings(tx.sql, realm));
+        const faults = settingsFaults(wanted, { baseUrl, changed: changes.map((c) => c.field) });
+        if (patch.browserFlow !== undefined && !(await store.flowExists(tx.sql, realm, patch.browserFlow)))
+          faults.push(unknownName('browserFlow', 'flow', patch.browserFlow));
+        if (faults.length > 0) throw invalid(faults);
+        refuseLending(principal, realm, accountLendingFields(current, wanted));
+        await store.refuseTakenIssuer(tx.sql, realm, patch.issuer, 'issuer');
+        // Somebody else wrote the very same meanwhile: run again, find nothing to change and write nothing.
+        if (changes.length === 0) throw Object.assign(new Error('settled meanwhile'), { code: SERIALIZATION_FAILURE });
+        await store.mergeSettings(tx.sql, realm, patch);
+        tx.record({
+          type: 'SETTINGS_UPDATED',
+          realm,
+          by,
+          subject: { type: 'realm', id: realm, name: realm },
+          data: { fields: changes.map((c) => c.field), changes },
+        });
+        return wanted;
+      }).catch((error: unknown) => {
+        const constraint = constraintOf(error);
+        if (constraint === store.ISSUER_TAKEN) throw store.issuerTaken('issuer');
+        throw constraint === SUBJECT_TAKEN
+          ? invalid([{ path: 'subjectAttribute', message: 'is the same of two people, or the name of a client' }])
+          : error;
+      }),
+  };
+}
+export type SettingsService = ReturnType<typeof createSettings>;

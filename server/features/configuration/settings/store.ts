@@ -1,0 +1,57 @@
+// SQL of realm.settings. Only what was set is there; rules.ts puts it over a fresh realm's values.
+
+import { Problem } from '../../../contract/problem.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { StoredSettings } from './rules.ts';
+
+export async function readSettings(sql: Sql, realm: string): Promise<StoredSettings | undefined> {
+  const [row] = await sql<{ settings: StoredSettings }>`select settings from realm where realm_id = ${realm}`;
+  return row?.settings;
+}
+
+/** The same, and nobody else writes them until the transaction ends. */
+export async function lockSettings(sql: Sql, realm: string): Promise<StoredSettings | undefined> {
+  const [row] = await sql<{ settings: StoredSettings }>`
+    select settings from realm where realm_id = ${realm} for no key update`;
+  return row?.settings;
+}
+
+export async function mergeSettings(sql: Sql, realm: string, patch: StoredSettings): Promise<void> {
+  const json = JSON.stringify(patch);
+  await sql`
+    update realm set settings = settings || ${json}::jsonb,
+      own_issuer = case when ${json}::jsonb ? 'issuer' then rtrim(${json}::jsonb ->> 'issuer', '/') else own_issuer end
+    where realm_id = ${realm}`;
+}
+
+/** @returns whether the realm was bound to another flow */
+export async function bindFlow(sql: Sql, realm: string, alias: string): Promise<boolean> {
+  const bound = await sql`
+    update realm set settings = settings || jsonb_build_object('browserFlow', ${alias}::text)
+    where realm_id = ${realm} and settings ->> 'browserFlow' <> ${alias} returning realm_id`;
+  return bound.length > 0;
+}
+
+/** The constraint that keeps two realms from one issuer, whoever is quicker. */
+export const ISSUER_TAKEN = 'realm_own_issuer';
+/** Whose it is, is not for everybody to know. */
+export const issuerTaken = (path: string): Problem =>
+  new Problem('name-taken', 'Another realm has this issuer', { errors: [{ path, message: 'is another realm’s' }] });
+
+/** @throws Problem `name-taken` */
+export async function refuseTakenIssuer(sql: Sql, realm: string, issuer: unknown, path: string): Promise<void> {
+  if (typeof issuer !== 'string') return;
+  const [other] = await sql`select from realm where own_issuer = rtrim(${issuer}, '/') and realm_id <> ${realm}`;
+  if (other) throw issuerTaken(path);
+  const [client] = await sql`
+    select from client where realm_id = ${realm} and client_id in (rtrim(${issuer}, '/'), rtrim(${issuer}, '/') || '/')`;
+  if (client)
+    throw new Problem('name-taken', 'A client of this realm has that name', {
+      errors: [{ path, message: 'is the clientId of a client' }],
+    });
+}
+
+export async function flowExists(sql: Sql, realm: string, alias: string): Promise<boolean> {
+  const [row] = await sql`select from flow where realm_id = ${realm} and alias = ${alias}`;
+  return row !== undefined;
+}

@@ -1,0 +1,151 @@
+// Sends deliveries: signs the stored bytes, posts them through the outbound guard, decides on the next try.
+// Safe to repeat: an attempt with a recorded outcome ends at once. Specification 6.2; decisions "Webhooks".
+import { z } from 'zod';
+import type { Seal } from '../../../crypto/seal.ts';
+import type { RealmSql } from '../../../db/realm-share.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Outbound } from '../../../http/outbound.ts';
+import { OutboundError } from '../../../http/outbound-connection.ts';
+import { type Job, job } from '../../../jobs/job.ts';
+import type { EnqueueOptions } from '../../../jobs/queue.ts';
+import { createConcurrencyLimit } from '../../../schedule/concurrency-limit.ts';
+import { webhookSecret } from './resource.ts';
+import { signedHeaders } from './signature.ts';
+import * as store from './store.ts';
+
+export const DELIVERY_JOB = 'webhook-delivery';
+
+const DeliveryJob = z.object({
+  realm: z.string(),
+  webhookId: z.uuid(),
+  id: z.uuid(),
+  /** The number of this try, over the delivery's whole life. */
+  attempt: z.int().default(1),
+  /** Tries before it was sent again by hand; the schedule starts anew after them. */
+  done: z.int().default(0),
+});
+export type DeliveryJob = z.input<typeof DeliveryJob>;
+
+const MINUTE = 60;
+const HOUR = 3_600;
+/** Ten tries over a day: 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 3 h, 7 h, 12 h; each a fifth shorter or longer. */
+export const RETRY_DELAYS: readonly number[] = [
+  5,
+  30,
+  2 * MINUTE,
+  10 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  3 * HOUR,
+  7 * HOUR,
+  12 * HOUR,
+];
+const JITTER = 0.2;
+const TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_ERROR_LENGTH = 500;
+/** Sends under way in each process: a realm whose receivers hang leaves most places to others, a receiver most of its realm's. */
+const PLACES = { all: 20, realm: 8, receiver: 2 };
+
+export interface DeliveryDeps {
+  sql: Sql;
+  realmSql: RealmSql;
+  seal: Seal;
+  outbound: Pick<Outbound, 'fetch'>;
+  now(): Date;
+  enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
+  retryDelaysSeconds?: readonly number[];
+  /** What a receiver has to answer in. */
+  timeoutMs?: number;
+  /** 0 to 1, for the jitter. */
+  random?(): number;
+  /** Told of each delivery that its receiver never took. */
+  gaveUp?(realm: string): void;
+}
+
+export function deliveryJob({
+  sql,
+  realmSql,
+  seal,
+  outbound,
+  now,
+  enqueue,
+  retryDelaysSeconds = RETRY_DELAYS,
+  timeoutMs = TIMEOUT_MS,
+  random = Math.random,
+  gaveUp,
+}: DeliveryDeps): Job {
+  async function send(realm: string, id: string, delivery: store.Sendable) {
+    const body = Buffer.from(delivery.body);
+    const secret = delivery.secret && webhookSecret(seal).open(delivery.secret, { realm, id: delivery.webhook_id });
+    const headers = signedHeaders({
+      secret: secret ?? undefined,
+      deliveryId: id,
+      eventType: delivery.event_type,
+      at: now(),
+      body,
+    });
+    try {
+      const { status } = await outbound.fetch(delivery.url, {
+        method: 'POST',
+        headers,
+        body,
+        timeoutMs,
+        maxBytes: MAX_ANSWER_BYTES,
+        excess: 'cut',
+      });
+      return { responseStatus: status, error: errorOf(status) };
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      return { responseStatus: null, error: error.message.slice(0, MAX_ERROR_LENGTH) };
+    }
+  }
+
+  const limited = createConcurrencyLimit({ perKey: PLACES.realm, now });
+
+  return job({
+    name: DELIVERY_JOB,
+    schema: DeliveryJob,
+    // What is thrown is ours (the database went away): it must not cost an event, so it is tried for two days.
+    maxAttempts: 500,
+    // Soon after a send times out: what a killed process held is sent again.
+    expireSeconds: 15,
+    concurrency: PLACES.all,
+    group: { of: ({ realm, webhookId }) => `${realm}/${webhookId}`, concurrency: PLACES.receiver },
+    async run({ realm, webhookId, id, attempt, done }) {
+      const delivery = await store.sendable(sql, realm, id);
+      if (!delivery || delivery.attempts >= attempt) return;
+      const off = !delivery.enabled && delivery.event_type !== 'WEBHOOK_TEST';
+      const outcome = off
+        ? { result: { responseStatus: null, error: 'the webhook is disabled' } }
+        : await limited(realm, () => send(realm, id, delivery));
+      if ('retryAfterSeconds' in outcome) {
+        const startAfterSeconds = outcome.retryAfterSeconds * (1 + JITTER * random());
+        await enqueue(sql, DELIVERY_JOB, [{ realm, webhookId, id, attempt, done }], { startAfterSeconds });
+        return;
+      }
+      const answer = outcome.result;
+      const settled = { ...answer, attempt, at: now() };
+      if (answer.error === null) {
+        await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'succeeded' });
+        return;
+      }
+      const delay = off ? undefined : retryDelaysSeconds[attempt - 1 - done];
+      // The next try is stored before this one is settled: a death in between repeats this one and loses none.
+      if (delay !== undefined) {
+        const startAfterSeconds = delay * (1 - JITTER + 2 * JITTER * random());
+        await enqueue(sql, DELIVERY_JOB, [{ realm, webhookId, id, attempt: attempt + 1, done }], { startAfterSeconds });
+      }
+      await store.recordOutcome(realmSql(realm), realm, id, {
+        ...settled,
+        status: delay === undefined ? 'dead' : 'retrying',
+      });
+      if (delay === undefined && !off) gaveUp?.(realm);
+    },
+  });
+}
+
+function errorOf(status: number): string | null {
+  if (status >= 200 && status < 300) return null;
+  return status >= 300 && status < 400 ? `answered ${status}; redirects are not followed` : `answered ${status}`;
+}

@@ -1,0 +1,16 @@
+// Binds the routes of contract/webhooks.ts that are beside the subscription's own.
+import type { FastifyInstance } from 'fastify';
+import * as api from '../../../contract/webhooks.ts';
+import { bind } from '../../../http/bind.ts';
+import { cursorId, page } from '../../../http/paging.ts';
+import type { Webhooks } from './service.ts';
+
+export function deliveryRoutes(app: FastifyInstance, webhooks: Webhooks): void {
+  bind(app, api.listDeliveries, async ({ params, query, request, reply }) => {
+    const after = cursorId(query.cursor);
+    const rows = await webhooks.deliveries(params.realm, params.id, after, query.limit + 1);
+    return page({ request, reply }, rows, query.limit, (d) => [d.eventId]);
+  });
+  bind(app, api.redeliver, ({ by, params }) => webhooks.redeliver(by, params.realm, params.id, params.deliveryId));
+  bind(app, api.testWebhook, ({ by, params }) => webhooks.test(by, params.realm, params.id));
+}

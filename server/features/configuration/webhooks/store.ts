@@ -1,0 +1,89 @@
+// SQL of deliveries; subscriptions are resource.ts's.
+import type { Sql } from '../../../db/sql.ts';
+
+export interface Named {
+  id: string;
+  name: string;
+}
+export interface DeliveryRow {
+  id: string;
+  webhook_id: string;
+  event_id: string;
+  event_type: string;
+  status: 'pending' | 'succeeded' | 'retrying' | 'dead';
+  attempts: number;
+  response_status: number | null;
+  error: string | null;
+  created_at: Date;
+  last_attempt_at: Date | null;
+}
+
+export async function named(sql: Sql, realm: string, id: string): Promise<Named | undefined> {
+  const [row] = await sql<Named>`select id, name from webhook where realm_id = ${realm} and id = ${id}`;
+  return row;
+}
+
+/** Newest first; `after` is the event id of the last one shown. */
+export const deliveries = (
+  sql: Sql,
+  realm: string,
+  webhookId: string,
+  after: string | undefined,
+  limit: number,
+) => sql<DeliveryRow>`
+  select id, webhook_id, event_id, event_type, status, attempts, response_status, error, created_at, last_attempt_at
+  from webhook_delivery
+  where realm_id = ${realm} and webhook_id = ${webhookId} and (${after ?? null}::uuid is null or event_id < ${after ?? null})
+  order by event_id desc limit ${limit}`;
+
+export async function deliveryOf(sql: Sql, realm: string, webhookId: string, eventId: string) {
+  const [row] = await sql<DeliveryRow>`
+    select id, webhook_id, event_id, event_type, status, attempts, response_status, error, created_at, last_attempt_at
+    from webhook_delivery where realm_id = ${realm} and webhook_id = ${webhookId} and event_id = ${eventId}`;
+  return row;
+}
+
+/** Makes a delivery pending again, whatever became of it. */
+export async function reopen(sql: Sql, realm: string, webhookId: string, id: string) {
+  const [row] = await sql<DeliveryRow>`
+    update webhook_delivery set status = 'pending'
+    where realm_id = ${realm} and webhook_id = ${webhookId} and id = ${id}
+    returning id, webhook_id, event_id, event_type, status, attempts, response_status, error, created_at, last_attempt_at`;
+  return row;
+}
+
+/** What is sent where: a delivery with its subscription as it stands now. */
+export interface Sendable {
+  body: string;
+  event_type: string;
+  attempts: number;
+  webhook_id: string;
+  url: string;
+  secret: Buffer | null;
+  enabled: boolean;
+}
+export async function sendable(sql: Sql, realm: string, id: string): Promise<Sendable | undefined> {
+  const [row] = await sql<Sendable>`
+    select d.body, d.event_type, d.attempts, d.webhook_id, w.url, w.secret, w.enabled
+    from webhook_delivery d join webhook w on w.realm_id = d.realm_id and w.id = d.webhook_id
+    where d.realm_id = ${realm} and d.id = ${id}`;
+  return row;
+}
+
+export interface Outcome {
+  status: 'succeeded' | 'retrying' | 'dead';
+  attempt: number;
+  responseStatus: number | null;
+  error: string | null;
+  at: Date;
+}
+/** An attempt that ended late never hides what a later one wrote. */
+export const recordOutcome = (
+  sql: Sql,
+  realm: string,
+  id: string,
+  { status, attempt, responseStatus, error, at }: Outcome,
+) => sql`
+  update webhook_delivery set status = ${status}, attempts = ${attempt}, response_status = ${responseStatus},
+    error = ${error}, last_attempt_at = ${at}
+  where realm_id = ${realm} and id = ${id} and attempts < ${attempt}`;

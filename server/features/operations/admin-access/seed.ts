@@ -1,0 +1,16 @@
+// The built-in admin roles that each realm has.
+import { builtInAdminRoles } from '../../../contract/permissions.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Tx } from '../../../db/transact.ts';
+import { putBuiltInRoles } from './store.ts';
+
+const roles = Object.entries(builtInAdminRoles).map(([name, permissions]) => ({
+  name,
+  permissions: permissions.join(','),
+}));
+
+/** Makes the roles, and gives those of older releases today's permissions. */
+export const refreshAdminRoles = (sql: Sql, realms: readonly string[]): Promise<void> =>
+  putBuiltInRoles(sql, realms, roles);
+
+export const seedAdminRoles = async ({ sql }: Tx, realm: string): Promise<void> => refreshAdminRoles(sql, [realm]);

@@ -1,0 +1,306 @@
+// Owns: who calls the admin API (cookie or bearer), what they hold, and whether they hold what they would give or take over.
+// Does not own: the check of a route's permission (features/operations/admin-access/surface.ts), passwords (credentials), tokens' signatures (tokens).
+// Implements: specification 5; decisions "Admin authentication", "Rights".
+import { z } from 'zod';
+import { ADMIN_API_CLAIM, ADMIN_CLI } from '../../../contract/admin-access.ts';
+import { PERSON_CLAIM } from '../../../contract/claims.ts';
+import type { By } from '../../../contract/events.ts';
+import { permissions as known, type Permission } from '../../../contract/permissions.ts';
+import { MASTER } from '../../../contract/realms.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { sha256 } from '../../../crypto/tokens.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Tx } from '../../../db/transact.ts';
+import { type Factors, SECOND_FACTOR } from '../../../domain/factors.ts';
+import { personOf } from '../../../domain/person.ts';
+import { ADMIN_MAX_MS, type Limited, may, type Principal, permissionsIn, reachOf } from '../../../domain/principal.ts';
+import { isReached } from '../../../domain/reach.ts';
+import { cutoffsOf } from '../../../domain/session.ts';
+import { isPersons, type Subjects } from '../../../domain/subjects.ts';
+import { adminAudience } from '../../../http/own-addresses.ts';
+import type { PresentedToken } from '../../../http/presented-token.ts';
+import type { SignIns } from '../../authentication/sign-in/service.ts';
+import type { HeldGrant } from './store.ts';
+import * as store from './store.ts';
+
+export const ADMIN_IDLE_MS = 30 * 60_000;
+/** How stale `last_seen_at` may get, so that not every request writes. */
+const TOUCH_MS = 60_000;
+
+/** What the token verifier gives of an access token. */
+export interface TokenVerifier {
+  present(
+    realm: string,
+    token: PresentedToken,
+    options: { audience: string },
+  ): Promise<Readonly<Record<string, unknown>> | undefined>;
+}
+
+export interface Target {
+  userId?: string;
+  userIds?: readonly string[];
+  clientUuid?: string;
+  /** Names of admin roles of the realm, to be given over that realm. */
+  adminRoles?: readonly string[];
+}
+
+export interface Caller {
+  principal: Principal;
+  /** Since their sign-in the rules have come to ask for more: until they have proven it they may do nothing. */
+  moreToProve: boolean;
+}
+
+/** What such a token says; without `sid` (offline access) it outlives its session, and is none. */
+const PersonsToken = z.object({
+  client_id: z.literal(ADMIN_CLI),
+  sub: z.string(),
+  [PERSON_CLAIM]: z.string().optional(),
+  sid: z.guid(),
+  gid: z.guid(),
+  auth_time: z.number(),
+  acr: z.coerce.number(),
+  amr: z.array(z.string()),
+  exp: z.number(),
+});
+
+/** Of header and payload, unverified: what leads to the realm that may have made the token. */
+const Said = z.tuple([z.object({ kid: z.guid() }), z.object({ iss: z.string().refine((iss) => !iss.includes('\0')) })]);
+
+const isPermission = (name: string): name is Permission => (known as readonly string[]).includes(name);
+
+/**
+ * Grants by target realm, and apart from them those within limits. Only master's principals reach beyond their home; others'
+ * grants elsewhere don't count, and a role that is limited to groups or clients of its realm counts there alone.
+ */
+export function held(
+  home: string,
+  grants: readonly HeldGrant[],
+): { permissions: Map<string, Set<Permission>>; limited: Limited[] } {
+  const limited: Limited[] = [];
+  const byTarget = new Map<string, Set<Permission>>();
+  for (const { target, permissions, groups, clients } of grants) {
+    if (home !== MASTER && target !== home) continue;
+    const named = permissions.filter(isPermission);
+    if (named.length === 0) continue;
+    if (groups === null && clients === null) byTarget.set(target, new Set([...(byTarget.get(target) ?? []), ...named]));
+    else if (target === home)
+      limited.push({ permissions: new Set(named), groups: groups ?? [], clients: clients ?? [] });
+  }
+  return { permissions: byTarget, limited };
+}
+/** Whether somebody has business at the admin API at all. */
+export const holdsAny = ({ permissions, limited }: ReturnType<typeof held>): boolean =>
+  permissions.size > 0 || limited.length > 0;
+
+/** Whether the principal holds all of `wanted` over the target; over `*` only what is held over `*` counts. */
+export function holds(principal: Principal, target: string, wanted: readonly string[]): boolean {
+  const mine = permissionsIn(principal, target);
+  return wanted.every((permission) => isPermission(permission) && mine.has(permission));
+}
+
+export function createAccess({
+  sql,
+  baseUrl,
+  tokens,
+  subjects,
+  settings,
+  factors,
+  signIns,
+  now,
+}: {
+  sql: Sql;
+  baseUrl: string;
+  tokens: TokenVerifier;
+  subjects: Pick<Subjects, 'find'>;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  factors: Pick<Factors, 'secondTypes' | 'identifyByAmr' | 'haveSecond' | 'levelOf' | 'identify'>;
+  signIns: Pick<SignIns, 'judgeFor'>;
+  now: () => Date;
+}) {
+  const audience = adminAudience(baseUrl);
+
+  /** Whoever has a second factor proves it, whatever the flow says of it; else what the flow and the realm ask for now. */
+  async function isEnough(realm: string, session: store.SessionRow): Promise<boolean> {
+    const { factors: given, types } = session;
+    if (factors.haveSecond(types) && factors.levelOf(given) < SECOND_FACTOR) return false;
+    const judged = await signIns.judgeFor(realm, { clientId: undefined, flow: undefined });
+    return judged({ factors: given, types, findings: null, is: personOf(session) });
+  }
+
+  async function byCookie(cookie: string): Promise<Caller | undefined> {
+    const found = parseCookie(cookie);
+    if (!found) return undefined;
+    const session = await store.findSession(sql, found.realm, found.hash);
+    if (!session || !factors.identify(session.factors)) return undefined;
+    const at = now();
+    const idleEnd = session.last_seen_at.getTime() + ADMIN_IDLE_MS;
+    if (Math.min(idleEnd, session.expires_at.getTime()) <= at.getTime()) return undefined;
+    const holding = held(found.realm, session.grants);
+    if (!holdsAny(holding)) return undefined;
+    if (at.getTime() - session.last_seen_at.getTime() >= TOUCH_MS)
+      await store.touchSession(sql, found.realm, found.hash, at);
+    const principal: Principal = {
+      type: 'user',
+      id: session.user_id,
+      name: session.username,
+      realm: found.realm,
+      ...holding,
+      session: { adminSession: found.hash },
+      expiresAt: Math.min(at.getTime() + ADMIN_IDLE_MS, session.expires_at.getTime()),
+    };
+    return { principal, moreToProve: !(await isEnough(found.realm, session)) };
+  }
+
+  /**
+   * A token that a person got through `realmctl`: their own rights, as they are now, while the session that it came from
+   * lives, and only after a sign-in that would have got them an admin session too.
+   */
+  async function byPersonsToken(realm: string, token: z.infer<typeof PersonsToken>): Promise<Caller | undefined> {
+    const at = now();
+    const rules = await settings.of(realm);
+    if (!rules || at.getTime() - token.auth_time * 1000 >= ADMIN_MAX_MS) return undefined;
+    const userId = subjects.find(realm, token);
+    if (userId === undefined) return undefined;
+    const person = await store.findPerson(sql, realm, {
+      userId,
+      sessionId: token.sid,
+      clientId: ADMIN_CLI,
+      audience,
+      secondFactors: factors.secondTypes,
+      cutoffs: cutoffsOf(rules, at),
+    });
+    if (!person || !factors.identifyByAmr(token.amr)) return undefined;
+    const holding = held(realm, person.grants);
+    if (!holdsAny(holding)) return undefined;
+    const { user_id: id, username: name } = person;
+    const session = { sessionId: token.sid };
+    return {
+      principal: { type: 'user', id, name, realm, ...holding, session, expiresAt: token.exp * 1000 },
+      moreToProve: (person.has_second_factor || rules.requireMfa) && token.acr < SECOND_FACTOR,
+    };
+  }
+
+  async function byToken(presented: PresentedToken): Promise<Caller | undefined> {
+    const realm = await realmOf(presented.token);
+    if (realm === undefined) return undefined;
+    const claims = await tokens.present(realm, presented, { audience });
+    // Whoever names the issuer names the audience of what is asked for without a resource: that is no proof.
+    if (!claims || claims.iss === audience || claims[ADMIN_API_CLAIM] !== true) return undefined;
+    const { client_id: clientId, sub, exp } = claims;
+    const person = PersonsToken.safeParse(claims);
+    if (person.success) return byPersonsToken(realm, person.data);
+    // Else a service account's own token: a person's token must not carry the client's grants.
+    if (typeof clientId !== 'string' || sub !== clientId || isPersons(claims)) return undefined;
+    const client = await store.findClient(sql, realm, clientId, now());
+    if (!client) return undefined;
+    const holding = held(realm, client.grants);
+    if (!holdsAny(holding)) return undefined;
+    const principal: Principal = {
+      ...(client.agent
+        ? ({ type: 'agent', ...client.agent } as const)
+        : ({ type: 'client', id: client.id, name: client.client_id } as const)),
+      realm,
+      ...holding,
+      expiresAt: typeof exp === 'number' ? exp * 1000 : null,
+    };
+    return { principal, moreToProve: false };
+  }
+
+  /** The realm that may have issued the token, by what it says of itself; the signature then decides. */
+  async function realmOf(jwt: string): Promise<string | undefined> {
+    const said = Said.safeParse([0, 1].map((part) => partOf(jwt, part))).data;
+    if (!said) return undefined;
+    const [{ kid }, { iss: issuer }] = said;
+    const prefix = `${baseUrl}/realms/`;
+    const named = issuer.startsWith(prefix) ? issuer.slice(prefix.length) : '';
+    if (/^[a-z0-9-]{1,63}$/.test(named)) return named;
+    return store.realmOfIssuer(sql, issuer, kid);
+  }
+
+  /**
+   * Whether the principal holds all that the target holds: nobody can give, or take over, what they don't hold.
+   * Inside a transaction pass its `sql`.
+   */
+  async function covers(principal: Principal, realm: string, target: Target, on: Sql = sql): Promise<boolean> {
+    const { userId, userIds, clientUuid, adminRoles } = target;
+    if (
+      principal.realm === realm &&
+      principal.type === 'user' &&
+      userId === principal.id &&
+      !userIds &&
+      !clientUuid &&
+      !adminRoles
+    )
+      return true;
+    const granted: { target: string; permissions: readonly string[] }[] = [];
+    if (userId) granted.push(...(await store.grants(on, realm, { userId })));
+    if (userIds) granted.push(...(await store.grants(on, realm, { userIds })));
+    if (clientUuid) granted.push(...(await store.grants(on, realm, { clientUuid })));
+    if (adminRoles && adminRoles.length > 0) {
+      const roles = await store.rolesNamed(on, realm, adminRoles);
+      granted.push(...roles.map(({ permissions }) => ({ target: realm, permissions })));
+    }
+    return granted.every((grant) => holds(principal, grant.target, grant.permissions));
+  }
+
+  return {
+    audience,
+
+    authenticate: (credential: { token: PresentedToken } | { cookie: string }): Promise<Caller | undefined> =>
+      'token' in credential ? byToken(credential.token) : byCookie(credential.cookie),
+
+    /** The admin roles that a user or client of `realm` holds, each over its target. */
+    grantsOf: (realm: string, holder: store.Holder, on: Sql = sql) => store.grants(on, realm, holder),
+
+    /** Whether a client may ask for the admin API's audience without being on an allow-list. */
+    hasGrants: async (realm: string, clientUuid: string, on: Sql = sql): Promise<boolean> =>
+      (await store.grants(on, realm, { clientUuid })).length > 0,
+
+    covers,
+
+    /** Whether who made something about a person could make it now: they write users still, and hold all that the person holds. */
+    async stillMay(maker: store.Maker, realm: string, userId: string, on: Sql): Promise<boolean> {
+      const grants = await store.grantsOfMaker(on, maker, now());
+      if (!grants) return false;
+      const principal: Principal = { ...maker, name: '', ...held(maker.realm, grants), expiresAt: null };
+      const reach = reachOf(principal, realm, 'users:write');
+      const writes =
+        may(principal, realm, 'users:write') ||
+        (reach !== undefined && (await isReached(on, realm, reach, { user: userId }, { writes: true })));
+      return writes && (await covers(principal, realm, { userId }, on));
+    },
+
+    /** Gives a role of `realm`; the caller has checked `covers`. False where it was held already. */
+    async grant(
+      { sql: on, record }: Tx,
+      by: By,
+      realm: string,
+      { role, target, holder }: { role: string; target: string; holder: store.Holder },
+    ): Promise<boolean> {
+      const [row] = await store.rolesNamed(on, realm, [role]);
+      if (!row) throw new Error(`realm ${realm} has no admin role ${role}`);
+      if (!(await store.insertGrant(on, realm, { roleId: row.id, holder, target }))) return false;
+      const subject =
+        'userId' in holder
+          ? ({ type: 'user', id: holder.userId, name: null } as const)
+          : ({ type: 'client', id: holder.clientUuid, name: null } as const);
+      record({ type: 'ADMIN_GRANT_CHANGED', realm, by, subject, data: { given: role, target } });
+      return true;
+    },
+  };
+}
+export type Access = ReturnType<typeof createAccess>;
+
+/** `<realm>.<secret>`: the realm leads to the row, the secret's digest finds it. */
+export function parseCookie(cookie: string): { realm: string; hash: Buffer } | undefined {
+  const match = /^([a-z0-9-]{1,63})\.([A-Za-z0-9_-]{43})$/.exec(cookie);
+  return match?.[1] && match[2] ? { realm: match[1], hash: sha256(match[2]) } : undefined;
+}
+
+function partOf(jwt: string, part: number): unknown {
+  try {
+    return JSON.parse(Buffer.from(jwt.split('.')[part] ?? '', 'base64url').toString());
+  } catch {
+    return undefined; // not a JWT
+  }
+}

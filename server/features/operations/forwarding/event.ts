@@ -1,0 +1,38 @@
+// An event as it is forwarded, and in which shapes. Specification 6.1.
+import { createHash } from 'node:crypto';
+import type { Event } from '../../../contract/events.ts';
+import { ecs } from './ecs.ts';
+import { ocsf } from './ocsf.ts';
+
+export interface Forwarded extends Event {
+  /** The block of the chain that it is sealed in; null: its realm is deleted. */
+  block: { number: number; hash: string } | null;
+}
+
+/** What receives them. A batch that it did not take as a whole is sent again. */
+export interface Receiver {
+  /** @throws NotTaken, Refused, OutboundError */
+  send(events: readonly Forwarded[]): Promise<void>;
+}
+
+/** The receiver answered that it doesn't take them (now). */
+export class NotTaken extends Error {
+  readonly retryAfterMs: number;
+  constructor(message: string, retryAfterMs = 0) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** It does not take what they hold: as many or as they are, it never will. */
+export class Refused extends NotTaken {}
+
+/** Without its data, which its hash still stands for. */
+export const cut = ({ data, ...event }: Forwarded): Forwarded => {
+  const text = JSON.stringify(data);
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return { ...event, data: { cut: { bytes: Buffer.byteLength(text), sha256 } } };
+};
+
+export const shapes = { ecs, ocsf, event: (event: Forwarded): object => event } as const;
+export type Shape = keyof typeof shapes;

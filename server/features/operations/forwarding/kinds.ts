@@ -1,0 +1,46 @@
+// What an event is about, for schemas that have fields by that. Pure.
+import type { EventType } from '../../../contract/events.ts';
+
+export type Kind =
+  | 'sign-in'
+  | 'sign-out'
+  /** Of a factor, or of what somebody confirms with one. */
+  | 'proof'
+  /** A token, code or assertion: asked for, given, refused, taken back. */
+  | 'grant'
+  | 'denial'
+  /** Of one person. */
+  | 'account'
+  | 'membership'
+  | 'group'
+  /** Who administers. */
+  | 'rights'
+  /** Whatever else is configured, or happens to what is. */
+  | 'entity';
+
+/** By the beginning of a type's name, the first that fits. */
+const KINDS: readonly [begins: RegExp, kind: Kind][] = [
+  [/^(ADMIN_)?LOGIN_|^IMPERSONATION_/, 'sign-in'],
+  [/^(ADMIN_)?LOGOUT$|^SESSION_ENDED$|^BACKCHANNEL_LOGOUT_/, 'sign-out'],
+  [/^PUSH_TOKEN_/, 'account'],
+  [/^(MFA|PUSH|QR|RECOVERY_CODE|TRANSACTION)_/, 'proof'],
+  [/^(TOKEN|WORKLOAD_TOKEN|CODE|SAML_ASSERTION|PERMISSION|IDENTITY_TOKEN)_/, 'grant'],
+  [/^AUTHORIZATION_(REFUSED|REQUEST_PUSHED)$|^DEVICE_(AUTHORIZATION_REQUESTED|APPROVED|DENIED)$/, 'grant'],
+  [/^ACCESS_DENIED$/, 'denial'],
+  [/^USER_PROFILE_/, 'entity'],
+  [/^(USER|CREDENTIAL|PASSWORD|CONSENT|TERMS|DEVICE_ENROLMENT)_|^IDENTITY_(UN)?LINKED$/, 'account'],
+  [/^ORGANIZATION_MEMBER_/, 'membership'],
+  [/^GROUP_/, 'group'],
+  [/^ADMIN_GRANT_/, 'rights'],
+];
+export const kindOf = (type: EventType): Kind => KINDS.find(([begins]) => begins.test(type))?.[1] ?? 'entity';
+
+export type Change = 'creation' | 'deletion' | 'change';
+const CHANGES: readonly [ends: RegExp, change: Change][] = [
+  [/_MEMBER_(ADDED|REMOVED)$/, 'change'],
+  [/_(CREATED|ADDED|REGISTERED)$/, 'creation'],
+  [/_(DELETED|ERASED|REMOVED|REVOKED)$/, 'deletion'],
+  [/_(UPDATED|CHANGED|IMPORTED|MOVED|ROTATED|RELEASED|LOCKED|UNLOCKED|ACTIVATED|SUSPENDED|LINKED|UNLINKED)$/, 'change'],
+];
+/** What became of what the event is about, by the name's end. */
+export const changeOf = (type: EventType): Change | undefined => CHANGES.find(([ends]) => ends.test(type))?.[1];

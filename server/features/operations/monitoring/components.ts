@@ -1,0 +1,57 @@
+// The components that every server has. A feature with something of its own to watch adds a HealthComponent in app.ts.
+// Specification 4.9 (names); each check says what it looks at.
+import { X509Certificate } from 'node:crypto';
+import { readFile, statfs } from 'node:fs/promises';
+import type { Sql } from '../../../db/sql.ts';
+import type { HealthComponent } from './health.ts';
+
+/** Answers queries; a server without its database gets no traffic, but is not restarted for it. */
+const db = (sql: Sql): HealthComponent => ({
+  name: 'db',
+  group: 'readiness',
+  check: async () => (await sql`select 1 as one`).length === 1,
+});
+
+/** Enough room on the disk that holds `folder`. */
+const diskSpace = (folder: string, minimumBytes: number): HealthComponent => ({
+  name: 'diskSpace',
+  async check() {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize >= minimumBytes;
+  },
+});
+
+/** The process answers. */
+const ping: HealthComponent = { name: 'ping', check: async () => true };
+
+/** Sessions are kept in PostgreSQL; without a cache store beside it there is nothing that could be down. */
+const sessionCache: HealthComponent = { name: 'sessionCache', check: async () => true };
+
+const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The certificate files that the server was given can be read, hold certificates, and none has expired. */
+const ssl = (files: readonly string[], now: () => Date): HealthComponent => ({
+  name: 'ssl',
+  async check() {
+    for (const file of files) {
+      const certificates = (await readFile(file, 'utf8')).match(PEM) ?? [];
+      if (certificates.length === 0) return false;
+      if (certificates.some((pem) => new X509Certificate(pem).validToDate <= now())) return false;
+    }
+    return true;
+  },
+});
+
+export const components = ({
+  sql,
+  now,
+  folder,
+  minimumBytes,
+  certificateFiles,
+}: {
+  sql: Sql;
+  now: () => Date;
+  folder: string;
+  minimumBytes: number;
+  certificateFiles: readonly string[];
+}): HealthComponent[] => [db(sql), diskSpace(folder, minimumBytes), ping, sessionCache, ssl(certificateFiles, now)];

@@ -1,0 +1,97 @@
+// Owns: health, build information, metrics and the audit configuration as they are served; draining.
+// Does not own: counting (events/metrics.ts), what a component looks at (components.ts), a realm's health (realms).
+// Implements: specification 4.9, 6.3; decisions "Monitoring".
+import { EventTypeName } from '../../../contract/events.ts';
+import type { AuditConfig, MetricsSummary } from '../../../contract/monitoring.ts';
+import type { Permission } from '../../../contract/permissions.ts';
+import { Problem } from '../../../contract/problem.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { byPrincipal, type Principal } from '../../../domain/principal.ts';
+import type { Metrics } from '../../../events/metrics.ts';
+import type { AdminSurface } from '../admin-access/surface.ts';
+import { createHealth, type HealthComponent } from './health.ts';
+
+export interface MonitoringDeps {
+  sql: Sql;
+  now: () => Date;
+  metrics: Metrics;
+  components: readonly HealthComponent[];
+  build: { name: string; version: string };
+  /** undefined: they are kept for ever. */
+  eventRetentionDays?: number | undefined;
+  forwarding(): Promise<AuditConfig['forwarding']>;
+  denied: AdminSurface['denied'];
+}
+
+export interface AdminRequest {
+  principal: Principal;
+  ip: string;
+  method: string;
+  path: string;
+}
+
+export function createMonitoring({
+  sql,
+  now,
+  metrics,
+  components,
+  build,
+  eventRetentionDays,
+  forwarding,
+  denied,
+}: MonitoringDeps) {
+  let draining = false;
+  const startedAt = now().getTime();
+
+  /** These two are about the whole server, so a permission over one realm is not enough. */
+  async function require(permission: Permission, { principal, ip, method, path }: AdminRequest): Promise<void> {
+    if (principal.permissions.get('*')?.has(permission)) return;
+    await denied({ realm: principal.realm, by: byPrincipal(principal, ip), permission, method, path });
+    throw new Problem('forbidden', `This needs the permission ${permission} over every realm`);
+  }
+
+  return {
+    health: createHealth(components, { draining: () => draining }),
+
+    /** Readiness turns false; what is under way is finished. */
+    drain(): void {
+      draining = true;
+    },
+
+    info: { build, runtime: { node: process.version } },
+
+    metricsText: () => metrics.text(),
+
+    async summary(request: AdminRequest): Promise<MetricsSummary> {
+      await require('realm:read', request);
+      const { logins, adminWrites, ...totals } = await metrics.totals();
+      const [row] = await sql<{ realms: number }>`select count(*)::int as realms from realm`;
+      const { rss, heapUsed } = process.memoryUsage();
+      return {
+        startedAt,
+        uptimeSeconds: Math.round(process.uptime()),
+        realms: row?.realms ?? 0,
+        logins: { success: logins.success ?? 0, failure: logins.failure ?? 0 },
+        ...totals,
+        adminWrites: {
+          success: adminWrites.success ?? 0,
+          denied: adminWrites.denied ?? 0,
+          failure: adminWrites.failure ?? 0,
+        },
+        memory: { residentBytes: rss, heapUsedBytes: heapUsed },
+      };
+    },
+
+    async auditConfig(request: AdminRequest): Promise<AuditConfig> {
+      await require('events:read', request);
+      return {
+        enabled: true,
+        store: 'postgresql',
+        retentionDays: eventRetentionDays ?? null,
+        forwarding: await forwarding(),
+        eventTypes: [...EventTypeName.options],
+      };
+    },
+  };
+}
+export type Monitoring = ReturnType<typeof createMonitoring>;

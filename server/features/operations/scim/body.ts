@@ -1,0 +1,83 @@
+// What a client sends, as the schema has it: names in their one case, types as declared, nothing that isn't declared and
+// nothing that clients can't write. Names of the request never become keys here. RFC 7643 §2.5, RFC 7644 §3.3. Pure.
+import { isObject } from '../../../contract/json.ts';
+import { fault } from './fault.ts';
+import { type Attribute, attributesOf, type ResourceType } from './schema.ts';
+
+/** By the schema's names; an extension's under its URN. */
+export type Values = Record<string, unknown>;
+
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+const fields = (body: Readonly<Record<string, unknown>>): Map<string, unknown> =>
+  new Map(Object.entries(body).map(([key, value]) => [key.toLowerCase(), value]));
+
+/** `{"value": …}`, where the client sent what is in it alone. */
+const wrapped = ({ subAttributes }: Attribute, value: unknown): unknown =>
+  !isObject(value) && subAttributes?.some(({ name }) => name === 'value') ? { value } : value;
+
+/** One value of the attribute; undefined: none (RFC 7643 §2.5 takes null for that, and clients send empty texts). */
+function oneOf(attribute: Attribute, given: unknown, path: string): unknown {
+  if (given === null || given === undefined || given === '') return undefined;
+  const { type, subAttributes } = attribute;
+  if (subAttributes) {
+    const value = wrapped(attribute, given);
+    if (!isObject(value)) throw fault('invalidValue', `${path} must be an object`);
+    return partsOf(subAttributes, value, path);
+  }
+  if (type === 'boolean') {
+    // Entra writes "True" and "False".
+    const word = String(given).toLowerCase();
+    if (word !== 'true' && word !== 'false') throw fault('invalidValue', `${path} must be true or false`);
+    return word === 'true';
+  }
+  if (typeof given !== 'string' && typeof given !== 'number' && typeof given !== 'boolean')
+    throw fault('invalidValue', `${path} must be text`);
+  const text = String(given);
+  if (type === 'binary' && !BASE64.test(text)) throw fault('invalidValue', `${path} must be base64`);
+  if (text.includes('\0')) throw fault('invalidValue', `${path} must not contain NUL`);
+  return text;
+}
+
+function partsOf(attributes: readonly Attribute[], value: Readonly<Record<string, unknown>>, path: string) {
+  const given = fields(value);
+  const parts: Values = {};
+  for (const attribute of attributes) {
+    if (attribute.mutability === 'readOnly') continue;
+    const part = readValue(attribute, given.get(attribute.name.toLowerCase()), `${path}.${attribute.name}`);
+    if (part !== undefined) parts[attribute.name] = part;
+  }
+  return Object.keys(parts).length > 0 ? parts : undefined;
+}
+
+/**
+ * What was sent for an attribute, as the schema has it; undefined: nothing.
+ * @throws Problem `invalidValue`
+ */
+export function readValue(attribute: Attribute, given: unknown, path = attribute.name): unknown {
+  if (given === undefined || given === null) return undefined;
+  if (!attribute.multiValued) {
+    if (Array.isArray(given)) throw fault('invalidValue', `${path} is one value`);
+    return oneOf(attribute, given, path);
+  }
+  const values = [given].flat().flatMap((one, i) => oneOf(attribute, one, `${path}[${i}]`) ?? []);
+  return values.length > 0 ? values : undefined;
+}
+
+/** @throws Problem `invalidValue` */
+export function readResource(type: ResourceType, body: Readonly<Record<string, unknown>>): Values {
+  const given = fields(body);
+  const of = (attributes: readonly Attribute[], sent: ReadonlyMap<string, unknown>): Values =>
+    Object.fromEntries(
+      attributes
+        .filter(({ mutability }) => mutability !== 'readOnly')
+        .map((attribute) => [attribute.name, readValue(attribute, sent.get(attribute.name.toLowerCase()))])
+        .filter(([, value]) => value !== undefined),
+    );
+  const resource = of(attributesOf(type), given);
+  for (const { id, attributes } of type.extensions) {
+    const sent = given.get(id.toLowerCase());
+    const values = isObject(sent) ? of(attributes, fields(sent)) : {};
+    if (Object.keys(values).length > 0) resource[id] = values;
+  }
+  return resource;
+}

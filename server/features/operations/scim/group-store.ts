@@ -1,0 +1,88 @@
+// SQL of groups as SCIM sees them: the columns that filters and sorting speak of, the rows, the members of several groups
+// at once. Writing groups is the groups' feature's; here is the client's own id of one.
+import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
+import type { Column, Columns } from './filter-sql.ts';
+
+export interface ScimGroupRow {
+  id: string;
+  path: string;
+  external_id: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** What the client calls the group `g`; asked for row by row, as a join would read it of all. */
+const externalId = fragment`(
+  select s.external_id from scim_group s where s.realm_id = g.realm_id and s.group_id = g.id)`;
+
+export const groupSelect = fragment`g.id, g.path, ${externalId} as external_id, g.created_at, g.updated_at`;
+export const groupsOf = (realm: string): Fragment => fragment`from user_group g where g.realm_id = ${realm}`;
+
+export async function findGroup(sql: Sql, realm: string, id: string): Promise<ScimGroupRow | undefined> {
+  const [row] = await sql<ScimGroupRow>`select ${groupSelect} ${groupsOf(realm)} and g.id = ${id}`;
+  return row;
+}
+
+export async function groupAt(sql: Sql, realm: string, path: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }>`select id from user_group where realm_id = ${realm} and path = ${path}`;
+  return row?.id;
+}
+
+/** Another group by the same name, whatever its case: clients find groups so. */
+export async function isNameTaken(sql: Sql, realm: string, path: string, id: string | null): Promise<boolean> {
+  const rows = await sql`
+    select from user_group where realm_id = ${realm} and lower(path) = lower(${path}) and id is distinct from ${id}::uuid`;
+  return rows.length > 0;
+}
+
+/** Other changes of the group by SCIM wait; people who are made members of it elsewhere don't. */
+export const holdGroup = (sql: Sql, realm: string, id: string) => sql`
+  select pg_advisory_xact_lock(hashtextextended('scim_group ' || ${realm} || ' ' || ${id}, 0)) is null as held`;
+
+export const saveGroup = (sql: Sql, realm: string, id: string, externalId: string | null) => sql`
+  insert into scim_group (realm_id, group_id, external_id) values (${realm}, ${id}, ${externalId})
+  on conflict (realm_id, group_id) do update set external_id = excluded.external_id`;
+
+export interface MemberRow {
+  group_id: string;
+  user_id: string;
+}
+export const membersOf = (sql: Sql, realm: string, groups: readonly string[], most: number): Promise<MemberRow[]> =>
+  sql<MemberRow>`
+    select group_id, user_id from group_member
+    where realm_id = ${realm} and group_id = any(${groups}::uuid[])
+    order by group_id, user_id limit ${most}`;
+
+const text = (sql: Fragment): Column => ({ sql, kind: 'text' });
+
+export const groupColumns: Columns = {
+  single: {
+    id: { sql: fragment`g.id`, kind: 'uuid' },
+    externalId: {
+      sql: externalId,
+      kind: 'text',
+      nullable: true,
+      equals: (id) => fragment`exists (
+        select from scim_group s where s.realm_id = g.realm_id and s.group_id = g.id and s.external_id = ${id}::text)`,
+    },
+    displayName: {
+      ...text(fragment`substr(g.path, 2)`),
+      equals: (name) => fragment`lower(g.path) = lower('/' || ${name}::text)`,
+    },
+    'meta.created': { sql: fragment`g.created_at`, kind: 'dateTime' },
+    'meta.lastModified': { sql: fragment`g.updated_at`, kind: 'dateTime' },
+    'meta.resourceType': text(fragment`'Group'::text`),
+  },
+  several: {
+    members: [
+      {
+        some: (condition) => fragment`exists (
+        select from group_member m where m.realm_id = g.realm_id and m.group_id = g.id and ${condition})`,
+        columns: {
+          value: { sql: fragment`m.user_id`, kind: 'uuid' },
+          type: text(fragment`'User'::text`),
+        },
+      },
+    ],
+  },
+};

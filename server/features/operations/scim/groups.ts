@@ -1,0 +1,233 @@
+// Groups by SCIM: reading them here, writing them as the admin API does, and their members by the users' write path, however
+// many there are in a constant number of statements. RFC 7644 §3; decisions "Group".
+import { GroupInput } from '../../../contract/groups.ts';
+import { Problem } from '../../../contract/problem.ts';
+import { GROUP, type ScimList, type ScimQuery } from '../../../contract/scim.ts';
+import { isUuid } from '../../../crypto/ids.ts';
+import { fragment, type Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import type { ResourceApi } from '../../../resource/api.ts';
+import type { Resource } from '../../../resource/resource.ts';
+import type { ChangeMembers, MemberChange } from '../../people/users/group-members.ts';
+import { type Answer, answerOf } from './answer.ts';
+import { readResource, type Values } from './body.ts';
+import type { Caller } from './caller.ts';
+import { fault } from './fault.ts';
+import { parseFilter } from './filter.ts';
+import { sqlOf } from './filter-sql.ts';
+import { idsOf, membersAfter } from './group-members.ts';
+import * as store from './group-store.ts';
+import { findPage, listResponse, orderOf } from './listing.ts';
+import { type Operation, patched, stepsOf } from './patch.ts';
+import { type Projection, shows } from './project.ts';
+import { groupType, named, placeOf } from './schema.ts';
+
+/** In one answer: each is a few hundred bytes. */
+const MOST_MEMBERS = 100_000;
+const LONGEST_ID = 255;
+const resolve = (path: string) => placeOf(groupType, path);
+const missing = (id: string) => new Problem('not-found', `There is no group ${id}`);
+
+export interface ScimGroupsDeps {
+  sql: Sql;
+  transact: Transact;
+  /** The requests of the admin API, in a transaction that is open. */
+  requestsIn(tx: Tx): Pick<ResourceApi, 'create' | 'replace' | 'remove'>;
+  groups: Resource;
+  changeMembers: ChangeMembers;
+  baseOf(realm: string): string;
+}
+
+/** What a group is to be; of members only how they change. */
+interface Wanted {
+  displayName: string;
+  externalId: string | null;
+  members: MemberChange | undefined;
+}
+
+export function createScimGroups({ sql, transact, requestsIn, groups, changeMembers, baseOf }: ScimGroupsDeps) {
+  async function load(on: Sql, realm: string, id: string): Promise<store.ScimGroupRow> {
+    const row = isUuid(id) ? await store.findGroup(on, realm, id) : undefined;
+    if (!row) throw missing(id);
+    return row;
+  }
+
+  /** @param members left out: they are not shown */
+  function resourceOf(realm: string, row: store.ScimGroupRow, members?: readonly store.MemberRow[]): Values {
+    const base = baseOf(realm);
+    return {
+      schemas: [GROUP],
+      id: row.id,
+      ...(row.external_id !== null && { externalId: row.external_id }),
+      displayName: row.path.slice(1),
+      ...(members &&
+        members.length > 0 && {
+          members: members.map(({ user_id: value }) => ({ value, $ref: `${base}/Users/${value}`, type: 'User' })),
+        }),
+      meta: {
+        resourceType: 'Group',
+        created: row.created_at.toISOString(),
+        lastModified: row.updated_at.toISOString(),
+        location: `${base}/Groups/${row.id}`,
+      },
+    };
+  }
+
+  /** The group, for which its other changes by SCIM wait. */
+  async function held(on: Sql, realm: string, id: string): Promise<store.ScimGroupRow> {
+    if (!isUuid(id)) throw missing(id);
+    await store.holdGroup(on, realm, id);
+    return load(on, realm, id);
+  }
+
+  /** Of each of the groups; undefined where they are not to be shown. */
+  async function membersOf(on: Sql, realm: string, rows: readonly store.ScimGroupRow[], projection: Projection) {
+    if (!shows(groupType, projection, 'members')) return undefined;
+    if (rows.length === 0) return new Map<string, store.MemberRow[]>();
+    const ids = rows.map(({ id }) => id);
+    const members = await store.membersOf(on, realm, ids, MOST_MEMBERS + 1);
+    if (members.length > MOST_MEMBERS)
+      throw fault('tooMany', `They have more than ${MOST_MEMBERS} members: ask with excludedAttributes=members`);
+    return Map.groupBy(members, (member) => member.group_id);
+  }
+
+  async function answersOf(realm: string, rows: readonly store.ScimGroupRow[], projection: Projection) {
+    const members = await membersOf(sql, realm, rows, projection);
+    return rows.map((row) =>
+      answerOf(
+        groupType,
+        resourceOf(realm, row, members && (members.get(row.id) ?? [])),
+        projection,
+        members !== undefined,
+      ),
+    );
+  }
+  async function answer(realm: string, id: string, projection: Projection): Promise<Answer> {
+    const [one] = await answersOf(realm, [await load(sql, realm, id)], projection);
+    if (!one) throw missing(id);
+    return one;
+  }
+
+  /** The fields that the admin API has for a name. */
+  async function placeAt(on: Sql, realm: string, displayName: string, id: string | null) {
+    const path = `/${displayName}`;
+    const cut = path.lastIndexOf('/');
+    const { data, error } = GroupInput.shape.name.safeParse(path.slice(cut + 1));
+    if (error) throw fault('invalidValue', `displayName: ${error.issues[0]?.message}`);
+    if (await store.isNameTaken(on, realm, path, id))
+      throw fault('uniqueness', `There is a group ${displayName} already`);
+    if (cut === 0) return { name: data, parentId: null };
+    const parentId = await store.groupAt(on, realm, path.slice(0, cut));
+    if (parentId === undefined)
+      throw fault('invalidValue', `displayName: there is no group ${path.slice(1, cut)} that it could be in`);
+    return { name: data, parentId };
+  }
+
+  const unconditional = ({ principal, by }: Caller) => ({ principal, by, expect: () => {} });
+
+  async function change(
+    caller: Caller,
+    realm: string,
+    id: string,
+    wantedOf: (row: store.ScimGroupRow) => Wanted,
+  ): Promise<void> {
+    await transact(realm, async (tx) => {
+      const row = await held(tx.sql, realm, id);
+      await expected(tx.sql, caller, realm, row);
+      const { displayName, externalId, members } = wantedOf(row);
+      const renamed = `/${displayName}` !== row.path;
+      if (renamed) {
+        const place = await placeAt(tx.sql, realm, displayName, id);
+        await requestsIn(tx).replace(groups, unconditional(caller), realm, { id }, place);
+      }
+      if (externalId !== row.external_id) {
+        await store.saveGroup(tx.sql, realm, id, externalId);
+        const subject = { type: 'object', id, name: `/${displayName}` } as const;
+        const data = { kind: 'group', action: 'update', fields: ['externalId'] };
+        tx.record({ type: 'GROUP_UPDATED', realm, by: caller.by, subject, data });
+      }
+      if (members) await changeMembers(tx, caller, realm, id, members);
+    });
+  }
+
+  /** If-Match is of the group with all its members, which are read where it is asked for alone. */
+  async function expected(on: Sql, { expect, conditional }: Caller, realm: string, row: store.ScimGroupRow) {
+    if (!conditional) return;
+    const members = await membersOf(on, realm, [row], {});
+    expect(resourceOf(realm, row, members?.get(row.id) ?? []));
+  }
+
+  return {
+    async find(realm: string, query: ScimQuery): Promise<ScimList> {
+      const found = await findPage<store.ScimGroupRow>(
+        sql,
+        {
+          from: store.groupsOf(realm),
+          select: store.groupSelect,
+          id: fragment`g.id`,
+          condition: query.filter ? sqlOf(parseFilter(query.filter), store.groupColumns, resolve) : fragment`true`,
+          order: orderOf(query, store.groupColumns, resolve),
+        },
+        query,
+      );
+      const answers = await answersOf(realm, found.rows, query);
+      return listResponse(
+        answers.map(({ resource }) => resource),
+        found,
+      );
+    },
+
+    get: answer,
+
+    async create(caller: Caller, realm: string, body: Values, projection: Projection): Promise<Answer> {
+      const { displayName, externalId, members } = wantedGroup(readResource(groupType, body));
+      const id = await transact(realm, async (tx) => {
+        const place = await placeAt(tx.sql, realm, displayName, null);
+        const made = await requestsIn(tx).create(groups, unconditional(caller), realm, place);
+        if (externalId !== null) await store.saveGroup(tx.sql, realm, made.id, externalId);
+        if (members.add.length > 0) await changeMembers(tx, caller, realm, made.id, members);
+        return made.id;
+      });
+      return answer(realm, id, projection);
+    },
+
+    async replace(caller: Caller, realm: string, id: string, body: Values, projection: Projection): Promise<Answer> {
+      const wanted = wantedGroup(readResource(groupType, body));
+      await change(caller, realm, id, () => wanted);
+      return answer(realm, id, projection);
+    },
+
+    async patch(caller: Caller, realm: string, id: string, operations: readonly Operation[]): Promise<void> {
+      const steps = stepsOf(groupType, operations);
+      const ofMembers = steps.filter(({ attribute }) => attribute.name === 'members');
+      const members = ofMembers.length > 0 ? membersAfter(ofMembers) : undefined;
+      const others = steps.filter(({ attribute }) => attribute.name !== 'members');
+      await change(caller, realm, id, (row) => ({
+        ...wantedGroup(patched(resourceOf(realm, row), others)),
+        members,
+      }));
+    },
+
+    async remove(caller: Caller, realm: string, id: string): Promise<void> {
+      await transact(realm, async (tx) => {
+        await expected(tx.sql, caller, realm, await held(tx.sql, realm, id));
+        await requestsIn(tx).remove(groups, unconditional(caller), realm, { id });
+      });
+    },
+  };
+}
+export type ScimGroups = ReturnType<typeof createScimGroups>;
+
+/** @throws Problem `invalidValue` */
+function wantedGroup({ displayName, externalId, members }: Values): Wanted & { members: MemberChange } {
+  if (typeof displayName !== 'string') throw fault('invalidValue', 'displayName is required');
+  const id = externalId === undefined ? null : String(externalId);
+  if (id !== null && id.length > LONGEST_ID)
+    throw fault('invalidValue', `externalId must have at most ${LONGEST_ID} characters`);
+  const attribute = named(groupType.schema.attributes, 'members');
+  return {
+    displayName,
+    externalId: id,
+    members: { add: attribute ? [...new Set(idsOf(attribute, members))] : [], remove: 'others' },
+  };
+}

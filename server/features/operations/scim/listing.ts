@@ -1,0 +1,130 @@
+// A page of resources: by an index as RFC 7644 §3.4.2.4 has it, or by a cursor (RFC 9865), which costs the same however far
+// behind it begins. What is looked for and how it is ordered is SQL that its callers made.
+import { z } from 'zod';
+import { LIST, type ScimList, type ScimQuery, scimLimits } from '../../../contract/scim.ts';
+import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
+import { Fragment as Piece } from '../../../db/statement.ts';
+import { decodeCursor, encodeCursor } from '../../../http/paging.ts';
+import type { Values } from './body.ts';
+import { fault } from './fault.ts';
+import { type Column, type Columns, keyOf } from './filter-sql.ts';
+import { compared, type Resolve } from './matches.ts';
+
+/** A filter's shape is the client's: kept prepared, all of them together would fill the memory. */
+const once = Piece.once('');
+
+interface Order {
+  /** Text, so that a cursor can hold it; undefined: by id alone. */
+  key: Fragment | undefined;
+  nullable: boolean;
+  descending: boolean;
+}
+
+/** @throws Problem `invalidPath` */
+export function orderOf({ sortBy, sortOrder }: ScimQuery, columns: Columns, resolve: Resolve): Order {
+  const descending = sortOrder === 'descending';
+  if (sortBy === undefined || sortBy === '') return { key: undefined, nullable: false, descending };
+  if (!resolve(sortBy)) throw fault('invalidPath', `There is no attribute ${sortBy} to sort by`);
+  const place = compared(resolve, sortBy);
+  const key = keyOf(place);
+  const sortable: Readonly<Record<string, Column>> = { ...columns.single, ...columns.sorted };
+  const column = Object.hasOwn(sortable, key) ? sortable[key] : undefined;
+  if (!column) throw fault('invalidPath', `Nothing can be sorted by ${sortBy}`);
+  const { caseExact } = place.sub ?? place.attribute;
+  return { key: textOf(column, caseExact), nullable: column.nullable ?? false, descending };
+}
+
+function textOf({ sql, kind }: Column, caseExact: boolean): Fragment {
+  if (kind === 'dateTime') return fragment`to_char(${sql} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')`;
+  if (kind !== 'text') return fragment`${sql}::text`;
+  return caseExact ? sql : fragment`lower(${sql})`;
+}
+
+const RowCursor = z.tuple([z.enum(['0', '1']), z.string(), z.uuid()]);
+
+function placeIn(cursor: string): z.infer<typeof RowCursor> | undefined {
+  if (cursor === '') return undefined;
+  try {
+    return RowCursor.parse(decodeCursor(cursor, 3));
+  } catch {
+    throw fault('invalidCursor', 'This is no cursor of this list');
+  }
+}
+
+/** The rows behind a place in the order; of those without a value, which come last, by their ids. */
+function behind({ key, nullable, descending }: Order, id: Fragment, [none, value, last]: z.infer<typeof RowCursor>) {
+  const sign = descending ? fragment`<` : fragment`>`;
+  if (!key) return fragment`${id} ${sign} ${last}::uuid`;
+  if (!nullable) return fragment`(${key}, ${id}) ${sign} (${value}::text, ${last}::uuid)`;
+  return fragment`((${key} is null)::int, coalesce(${key}, ''), ${id})
+    ${sign} (${Number(none)}::int, ${value}::text, ${last}::uuid)`;
+}
+
+export interface Listing {
+  /** Tables, joined, with the realm's rows alone. */
+  from: Fragment;
+  select: Fragment;
+  id: Fragment;
+  condition: Fragment;
+  order: Order;
+}
+export interface Found<Row> {
+  rows: Row[];
+  total: number | undefined;
+  nextCursor: string | undefined;
+  startIndex: number | undefined;
+}
+
+export async function findPage<Row extends { id: string }>(
+  sql: Sql,
+  { from, select, id, condition, order }: Listing,
+  { count = scimLimits.page, startIndex, cursor }: ScimQuery,
+): Promise<Found<Row>> {
+  if (cursor !== undefined && startIndex !== undefined)
+    throw fault('invalidValue', 'Pages are asked for by startIndex or by cursor, not by both');
+  const limit = Math.min(Math.max(count, 0), scimLimits.mostOnAPage);
+  const after = cursor === undefined ? undefined : placeIn(cursor);
+  const first = Math.max(startIndex ?? 1, 1);
+  const direction = order.descending ? fragment`desc` : fragment`asc`;
+  const { key, nullable } = order;
+  const by = key
+    ? nullable
+      ? fragment`(${key} is null)::int ${direction}, coalesce(${key}, '') ${direction}, ${id} ${direction}`
+      : fragment`${key} ${direction}, ${id} ${direction}`
+    : fragment`${id} ${direction}`;
+  const skipped = cursor === undefined ? first - 1 : 0;
+  const rows = await sql<Row & { sort_key: string | null }>`
+    select ${select}, ${key ?? fragment`null::text`} as sort_key ${from} and ${condition}
+      ${after ? fragment`and ${behind(order, id, after)}` : fragment``}
+    order by ${by} limit ${limit + 1} offset ${skipped}${once}`;
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const more = cursor !== undefined && rows.length > limit && last !== undefined;
+  const none = order.key && last?.sort_key === null ? '1' : '0';
+  // A list that ends on this page needs no second query to be counted.
+  const whole = rows.length <= limit && (rows.length > 0 || skipped === 0);
+  return {
+    rows: shown,
+    // Behind the first page of cursors it was said, or can be done without.
+    total: after ? undefined : whole ? skipped + rows.length : await totalOf(sql, from, condition),
+    startIndex: cursor === undefined ? first : undefined,
+    nextCursor: more ? encodeCursor([none, last.sort_key ?? '', last.id]) : undefined,
+  };
+}
+
+async function totalOf(sql: Sql, from: Fragment, condition: Fragment): Promise<number> {
+  const [row] = await sql<{ n: number }>`select count(*)::int as n ${from} and ${condition}${once}`;
+  return row?.n ?? 0;
+}
+
+export const listResponse = (
+  resources: readonly Values[],
+  { total, nextCursor, startIndex }: Omit<Found<never>, 'rows'>,
+): ScimList => ({
+  schemas: [LIST],
+  ...(total !== undefined && { totalResults: total }),
+  itemsPerPage: resources.length,
+  ...(startIndex !== undefined && { startIndex }),
+  ...(nextCursor !== undefined && { nextCursor }),
+  Resources: [...resources] as ScimList['Resources'],
+});

@@ -1,0 +1,169 @@
+// PATCH (RFC 7644 §3.5.2), with the habits of Entra and Okta: operations in any case, "True", paths as keys of a value
+// without a path, members that are removed by a value beside the path. The request's names only choose among the schema's
+// attributes, so that no path reaches anything else. Pure.
+import { isObject } from '../../../contract/json.ts';
+import { readValue, type Values } from './body.ts';
+import { fault } from './fault.ts';
+import { type Filter, parsePath } from './filter.ts';
+import { matches, within } from './matches.ts';
+import { type Attribute, type AttributePlace, extensionNamed, placeOf, type ResourceType } from './schema.ts';
+
+type Op = 'add' | 'replace' | 'remove';
+export interface Operation {
+  op: Op;
+  path?: string | undefined;
+  value?: unknown;
+}
+
+/** An operation on one attribute. */
+export interface Step extends AttributePlace {
+  op: Op;
+  filter?: Filter;
+  value: unknown;
+  /** As the client said it. */
+  path: string;
+}
+
+/** What a client sends along of the resource that it read, and doesn't mean to change. */
+const passedOver = new Set(['schemas', 'id', 'meta', 'groups']);
+
+/** @throws Problem `invalidPath`, `mutability`, `noTarget`, `invalidValue` */
+export const stepsOf = (type: ResourceType, operations: readonly Operation[]): Step[] =>
+  operations.flatMap(({ op, path, value }) => {
+    if (path !== undefined && path !== '') return stepAt(type, op, path, value);
+    if (op === 'remove') throw fault('noTarget', 'remove needs a path');
+    if (!isObject(value)) throw fault('invalidValue', `${op} without a path needs an object as its value`);
+    return Object.entries(value).flatMap(([key, one]) => {
+      if (passedOver.has(key.toLowerCase())) return [];
+      return stepAt(type, op, key, one);
+    });
+  });
+
+function stepAt(type: ResourceType, op: Op, path: string, value: unknown): Step | Step[] {
+  const extension = extensionNamed(type, path);
+  if (extension) {
+    if (op === 'remove')
+      return extension.attributes.map((attribute) => ({ attribute, extension: extension.id, op, value, path }));
+    if (!isObject(value)) throw fault('invalidValue', `${path} must be an object`);
+    return Object.entries(value).flatMap(([key, one]) =>
+      passedOver.has(key.toLowerCase()) ? [] : stepAt(type, op, `${extension.id}:${key}`, one),
+    );
+  }
+  const { path: name, filter, sub: subName } = parsePath(path);
+  const place = placeOf(type, subName === undefined ? name : `${name}.${subName}`);
+  if (!place) throw fault('invalidPath', `There is no attribute ${path}`);
+  const { attribute, sub } = place;
+  if (filter && !(attribute.multiValued && attribute.subAttributes))
+    throw fault('invalidPath', `${attribute.name} has no values to choose among`);
+  if ((sub ?? attribute).mutability === 'readOnly' || attribute.mutability === 'readOnly')
+    throw fault('mutability', `${path} can’t be changed`);
+  return { ...place, op, value, path, ...(filter && { filter }) };
+}
+
+/** The resource with the steps done, one after the other. */
+export function patched(resource: Readonly<Values>, steps: readonly Step[]): Values {
+  const after: Values = structuredClone(resource);
+  for (const step of steps) apply(after, step);
+  return after;
+}
+
+function apply(resource: Values, step: Step): void {
+  const { attribute, extension } = step;
+  const home = extension === undefined ? resource : { ...Object(resource[extension]) };
+  const value = attribute.multiValued ? several(home[attribute.name], step) : single(home[attribute.name], step);
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) delete home[attribute.name];
+  else home[attribute.name] = value;
+  if (extension === undefined) return;
+  if (Object.keys(home).length > 0) resource[extension] = home;
+  else delete resource[extension];
+}
+
+const unlessEmpty = (value: Values): Values | undefined => (Object.keys(value).length > 0 ? value : undefined);
+
+/** The parts with this one; without it where there is no value. */
+function withPart(parts: Values, sub: Attribute, value: unknown): Values {
+  const { [sub.name]: _, ...rest } = parts;
+  return value === undefined ? rest : { ...rest, [sub.name]: value };
+}
+
+function single(before: unknown, { op, attribute, sub, value }: Step): unknown {
+  if (!attribute.subAttributes) return op === 'remove' ? undefined : readValue(attribute, value);
+  const parts: Values = { ...Object(before) };
+  if (sub) return unlessEmpty(withPart(parts, sub, op === 'remove' ? undefined : readValue(sub, value)));
+  if (op === 'remove') return undefined;
+  const given = readValue(attribute, value);
+  return given === undefined ? undefined : { ...parts, ...Object(given) };
+}
+
+/** What tells one value of an attribute from another. */
+const tellsApart = ({ value, type, ...rest }: Values): string =>
+  value === undefined ? JSON.stringify({ type, ...rest }) : `${value} ${type ?? ''}`;
+
+function several(before: unknown, step: Step): unknown[] | undefined {
+  const { op, attribute, filter } = step;
+  const values: Values[] = Array.isArray(before) ? before : [];
+  if (filter) return chosen(values, { ...step, filter });
+  if (step.sub) {
+    const part = op === 'remove' ? undefined : readValue(step.sub, step.value);
+    const { sub } = step;
+    return values.length === 0 && part !== undefined
+      ? [{ [sub.name]: part }]
+      : values.map((one) => withPart(one, sub, part));
+  }
+  const given = (readValue(attribute, step.value) ?? []) as Values[];
+  if (op === 'replace') return given;
+  if (op === 'add') return added(values, given);
+  // Entra says which beside the path.
+  const gone = new Set(given.map(({ value }) => value));
+  return given.length === 0 ? undefined : values.filter(({ value }) => !gone.has(value));
+}
+
+function added(values: readonly Values[], given: readonly Values[]): Values[] {
+  const there = new Set(values.map(tellsApart));
+  const fresh = given.filter((one) => !there.has(tellsApart(one)));
+  const primary = fresh.some((one) => one.primary === true);
+  const kept = primary ? values.map((one) => (one.primary === true ? { ...one, primary: false } : one)) : values;
+  return [...kept, ...fresh];
+}
+
+function chosen(values: readonly Values[], step: Step & { filter: Filter }): Values[] {
+  const { op, attribute, sub, filter, value, path } = step;
+  const inner = within(attribute);
+  const isChosen = (one: Values) => matches(filter, one, inner);
+  const none = !values.some(isChosen);
+  if (op === 'remove') {
+    if (!sub) return values.filter((one) => !isChosen(one));
+    return values.map((one) => (isChosen(one) ? withPart(one, sub, undefined) : one));
+  }
+  const change = (one: Values): Values => {
+    if (sub) return withPart(one, sub, readValue(sub, value));
+    const [given] = (readValue({ ...attribute, multiValued: true }, value) ?? []) as Values[];
+    return { ...one, ...given };
+  };
+  if (!none)
+    return demoted(
+      values,
+      values.map((one) => (isChosen(one) ? change(one) : one)),
+    );
+  // Entra and others replace a typed value that isn't there yet: what the filter says of it is known.
+  const said = saidBy(filter, attribute);
+  if (!said || (op === 'replace' && !sub)) throw fault('noTarget', `${path} chooses nothing`);
+  return demoted(values, [...values, change(said)]);
+}
+
+/** A value that has become the primary one takes the place of the one before (RFC 7644 §3.5.2). */
+function demoted(before: readonly Values[], after: readonly Values[]): Values[] {
+  const fresh = after.findIndex((one, i) => one.primary === true && before[i]?.primary !== true);
+  return after.map((one, i) => (fresh >= 0 && i !== fresh && one.primary === true ? { ...one, primary: false } : one));
+}
+
+/** What a value must be for a filter of equalities; undefined: the filter is another. */
+function saidBy(filter: Filter, attribute: Attribute): Values | undefined {
+  if (filter.is === 'and') {
+    const [left, right] = filter.of.map((part) => saidBy(part, attribute));
+    return left && right && { ...left, ...right };
+  }
+  if (filter.is !== 'compare' || filter.op !== 'eq') return undefined;
+  const sub = within(attribute)(filter.path)?.attribute;
+  return sub && { [sub.name]: readValue(sub, filter.value) };
+}

@@ -1,0 +1,51 @@
+// What a target is to have of some people and groups, as they are now.
+import { fragment, type Sql } from '../../../db/sql.ts';
+import { readProfile, visibleTo } from '../../../domain/user-profile.ts';
+import type { Values } from './body.ts';
+import { parseFilter } from './filter.ts';
+import { sqlOf } from './filter-sql.ts';
+import { digestOf, groupBody, userBody } from './provision-shape.ts';
+import type { Link, Target } from './provision-store.ts';
+import { placeOf, userType } from './schema.ts';
+import { type ScimUserRow, userColumns, userSelect, usersOf } from './user-store.ts';
+import { userResource } from './user-wire.ts';
+
+export interface Plan {
+  name: string;
+  body: Values;
+  digest: string;
+}
+
+/** What of these is to be there; what is left out is not. */
+export async function planned(
+  sql: Sql,
+  realm: string,
+  target: Target,
+  links: readonly Pick<Link, 'kind' | 'object_id'>[],
+): Promise<Map<string, Plan>> {
+  const ids = (kind: string) => links.filter((link) => link.kind === kind).map((link) => link.object_id);
+  const [users, groups] = [target.users ? ids('user') : [], target.groups ? ids('group') : []];
+  const found = new Map<string, Plan>();
+  if (users.length > 0) {
+    const profile = await readProfile(sql, realm);
+    const condition = target.filter
+      ? sqlOf(parseFilter(target.filter), userColumns(realm, profile), (path) => placeOf(userType, path))
+      : fragment`true`;
+    const rows = await sql<ScimUserRow>`
+      select ${userSelect} ${usersOf(realm)} and u.id = any(${users}::uuid[]) and ${condition}`;
+    for (const row of rows) {
+      const resource = userResource(row, { base: '', visible: (all) => visibleTo(profile, 'admin', all) });
+      const body = userBody(row, resource, target.mappings);
+      found.set(row.id, { name: row.username, body, digest: digestOf(body) });
+    }
+  }
+  if (groups.length > 0) {
+    const rows = await sql<{ id: string; path: string }>`
+      select id, path from user_group where realm_id = ${realm} and id = any(${groups}::uuid[])`;
+    for (const { id, path } of rows) {
+      const body = groupBody(id, path);
+      found.set(id, { name: path, body, digest: digestOf(body) });
+    }
+  }
+  return found;
+}

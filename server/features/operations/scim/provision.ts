@@ -1,0 +1,234 @@
+// Owns: keeping SCIM targets in step with the realm's people and groups: what is due there is what changed here, and each object is sent as it
+// is when it is sent, by one process at a time, so that its states arrive in their order and the last one stays.
+// Does not own: where targets are kept (features/configuration/scim-targets), how one is spoken to (provision-http.ts), what is sent (provision-shape.ts).
+// Implements: specification 4.10; decisions "SCIM target".
+import { z } from 'zod';
+import { Problem } from '../../../contract/problem.ts';
+import { fragment, type Sql } from '../../../db/sql.ts';
+import type { EventConsumer } from '../../../events/consumer.ts';
+import type { Outbound } from '../../../http/outbound.ts';
+import { type Job, job } from '../../../jobs/job.ts';
+import type { EnqueueOptions } from '../../../jobs/queue.ts';
+import { memberOperations, ObjectRefused, type Remote, remoteOf, TargetAway } from './provision-http.ts';
+import { type Plan, planned } from './provision-plan.ts';
+import * as store from './provision-store.ts';
+
+const JOB = 'scim-provisioning';
+const Changed = z.object({
+  realm: z.string(),
+  targetId: z.uuid(),
+  users: z.array(z.uuid()).nullish(),
+  groups: z.array(z.uuid()).nullish(),
+  /** Everything may have changed. */
+  all: z.boolean().nullish(),
+  /** What was sent was sent elsewhere. */
+  moved: z.boolean().nullish(),
+});
+const OF_USERS = ['USER_CREATED', 'USER_UPDATED', 'USER_DELETED', 'USER_ERASED'];
+const OF_GROUPS = ['GROUP_CREATED', 'GROUP_UPDATED', 'GROUP_DELETED'];
+const OF_ALL = [
+  'USERS_IMPORTED',
+  'USER_PROFILE_UPDATED',
+  'SCIM_TARGET_CREATED',
+  'SCIM_TARGET_UPDATED',
+  'SCIM_TARGET_RECONCILED',
+];
+const OF_TARGET = 'SCIM_TARGET_%';
+
+/** A job for each target of a realm in which people or groups changed. */
+export const provisioningConsumer: EventConsumer = {
+  job: JOB,
+  wanted: (realm) => fragment`exists (select from scim_target where realm_id = ${realm} and enabled)`,
+  take: () => fragment`
+    select jsonb_build_object('realm', h.realm_id, 'targetId', t.id,
+      'users', jsonb_agg(distinct h.subject ->> 'id') filter (where h.type = any(${OF_USERS}::text[]) and t.users and h.subject ->> 'id' is not null),
+      'groups', jsonb_agg(distinct h.subject ->> 'id') filter (where h.type = any(${OF_GROUPS}::text[]) and t.groups and h.subject ->> 'id' is not null),
+      'all', bool_or(h.type = any(${OF_ALL}::text[])),
+      'moved', bool_or(h.type = 'SCIM_TARGET_UPDATED' and h.data -> 'fields' ? 'url')) as payload
+    from happened h join scim_target t on t.realm_id = h.realm_id and t.enabled
+    where h.type = any(${[...OF_USERS, ...OF_GROUPS, ...OF_ALL]}::text[])
+      and (h.type not like ${OF_TARGET} or h.subject ->> 'id' = t.id::text)
+    group by h.realm_id, t.id`,
+};
+
+const BATCH = 50;
+const CLAIM_MS = 20 * 60_000;
+const RUN_MS = 120_000;
+const DAY_MS = 86_400_000;
+const LOOK_SECONDS = 10;
+/** An object that is refused is tried again after 1 min, 2 min, … at the most 6 h; a target that is away after 5 s, … 10 min. */
+const OBJECT_MS = { first: 60_000, most: 6 * 3_600_000 };
+const TARGET_MS = { first: 5_000, most: 600_000 };
+const after = ({ first, most }: typeof OBJECT_MS, failures: number): number =>
+  Math.min(most, first * 2 ** Math.min(failures, 20));
+
+export interface ProvisioningDeps {
+  sql: Sql;
+  outbound: Pick<Outbound, 'fetch'>;
+  openSecret(sealed: Buffer, at: { realm: string; id: string }): string;
+  enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
+  now: () => Date;
+}
+
+export function createScimProvisioning({ sql, outbound, openSecret, enqueue, now }: ProvisioningDeps) {
+  type Done = Pick<store.Result, 'remote_id' | 'digest' | 'gone' | 'made'>;
+
+  async function sendUser(remote: Remote, link: store.Link, plan: Plan | undefined): Promise<Done> {
+    if (!plan) {
+      if (link.remote_id !== null) await remote.remove('Users', link.remote_id);
+      return { remote_id: null, digest: null, gone: true, made: false };
+    }
+    const { body, digest } = plan;
+    if (link.remote_id !== null && link.digest === digest) return { ...link, gone: false, made: false };
+    if (link.remote_id !== null && (await remote.replace(link.remote_id, body)))
+      return { remote_id: link.remote_id, digest, gone: false, made: false };
+    const { id, adopted } = await remote.create('Users', link.object_id, body);
+    if (adopted) await remote.replace(id, body);
+    return { remote_id: id, digest, gone: false, made: true };
+  }
+
+  async function sendGroup(
+    realm: string,
+    target: store.Target,
+    remote: Remote,
+    link: store.Link,
+    plan: Plan | undefined,
+  ): Promise<Done> {
+    if (!plan) {
+      if (link.remote_id !== null) await remote.remove('Groups', link.remote_id);
+      await store.forgetMembers(sql, realm, target.id, [link.object_id]);
+      return { remote_id: null, digest: null, gone: true, made: false };
+    }
+    const { body, digest } = plan;
+    let id = link.remote_id;
+    if (id !== null && link.digest !== digest) {
+      const { displayName, externalId } = body;
+      const there = await remote.patch(id, [{ op: 'replace', value: { displayName, externalId } }]);
+      if (!there) id = null;
+    }
+    if (id === null) {
+      await store.forgetMembers(sql, realm, target.id, [link.object_id]);
+      id = (await remote.create('Groups', link.object_id, body)).id;
+    }
+    const steps = await store.memberSteps(sql, realm, target.id, [link.object_id]);
+    for (const operations of memberOperations(steps))
+      if (!(await remote.patch(id, operations))) throw new ObjectRefused('the group is gone there');
+    if (steps.length > 0) await store.keepMembers(sql, realm, target.id, steps);
+    return { remote_id: id, digest, gone: false, made: link.remote_id === null };
+  }
+
+  /** @throws TargetAway, with what came of those before noted */
+  async function sendSome(
+    realm: string,
+    target: store.Target,
+    { remote, until }: { remote: Remote; until(): boolean },
+    links: readonly store.Link[],
+  ): Promise<void> {
+    const wanted = await planned(sql, realm, target, links);
+    const pathOf = (link: store.Link) => wanted.get(link.object_id)?.name ?? '';
+    // A group's parent may have to be there first, as here.
+    const ordered = [...links].sort((a, b) =>
+      a.kind === b.kind ? (pathOf(a) < pathOf(b) ? -1 : 1) : a.kind === 'user' ? -1 : 1,
+    );
+    const results: store.Result[] = [];
+    let away: unknown;
+    for (const link of ordered) {
+      if (until()) break;
+      const plan = wanted.get(link.object_id);
+      try {
+        const done = await (link.kind === 'user'
+          ? sendUser(remote, link, plan)
+          : sendGroup(realm, target, remote, link, plan));
+        results.push({ ...link, ...done, attempts: 0, error: null, again: null });
+      } catch (error) {
+        if (!(error instanceof ObjectRefused)) {
+          away = error;
+          break;
+        }
+        const again = now().getTime() + after(OBJECT_MS, link.attempts);
+        const failed = { attempts: link.attempts + 1, error: error.message, again, gone: false, made: false };
+        results.push({ ...link, ...failed, digest: null });
+      }
+    }
+    await store.finish(sql, realm, target, now(), results);
+    const left = ordered.slice(results.length).map(({ kind, object_id }) => ({ kind, object_id }));
+    if (left.length > 0) await store.release(sql, realm, target.id, left);
+    if (away !== undefined) throw away;
+  }
+
+  async function run(realm: string, targetId: string, signal: AbortSignal): Promise<void> {
+    const target = await store.findTarget(sql, realm, targetId);
+    const started = now().getTime();
+    if (!target?.enabled || (target.paused_until !== null && target.paused_until.getTime() > started)) return;
+    const token = target.secret === null ? undefined : openSecret(target.secret, { realm, id: targetId });
+    const until = () => signal.aborted || now().getTime() - started > RUN_MS;
+    const by = { remote: remoteOf({ url: target.url, token, outbound }), until };
+    const claim = () =>
+      store.claim(sql, realm, targetId, { at: now(), until: new Date(now().getTime() + CLAIM_MS), limit: BATCH });
+    let sent = false;
+    try {
+      for (let links = await claim(); links.length > 0; links = await claim()) {
+        sent = true;
+        // People by themselves: groups name them by the ids that they get there.
+        const people = links.filter(({ kind }) => kind === 'user');
+        await sendSome(realm, target, by, people.length > 0 ? people : links);
+        if (people.length > 0 && people.length < links.length)
+          await sendSome(
+            realm,
+            target,
+            by,
+            links.filter(({ kind }) => kind === 'group'),
+          );
+        if (until()) break;
+      }
+      if (sent) await store.note(sql, realm, targetId, { at: now(), error: null, pausedUntil: null });
+    } catch (error) {
+      // A filter that is none is the target's fault, too.
+      if (!(error instanceof TargetAway || error instanceof Problem)) throw error;
+      const asked = error instanceof TargetAway ? error.retryAfterMs : 0;
+      const pause = Math.max(asked, after(TARGET_MS, target.failures));
+      const at = now();
+      await store.note(sql, realm, targetId, { at, error: error.message, pausedUntil: new Date(at.getTime() + pause) });
+    }
+  }
+
+  const jobs: Job[] = [
+    job({
+      name: JOB,
+      schema: Changed,
+      // What is thrown is ours: the database went away.
+      maxAttempts: 500,
+      expireSeconds: (2 * RUN_MS) / 1000,
+      // Targets that are slow leave places to others.
+      concurrency: 12,
+      group: { of: ({ realm, targetId }) => `${realm}/${targetId}`, concurrency: 1 },
+      async run({ realm, targetId, users, groups, all, moved }, { signal }) {
+        if (!(await store.findTarget(sql, realm, targetId))) return;
+        if (moved) await store.forgetLinks(sql, realm, targetId);
+        if (all) await store.markAll(sql, realm, targetId, now(), { forget: false });
+        else if (users || groups)
+          await store.markDue(sql, realm, targetId, now(), { users: users ?? [], groups: groups ?? [] });
+        await run(realm, targetId, signal);
+      },
+    }),
+    job({
+      name: 'scim-due',
+      schema: z.object({}),
+      maxAttempts: 1,
+      expireSeconds: 60,
+      concurrency: 1,
+      everySeconds: LOOK_SECONDS,
+      async run() {
+        const due = await store.dueTargets(sql, now(), new Date(now().getTime() - DAY_MS));
+        const payloads = due.map(({ realm_id, id, stale }) => ({
+          realm: realm_id,
+          targetId: id,
+          ...(stale && { all: true }),
+        }));
+        if (payloads.length > 0) await enqueue(sql, JOB, payloads);
+      },
+    }),
+  ];
+  return { jobs };
+}
+export type ScimProvisioning = ReturnType<typeof createScimProvisioning>;

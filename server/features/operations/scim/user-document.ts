@@ -1,0 +1,150 @@
+// What SCIM says of a person beyond the user's fields and attributes, pure: further addresses, ims, photos, entitlements and certificates
+// as the client said them, and what it said of values that are kept elsewhere (`marks`: which is primary, what is displayed). One document
+// for each person; what is kept elsewhere decides, and marks of what isn't there any more say nothing. RFC 7643 §2.4, §4.1.2.
+import { canonicalJson } from '../../../contract/json.ts';
+import { Email } from '../../../contract/users.ts';
+import type { Values } from './body.ts';
+import { fault } from './fault.ts';
+
+/** Kept here alone. */
+export const documentAttributes = ['ims', 'photos', 'entitlements', 'x509Certificates'] as const;
+/** Of these the values are kept elsewhere, and of each value what SCIM says besides. */
+export const markedParts = {
+  emails: ['display'],
+  phoneNumbers: ['display', 'primary'],
+  addresses: ['primary'],
+  roles: ['display', 'type', 'primary'],
+} as const;
+export type Marked = keyof typeof markedParts;
+const markedAttributes = Object.keys(markedParts) as Marked[];
+
+export interface ScimDocument {
+  emails?: Values[];
+  addresses?: Values[];
+  ims?: Values[];
+  photos?: Values[];
+  entitlements?: Values[];
+  x509Certificates?: Values[];
+  marks?: { [of in Marked]?: Values[] };
+}
+
+const MOST_VALUES = 100;
+const MOST_BYTES = 64 * 1024;
+
+export const listAt = (value: unknown): Values[] => (Array.isArray(value) ? value : []);
+const folded = (text: unknown): string => String(text ?? '').toLowerCase();
+
+/** What a value is known again by. */
+const keyOf: Record<Marked, (value: Values) => string> = {
+  emails: ({ value }) => folded(value),
+  phoneNumbers: ({ value, type }) => `${folded(type ?? 'other')} ${value}`,
+  addresses: ({ type }) => folded(type ?? 'other'),
+  roles: ({ value }) => String(value),
+};
+
+function withMarks(of: Marked, values: Values[], { marks }: ScimDocument): Values[] {
+  const said = new Map((marks?.[of] ?? []).map((mark) => [keyOf[of](mark), mark]));
+  return values.map((value) => {
+    const mark = said.get(keyOf[of](value));
+    const more = markedParts[of].flatMap((part) => (mark?.[part] === undefined ? [] : [[part, mark[part]]]));
+    return { ...value, ...Object.fromEntries(more) };
+  });
+}
+
+/** Puts into a SCIM user what the document says. */
+export function showDocument(into: Values, document: ScimDocument): void {
+  for (const of of markedAttributes) if (into[of] !== undefined) into[of] = withMarks(of, listAt(into[of]), document);
+  const [main] = listAt(into.emails);
+  const further = listAt(document.emails).filter(({ value }) => !main || folded(value) !== folded(main.value));
+  for (const [of, values] of Object.entries({ emails: further, addresses: listAt(document.addresses) }))
+    if (values.length > 0) into[of] = [...listAt(into[of]), ...values];
+  for (const of of documentAttributes) {
+    const values = listAt(document[of]);
+    if (values.length > 0) into[of] = values;
+  }
+}
+
+/** At most one value is the primary one: the first that says so (RFC 7643 §2.4). */
+function onePrimary(values: readonly Values[]): Values[] {
+  const first = values.find(({ primary }) => primary === true);
+  return values.map((value) => (value.primary === true && value !== first ? { ...value, primary: false } : value));
+}
+
+/** Every attribute with several values, with one primary at most. */
+export const withOnePrimary = (user: Values): Values =>
+  Object.fromEntries(
+    Object.entries(user).map(([name, value]) => [name, Array.isArray(value) ? onePrimary(value) : value]),
+  );
+
+/** The address that counts: the primary one, else the first. */
+export const addressOf = (user: Values): Values | undefined => {
+  const emails = listAt(user.emails).filter(({ value }) => value !== undefined);
+  return emails.find(({ primary }) => primary === true) ?? emails[0];
+};
+
+/** Postal addresses that the user's attributes have no place for: the second of a type, and so on. */
+export function furtherAddresses(addresses: readonly Values[]): Values[] {
+  const seen = new Set<string>();
+  return addresses.filter((address) => {
+    const key = keyOf.addresses(address);
+    return seen.has(key) || !seen.add(key);
+  });
+}
+
+function checked(of: string, values: readonly Values[]): Values[] {
+  if (values.length > MOST_VALUES) throw fault('invalidValue', `${of} may have at most ${MOST_VALUES} values`);
+  return [...values];
+}
+
+/**
+ * What of a SCIM user goes into its document.
+ * @param user with one primary value of each attribute at most
+ * @throws Problem `invalidValue`
+ */
+export function documentOf(user: Values): ScimDocument {
+  const main = addressOf(user);
+  const emails = listAt(user.emails).filter((one) => one !== main && one.value !== undefined);
+  const strange = emails.find(({ value }) => !Email.safeParse(value).success);
+  if (strange) throw fault('invalidValue', 'emails.value: is no e-mail address');
+  const further = furtherAddresses(listAt(user.addresses));
+  const all: [string, Values[]][] = [
+    ...documentAttributes.map((of): [string, Values[]] => [of, listAt(user[of])]),
+    ['emails', emails],
+    ['addresses', further],
+  ];
+  const lists = all.filter(([, values]) => values.length > 0);
+  const marks = markedAttributes.flatMap((of): [Marked, Values[]][] => {
+    const kept = { emails: main ? [main] : [], addresses: listAt(user.addresses).filter((a) => !further.includes(a)) };
+    const values = of === 'emails' || of === 'addresses' ? kept[of] : listAt(user[of]);
+    const said = values.map((value) => markOf(of, value)).filter((mark) => mark !== undefined);
+    return said.length > 0 ? [[of, said]] : [];
+  });
+  const document = {
+    ...Object.fromEntries(lists.map(([of, values]) => [of, checked(of, values)])),
+    ...(marks.length > 0 && { marks: Object.fromEntries(marks.map(([of, said]) => [of, checked(of, said)])) }),
+  };
+  if (Buffer.byteLength(JSON.stringify(document)) > MOST_BYTES)
+    throw fault('invalidValue', `${lists.map(([of]) => of).join(', ')}: may have ${MOST_BYTES / 1024} KiB in all`);
+  return document;
+}
+
+/** What is said of a value beside it; undefined: nothing. */
+function markOf(of: Marked, value: Values): Values | undefined {
+  const said = markedParts[of].filter((part) => value[part] !== undefined);
+  if (said.length === 0) return undefined;
+  const key = of === 'addresses' ? ['type'] : of === 'phoneNumbers' ? ['value', 'type'] : ['value'];
+  return Object.fromEntries(
+    [...key, ...said].flatMap((part) => (value[part] === undefined ? [] : [[part, value[part]]])),
+  );
+}
+
+/** The attributes of which two documents say something else. */
+export function changedIn(before: ScimDocument, after: ScimDocument): string[] {
+  const of = ({ marks, ...rest }: ScimDocument, name: string) =>
+    canonicalJson([Object(rest)[name] ?? [], Object(marks)[name] ?? []]);
+  const names = [...new Set([...documentAttributes, ...markedAttributes])];
+  return names.filter((name) => of(before, name) !== of(after, name));
+}
+
+/** Of a document, the further addresses as they are looked up. */
+export const furtherEmails = ({ emails = [] }: ScimDocument): string[] => emails.map(({ value }) => String(value));

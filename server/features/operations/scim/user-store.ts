@@ -1,0 +1,233 @@
+// SQL of people as SCIM sees them: the columns that filters and sorting speak of, and the rows. Writing them is the users'
+// feature's; here are the client's own id of a user and what it calls their address.
+import type { UserProfile } from '../../../contract/user-profile.ts';
+import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
+import { holding } from '../../../domain/user-search.ts';
+import type { Column, Columns, Rows } from './filter-sql.ts';
+import { type Attribute, placeOf, userType } from './schema.ts';
+import { ADDRESSES, addressParts, PHONES, seenBy, singleAttributes } from './user-attributes.ts';
+import { documentAttributes, furtherEmails, type Marked, markedParts, type ScimDocument } from './user-document.ts';
+
+export interface ScimUserRow {
+  id: string;
+  username: string;
+  email: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  enabled: boolean;
+  attributes: Record<string, string[]>;
+  created_at: Date;
+  updated_at: Date;
+  external_id: string | null;
+  email_type: string | null;
+  email_primary: boolean;
+  document: ScimDocument;
+  roles: string[];
+  groups: { id: string; path: string }[];
+}
+
+/** Of what the client says of the user `u`; asked for row by row, as a join would read it of everybody. */
+const said = (column: Fragment): Fragment =>
+  fragment`(select ${column} from scim_user s where s.realm_id = u.realm_id and s.user_id = u.id)`;
+const externalId = said(fragment`s.external_id`);
+const emailType = said(fragment`s.email_type`);
+const document = said(fragment`s.document`);
+const emailPrimary = fragment`coalesce(${said(fragment`s.email_primary`)}, true)`;
+
+export const userSelect = fragment`
+  u.id, u.username, u.email, u.first_name, u.last_name, u.enabled, u.attributes, u.created_at, u.updated_at,
+  ${externalId} as external_id, ${emailType} as email_type,
+  ${emailPrimary} as email_primary, coalesce(${document}, '{}') as document, array(
+    select r.name from user_role ur join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
+    where ur.realm_id = u.realm_id and ur.user_id = u.id and r.client is null order by r.name collate "C"
+  ) as roles, (
+    select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'path', g.path) order by g.path collate "C"), '[]')
+    from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
+    where m.realm_id = u.realm_id and m.user_id = u.id
+  ) as groups`;
+export const usersOf = (realm: string): Fragment => fragment`from realm_user u where u.realm_id = ${realm}`;
+
+export async function findUser(sql: Sql, realm: string, id: string): Promise<ScimUserRow | undefined> {
+  const [row] = await sql<ScimUserRow>`select ${userSelect} ${usersOf(realm)} and u.id = ${id}`;
+  return row;
+}
+
+/** What the client says of a user that the user has no field for. */
+export interface Said {
+  externalId: string | null;
+  emailType: string | null;
+  emailPrimary: boolean;
+  document: ScimDocument;
+}
+export const saveUser = (sql: Sql, realm: string, id: string, said: Said) => sql`
+  insert into scim_user (realm_id, user_id, external_id, email_type, email_primary, document, further_emails)
+  values (${realm}, ${id}, ${said.externalId}, ${said.emailType}, ${said.emailPrimary},
+    ${JSON.stringify(said.document)}::jsonb,
+    array(select lower(e) from unnest(${furtherEmails(said.document)}::text[]) e))
+  on conflict (realm_id, user_id) do update set external_id = excluded.external_id, email_type = excluded.email_type,
+    email_primary = excluded.email_primary, document = excluded.document, further_emails = excluded.further_emails`;
+
+const text = (sql: Fragment): Column => ({ sql, kind: 'text' });
+const maybe = (sql: Fragment): Column => ({ sql, kind: 'text', nullable: true });
+/** Of the few whom a query finds by an index. PostgreSQL takes the condition itself for one that many fulfil, and looks through all. */
+const among = (ids: Fragment): Fragment => fragment`u.id = any(array(${ids}))`;
+const found = (column: Column): Column => ({ ...column, implied: holding });
+
+/** Only what whoever asks may see, so that nothing else can be found out by asking. */
+export function userColumns(realm: string, profile: UserProfile): Columns {
+  const seen = seenBy(profile, 'admin');
+  const attributes = Object.entries(singleAttributes).flatMap(([path, name]) =>
+    seen(name) ? [[path, maybe(fragment`nullif(u.attributes -> ${name}::text ->> 0, '')`)] as const] : [],
+  );
+  const email = maybe(fragment`u.email`);
+  return {
+    single: {
+      ...Object.fromEntries(attributes),
+      id: { sql: fragment`u.id`, kind: 'uuid' },
+      externalId: {
+        ...maybe(externalId),
+        equals: (id) =>
+          among(fragment`
+          select s.user_id from scim_user s where s.realm_id = ${realm} and s.external_id = ${id}::text`),
+      },
+      userName: found(text(fragment`u.username`)),
+      'name.givenName': found(maybe(fragment`nullif(u.first_name, '')`)),
+      'name.familyName': found(maybe(fragment`nullif(u.last_name, '')`)),
+      active: { sql: fragment`u.enabled`, kind: 'boolean' },
+      'meta.created': { sql: fragment`u.created_at`, kind: 'dateTime' },
+      'meta.lastModified': { sql: fragment`u.updated_at`, kind: 'dateTime' },
+      'meta.resourceType': text(fragment`'User'::text`),
+    },
+    several: {
+      ...Object.fromEntries(documentAttributes.map((name) => [name, [listed(name)]])),
+      emails: [
+        {
+          some: (condition) => fragment`(u.email is not null and ${condition})`,
+          columns: {
+            value: {
+              ...found(email),
+              equals: (address) =>
+                among(fragment`
+                select e.id from realm_user e where e.realm_id = ${realm} and lower(e.email) = lower(${address}::text)`),
+            },
+            type: text(fragment`coalesce(${emailType}, 'work')`),
+            primary: { sql: emailPrimary, kind: 'boolean' },
+            ...marksOf('emails', fragment`lower(m.value ->> 'value') = lower(u.email)`),
+          },
+        },
+        furtherRows(realm),
+      ],
+      phoneNumbers: [phones(profile)],
+      addresses: [addresses(profile), listed('addresses')],
+      groups: [
+        {
+          some: (condition) => fragment`exists (
+          select from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
+          where m.realm_id = u.realm_id and m.user_id = u.id and ${condition})`,
+          columns: {
+            value: { sql: fragment`m.group_id`, kind: 'uuid' },
+            display: text(fragment`substr(g.path, 2)`),
+            type: text(fragment`'direct'::text`),
+          },
+        },
+      ],
+      roles: [
+        {
+          some: (condition) => fragment`exists (
+          select from user_role ur join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
+          where ur.realm_id = u.realm_id and ur.user_id = u.id and r.client is null and ${condition})`,
+          columns: { value: text(fragment`r.name`), ...marksOf('roles', fragment`m.value ->> 'value' = r.name`) },
+        },
+      ],
+    },
+    sorted: { 'emails.value': email },
+  };
+}
+
+/** A part of a value as the document has it. */
+const partOf = (value: Fragment, { name, type }: Attribute): Column => {
+  const part = fragment`${value} ->> ${name}::text`;
+  return type === 'boolean' ? { sql: fragment`(${part})::boolean`, kind: 'boolean', nullable: true } : maybe(part);
+};
+const partsOf = (name: string, value: Fragment): Record<string, Column> =>
+  Object.fromEntries(
+    (placeOf(userType, name)?.attribute.subAttributes ?? []).map((part) => [part.name, partOf(value, part)]),
+  );
+
+/** The values that the document has of an attribute. */
+const listed = (name: string): Rows => ({
+  some: (condition) => fragment`exists (
+    select from scim_user s cross join lateral jsonb_array_elements(s.document -> ${name}::text) v (value)
+    where s.realm_id = u.realm_id and s.user_id = u.id and ${condition})`,
+  columns: partsOf(name, fragment`v.value`),
+});
+
+/** Addresses beside the one that counts; people are looked up by them, so that the one's index serves beside theirs. */
+const furtherRows = (realm: string): Rows => ({
+  some: (condition) => fragment`u.id = any(array(
+    select s.user_id from scim_user s cross join lateral jsonb_array_elements(s.document -> 'emails') v (value)
+    where s.realm_id = ${realm} and s.further_emails <> '{}' and ${condition}))`,
+  columns: {
+    ...partsOf('emails', fragment`v.value`),
+    value: {
+      ...text(fragment`(v.value ->> 'value')`),
+      equals: (address) => fragment`(s.further_emails @> array[lower(${address}::text)]
+        and lower(v.value ->> 'value') = lower(${address}::text))`,
+    },
+  },
+});
+
+/** What the document says of values that are kept elsewhere. @param such that the mark `m` is the value's */
+const marksOf = (of: Marked, such: Fragment): Record<string, Column> =>
+  Object.fromEntries(
+    markedParts[of].map((name) => {
+      const sql = fragment`(select m.value ->> ${name}::text
+        from scim_user s cross join lateral jsonb_array_elements(s.document #> array['marks', ${of}::text]) m (value)
+        where s.realm_id = u.realm_id and s.user_id = u.id and ${such} limit 1)`;
+      return [
+        name,
+        name === 'primary' ? { sql: fragment`${sql}::boolean`, kind: 'boolean', nullable: true } : maybe(sql),
+      ];
+    }),
+  );
+
+/** Of the attributes `a`, those that are seen and begin so. */
+function ofSeen({ unmanagedAttributes, attributes }: UserProfile, prefix: string): Fragment {
+  const names = (shown: boolean) =>
+    attributes.filter(({ view }) => view.includes('admin') === shown).map(({ name }) => name);
+  const begins = fragment`starts_with(a.key, ${prefix})`;
+  return unmanagedAttributes === 'disabled'
+    ? fragment`${begins} and a.key = any(${names(true)}::text[])`
+    : fragment`${begins} and a.key <> all(${names(false)}::text[])`;
+}
+
+const phones = (profile: UserProfile): Rows => ({
+  some: (condition) => fragment`exists (
+    select from jsonb_each(u.attributes) a cross join lateral jsonb_array_elements_text(a.value) v (value)
+    where ${ofSeen(profile, PHONES)} and v.value <> '' and ${condition})`,
+  columns: {
+    value: text(fragment`v.value`),
+    type: text(fragment`substr(a.key, ${PHONES.length + 1}::int)`),
+    ...marksOf(
+      'phoneNumbers',
+      fragment`m.value ->> 'value' = v.value
+        and lower(coalesce(m.value ->> 'type', 'other')) = substr(a.key, ${PHONES.length + 1}::int)`,
+    ),
+  },
+});
+
+const addresses = (profile: UserProfile): Rows => ({
+  some: (condition) => fragment`exists (
+    select from (
+      select split_part(a.key, '.', 2) as type, jsonb_object_agg(split_part(a.key, '.', 3), a.value ->> 0) as parts
+      from jsonb_each(u.attributes) a
+      where ${ofSeen(profile, ADDRESSES)} and a.value ->> 0 <> '' and split_part(a.key, '.', 4) = ''
+        and split_part(a.key, '.', 3) = any(${addressParts}::text[])
+      group by 1) p
+    where ${condition})`,
+  columns: {
+    type: text(fragment`p.type`),
+    ...marksOf('addresses', fragment`lower(coalesce(m.value ->> 'type', 'other')) = p.type`),
+    ...Object.fromEntries(addressParts.map((part) => [part, maybe(fragment`p.parts ->> ${part}::text`)])),
+  },
+});

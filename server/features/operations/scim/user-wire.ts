@@ -1,0 +1,110 @@
+// A user between its row and SCIM, pure: what an answer shows, and what a client's user makes of ours.
+import type { Changes } from '../../../contract/names.ts';
+import { ENTERPRISE, USER } from '../../../contract/scim.ts';
+import { type UserInput as Input, UserInput } from '../../../contract/users.ts';
+import { fieldErrors } from '../../../http/problems.ts';
+import type { Values } from './body.ts';
+import { fault } from './fault.ts';
+import { attributesWith, scimPathOf, showAttributes } from './user-attributes.ts';
+import { addressOf, documentOf, listAt, showDocument, withOnePrimary } from './user-document.ts';
+import type { Said, ScimUserRow } from './user-store.ts';
+
+const WORK = 'work';
+
+/** What only the row's owner gives: the addresses of other resources, and what of the attributes is seen. */
+export interface Showing {
+  /** The SCIM server's base address. */
+  base: string;
+  visible(attributes: ScimUserRow['attributes']): Record<string, string[]>;
+}
+
+/** The whole resource but for `meta.version`, which is its digest. */
+export function userResource(row: ScimUserRow, { base, visible }: Showing): Values {
+  const user: Values = {
+    schemas: [USER],
+    id: row.id,
+    ...(row.external_id !== null && { externalId: row.external_id }),
+    userName: row.username,
+  };
+  const name = {
+    ...(row.last_name && { familyName: row.last_name }),
+    ...(row.first_name && { givenName: row.first_name }),
+  };
+  if (Object.keys(name).length > 0) user.name = name;
+  user.active = row.enabled;
+  if (row.email !== null)
+    user.emails = [{ value: row.email, type: row.email_type ?? WORK, primary: row.email_primary }];
+  showAttributes(user, visible(row.attributes));
+  if (row.groups.length > 0)
+    user.groups = row.groups.map(({ id, path }) => ({
+      value: id,
+      $ref: `${base}/Groups/${id}`,
+      display: path.slice(1),
+      type: 'direct',
+    }));
+  if (row.roles.length > 0) user.roles = row.roles.map((value) => ({ value }));
+  showDocument(user, row.document);
+  if (Object.hasOwn(user, ENTERPRISE)) user.schemas = [USER, ENTERPRISE];
+  user.meta = {
+    resourceType: 'User',
+    created: row.created_at.toISOString(),
+    lastModified: row.updated_at.toISOString(),
+    location: `${base}/Users/${row.id}`,
+  };
+  return user;
+}
+
+export interface WantedUser {
+  input: Input;
+  said: Said;
+}
+
+const textAt = (value: unknown, max: number, path: string): string | null => {
+  if (value === undefined) return null;
+  const text = String(value);
+  if (text.length > max) throw fault('invalidValue', `${path} must have at most ${max} characters`);
+  return text;
+};
+
+/**
+ * What a SCIM user makes of a user.
+ * @param before the user's attributes as they are; `roles`: whether having none was said, or is to be left as it is
+ * @throws Problem `invalidValue`
+ */
+export function wantedUser(
+  said: Values,
+  { before, roles }: { before: ScimUserRow['attributes']; roles: 'said' | 'kept' },
+): WantedUser {
+  const user = withOnePrimary(said);
+  const { userName, active, password } = user;
+  const { givenName = null, familyName = null } = Object(user.name);
+  const email = addressOf(user);
+  if (userName === undefined) throw fault('invalidValue', 'userName is required');
+  const input: Changes<Input> = {
+    username: String(userName),
+    firstName: givenName,
+    lastName: familyName,
+    email: (email?.value as string | undefined) ?? null,
+    attributes: attributesWith(user, before),
+    ...(typeof active === 'boolean' && { enabled: active }),
+    ...(typeof password === 'string' && { password }),
+    ...((user.roles !== undefined || roles === 'said') && {
+      roles: listAt(user.roles).flatMap(({ value }) => (typeof value === 'string' ? [value] : [])),
+    }),
+  };
+  const { data, error } = UserInput.safeParse(input);
+  if (error) {
+    const faults = error.issues.flatMap(fieldErrors);
+    throw fault('invalidValue', faults.map(({ path, message }) => `${scimPathOf(path)}: ${message}`).join('; '));
+  }
+  const type = textAt(email?.type, 50, 'emails.type');
+  return {
+    input: data,
+    said: {
+      externalId: textAt(user.externalId, 255, 'externalId'),
+      emailType: type === null || type === WORK ? null : type,
+      emailPrimary: email?.primary !== false,
+      document: documentOf(user),
+    },
+  };
+}

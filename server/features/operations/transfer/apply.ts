@@ -1,0 +1,360 @@
+// Owns: a document in its transaction: opening the realm, planning until nobody comes between, writing, audit rows.
+// Does not own: how the document gets there (service.ts), comparing (engine.ts), users' rows (people.ts).
+// Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
+import type { By } from '../../../contract/events.ts';
+import type { Area } from '../../../contract/permissions.ts';
+import { Problem } from '../../../contract/problem.ts';
+import { freshSettings } from '../../../contract/settings.ts';
+import type { ImportQuery, Plan } from '../../../contract/transfer.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Tx } from '../../../db/transact.ts';
+import { release as disown, own } from '../../../domain/ownership.ts';
+import { may, type Principal } from '../../../domain/principal.ts';
+import { names } from '../../../http/etag.ts';
+import type { PlannedChange, RealmPart } from '../../../resource/part.ts';
+import { linkPeople, namesPeople, unknownPeople } from '../../../resource/people.ts';
+import { chunks, nameOf } from '../../../resource/references.ts';
+import { refuseEscalation } from '../../../resource/rights.ts';
+import type { GuessCount } from '../../../resource/secrets.ts';
+import { writeChanges } from '../../../resource/write.ts';
+import type { Realms } from '../../configuration/realms/service.ts';
+import { MOST_RECORDED, type RecordedOwner, recordedChange, recordedMove } from './applied-plan.ts';
+import { consequencesOf } from './consequences.ts';
+import { type Document, refuse, type Section } from './document.ts';
+import { type EnginePlan, planRealm } from './engine.ts';
+import { NONE } from './guesses.ts';
+import * as history from './history-store.ts';
+import { refuseKept } from './kept.ts';
+import { refuseWithoutAdministrator } from './last-administrator.ts';
+import { type ImportStore, NOBODY, type People, type UserPlan } from './people.ts';
+import type { Move, Owner } from './plan.ts';
+import { planOf } from './present.ts';
+import { refuseGuesses, requirePermission, requireSections, rightsOf } from './rights.ts';
+import * as store from './store.ts';
+import { watchTies } from './ties.ts';
+
+/** Who applies what to which realm. */
+export interface Request {
+  principal: Principal;
+  by: By;
+  realm: string;
+  query: ImportQuery;
+  ifMatch?: string | undefined;
+  guessCount: GuessCount;
+  /** Aborted where nobody waits for the answer any more. */
+  signal: AbortSignal;
+}
+
+/** The realm at the beginning of the transaction; without a revision it was made there. */
+export interface Opened {
+  revision: number | undefined;
+  at: Date;
+}
+
+/** Ends a transaction that must not stay, with its result. */
+export class PlannedOnly extends Error {
+  readonly result: Plan;
+  constructor(result: Plan) {
+    super('dry run');
+    this.result = result;
+  }
+}
+
+/** The realm that wasn't there when we looked is there now: look again. */
+export class CreatedMeanwhile extends Error {}
+
+export const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false, undeclared: NOBODY };
+/** How often a document is planned anew where somebody came between. */
+export const REPLANS = 5;
+
+/** A plan on its way into the realm. */
+export interface Application {
+  people: People | undefined;
+  config: EnginePlan;
+  users: UserPlan;
+  /** Something else than users. */
+  writes: boolean;
+  at: Date;
+  /** That the realm comes to have. */
+  revision: number;
+  /** The revision whose plan this takes back. */
+  undoes?: number | undefined;
+}
+export type ApplyPlan = (
+  tx: Tx,
+  asked: { by: By; realm: string; query: Omit<ImportQuery, 'dryRun'> },
+  application: Application,
+) => Promise<void>;
+
+export function createApply({
+  parts,
+  realms,
+  userRows,
+  now,
+  newId,
+}: {
+  parts: readonly RealmPart[];
+  realms: Pick<Realms, 'seedInto'>;
+  userRows: Pick<ImportStore, 'undeclared' | 'leaving'>;
+  now: () => Date;
+  newId: () => string;
+}) {
+  const everyKind = new Map(parts.map((part) => [part.kind, part]));
+
+  /** Locks the realm against other imports, and makes it where it isn't there. */
+  async function open(
+    tx: Tx,
+    { principal, by, realm, query, ifMatch }: Request,
+    displayName: string | undefined,
+  ): Promise<Opened> {
+    // A dry run of a realm that is there waits for nobody: a plan that was overtaken fails by its revision.
+    let revision = query.dryRun ? await store.readRevision(tx.sql, realm) : undefined;
+    if (revision === undefined) {
+      await store.lockRealm(tx.sql, realm);
+      revision = await store.readRevision(tx.sql, realm);
+    }
+    expectRevision(ifMatch, revision);
+    if (revision === undefined) {
+      const everywhere = principal.permissions.get('*');
+      if (!everywhere?.has('realm:create') && !(query.dryRun && everywhere?.has('realm:plan')))
+        throw new Problem('forbidden', 'This needs the permission realm:create over every realm', {
+          extra: { permission: 'realm:create' },
+        });
+      await realms.seedInto(tx, by, realm, displayName, query.manager).catch((error: unknown) => {
+        throw error instanceof Problem && error.code === 'name-taken' ? new CreatedMeanwhile(error.message) : error;
+      });
+    }
+    return { revision, at: now() };
+  }
+
+  /** @throws PlannedOnly a dry run's plan of a realm that isn't there */
+  async function conclude(
+    tx: Tx,
+    request: Request,
+    { opened, document, people }: { opened: Opened; document: Document; people: People | undefined },
+  ): Promise<Plan> {
+    const { principal, realm, query, ifMatch, guessCount } = request;
+    const { declared } = document;
+    const created = opened.revision === undefined;
+    const anew = created && document.whole;
+    let { revision } = opened;
+    const rights = rightsOf(request);
+    const holds = (right: (area: Area) => boolean) => (kind: string) => {
+      const part = everyKind.get(kind);
+      return part !== undefined && right(part.area);
+    };
+    const [mayRead, mayPlan] = [holds(rights.read), holds(rights.plan)];
+    if (!query.dryRun) for (const { part, items } of declared) await part.hold?.(tx.sql, realm, items);
+    for (let tries = 1; ; tries += 1) {
+      const asked = { principal, realm, query, guessCount };
+      const { config, users } = await plan(tx.sql, asked, { declared, people, anew });
+      const writes = created || config.changes.length + config.moves.length > 0;
+      const { manager, dryRun } = query;
+      const tells = dryRun && !created && may(principal, realm, 'sessions:read');
+      const planned = tells ? config.changes.filter(({ kind }) => mayRead(kind)) : [];
+      const consequences = [
+        ...((tells && users.counts.size > 0 && (await people?.consequences(tx.sql, opened.at))) || []),
+        ...(await consequencesOf(tx.sql, realm, { planned, now: opened.at })),
+      ];
+      const shown = { parts, users, mayRead, mayPlan, consequences };
+      const wire = (at: number) => planOf({ realm, manager, revision: at, created, dryRun }, config, shown);
+      if (query.dryRun) {
+        if (created) throw new PlannedOnly(wire(0));
+        return wire(revision ?? 0);
+      }
+      refuseConflicts(wire(revision ?? 0));
+      if (!writes && !users.writes) return wire(revision ?? 0);
+      const current = await store.lockRevision(tx.sql, realm);
+      if (!created && current !== revision && tries < REPLANS) {
+        // A configuration write came between: what was planned may no longer hold.
+        expectRevision(ifMatch, current);
+        revision = current;
+        continue;
+      }
+      const next = (current ?? 0) + (writes ? 1 : 0);
+      await carryOut(tx, request, { people, config, users, writes, at: opened.at, revision: next });
+      return wire(next);
+    }
+  }
+
+  /** @throws Problem where the importer lacks a right, or the document doesn't fit the realm */
+  async function plan(
+    on: Sql,
+    asked: Pick<Request, 'principal' | 'realm' | 'guessCount' | 'query'>,
+    { declared, people, anew }: { declared: readonly Section[]; people: People | undefined; anew: boolean },
+  ): Promise<{ config: EnginePlan; users: UserPlan }> {
+    const { principal, realm, query, guessCount } = asked;
+    const rights = rightsOf(asked);
+    const areaOf = (kind: string): Area | undefined => (kind === 'user' ? 'users' : everyKind.get(kind)?.area);
+    const holds = (right: (area: Area) => boolean, kind: string) => {
+      const area = areaOf(kind);
+      return area !== undefined && right(area);
+    };
+    /** Who may write by a name finds out anyway whether it is there. */
+    const mayAsk = (by: string, of: string) => !query.dryRun || holds(rights.write, by) || holds(rights.plan, of);
+    requireSections(asked, { planned: declared.map((s) => s.part), written: [] });
+    if (declared.some(namesPeople)) requirePermission(principal, realm, 'users:read');
+    await refuseGuesses(on, principal, realm, declared);
+    const permit = (touched: ReadonlySet<string>) =>
+      requireSections(asked, { planned: [], written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []) });
+    const config = await planRealm(on, { realm, parts, declared, options: query, guessCount, permit, anew, mayAsk });
+    // A plan of what somebody may not write anyway gives and takes over nothing.
+    const theirs = config.changes.filter(({ kind }) => holds(rights.write, kind));
+    await refuseEscalation(on, { realm, principal, parts, changes: theirs });
+    const users = people
+      ? await people.plan(on, { ...query, principal, mayKeepUnfit: rights.write('settings') }, config.changes, mayAsk)
+      : await withoutUsers(on, asked);
+    refuse(await unknownPeople(on, { realm, parts, changes: config.changes, importId: people?.importId }));
+    const leaves = people && (users.counts.has('update') || users.counts.has('delete'));
+    const leaving = leaves ? userRows.leaving(realm, people.importId) : undefined;
+    await refuseWithoutAdministrator(on, realm, { changes: config.changes, leaving });
+    if (!people) return { config, users };
+    if (users.writes && !query.dryRun) requirePermission(principal, realm, 'users:write');
+    const changed = users.counts.has('update') || users.counts.has('delete');
+    if (changed && rights.write('users')) await people.refuseEscalation(on, principal);
+    return { config, users };
+  }
+
+  /** Of a document that declares no users. */
+  async function withoutUsers(on: Sql, asked: Pick<Request, 'principal' | 'realm' | 'query'>): Promise<UserPlan> {
+    const { manager, dryRun, prune } = asked.query;
+    if (!dryRun || prune || !rightsOf(asked).plan('users')) return NO_USERS;
+    return { ...NO_USERS, undeclared: await userRows.undeclared(on, { realm: asked.realm, manager }) };
+  }
+
+  const carryOut: ApplyPlan = async (
+    tx,
+    { by, realm, query },
+    { people, config, users, writes, at, revision, undoes },
+  ) => {
+    const { manager } = query;
+    await store.touchManager(tx.sql, realm, manager, { at, users: users.writes });
+    const eventId = newId();
+    // before anything is written: afterwards nobody knows whose the objects were
+    const planned = writes ? await recordedOf(tx.sql, realm, config) : undefined;
+    const withTies = planned && (await watchTies(tx.sql, realm, { parts, changes: config.changes }));
+    await writeChanges(tx, { realm, by, parts, changes: config.changes, manager, newId });
+    await applyMoves(tx.sql, realm, config.moves);
+    if (people && users.writes) await people.merge(tx, by, query, at, users.counts);
+    await linkPeople(tx.sql, { realm, parts, changes: config.changes });
+    await store.forgetIdleManagers(tx.sql, realm);
+    const recorded = planned && (await withTies?.(planned));
+    if (writes) await keepPlan(tx.sql, { realm, manager, config, at, revision, undoes, eventId, recorded });
+    const subject = { type: 'manager', id: null, name: manager } as const;
+    if (writes)
+      tx.record({
+        id: eventId,
+        type: 'REALM_IMPORTED',
+        realm,
+        by,
+        subject,
+        data: {
+          manager,
+          changes: config.changes.length,
+          ownership: config.moves.length,
+          prune: query.prune,
+          force: query.force,
+          ...(undoes !== undefined && { undoes }),
+        },
+      });
+    const counted = { manager, ...Object.fromEntries(users.counts) };
+    if (users.writes) tx.record({ type: 'USERS_IMPORTED', realm, by, subject, data: counted });
+  };
+
+  async function keepPlan(
+    sql: Sql,
+    plan: Omit<Application, 'people' | 'users' | 'writes'> & {
+      realm: string;
+      manager: string;
+      eventId: string;
+      recorded: history.Recorded | undefined;
+    },
+  ): Promise<void> {
+    const { realm, config } = plan;
+    const of = (action: PlannedChange['action']) => config.changes.filter((change) => change.action === action).length;
+    const counts = { create: of('create'), update: of('update'), delete: of('delete') };
+    await history.keepPlan(sql, realm, { ...plan, counts }, freshSettings(realm).mostAppliedPlans);
+  }
+
+  async function recordedOf(
+    sql: Sql,
+    realm: string,
+    { changes, moves }: EnginePlan,
+  ): Promise<history.Recorded | undefined> {
+    if (changes.length + moves.length > MOST_RECORDED) return undefined;
+    const owners = new Map<string, RecordedOwner>();
+    for (const chunk of chunks(moves))
+      for (const { kind, key, ...owner } of await history.readOwnersOf(sql, realm, chunk))
+        owners.set(nameOf(kind, key), owner);
+    return {
+      changes: changes.flatMap((change) => {
+        const part = everyKind.get(change.kind);
+        return part ? [recordedChange(part, change)] : [];
+      }),
+      moves: moves.map((move) => recordedMove(move, owners.get(nameOf(move.kind, move.key)))),
+    };
+  }
+
+  /** Releases all that a manager owns, or takes it away too, as an empty document with `prune` would. */
+  async function release(
+    tx: Tx,
+    { principal, by, realm, manager }: Pick<Request, 'principal' | 'by' | 'realm'> & { manager: string },
+    objects: 'keep' | 'delete',
+  ): Promise<void> {
+    await store.lockRealm(tx.sql, realm);
+    if (!(await store.managerExists(tx.sql, realm, manager)))
+      throw new Problem('not-found', `Nothing here is managed by ${manager}`);
+    // Nobody changes the realm between the plan and its end.
+    await store.lockRevision(tx.sql, realm);
+    const asked = {
+      principal,
+      realm,
+      guessCount: NONE,
+      query: { manager, prune: true, force: false, dryRun: false },
+    };
+    const nothing = { declared: [], people: undefined, anew: false };
+    const { changes, kept } =
+      objects === 'keep' ? { changes: [], kept: [] } : (await plan(tx.sql, asked, nothing)).config;
+    refuseKept(kept);
+    await writeChanges(tx, { realm, by, parts, changes, manager, newId });
+    await store.releaseUsers(tx.sql, realm, manager);
+    await store.dropManager(tx.sql, realm, manager);
+    const subject = { type: 'manager', id: null, name: manager } as const;
+    tx.record({
+      type: 'MANAGER_RELEASED',
+      realm,
+      by,
+      subject,
+      data: { manager, objects, deleted: changes.length },
+    });
+  }
+
+  return { open, conclude, release, carryOut };
+}
+
+/** `If-Match: "<revision>"`, quotes or not; 0 is the realm that doesn't exist, `*` any that does. */
+export function expectRevision(ifMatch: string | undefined, revision: number | undefined): void {
+  if (ifMatch === undefined) return;
+  const holds =
+    ifMatch.trim() === '*' ? revision !== undefined : names(ifMatch.replaceAll('"', ''), String(revision ?? 0));
+  if (!holds)
+    throw new Problem('precondition-failed', `The realm is at revision ${revision ?? 0}; plan again`, {
+      extra: { revision: revision ?? 0 },
+    });
+}
+
+function refuseConflicts({ conflicts }: Plan): void {
+  const [first] = conflicts;
+  if (!first) return;
+  const what = `${first.kind} ${first.key}${first.path === undefined ? '' : `.${first.path}`}`;
+  const more = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more conflicts)` : '';
+  throw new Problem('managed-by-another', `${what} is managed by ${first.manager}${more}`, { extra: { conflicts } });
+}
+
+/** Ownership as the plan has it. */
+async function applyMoves(sql: Sql, realm: string, moves: readonly Move[]): Promise<void> {
+  const owned = moves.flatMap(({ kind, key, owner }) => (owner ? [{ kind, key, ...ownedBy(owner) }] : []));
+  for (const chunk of chunks(owned)) await own(sql, realm, chunk);
+  for (const chunk of chunks(moves.filter((m) => !m.owner))) await disown(sql, realm, chunk);
+}
+const ownedBy = ({ manager, fields, kept = false }: Owner) => ({ manager, fields: [...fields], kept });

@@ -1,0 +1,97 @@
+// A request's body in memory while it fits, so that it can be read twice; what doesn't fit goes on as it arrives.
+// All imports of the process share the room, so that memory doesn't grow with them or with a document.
+
+import { Problem } from '../../../contract/problem.ts';
+import { unreachable } from '../../../db/unreachable.ts';
+
+export interface BufferedBody {
+  /** All of it is here, to be read as often as one likes; otherwise once. */
+  whole: boolean;
+  bytes: number;
+  read(): AsyncIterable<Buffer>;
+  /** What is unread of the body is its stream's again. */
+  release(): Promise<void>;
+}
+
+const BLOCK = 64 * 1024;
+
+/** @param room in bytes, for all bodies together */
+export function createBodyBuffer(room: number): (body: AsyncIterable<Buffer>) => Promise<BufferedBody> {
+  let free = room;
+
+  return async (body) => {
+    const source = arriving(body)[Symbol.asyncIterator]();
+    const blocks: Buffer[] = [];
+    let bytes = 0;
+    /** Of the last block. */
+    let filled = BLOCK;
+    const drop = (count: number) => {
+      free += BLOCK * blocks.splice(0, count).length;
+    };
+
+    /** Copied, as a chunk may be a byte that keeps a buffer of many alive. Gives what there was no room for. */
+    function keep(chunk: Buffer): Buffer {
+      let rest = chunk;
+      while (rest.length > 0) {
+        if (filled === BLOCK) {
+          if (free < BLOCK) break;
+          free -= BLOCK;
+          blocks.push(Buffer.allocUnsafeSlow(BLOCK));
+          filled = 0;
+        }
+        const copied = rest.copy(blocks.at(-1) ?? rest, filled);
+        filled += copied;
+        bytes += copied;
+        rest = rest.subarray(copied);
+      }
+      return rest;
+    }
+    async function fill(): Promise<Buffer | undefined> {
+      for (;;) {
+        const next = await source.next();
+        if (next.done) return undefined;
+        const rest = keep(next.value);
+        if (rest.length > 0) return rest;
+      }
+    }
+    const block = (i: number) => (blocks[i] ?? Buffer.alloc(0)).subarray(0, i === blocks.length - 1 ? filled : BLOCK);
+
+    async function* again(): AsyncGenerator<Buffer> {
+      for (let i = 0; i < blocks.length; i += 1) yield block(i);
+    }
+    async function* once(rest: Buffer): AsyncGenerator<Buffer> {
+      while (blocks.length > 0) {
+        yield block(0);
+        drop(1);
+      }
+      yield rest;
+      yield* { [Symbol.asyncIterator]: () => source };
+    }
+
+    try {
+      const rest = await fill();
+      return {
+        whole: rest === undefined,
+        bytes,
+        read: () => (rest === undefined ? again() : once(rest)),
+        async release() {
+          drop(blocks.length);
+          await source.return(undefined);
+        },
+      };
+    } catch (error) {
+      drop(blocks.length);
+      throw error;
+    }
+  };
+}
+
+/** What breaks here is the peer's connection, and says nothing of any of ours. */
+async function* arriving(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined, undefined> {
+  try {
+    yield* body;
+  } catch (cause) {
+    if (!unreachable(cause)) throw cause;
+    throw new Problem('invalid-request', 'The request ended before all of its body had come', { cause });
+  }
+}

@@ -1,0 +1,82 @@
+// Owns: what a fresh realm has anyway, and an object without it: for exports that say only what makes a realm its own.
+// Does not own: the export (export.ts), what is fresh (each part, and the seeds of realms/service.ts).
+// Implements: decisions "Import, export, plan": an absent field isn't touched, so it is what a new realm or object has.
+import { bySystem } from '../../../contract/events.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact } from '../../../db/transact.ts';
+import { same } from '../../../resource/compare.ts';
+import type { Fields, RealmPart } from '../../../resource/part.ts';
+import { nameOf } from '../../../resource/references.ts';
+import type { Realms } from '../../configuration/realms/service.ts';
+
+/** By kind and key. */
+type Seeds = ReadonlyMap<string, Fields>;
+
+/** Ends the transaction of a realm that was made to be looked at. */
+class Looked extends Error {
+  readonly seeds: Seeds;
+  constructor(seeds: Seeds) {
+    super('looked at');
+    this.seeds = seeds;
+  }
+}
+
+export function createDefaults({
+  transact,
+  parts,
+  realms,
+  newId,
+}: {
+  transact: Transact;
+  parts: readonly RealmPart[];
+  realms: Pick<Realms, 'seedInto'>;
+  newId: () => string;
+}) {
+  let known: Promise<Seeds> | undefined;
+
+  /** Of a realm that nobody ever sees: it is taken back as soon as it was read. */
+  async function learn(): Promise<Seeds> {
+    const realm = `seeds-${newId()}`;
+    try {
+      return await transact(realm, async (tx) => {
+        await realms.seedInto(tx, bySystem, realm);
+        throw new Looked(await seedsOf(tx.sql, parts, realm));
+      });
+    } catch (error) {
+      if (error instanceof Looked) return error.seeds;
+      known = undefined;
+      throw error;
+    }
+  }
+
+  return {
+    /** Asked before the snapshot of an export is open. */
+    seeds(): Promise<Seeds> {
+      known ??= learn();
+      return known;
+    },
+  };
+}
+export type Defaults = ReturnType<typeof createDefaults>;
+
+async function seedsOf(sql: Sql, parts: readonly RealmPart[], realm: string): Promise<Seeds> {
+  const seeds = new Map<string, Fields>();
+  for (const part of parts)
+    if (!part.fieldwise)
+      for (const [key, { fields }] of await part.read(sql, realm)) seeds.set(nameOf(part.kind, key), fields);
+  return seeds;
+}
+
+/** What of an object is not as it would be anyway; undefined: nothing is. */
+export function withoutDefaults(
+  part: RealmPart,
+  realm: string,
+  { key, fields }: { key: string; fields: Fields },
+  seeds: Seeds,
+): Fields | undefined {
+  const seeded = seeds.get(nameOf(part.kind, key));
+  const anyway = seeded ?? part.fresh(realm, key);
+  const own = Object.entries(fields).filter(([field, value]) => !(field in anyway) || !same(value, anyway[field]));
+  if (own.length === 0 && (seeded || part.fieldwise)) return undefined;
+  return Object.fromEntries(own);
+}

@@ -1,0 +1,167 @@
+// A realm document as it arrives: each piece parsed by its part, faults gathered with their place, users handed on one
+// by one. It decides nothing about what the realm holds. Specification 2.10; decisions "Import, export, plan".
+import type { FieldError } from '../../../contract/problem.ts';
+import { Problem } from '../../../contract/problem.ts';
+import { presentSections, sections } from '../../../contract/sections.ts';
+import { FORMAT_VERSION } from '../../../contract/transfer.ts';
+import type { Item, RealmPart } from '../../../resource/part.ts';
+import { createSplitter, parseJson, type Slice } from './document-stream.ts';
+
+const MIB = 1024 * 1024;
+export const limits = { bytes: 32 * MIB, elementBytes: MIB, unbounded: new Set(['users']) };
+const MOST_FAULTS = 100;
+const everyKey = [...Object.keys(sections).filter((key) => key !== 'users'), 'formatVersion', 'requiredEnv'];
+/** How long parsing may hold the event loop. */
+const SLICE_MS = 10;
+
+export interface Section {
+  part: RealmPart;
+  items: Item[];
+}
+
+export interface Document {
+  declared: Section[];
+  users: boolean;
+  /** It says as much as an export does, users aside: what it doesn't hold wasn't there. */
+  whole: boolean;
+}
+
+/** Takes users while they arrive; opened by the first sign of the key. */
+export interface UserSink {
+  /** @param before what the document declares before its users */
+  begin(before: readonly Section[]): Promise<void>;
+  add(value: unknown, path: string, n: number): FieldError[];
+  /** Waits while the sink is behind. */
+  flush(): Promise<void>;
+}
+
+/** What is wrong, all of it up to a hundred; more says only that there is more. */
+export function refuse(faults: readonly FieldError[], detail?: string): void {
+  if (faults.length === 0) return;
+  const [first] = faults;
+  throw new Problem(
+    'invalid-request',
+    detail ?? `${first?.path}: ${first?.message}${faults.length > 1 ? ` (and ${faults.length - 1} more)` : ''}`,
+    { errors: faults.slice(0, MOST_FAULTS) },
+  );
+}
+
+/**
+ * Reads the document; sections come in the parts' order, absent ones are absent.
+ * @throws Problem `invalid-request` with every fault, `too-large`
+ */
+export async function readDocument(
+  body: AsyncIterable<Buffer>,
+  { parts, users }: { parts: readonly RealmPart[]; users: UserSink },
+): Promise<Document> {
+  const bySection = new Map(parts.map((part): [string, RealmPart] => [part.section, part]));
+  const found = new Map<string, Section>();
+  const keys = new Set<string>();
+  const faults: FieldError[] = [];
+  // One value can have any number of them.
+  const note = (found: readonly FieldError[]) => {
+    for (const fault of found) faults.push(fault);
+  };
+  let hasUsers = false;
+  let queue: Slice[] = [];
+
+  function config({ key, index, text }: Slice): FieldError[] {
+    const part = bySection.get(key);
+    const path = index === undefined ? key : `${key}[${index}]`;
+    const value = text === undefined ? undefined : parseJson(text, path);
+    if (!part) return other(key, { value, index, empty: text === undefined });
+    const section = found.get(key) ?? { part, items: [] };
+    found.set(key, section);
+    const list = index !== undefined || text === undefined;
+    if (part.list !== list) return [{ path: key, message: part.list ? 'must be a list' : 'must be an object' }];
+    if (text === undefined) return [];
+    const parsed = part.parse(value, path);
+    if (parsed.errors) return parsed.errors;
+    for (const item of parsed.items) section.items.push(item);
+    const most = presentSections.get(key)?.most ?? Number.POSITIVE_INFINITY;
+    // What follows is not even read: planning it would take the memory of everybody.
+    if (section.items.length > most)
+      refuse([{ path: key, message: `has more than ${most} objects: send it in parts` }]);
+    return [];
+  }
+
+  function take(slice: Slice): void {
+    keys.add(slice.key);
+    if (slice.key !== 'users') {
+      note(config(slice));
+      return;
+    }
+    const { index, text } = slice;
+    if (text === undefined) return;
+    if (index === undefined) faults.push({ path: 'users', message: 'must be a list' });
+    else {
+      const path = `users[${index}]`;
+      note(users.add(parseJson(text, path), path, index));
+    }
+  }
+
+  const splitter = createSplitter({ limits, slice: (slice) => void queue.push(slice) });
+  let until = performance.now() + SLICE_MS;
+  const work = async () => {
+    const slices = queue;
+    queue = [];
+    for (const slice of slices) {
+      if (faults.length >= MOST_FAULTS) refuse(faults);
+      if (slice.key === 'users' && !hasUsers) {
+        hasUsers = true;
+        await users.begin([...found.values()]);
+      }
+      take(slice);
+      if (performance.now() < until) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      until = performance.now() + SLICE_MS;
+    }
+    if (hasUsers) await users.flush();
+  };
+  for await (const chunk of body) {
+    splitter.write(chunk);
+    if (queue.length > 0) await work();
+  }
+  splitter.end();
+  refuse(faults);
+  const declared = parts.flatMap((part) => found.get(part.section) ?? []);
+  refuse(doubles(declared));
+  return { declared, users: hasUsers, whole: everyKey.every((key) => keys.has(key)) && declared.every(wholly) };
+}
+
+/** An export without defaults leaves out fields of these, and whole seeds: it may well have every key nonetheless. */
+const wholly = ({ part, items }: Section): boolean =>
+  !part.seeded || items.every(({ key, fields }) => Object.keys(part.fresh('', key)).every((field) => field in fields));
+
+/** Keys that no part reads: what describes the document, and what a later version will read. */
+function other(
+  key: string,
+  { value, index, empty }: { value: unknown; index: number | undefined; empty: boolean },
+): FieldError[] {
+  if (key === 'formatVersion')
+    return value === FORMAT_VERSION ? [] : [{ path: key, message: `must be ${FORMAT_VERSION}` }];
+  if (key === 'requiredEnv') {
+    if (empty || (index !== undefined && typeof value === 'string')) return [];
+    return [{ path: key, message: 'must be a list of names' }];
+  }
+  if (!Object.hasOwn(sections, key)) return [{ path: key, message: 'is not a known field' }];
+  // A section of a later version: read as empty, refused when it holds anything, so that nothing is lost silently.
+  if (empty) return [];
+  const path = index === undefined ? key : `${key}[${index}]`;
+  return [
+    { path, message: index === undefined ? 'must be a list' : 'is not supported by this version of the server yet' },
+  ];
+}
+
+/** One object declared twice in one document: neither is meant more than the other. */
+function doubles(declared: readonly Section[]): FieldError[] {
+  return declared.flatMap(({ items }) => {
+    const first = new Map<string, string>();
+    return items.flatMap(({ key, path }) => {
+      const other = first.get(key);
+      if (other !== undefined) return [{ path, message: `declares ${key} again: ${other} does already` }];
+      first.set(key, path);
+      return [];
+    });
+  });
+}

@@ -1,0 +1,38 @@
+// What another tree of a flow does to who signs in by it: ways that are closed, steps that everybody has to take. Pure.
+import { authenticatorIds, type ExecutionDocument, FlowDocument } from '../../../contract/flows.ts';
+import type { PlannedChange } from '../../../resource/part.ts';
+import { changes, type EffectWords, some, stops, without } from './effect-words.ts';
+
+type Tree = readonly ExecutionDocument[];
+
+/** What people do; the others are conditions. */
+const METHODS: ReadonlySet<string> = new Set(authenticatorIds.slice(0, authenticatorIds.indexOf('risk')));
+
+const treeOf = (value: unknown): Tree => FlowDocument.shape.executions.safeParse(value).data ?? [];
+const methodOf = ({ authenticatorId }: ExecutionDocument): string[] =>
+  authenticatorId !== undefined && METHODS.has(authenticatorId) ? [authenticatorId] : [];
+
+/** Of the steps that count. */
+const methodsIn = (tree: Tree): string[] =>
+  tree.flatMap((step) =>
+    step.requirement === 'DISABLED' ? [] : [...methodOf(step), ...methodsIn(step.executions ?? [])],
+  );
+
+/** What nobody gets around: required at the top, or in a part that is required. */
+const askedOfAll = (tree: Tree): string[] =>
+  tree.flatMap((step) =>
+    step.requirement === 'REQUIRED' ? [...methodOf(step), ...askedOfAll(step.executions ?? [])] : [],
+  );
+
+export function otherSteps({ fields }: PlannedChange): EffectWords[] {
+  const found = fields.find(({ path }) => path === 'executions');
+  if (!found) return [];
+  const [before, after] = [treeOf(found.from), treeOf(found.to)];
+  const closed = [...new Set(without(methodsIn(before), methodsIn(after)))];
+  const more = [...new Set(without(askedOfAll(after), askedOfAll(before)))];
+  if (closed.length + more.length === 0) return [changes('asks other steps of who signs in by it')];
+  return [
+    ...(closed.length > 0 ? [stops(`nobody signs in by ${some(closed)} any more`)] : []),
+    ...(more.length > 0 ? [changes(`asks ${some(more)} of everybody`)] : []),
+  ];
+}

@@ -1,0 +1,211 @@
+// What a plan does to who uses the realm now, in words: what goes, and what changes by its fields (effect-fields.ts).
+// Pure; how many that touches is consequences.ts's to count. Decisions "Import, export, plan".
+import { splitClientRoleKey, strings } from '../../../resource/items.ts';
+import type { PlannedChange } from '../../../resource/part.ts';
+import * as fields from './effect-fields.ts';
+import { otherSteps } from './effect-flows.ts';
+import { changes, type EffectWords, type FieldEffects, some, stops, without } from './effect-words.ts';
+
+/** Who is touched: the people of whatever is named, or everybody. */
+export interface Touched {
+  clients?: readonly string[];
+  /** By entity id. */
+  samlClients?: readonly string[];
+  /** Clients that have it. */
+  scope?: string;
+  /** Clients that have a scope with it. */
+  claim?: string;
+  /** Clients that may ask for it. */
+  resource?: string;
+  /** Clients that prove themselves so. */
+  authMethod?: string;
+  /** Clients that are known by the address of their metadata. */
+  byDocument?: true;
+  /** Clients whose people sign in by it. */
+  flow?: string;
+  /** And whatever contains it. */
+  role?: { client: string | null; name: string };
+  adminRole?: string;
+  /** By its alias, whoever has an account there. */
+  identityProvider?: string;
+  directory?: string;
+  /** By its path, and those below it. */
+  group?: string;
+  organization?: string;
+  scimTarget?: string;
+  /** Sessions that were begun by one of them. */
+  authenticators?: readonly string[];
+  everybody?: true;
+}
+
+export interface Effect extends EffectWords {
+  kind: string;
+  key: string;
+  touched: Touched;
+}
+
+/** Several fields may say the same. */
+function said(table: FieldEffects, change: PlannedChange): EffectWords[] {
+  const all = change.fields.flatMap(({ path, from, to }) =>
+    Object.hasOwn(table, path) ? (table[path]?.(from, to) ?? []) : [],
+  );
+  return [...new Map(all.map((one) => [one.message, one])).values()];
+}
+
+/** What goes is said by `gone`, what changes by its fields; what is made touches nobody. */
+const changed = (table: FieldEffects, gone: EffectWords, change: PlannedChange): EffectWords[] =>
+  change.action === 'delete' ? [gone] : change.action === 'update' ? said(table, change) : [];
+const formerKey = ({ renamedFrom, key }: PlannedChange): string => renamedFrom ?? key;
+
+const ofChannels: Readonly<Record<string, readonly string[]>> = {
+  EMAIL: ['email-otp', 'magic-link'],
+  SMS: ['sms-otp'],
+  PUSH: ['push'],
+};
+const settingTouches: Readonly<Record<string, Touched>> = {
+  clientAssertionAudience: { authMethod: 'private_key_jwt' },
+  clientIdMetadataDocuments: { byDocument: true },
+  clientIdMetadataHosts: { byDocument: true },
+  maxSmsPerHour: { authenticators: ofChannels.SMS ?? [] },
+  maxEmailsPerHour: { authenticators: ofChannels.EMAIL ?? [] },
+};
+
+/** What a role takes along when it goes. */
+function roleGone({ before }: PlannedChange): EffectWords {
+  const parts = fields.contained(before?.composite);
+  return stops(`goes from whoever holds it${parts.length > 0 ? `, and with it ${some(parts)}` : ''}`);
+}
+
+/** An application's rules count for what comes to it, too, and for all that it has when it is made. */
+function ofApplication(change: PlannedChange): EffectWords[] {
+  const { action, before = {}, save } = change;
+  if (action === 'delete')
+    return typeof before.flowOverride === 'string' ? [changes('goes: people sign in by the realm’s flow')] : [];
+  const [had, has] = [before, save].map((one) => [...strings(one.clients), ...strings(one.samlClients)]);
+  const come = without(has ?? [], had ?? []);
+  const roles = strings(save.roles);
+  const rules = [
+    ...(save.enabled === false ? [stops(`nobody signs in to ${some(come)} any more`)] : []),
+    ...(roles.length > 0 ? [stops(`${some(come)} is for those alone who hold ${some(roles)}`)] : []),
+    ...(typeof save.flowOverride === 'string'
+      ? [changes(`people sign in to ${some(come)} by the flow ${save.flowOverride}`)]
+      : []),
+  ];
+  return [...(action === 'update' ? said(fields.ofApplication, change) : []), ...(come.length > 0 ? rules : [])];
+}
+
+type OfKind = (change: PlannedChange) => { said: readonly EffectWords[]; touched: Touched };
+const ofKinds: Readonly<Record<string, OfKind>> = {
+  settings: (change) => ({
+    said: change.fields.flatMap(({ from, to }) =>
+      Object.hasOwn(fields.ofSettings, change.key) ? (fields.ofSettings[change.key]?.(from, to) ?? []) : [],
+    ),
+    touched: settingTouches[change.key] ?? { everybody: true },
+  }),
+  resourceIndicator: (change) => ({
+    said: changed({}, stops('no tokens are given for it any more'), change),
+    touched: { resource: change.key },
+  }),
+  claim: (change) => ({
+    said: changed(fields.ofClaim, changes('goes from tokens and userinfo'), change),
+    touched: { claim: formerKey(change) },
+  }),
+  clientScope: (change) => ({
+    said: changed(fields.ofClientScope, changes('goes from the tokens of clients that have it'), change),
+    touched: { scope: formerKey(change) },
+  }),
+  role: (change) => ({
+    said: changed(fields.ofRole, roleGone(change), change),
+    touched: { role: { client: null, name: formerKey(change) } },
+  }),
+  clientRole: (change) => {
+    const { clientId: client, role: name } = splitClientRoleKey(formerKey(change));
+    return { said: changed(fields.ofRole, roleGone(change), change), touched: { role: { client, name } } };
+  },
+  flow: (change) => ({
+    said: change.action === 'update' ? otherSteps(change) : [],
+    touched: { flow: formerKey(change) },
+  }),
+  client: (change) => ({
+    said: changed(fields.ofClient, stops('goes, with all its tokens'), change),
+    touched: { clients: [formerKey(change)] },
+  }),
+  protocolMapper: (change) => ({
+    said: changed(fields.ofClaim, changes('goes from tokens and userinfo'), change),
+    touched: { clients: [splitClientRoleKey(formerKey(change)).clientId] },
+  }),
+  adminRole: (change) => ({
+    said: changed(fields.ofAdminRole, stops('goes from whoever holds it'), change),
+    touched: { adminRole: formerKey(change) },
+  }),
+  serviceAccountRoles: (change) => ({
+    said: changed(fields.ofServiceAccount, stops('goes, with the roles of the service account'), change),
+    touched: { clients: [formerKey(change)] },
+  }),
+  group: (change) => ({
+    said: changed(fields.ofGroup, stops('goes, with the roles that it gives'), change),
+    touched: { group: formerKey(change) },
+  }),
+  identityProvider: (change) => ({
+    said: changed(fields.ofIdentityProvider, stops('goes: nobody signs in by it any more'), change),
+    touched: { identityProvider: formerKey(change) },
+  }),
+  organization: (change) => ({
+    said: changed(fields.ofOrganization, changes('no claim names it, and its providers lead nowhere'), change),
+    touched: { organization: formerKey(change) },
+  }),
+  samlClient: (change) => ({
+    said: changed(fields.ofSamlClient, stops('goes: nobody signs in to it any more'), change),
+    touched: { samlClients: [formerKey(change)] },
+  }),
+  application: (change) => ({
+    said: ofApplication(change),
+    touched: {
+      clients: [...strings(change.before?.clients), ...strings(change.save.clients)],
+      samlClients: [...strings(change.before?.samlClients), ...strings(change.save.samlClients)],
+    },
+  }),
+  authorizationService: (change) => ({
+    said: changed(fields.ofAuthorizationService, stops('decides nothing any more: who asks is refused'), change),
+    touched: { clients: [formerKey(change)] },
+  }),
+  workloadIdentity: (change) => ({
+    said: changed(fields.ofWorkloadIdentity, stops('its workloads get no tokens any more'), change),
+    touched: { clients: strings([change.before?.clientId]) },
+  }),
+  agent: (change) => ({
+    // the client of one that isn't active gets no tokens, whatever it got before
+    said:
+      change.action === 'create' && change.save.status !== 'active'
+        ? [stops('its client gets no tokens until it is active')]
+        : changed(fields.ofAgent, stops('goes, and its client is switched off'), change),
+    touched: { clients: strings([change.before?.clientId ?? change.save.clientId]) },
+  }),
+  messagingProvider: (change) => ({
+    said: changed(
+      { enabled: (_, to) => (to === false ? [stops(NO_MESSAGES)] : []) },
+      stops(`goes: ${NO_MESSAGES}`),
+      change,
+    ),
+    touched: { authenticators: ofChannels[formerKey(change).split('/')[0] ?? ''] ?? [] },
+  }),
+  directory: (change) => ({
+    said: changed(fields.ofDirectory, stops('goes: its people’s passwords count no more'), change),
+    touched: { directory: formerKey(change) },
+  }),
+  scimTarget: (change) => ({
+    said: changed(fields.ofScimTarget, changes('goes: its people are not provisioned there any more'), change),
+    touched: { scimTarget: formerKey(change) },
+  }),
+};
+const NO_MESSAGES = 'codes and links that it sends reach nobody, where no other provider sends them';
+
+/** Those that lock somebody out come first. */
+export const effectsOf = (planned: readonly PlannedChange[]): Effect[] =>
+  planned
+    .flatMap((change) => {
+      const found = ofKinds[change.kind]?.(change);
+      if (!found) return [];
+      return found.said.map((one) => ({ kind: change.kind, key: change.key, ...one, touched: found.touched }));
+    })
+    .sort((one, other) => Number(other.locksOut) - Number(one.locksOut));

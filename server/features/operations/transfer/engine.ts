@@ -1,0 +1,221 @@
+// Planning all sections of a document against the realm: the phases that no part can forget.
+// Comparing is plan.ts's, writing resource/write.ts's. Decisions "Import, export, plan".
+import type { Conflict, Deletion, KeptSecret, Warning } from '../../../contract/transfer.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { OwnedRow } from '../../../domain/ownership.ts';
+import { wantedOf } from '../../../resource/compare.ts';
+import type { Item, PlannedChange, RealmPart } from '../../../resource/part.ts';
+import { chunks, danglingReferences, nameOf } from '../../../resource/references.ts';
+import { compareSecrets, type GuessCount } from '../../../resource/secrets.ts';
+import { faultsOf, yieldLoop } from '../../../resource/write.ts';
+import { refuse, type Section } from './document.ts';
+import { type Kept, keepNeeded, type Need } from './kept.ts';
+import { deletion, type Move, type Owner, type Planned, type PlanOptions, planDropped, planObjects } from './plan.ts';
+import { needsOf } from './references.ts';
+import { keptSecrets, refuseValueless } from './secrets.ts';
+import * as store from './store.ts';
+
+export interface EnginePlan {
+  changes: PlannedChange[];
+  conflicts: Conflict[];
+  moves: Move[];
+  kept: Kept[];
+  keptSecrets: KeptSecret[];
+  warnings: Warning[];
+  /** Of a dry run: what the manager owns and isn't declared, nor pruned. */
+  undeclared: { kind: string; key: string }[];
+  deletions: Deletion[];
+}
+
+/** What `declared` asks for, and with `prune` what the manager's other objects come to. */
+export async function planRealm(
+  sql: Sql,
+  {
+    realm,
+    parts,
+    declared,
+    options,
+    guessCount,
+    permit,
+    anew,
+    mayAsk,
+  }: {
+    realm: string;
+    parts: readonly RealmPart[];
+    declared: readonly Section[];
+    options: PlanOptions & { dryRun: boolean };
+    guessCount: GuessCount;
+    /** @throws where these kinds are not the importer's to change: before anything is told of what hangs on them */
+    permit(touched: ReadonlySet<string>): void;
+    /** The realm was made for this document, which is a whole export: its seeds are those that are declared. */
+    anew: boolean;
+    /** Whether the importer may be told that an object of one kind names one of another that isn't there. */
+    mayAsk(by: string, of: string): boolean;
+  },
+): Promise<EnginePlan> {
+  const all: Planned = { changes: [], conflicts: [], moves: [], faults: [] };
+  const secrets: KeptSecret[] = [];
+  const after: { part: RealmPart; objects: Pick<Item, 'key' | 'fields'>[] }[] = [];
+  for (const section of declared) {
+    const { kept, objects } = await planSection(sql, { realm, section, options, guessCount, all });
+    secrets.push(...kept);
+    if (section.part.warnings) after.push({ part: section.part, objects });
+  }
+  const pruned = options.prune ? await planPruned(sql, { realm, parts, declared, options, all }) : undefined;
+  if (anew) await planUnseeded(sql, { realm, declared, all });
+  permit(new Set([...all.changes, ...all.moves].map((c) => c.kind)));
+  refuse(all.faults);
+  const { changes } = all;
+  refuseValueless(parts, changes, options.dryRun);
+  refuse(await danglingReferences(sql, { realm, parts, declared, changes, mayAsk }));
+  const needs = pruned ? await needsOf(sql, { realm, parts, declared, manager: options.manager, changes }) : [];
+  const kept = pruned ? keepNeeded(all, [...pruned.needs, ...needs], pruned.owners) : [];
+  const wanted = all.changes.map(wantedOf);
+  for (const part of parts) refuse((await part.whole?.(sql, realm, wanted)) ?? []);
+  const warnings: Warning[] = [];
+  for (const { part, objects } of after)
+    for (const one of (await part.warnings?.(sql, realm, objects, changes)) ?? [])
+      warnings.push({ kind: part.kind, ...one });
+  const { dryRun, prune, manager } = options;
+  return {
+    changes: all.changes,
+    conflicts: all.conflicts,
+    moves: all.moves,
+    kept,
+    keptSecrets: secrets,
+    warnings,
+    undeclared: dryRun && !prune ? await droppedOf(sql, { realm, declared, manager }) : [],
+    deletions: dryRun ? await deletionsOf(sql, { realm, parts, changes: all.changes }) : [],
+  };
+}
+
+/** What the manager owns of other objects than those that are declared. */
+async function droppedOf(
+  sql: Sql,
+  { realm, declared, manager }: { realm: string; declared: readonly Section[]; manager: string },
+): Promise<OwnedRow[]> {
+  const declaredNames = new Set(
+    declared.flatMap(({ part, items }) => items.map((item) => nameOf(part.kind, item.key))),
+  );
+  return (await store.readOwned(sql, realm, manager)).filter((o) => !declaredNames.has(nameOf(o.kind, o.key)));
+}
+
+/** How much of each kind goes. */
+async function deletionsOf(
+  sql: Sql,
+  { realm, parts, changes }: { realm: string; parts: readonly RealmPart[]; changes: readonly PlannedChange[] },
+): Promise<Deletion[]> {
+  const gone = Map.groupBy(
+    changes.filter(({ action }) => action === 'delete'),
+    ({ kind }) => kind,
+  );
+  const found: Deletion[] = [];
+  for (const part of parts) {
+    const count = gone.get(part.kind)?.length ?? 0;
+    if (count > 0) found.push({ kind: part.kind, count, of: (await part.read(sql, realm)).size });
+  }
+  return found;
+}
+
+async function planSection(
+  sql: Sql,
+  {
+    realm,
+    section,
+    options,
+    guessCount,
+    all,
+  }: { realm: string; section: Section; options: PlanOptions; guessCount: GuessCount; all: Planned },
+): Promise<{ kept: KeptSecret[]; objects: Pick<Item, 'key' | 'fields'>[] }> {
+  const { part, items } = section;
+  const rules = rulesOf(part, realm);
+  const kept: KeptSecret[] = [];
+  const objects: Pick<Item, 'key' | 'fields'>[] = [];
+  for (const chunk of chunks(items)) {
+    const keys = chunk.map((item) => item.key);
+    const owners = await store.readOwners(sql, realm, part.kind, keys);
+    const stored = await part.read(sql, realm, keys);
+    kept.push(...keptSecrets(part, chunk, stored));
+    const current = await compareSecrets(part, chunk, stored, { sql, guessCount });
+    const settled = chunk.map((item): Item => {
+      const stands = part.settled && current.get(item.key);
+      return stands ? { ...item, fields: part.settled?.(item.fields, stands.fields) ?? item.fields } : item;
+    });
+    const planned = planObjects(rules, options, { items: settled, current, owners });
+    all.faults = [...all.faults, ...planned.faults, ...faultsOf(part, realm, planned.changes.map(wantedOf))];
+    all.changes.push(...planned.changes);
+    all.conflicts.push(...planned.conflicts);
+    all.moves.push(...planned.moves);
+    if (part.warnings) {
+      const changed = new Map(planned.changes.map(({ key, save }) => [key, save]));
+      for (const key of keys) {
+        const fields = changed.get(key) ?? current.get(key)?.fields;
+        if (fields) objects.push({ key, fields });
+      }
+    }
+    await yieldLoop();
+  }
+  return { kept, objects };
+}
+
+const rulesOf = (part: RealmPart, realm: string) => ({
+  kind: part.kind,
+  fieldwise: part.fieldwise ?? false,
+  required: part.required ?? [],
+  fresh: (key: string) => part.fresh(realm, key),
+});
+
+/** @returns the owners of what is pruned, and what of it needs what else of it */
+async function planPruned(
+  sql: Sql,
+  {
+    realm,
+    parts,
+    declared,
+    options,
+    all,
+  }: { realm: string; parts: readonly RealmPart[]; declared: readonly Section[]; options: PlanOptions; all: Planned },
+): Promise<{ owners: Map<string, Owner>; needs: Need[] }> {
+  const dropped = await droppedOf(sql, { realm, declared, manager: options.manager });
+  const owners = new Map(dropped.map((o) => [nameOf(o.kind, o.key), o]));
+  const needs: Need[] = [];
+  for (const part of parts) {
+    const keys = dropped.filter((o) => o.kind === part.kind).map((o) => o.key);
+    for (const chunk of chunks(keys)) {
+      const current = await part.read(sql, realm, chunk);
+      for (const key of chunk) {
+        const existing = current.get(key);
+        planDropped(rulesOf(part, realm), key, existing, all);
+        if (existing) needs.push(...needsAmong(part, { key, fields: existing.fields, path: '' }, owners));
+      }
+    }
+  }
+  return { owners, needs };
+}
+
+/** What an object that goes needs; one whose whole goes, too, is needed by that rather than the other way round. */
+function needsAmong(
+  { kind, fieldwise, references, partOf }: RealmPart,
+  item: Item,
+  pruned: ReadonlyMap<string, Owner>,
+): Need[] {
+  if (fieldwise) return [];
+  const { key } = item;
+  const whole = partOf?.(key);
+  const needs = (references?.(item) ?? []).map((on): Need => ({ kind, key, on }));
+  if (!whole || !pruned.has(nameOf(whole.kind, whole.key))) return needs;
+  return [...needs.filter(({ on }) => on.kind !== whole.kind || on.key !== whole.key), { ...whole, on: { kind, key } }];
+}
+
+/** What a new realm was seeded with, and the whole export that it was made for doesn't have. */
+async function planUnseeded(
+  sql: Sql,
+  { realm, declared, all }: { realm: string; declared: readonly Section[]; all: Planned },
+): Promise<void> {
+  for (const { part, items } of declared) {
+    if (!part.seeded) continue;
+    const declaredNames = new Set(items.map((item) => item.key));
+    for (const [key, existing] of await part.read(sql, realm))
+      if (!declaredNames.has(key)) all.changes.push(deletion(part.kind, key, existing));
+  }
+}

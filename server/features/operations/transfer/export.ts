@@ -1,0 +1,205 @@
+// The realm document on its way out: of one snapshot, streamed, sorted, byte for byte the same while nothing changes.
+// Specification 2.10; decisions "Import, export, plan".
+import { Readable } from 'node:stream';
+import type pg from 'pg';
+import { Problem } from '../../../contract/problem.ts';
+import { FORMAT_VERSION } from '../../../contract/transfer.ts';
+import { type Sql, sqlOver } from '../../../db/sql.ts';
+import { hasNoRules, readProfile } from '../../../domain/user-profile.ts';
+import { stable } from '../../../resource/compare.ts';
+import type { Fields, RealmPart } from '../../../resource/part.ts';
+import type { UserTransfer } from '../../people/users/transfer.ts';
+import { type Defaults, withoutDefaults } from './defaults.ts';
+import { withPlaceholders } from './secrets.ts';
+import { readRevision } from './store.ts';
+import { withUnfit } from './unfit.ts';
+
+/** Text is handed on in pieces of about this size. */
+const PIECE = 64 * 1024;
+/** Objects that are printed between two turns of the event loop. */
+const BATCH = 500;
+
+export interface Exported {
+  revision: number;
+  /** Absent where the caller knows this revision already. */
+  body: Readable | undefined;
+}
+
+export function createExport({
+  pool,
+  parts,
+  users,
+  keys,
+  defaults,
+}: {
+  pool: pg.Pool;
+  parts: readonly RealmPart[];
+  users: UserTransfer;
+  /** Every top-level key, sorted. */
+  keys: readonly string[];
+  defaults: Defaults;
+}) {
+  /** One snapshot for all. */
+  async function snapshot(): Promise<{ sql: Sql; end(): Promise<void> }> {
+    const client = await pool.connect();
+    let ended = false;
+    const end = async () => {
+      if (ended) return;
+      ended = true;
+      const failure = await client.query('rollback').then(
+        () => undefined,
+        (error: Error) => error,
+      );
+      client.release(failure);
+    };
+    try {
+      await client.query('begin isolation level repeatable read read only');
+      return { sql: sqlOver(client), end };
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  }
+
+  return {
+    /** @throws Problem `not-found` */
+    async export(
+      realm: string,
+      {
+        withUsers,
+        withDefaults,
+        known,
+      }: { withUsers: boolean; withDefaults: boolean; known(revision: number): boolean },
+    ): Promise<Exported> {
+      const seeds = withDefaults ? undefined : await defaults.seeds();
+      const { sql, end } = await snapshot();
+      try {
+        const revision = await readRevision(sql, realm);
+        if (revision === undefined) throw new Problem('not-found', `There is no realm ${realm}`);
+        if (known(revision)) return { revision, body: undefined };
+        const { printed, requiredEnv } = await print(sql, { realm, parts, withUsers, seeds });
+        const profile = await readProfile(sql, realm);
+        const rows = withUsers ? await usersOf(sql, realm) : undefined;
+        const people = rows && (hasNoRules(profile) ? rows : withUnfit(rows, profile));
+        const body = Readable.from(pieces(document(printed, requiredEnv, people, seeds !== undefined)), {
+          objectMode: false,
+        });
+        body.once('close', () => void rows?.destroy());
+        return { revision, body };
+      } finally {
+        // The users' own connection has the snapshot by now: a slow reader holds none of the request path's.
+        await end();
+      }
+    },
+  };
+
+  async function usersOf(sql: Sql, realm: string): Promise<Readable> {
+    const [row] = await sql<{ snapshot: string }>`select pg_export_snapshot() as snapshot`;
+    return users.rows(realm, row?.snapshot ?? '');
+  }
+
+  async function* document(
+    printed: ReadonlyMap<string, unknown>,
+    requiredEnv: readonly string[],
+    rows: AsyncIterable<Buffer> | undefined,
+    bare: boolean,
+  ): AsyncGenerator<string | Buffer> {
+    let open = '{\n';
+    for (const key of keys) {
+      if (key === 'users' && !rows) continue;
+      if (bare && !ALWAYS.has(key) && isEmpty(key === 'requiredEnv' ? requiredEnv : printed.get(key))) continue;
+      yield `${open}${JSON.stringify(key)}:`;
+      open = ',\n';
+      if (key === 'users' && rows) yield* userList(rows);
+      else if (key === 'formatVersion') yield String(FORMAT_VERSION);
+      else if (key === 'requiredEnv') yield stable(requiredEnv);
+      else yield* list(printed.get(key) ?? []);
+    }
+    yield '\n}\n';
+  }
+}
+
+const ALWAYS = new Set(['formatVersion', 'users']);
+const isEmpty = (section: unknown): boolean => Object.keys(Object(section ?? {})).length === 0;
+
+const withoutPeople = ({ people = [] }: RealmPart, fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([field]) => !people.includes(field)));
+
+/** Each section as its part prints it, and the names that its placeholders need. */
+async function print(
+  sql: Sql,
+  {
+    realm,
+    parts,
+    withUsers,
+    seeds,
+  }: {
+    realm: string;
+    parts: readonly RealmPart[];
+    withUsers: boolean;
+    /** Given where what a fresh realm has anyway is left out. */
+    seeds: Parameters<typeof withoutDefaults>[3] | undefined;
+  },
+) {
+  const names = new Set<string>();
+  const printed = new Map<string, unknown>();
+  for (const part of parts) {
+    const current = await part.read(sql, realm);
+    const objects = [...current]
+      .sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+      .flatMap(([key, { fields }]) => {
+        const shown = withPlaceholders(part, key, withUsers ? fields : withoutPeople(part, fields), names);
+        const own = seeds ? withoutDefaults(part, realm, { key, fields: shown }, seeds) : shown;
+        return own ? [{ key, fields: own }] : [];
+      });
+    printed.set(part.section, part.print(objects));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { printed, requiredEnv: [...names].sort() };
+}
+
+/** An element a line, so that two exports can be compared by eye. */
+async function* list(value: unknown): AsyncGenerator<string> {
+  if (!Array.isArray(value) || value.length === 0) {
+    yield stable(value);
+    return;
+  }
+  let open = '[\n';
+  for (let at = 0; at < value.length; at += BATCH) {
+    yield open +
+      value
+        .slice(at, at + BATCH)
+        .map(stable)
+        .join(',\n');
+    open = ',\n';
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  yield '\n]';
+}
+
+/** PostgreSQL's lines as they come: each begins with a comma, which the first must lose. */
+async function* userList(rows: AsyncIterable<Buffer>): AsyncGenerator<string | Buffer> {
+  let first = true;
+  for await (const line of rows) {
+    yield first ? '[\n' : '';
+    yield first ? line.subarray(1) : line;
+    first = false;
+  }
+  yield first ? '[]' : ']';
+}
+
+/** Small pieces gathered, so that a line isn't a write of its own. */
+async function* pieces(source: AsyncIterable<string | Buffer>): AsyncGenerator<Buffer> {
+  let pending: Buffer[] = [];
+  let size = 0;
+  for await (const piece of source) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    pending.push(bytes);
+    size += bytes.length;
+    if (size < PIECE) continue;
+    yield Buffer.concat(pending, size);
+    pending = [];
+    size = 0;
+  }
+  if (size > 0) yield Buffer.concat(pending, size);
+}

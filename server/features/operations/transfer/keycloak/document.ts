@@ -1,0 +1,137 @@
+// A realm of Keycloak as a realm document: each section translated by its file here, then cut to what its part takes. Pure.
+// docs/keycloak.md.
+
+import type { ProviderConfig } from '../../../../contract/identity-providers.ts';
+import { Problem } from '../../../../contract/problem.ts';
+import type { UserProfile } from '../../../../contract/user-profile.ts';
+import { strings } from '../../../../resource/items.ts';
+import type { RealmPart } from '../../../../resource/part.ts';
+import { authorizationOf } from './authorization.ts';
+import { clientOf, isOwnClient, isSaml } from './clients.ts';
+import { cut } from './cut.ts';
+import { directoryOf } from './directories.ts';
+import { Realm } from './export-shape.ts';
+import { asksAllForSecondFactor, flowsOf } from './flows.ts';
+import { identityProviderOf } from './identity-providers.ts';
+import { type Indices, readLeniently } from './lenient.ts';
+import { scopesOf } from './mappers.ts';
+import type { Notes } from './notes.ts';
+import { placesIn } from './places.ts';
+import { profileOf } from './profile.ts';
+import { isField } from './realm-fields.ts';
+import { groupsOf, type KnownClient, organizationsOf, rolesOf } from './roles.ts';
+import { samlClientOf } from './saml-clients.ts';
+import { settingsOf, smtpOf } from './settings.ts';
+import type { There } from './users.ts';
+
+export interface TranslatedRealm {
+  sections: Map<string, unknown>;
+  known: KnownClient;
+  profile: UserProfile | undefined;
+}
+
+/** @throws Problem `invalid-request` where it isn't what Keycloak exports */
+function readRealm(exported: Readonly<Record<string, unknown>>, notes: Notes, file: number): Realm {
+  const indices: Indices = new WeakMap();
+  const isRealm = Object.keys(exported).some((field) => Object.hasOwn(Realm.shape, field) || isField(field));
+  const told: { path: string; why: string }[] = [];
+  const tell = (path: string, why: string) => void told.push({ path, why });
+  const realm = isRealm ? readLeniently(Realm, exported, { indices, tell }) : undefined;
+  if (!realm) {
+    const message = 'This isn’t what Keycloak exports: it has no field of a realm';
+    throw new Problem('invalid-request', message, { errors: [{ path: '', message }] });
+  }
+  notes.find(file, placesIn(exported, indices), indices);
+  const key = realm.realm ?? '';
+  for (const { path, why } of told) notes.add({ kind: 'realm', key, field: path, path, file }, why);
+  return realm;
+}
+
+export async function documentOf(
+  exported: Readonly<Record<string, unknown>>,
+  { realm: target, parts, notes, file }: { realm: string; parts: readonly RealmPart[]; notes: Notes; file: number },
+): Promise<TranslatedRealm> {
+  const realm = readRealm(exported, notes, file);
+  const clients = (realm.clients ?? []).filter(({ clientId }) => !isOwnClient(clientId, realm.realm));
+  const ids = new Set(clients.filter((client) => !isSaml(client)).map(({ clientId }) => clientId));
+  const known: KnownClient = (clientId) => ids.has(clientId);
+  const { flows, aliases } = flowsOf(realm, notes);
+  const bound = (flow: string) => flows.some(({ alias }) => alias === flow);
+  const oidc = clients
+    .filter((client) => !isSaml(client))
+    .map((client) => clientOf(client, { flows: aliases, known, notes }));
+  const profile = await profileOf(realm, notes);
+  const settings = settingsOf(exported, realm, notes);
+  // Keycloak's own flow does what this server's does; one that couldn't be carried over was told.
+  if (typeof settings.browserFlow === 'string' && !bound(settings.browserFlow)) {
+    if (settings.browserFlow !== 'browser')
+      notes.add(
+        { kind: 'realm', key: realm.realm ?? '', field: 'browserFlow' },
+        `${settings.browserFlow} isn’t carried over: the realm’s own is used`,
+      );
+    delete settings.browserFlow;
+  }
+  const translated = new Map<string, unknown>(
+    Object.entries({
+      realm: asksAllForSecondFactor(realm) ? { ...settings, requireMfa: true } : settings,
+      userProfile: profile,
+      ...scopesOf(realm.clientScopes ?? [], notes, known),
+      flows,
+      clients: oidc.map(({ client }) => withFlow(client, bound)),
+      ...rolesOf(realm, known, notes),
+      clientProtocolMappers: oidc.flatMap(({ client: { clientId }, mappers }) =>
+        mappers.length > 0 ? [{ clientId, mappers }] : [],
+      ),
+      groups: groupsOf(realm, known, notes),
+      authorizationServices: clients.flatMap((client) =>
+        known(client.clientId) ? (authorizationOf(client, { known, notes }) ?? []) : [],
+      ),
+      identityProviders: (realm.identityProviders ?? []).flatMap((provider) => {
+        const mappers = (realm.identityProviderMappers ?? []).filter((m) => m.identityProviderAlias === provider.alias);
+        return identityProviderOf(provider, mappers, notes) ?? [];
+      }),
+      userFederation: (realm.components?.['org.keycloak.storage.UserStorageProvider'] ?? []).flatMap(
+        (component) => directoryOf(component, notes) ?? [],
+      ),
+      organizations: organizationsOf(realm.organizations ?? [], notes),
+      samlClients: clients
+        .filter(isSaml)
+        .map((client) =>
+          withFlow(samlClientOf(client, { flows: aliases, scopes: realm.clientScopes ?? [], notes }), bound),
+        ),
+      messagingProviders: smtpOf(realm, notes),
+    }),
+  );
+  const sections = await cut(translated, { target, parts, notes });
+  return { sections, known, profile };
+}
+
+/** The objects of a list; none where it is no list. */
+export const listed = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
+const namesIn = (value: unknown, key: string): Set<string> => new Set(strings(listed(value).map((one) => one[key])));
+/** What people can hold, as the document has it. */
+export const thereIn = (sections: ReadonlyMap<string, unknown>): There => ({
+  roles: namesIn(sections.get('roles'), 'name'),
+  groups: namesIn(sections.get('groups'), 'path'),
+  clients: namesIn(sections.get('clients'), 'clientId'),
+  clientRoles: new Map(
+    Object.entries(Object(sections.get('clientRoles'))).map(([clientId, roles]) => [clientId, namesIn(roles, 'name')]),
+  ),
+});
+
+/** As features/authentication/brokering has them of those who come. */
+export const issuersIn = (providers: unknown): Map<string, string | undefined> =>
+  new Map(
+    listed(providers).flatMap(({ alias, type, config }) => {
+      const { issuer, entityId, userinfoEndpoint }: ProviderConfig = Object(config);
+      const from = type === 'oidc' ? issuer : type === 'saml' ? entityId : userinfoEndpoint;
+      if (typeof alias !== 'string') return [];
+      // A placeholder's value is this server's alone.
+      const known = from?.includes('${') ? undefined : from;
+      return [[alias, known !== undefined && type === 'oauth2' ? URL.parse(known)?.origin : known] as const];
+    }),
+  );
+
+/** Keycloak's own flows are the realm's here. */
+const withFlow = ({ flowOverride, ...client }: Record<string, unknown>, bound: (flow: string) => boolean) =>
+  typeof flowOverride === 'string' && bound(flowOverride) ? { ...client, flowOverride } : client;

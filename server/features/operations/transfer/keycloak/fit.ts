@@ -1,0 +1,150 @@
+// What of a translated object this server takes: each part judges it as it would judge a document's, and what it refuses is cut
+// out and told, so that one bad address doesn't keep a realm from moving. docs/keycloak.md.
+import { isObject } from '../../../../contract/json.ts';
+import type { FieldError } from '../../../../contract/problem.ts';
+import type { Item, RealmPart } from '../../../../resource/part.ts';
+import { faultsOf } from '../../../../resource/write.ts';
+
+/** Fields that may be refused in one object, one after another. */
+const MOST_CUTS = 1000;
+
+export interface Cut {
+  /** Below the object; empty: all of it. */
+  path: string;
+  /** The same with elements of lists by their names or values, as their places may be others in the file. */
+  named: string;
+  why: string;
+}
+
+export interface Fitting {
+  part: RealmPart;
+  realm: string;
+  /** Of each kind: names of objects that were left out, which nothing can refer to. */
+  gone: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Keys of the section's objects before it. */
+  seen: ReadonlySet<string>;
+}
+
+/** The object as it can be declared; undefined: not at all. */
+export function fitting(
+  given: unknown,
+  { part, realm, gone, seen }: Fitting,
+): { value: unknown; items: Item[]; cuts: Cut[] } {
+  let value: unknown = structuredClone(given);
+  const cuts: Cut[] = [];
+  while (value !== undefined && cuts.length < MOST_CUTS) {
+    const parsed = part.parse(value, '');
+    const items = parsed.items ?? [];
+    const twice = new Set(doubles(items, seen).map(({ path }) => path));
+    const faults = parsed.errors ?? [
+      ...doubles(items, seen),
+      ...items.flatMap((item) => faultsOfItem(part, realm, item)),
+    ];
+    if (faults.length === 0) {
+      const dangling = items.flatMap((item) => danglingIn(part, item, gone));
+      if (dangling.length === 0) return { value, items, cuts };
+      for (const one of dangling) {
+        cuts.push({
+          path: one.path,
+          named: `${namedPath(value, one.path)}.${one.key}`,
+          why: `names ${one.kind} ${one.key}, which isn’t carried over`,
+        });
+        value = without(value, one.path, one.key);
+      }
+      continue;
+    }
+    // From behind, so that places in lists stay what they are.
+    for (const { path, message } of [...new Map(faults.map((fault) => [fault.path, fault])).values()].reverse()) {
+      cuts.push({ ...(twice.has(path) ? { path, named: path } : at(value, path)), why: message });
+      value = without(value, path);
+    }
+  }
+  return { value: undefined, items: [], cuts };
+}
+
+export const at = (value: unknown, path: string): Pick<Cut, 'path' | 'named'> => ({
+  path,
+  named: namedPath(value, path),
+});
+
+function namedPath(value: unknown, path: string): string {
+  let here: unknown = value;
+  return stepsOf(value, path).reduce((named, step) => {
+    const next: unknown = typeof here === 'object' && here !== null ? Reflect.get(here, step) : undefined;
+    const { name, alias } = Object(next);
+    const isElement = Array.isArray(here);
+    const word = isElement ? [next, name, alias].find((one) => typeof one === 'string') : step;
+    here = next;
+    return word === undefined ? `${named}[${step}]` : named === '' ? String(word) : `${named}.${word}`;
+  }, '');
+}
+
+/** Of two objects with one key the first counts. */
+function doubles(items: readonly Item[], seen: ReadonlySet<string>): FieldError[] {
+  const keys = new Set(seen);
+  return items.flatMap(({ key, path }) => {
+    const isThere = keys.has(key);
+    keys.add(key);
+    return isThere ? [{ path, message: `${key} is there twice: the first counts` }] : [];
+  });
+}
+
+function faultsOfItem(part: RealmPart, realm: string, { key, fields, path }: Item): FieldError[] {
+  const lacking = (part.required ?? []).filter((field) => fields[field] === undefined);
+  if (lacking.length > 0) return lacking.map(() => ({ path, message: `needs ${lacking.join(', ')}` }));
+  const all = { ...part.fresh(realm, key), ...fields };
+  return faultsOf(part, realm, [{ key, fields: all, path, changed: Object.keys(all) }]).map((fault) => ({
+    path: fault.path,
+    message: fault.message.startsWith(`${key}: `) ? fault.message.slice(key.length + 2) : fault.message,
+  }));
+}
+
+function danglingIn(part: RealmPart, item: Item, gone: Fitting['gone']) {
+  return (part.references?.(item) ?? [])
+    .filter(({ kind, key }) => gone.get(kind)?.has(key))
+    .map(({ kind, key, path }) => ({
+      kind,
+      key,
+      path: item.path && path ? `${item.path}.${path}` : item.path || path,
+    }));
+}
+
+/** `config.urls[2]` → `config`, `urls`, `2`; names may have dots in them. */
+function stepsOf(value: unknown, path: string): string[] {
+  const steps: string[] = [];
+  let at: unknown = value;
+  for (let rest = path; rest !== ''; ) {
+    const names = isObject(at) ? Object.keys(at) : [];
+    const begins = names.filter((name) => rest === name || rest.startsWith(`${name}.`) || rest.startsWith(`${name}[`));
+    const step = begins.sort((a, b) => b.length - a.length)[0] ?? /^\[?([^.[\]]*)/.exec(rest)?.[1] ?? '';
+    steps.push(step);
+    at = typeof at === 'object' && at !== null ? Reflect.get(at, step) : undefined;
+    rest = rest.slice(rest.startsWith('[') ? step.length + 2 : step.length).replace(/^\./, '');
+    if (step === '') break;
+  }
+  return steps;
+}
+
+/** The value without what is at the path; of a list of names, without that name. What isn't there takes what it lacks in with it. */
+export function without(value: unknown, path: string, name?: string): unknown {
+  const steps = stepsOf(value, path);
+  while (steps.length > 0) {
+    const last = steps.pop() ?? '';
+    let holder: unknown = value;
+    for (const step of steps)
+      holder = holder === null || holder === undefined ? undefined : Reflect.get(Object(holder), step);
+    if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, last)) continue;
+    const at: unknown = Reflect.get(holder, last);
+    if (name !== undefined && Array.isArray(at)) {
+      if (!at.includes(name)) continue;
+      Reflect.set(
+        holder,
+        last,
+        at.filter((one) => one !== name),
+      );
+    } else if (Array.isArray(holder)) holder.splice(Number(last), 1);
+    else Reflect.deleteProperty(holder, last);
+    return value;
+  }
+  return undefined;
+}

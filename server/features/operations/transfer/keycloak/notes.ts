@@ -1,0 +1,63 @@
+// What of an export could not be carried over, item by item, with its place in the file. docs/keycloak.md.
+import type { NotCarried } from '../../../../contract/keycloak.ts';
+import type { Indices } from './lenient.ts';
+import { type Places, placeBelow } from './places.ts';
+
+/** More are counted, not told. */
+const MOST = 1000;
+
+export interface At {
+  kind: string;
+  key: string;
+  field?: string | undefined;
+  /** The field as its place is looked for, where elements of lists have other places in the file. */
+  below?: string;
+  /** Which of those that have one name in the file; absent: the first. */
+  nth?: number;
+  /** Where it stands; absent: where the realm's file has the first of its name. */
+  path?: string;
+  file?: number;
+}
+export interface Notes {
+  /** @param at kind and key of what it is in the export, and its field there */
+  add(at: At, why: string): void;
+  /** From now on things are found in this file. */
+  find(file: number, places: Places, indices: Indices): void;
+  /** The body is a list of files, so that each note says which of them it speaks of. */
+  listed(): void;
+  all(): { notCarried: NotCarried[]; notCarriedCount: number };
+}
+
+export function createNotes(): Notes {
+  const notes: NotCarried[] = [];
+  let count = 0;
+  let isListed = false;
+  let source: { file: number; places: Places; indices: Indices } | undefined;
+
+  function placeIn({ kind, key, field, below: named = field, nth }: At): { path: string | null; file: number | null } {
+    const base = source?.places(kind, key, nth);
+    if (!source || !base) return { path: null, file: null };
+    const below = named === undefined ? '' : placeBelow(base.value, named, source.indices);
+    const [dot, { file }] = [base.path === '' || below === '' || below.startsWith('[') ? '' : '.', source];
+    return { path: `${base.path}${dot}${below}` || null, file };
+  }
+  return {
+    add(at, why) {
+      count += 1;
+      if (notes.length >= MOST) return;
+      const { kind, key, field, path, file } = at;
+      const place = path === undefined ? placeIn(at) : { path, file: file ?? source?.file ?? null };
+      notes.push({ kind, key: key.slice(0, 1000), field: field ?? null, ...place, why });
+    },
+    find(file, places, indices) {
+      source = { file, places, indices };
+    },
+    listed() {
+      isListed = true;
+    },
+    all: () => ({
+      notCarried: isListed ? notes : notes.map((note) => ({ ...note, file: null })),
+      notCarriedCount: count,
+    }),
+  };
+}

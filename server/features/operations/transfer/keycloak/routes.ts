@@ -1,0 +1,41 @@
+// Binds the route of contract/keycloak.ts, which reads its body as a stream and streams users' changes.
+import type { FastifyInstance } from 'fastify';
+import { importKeycloak } from '../../../../contract/keycloak.ts';
+import { principalOf } from '../../../../domain/principal.ts';
+import { bind } from '../../../../http/bind.ts';
+import { answer, bodyOf, tagOf, untilClosed } from '../routes.ts';
+import type { KeycloakImport } from './service.ts';
+
+export function keycloakRoutes(app: FastifyInstance, imports: KeycloakImport): void {
+  // Only here is a body handed on unread.
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('application/json', (_request, payload, done) => done(null, payload));
+    bind(
+      scope,
+      importKeycloak,
+      async ({ params, query: { from, ...query }, by, request, reply }) => {
+        const body = bodyOf(request);
+        try {
+          const { plan, users, ...notes } = await imports({
+            principal: principalOf(request),
+            by,
+            realm: params.realm,
+            body: body.iterator({ destroyOnReturn: false }),
+            query,
+            from,
+            ifMatch: request.headers['if-match'],
+            signal: untilClosed(reply),
+          });
+          void reply.header('etag', tagOf(plan.revision));
+          return users ? answer(reply, { ...plan, ...notes }, users) : { ...plan, ...notes };
+        } catch (error) {
+          // What is left of the body is read away, so that the answer reaches the client.
+          body.resume();
+          throw error;
+        }
+      },
+      { streams: true },
+    );
+  });
+}

@@ -1,0 +1,329 @@
+// Users in an import: plans and merges their rows by the statements of features/people/users/, checks names, doubles and rights.
+// Rows never come into memory; what is wrong is told by their place in the document.
+import type { By } from '../../../contract/events.ts';
+import { type FieldError, Problem, unknownName } from '../../../contract/problem.ts';
+import type { Conflict, Consequence, Plan } from '../../../contract/transfer.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Tx } from '../../../db/transact.ts';
+import type { Principal } from '../../../domain/principal.ts';
+import { hasNoRules, profileFaults, profileIn, profileWith, readProfile } from '../../../domain/user-profile.ts';
+import type { PlannedChange } from '../../../resource/part.ts';
+import { prunedName } from '../../../resource/references.ts';
+import { escalation, holdsAll } from '../../../resource/rights.ts';
+import type { BulkInsert } from '../../people/users/bulk-insert.ts';
+import type { Declares } from '../../people/users/document-user.ts';
+import type * as store from '../../people/users/import-store.ts';
+import type { UserMerge } from '../../people/users/merge.ts';
+import type { Stage } from '../../people/users/transfer.ts';
+import { refuse } from './document.ts';
+import { setLastAdministratorAside } from './last-administrator.ts';
+import type { PlanOptions } from './plan.ts';
+
+/** The statements of features/people/users/import-store.ts. */
+export type ImportStore = typeof store;
+
+export interface UserPlan {
+  counts: ReadonlyMap<string, number>;
+  conflicts: Conflict[];
+  /** Something is written for users. */
+  writes: boolean;
+  /** Of a dry run: whom the manager owns and the document doesn't declare, nor prune. */
+  undeclared: Plan['undeclaredUsers'];
+}
+export const NOBODY: UserPlan['undeclared'] = { count: 0, usernames: [] };
+
+const WORDS = {
+  delete: 'go, with all that is theirs',
+  disable: 'sign in no more',
+  lose: 'lose roles or groups',
+} as const;
+const WRITES = ['create', 'update', 'delete', 'take'];
+/** A few rows need no statistics, and reading all of a realm for them is too much. */
+const MANY = 1000;
+const MOST_FAULTS = 100;
+
+const fresh = (count: number): Map<string, number> => new Map(count > 0 ? [['create', count]] : []);
+const keysOf = (changes: readonly PlannedChange[], kind: string, action: PlannedChange['action']): string[] =>
+  changes.filter((c) => c.kind === kind && c.action === action).map((c) => c.key);
+
+/** Whether the importer may be told that what a user names isn't there. */
+type MayAsk = (by: 'user', of: string) => boolean;
+
+const declaresTies = (declares: Declares): boolean => Object.values(declares).includes(true);
+
+interface UserPlanOptions extends PlanOptions {
+  dryRun: boolean;
+  /** Whether what a document says is older than the user profile needn't fit it. */
+  mayKeepUnfit: boolean;
+  principal: Principal;
+}
+
+/** The users of one import, in its transaction. */
+export interface People {
+  /** Of the rows that they wait in. */
+  importId: string;
+  /** @throws Problem `invalid-request` naming `users[n]` for doubles and unknown names */
+  plan(sql: Sql, options: UserPlanOptions, changes: readonly PlannedChange[], mayAsk: MayAsk): Promise<UserPlan>;
+  /** @throws Problem `privilege-escalation` where a user who is changed or deleted holds more than the importer */
+  refuseEscalation(sql: Sql, principal: Principal): Promise<void>;
+  /** Of a dry run, once it is planned. */
+  consequences(sql: Sql, at: Date): Promise<Consequence[]>;
+  merge(tx: Tx, by: By, options: PlanOptions, at: Date, counts: UserPlan['counts']): Promise<void>;
+}
+
+/**
+ * Users whose rows are staged, to be compared with whom the realm has.
+ * @param aside what the realm can't take is set aside, and ends nothing
+ */
+export function stagedPeople(
+  rows: ImportStore,
+  mergeUsers: UserMerge,
+  realm: string,
+  { stage, aside }: { stage: Stage; aside: boolean },
+): People {
+  const { importId, declares } = stage;
+  const many = () => stage.count() > MANY;
+  return {
+    importId,
+    plan: (sql, options, changes, mayAsk) => rows.hashing(sql, () => planOf(sql, options, changes, mayAsk)),
+    async refuseEscalation(sql, principal) {
+      const holder = (await rows.administrators(sql, realm, importId)).find(beyond(principal));
+      if (holder) throw escalationBy(holder);
+    },
+    consequences: async (sql, at) =>
+      (await rows.touched(sql, realm, importId, at)).map(({ effect, people, sessions }) => ({
+        ...{ kind: 'user', key: '*', message: WORDS[effect], locksOut: true },
+        ...{ people, sessions, clients: 0 },
+      })),
+    merge: (tx, by, { manager }, at, counts) =>
+      mergeUsers(tx, { realm, importId, by, manager, at, declares, many: many(), has: (action) => counts.has(action) }),
+  };
+
+  async function planOf(
+    sql: Sql,
+    options: UserPlanOptions,
+    changes: readonly PlannedChange[],
+    mayAsk: MayAsk,
+  ): Promise<UserPlan> {
+    const ties = declaresTies(declares);
+    const known = await rows.anybody(sql, realm);
+    // A plan before this one, which somebody overtook, has left its marks.
+    if (stage.planned) await rows.reset(sql, realm, importId);
+    stage.planned = true;
+    if (many() && (known || ties || aside)) await rows.analyze(sql, realm, importId);
+    const setAside = asideOf(rows, sql, { realm, importId, changes, ties, options });
+    if (aside) await setAside.beforeComparing();
+    if (known) await rows.compare(sql, realm, importId, { ...options, declares });
+    if (known && options.prune) await rows.stageDropped(sql, realm, importId, options.manager);
+    if (aside) await setAside.afterComparing();
+    // Counted in the rows, as somebody may have been erased since they were staged.
+    const counts = await rows.counts(sql, realm, importId);
+    if (!aside) await refuseFaults(sql, { options, changes, mayAsk, known, ties, counts });
+    const { dryRun, prune, manager } = options;
+    const lost = known && dryRun && !prune;
+    const conflicts = counts.has('conflict') ? await rows.conflicts(sql, realm, importId) : [];
+    return {
+      counts,
+      conflicts: conflicts.map((c) => ({ kind: 'user', ...c })),
+      writes: WRITES.some((action) => counts.has(action)),
+      undeclared: lost ? await rows.undeclared(sql, { realm, manager, importId }) : NOBODY,
+    };
+  }
+
+  async function refuseFaults(
+    sql: Sql,
+    {
+      options,
+      changes,
+      mayAsk,
+      known,
+      ties,
+      counts,
+    }: {
+      options: UserPlanOptions;
+      changes: readonly PlannedChange[];
+      mayAsk: MayAsk;
+      known: boolean;
+      ties: boolean;
+      counts: UserPlan['counts'];
+    },
+  ): Promise<void> {
+    // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
+    if (options.dryRun || [...counts.keys()].some((action) => action !== 'create'))
+      await refuseDoubles(rows, sql, realm, importId);
+    await refuseUnfit(rows, sql, { realm, importId, changes, mayKeepUnfit: options.mayKeepUnfit });
+    if (ties) await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
+    // Otherwise the unique index finds them.
+    const taken = options.dryRun && known ? await emailsTaken(rows, sql, realm, importId) : undefined;
+    if (taken) throw taken;
+  }
+}
+
+interface Fitting {
+  realm: string;
+  importId: string;
+  changes: readonly PlannedChange[];
+  mayKeepUnfit: boolean;
+}
+
+/** Sets aside the rows that the realm can't take. Which of two that can't be both is kept doesn't depend on the order here. */
+function asideOf(
+  rows: ImportStore,
+  sql: Sql,
+  {
+    realm,
+    importId,
+    changes,
+    ties,
+    options,
+  }: Omit<Fitting, 'mayKeepUnfit'> & { ties: boolean; options: UserPlanOptions },
+) {
+  const { asides } = rows;
+  return {
+    async beforeComparing(): Promise<void> {
+      if (ties) await asides.refuseUnknown(sql, realm, importId);
+      await asides.refuseRepeated(sql, realm, importId);
+    },
+    async afterComparing(): Promise<void> {
+      await asides.refuseManaged(sql, realm, importId);
+      for await (const unfit of unfitRows(rows, sql, { realm, importId, changes, mayKeepUnfit: options.mayKeepUnfit }))
+        await asides.refuseRows(sql, realm, importId, unfit);
+      const holders = (await rows.administrators(sql, realm, importId)).filter(beyond(options.principal));
+      const errors = (of: (typeof holders)[number]) => [{ path: '', message: escalationBy(of).detail ?? '' }];
+      await asides.refuseRows(
+        sql,
+        realm,
+        importId,
+        holders.map((of) => ({ n: of.n, errors: errors(of) })),
+      );
+      await asides.refuseNamesOfOthers(sql, realm, importId);
+      await asides.refuseIdsOfOthers(sql, realm, importId);
+      await asides.refuseSubjectsOfOthers(sql, realm, importId);
+      await asides.refuseTakenEmails(sql, realm, importId);
+      // Of the rows that are left.
+      await setLastAdministratorAside(rows, sql, realm, importId);
+    },
+  };
+}
+
+type Administrator = Awaited<ReturnType<ImportStore['administrators']>>[number];
+const beyond =
+  (principal: Principal) =>
+  ({ permissions, target_realm: target }: Administrator): boolean =>
+    !holdsAll(principal, target, permissions);
+const escalationBy = ({ holder, role }: Administrator): Problem =>
+  escalation(`The user ${holder}, by the admin role ${role},`);
+
+/**
+ * People must fit the realm's profile as it will be, whichever of the two the document says first; but for what it says is older
+ * than the profile, where the importer could as well change the profile.
+ */
+async function* unfitRows(
+  rows: ImportStore,
+  sql: Sql,
+  { realm, importId, changes, mayKeepUnfit }: Fitting,
+): AsyncGenerator<{ n: number; errors: FieldError[] }[]> {
+  const declared = profileIn(changes.map(({ kind, key, save: fields }) => ({ kind, key, fields })));
+  const profile = await profileWith(await readProfile(sql, realm), declared);
+  if (hasNoRules(profile)) return;
+  await rows.openProfiles(sql, realm, importId);
+  for (;;) {
+    const people = await rows.nextProfiles(sql);
+    if (people.length === 0) break;
+    yield people.flatMap(({ n, before, olderThanProfile, ...person }) => {
+      const found = profileFaults(profile, { by: 'document', before: before ?? undefined, after: person });
+      const errors = found.filter(({ path }) => !mayKeepUnfit || !olderThanProfile.includes(path));
+      return errors.length > 0 ? [{ n, errors }] : [];
+    });
+  }
+  await rows.closeProfiles(sql);
+}
+
+async function refuseUnfit(rows: ImportStore, sql: Sql, of: Fitting): Promise<void> {
+  const faults: FieldError[] = [];
+  for await (const unfit of unfitRows(rows, sql, of)) {
+    for (const { n, errors } of unfit)
+      for (const fault of errors) faults.push({ ...fault, path: `users[${n}].${fault.path}` });
+    if (faults.length >= MOST_FAULTS) break;
+  }
+  refuse(faults);
+}
+
+/** Users who are in the realm's table already, all of them new. */
+export function insertedPeople(rows: ImportStore, realm: string, inserts: BulkInsert): People {
+  const { importId, declares } = inserts;
+  const counts = fresh(inserts.count());
+  return {
+    importId,
+    async plan(sql, _options, changes, mayAsk) {
+      if (declaresTies(declares)) {
+        await rows.analyze(sql, realm, importId);
+        await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
+      }
+      return { counts, conflicts: [], writes: counts.size > 0, undeclared: NOBODY };
+    },
+    refuseEscalation: async () => {},
+    // who is new was never signed in
+    consequences: async () => [],
+    merge: ({ sql }, _by, _options, at) =>
+      rows.hashing(sql, async () => {
+        await rows.mergeTies(sql, realm, importId, { at, declares, many: true, has: (action) => counts.has(action) });
+        await rows.giveDefaultsToWritten(sql, realm, importId);
+      }),
+  };
+}
+
+async function refuseUnknownNames(
+  rows: ImportStore,
+  sql: Sql,
+  {
+    realm,
+    importId,
+    changes,
+    mayAsk,
+  }: { realm: string; importId: string; changes: readonly PlannedChange[]; mayAsk: MayAsk },
+): Promise<void> {
+  const kinds = { roles: 'role', groups: 'group', clientRoles: 'clientRole', identities: 'identityProvider' } as const;
+  const namesOf = (action: PlannedChange['action']) => ({
+    roles: keysOf(changes, kinds.roles, action),
+    groups: keysOf(changes, kinds.groups, action),
+    clientRoles: keysOf(changes, kinds.clientRoles, action),
+    identities: keysOf(changes, kinds.identities, action),
+  });
+  const gone = namesOf('delete');
+  const unknown = await rows.unknownNames(sql, realm, importId, { made: namesOf('create'), gone });
+  refuse(
+    unknown.flatMap(({ n, field, name }) => {
+      const [path, kind] = [`users[${n}].${field}`, kinds[field]];
+      if (!mayAsk('user', kind)) return [];
+      return gone[field].includes(name) ? prunedName(path, kind, name) : unknownName(path, kind, name);
+    }),
+  );
+}
+
+async function refuseDoubles(rows: ImportStore, sql: Sql, realm: string, importId: string): Promise<void> {
+  refuse(
+    (await rows.doubles(sql, realm, importId)).map(({ field, value, places: [first, second] }) => ({
+      path: `users[${second}].${field}`,
+      message: `declares ${value} again: users[${first}] does already`,
+    })),
+  );
+}
+
+/** What a unique index refused, in the document's words. */
+export async function takenNames(
+  rows: ImportStore,
+  sql: Sql,
+  realm: string,
+  stage: Stage,
+): Promise<Problem | undefined> {
+  await refuseDoubles(rows, sql, realm, stage.importId);
+  return emailsTaken(rows, sql, realm, stage.importId);
+}
+
+async function emailsTaken(rows: ImportStore, sql: Sql, realm: string, importId: string): Promise<Problem | undefined> {
+  const taken = await rows.takenEmails(sql, realm, importId);
+  if (taken.length === 0) return undefined;
+  const errors = taken.map(({ n, owner }) => ({ path: `users[${n}].email`, message: `is ${owner}'s already` }));
+  return new Problem('invalid-request', `${errors[0]?.path}: ${errors[0]?.message}`, { errors });
+}

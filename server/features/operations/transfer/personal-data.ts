@@ -1,0 +1,22 @@
+// Plans that were applied name people where objects do: owners of resources, and whom a policy lets in (fields that a section calls
+// people's are not recorded). Such a plan is kept by its counts alone, as one that was too large. Specification 4.6.
+import type { PersonalData } from '../../people/gdpr/personal-data.ts';
+
+/** Where a recorded change of an authorization service has usernames. */
+const NAMING = [
+  '$.fields[*] ? (@.path == "resources").*[*].owner',
+  '$.fields[*] ? (@.path == "policies").*[*].config.users[*]',
+  '$.rest.resources[*].owner',
+  '$.rest.policies[*].config.users[*]',
+];
+
+export const planData: PersonalData = {
+  tables: [],
+  async erase(sql, realm, { username }) {
+    await sql`
+      update applied_plan p set changes = null, ownership = null where realm_id = ${realm} and exists (
+        select from jsonb_path_query(p.changes, '$[*] ? (@.kind == "authorizationService")') as change,
+          unnest(${NAMING}::jsonpath[]) as place, jsonb_path_query(change, place) as named
+        where lower(named #>> '{}') = lower(${username}))`;
+  },
+};

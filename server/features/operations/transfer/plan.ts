@@ -1,0 +1,171 @@
+// The diff, as pure functions: what is declared, what is there and who owns it → what changes, conflicts, changes hands.
+// It reads and writes nothing; secrets arrive already compared (secrets.ts). Decisions "Import, export, plan".
+import type { FieldError } from '../../../contract/problem.ts';
+import type { Conflict, OwnershipMove } from '../../../contract/transfer.ts';
+import { same } from '../../../resource/compare.ts';
+import type { Existing, Fields, Item, PlannedChange } from '../../../resource/part.ts';
+
+/** What the planner must know of a part. */
+export interface Rules {
+  kind: string;
+  fieldwise: boolean;
+  required: readonly string[];
+  fresh(key: string): Fields;
+}
+
+/** Who applies, and how. */
+export interface PlanOptions {
+  manager: string;
+  prune: boolean;
+  force: boolean;
+}
+
+export interface Owner {
+  manager: string;
+  /** The fields that its document declares; sorted. */
+  fields: readonly string[];
+  /** Its document no longer holds it, and something needs it: it is anybody's who declares it. */
+  kept?: boolean;
+}
+
+/** Ownership as it is to be; without `owner` the object is released. */
+export interface Move extends OwnershipMove {
+  owner?: Owner;
+}
+
+export interface Planned {
+  changes: PlannedChange[];
+  conflicts: Conflict[];
+  moves: Move[];
+  faults: FieldError[];
+}
+
+/** The plan for the objects of one kind. `owners`: of the declared keys, and of everything that the manager owns. */
+export function planObjects(
+  rules: Rules,
+  options: PlanOptions,
+  {
+    items,
+    current,
+    owners,
+  }: { items: readonly Item[]; current: ReadonlyMap<string, Existing>; owners: ReadonlyMap<string, Owner> },
+): Planned {
+  const out: Planned = { changes: [], conflicts: [], moves: [], faults: [] };
+  for (const item of items) planDeclared(rules, options, item, current.get(item.key), owners.get(item.key), out);
+  return out;
+}
+
+function planDeclared(
+  rules: Rules,
+  options: PlanOptions,
+  item: Item,
+  existing: Existing | undefined,
+  known: Owner | undefined,
+  out: Planned,
+) {
+  const owner = known?.kept && known.manager !== options.manager ? undefined : known;
+  const { kind } = rules;
+  const { key } = item;
+  const foreign = owner !== undefined && owner.manager !== options.manager;
+  if (foreign && !options.force) {
+    out.conflicts.push({ kind, key, manager: owner.manager });
+    return;
+  }
+  const before = owner !== undefined && !foreign ? owner.fields : [];
+  const mine = Object.keys(item.fields).sort();
+  move(out, options, { kind, key, owner, foreign, mine });
+  if (!existing) {
+    create(rules, item, out);
+    return;
+  }
+  // A field that is no longer declared: released; where pruning is asked for, it goes back to its fresh value.
+  const fresh = rules.fresh(key);
+  const dropped = options.prune ? before.filter((f) => !(f in item.fields) && f in fresh) : [];
+  const wanted: Record<string, unknown> = { ...item.fields };
+  for (const field of dropped) wanted[field] = fresh[field];
+  update(rules, { key, path: item.path, wanted, existing }, out);
+}
+
+function move(
+  out: Planned,
+  options: PlanOptions,
+  {
+    kind,
+    key,
+    owner,
+    foreign,
+    mine,
+  }: { kind: string; key: string; owner: Owner | undefined; foreign: boolean; mine: string[] },
+): void {
+  const next = { manager: options.manager, fields: mine };
+  if (!owner || foreign) {
+    out.moves.push({ action: 'take', kind, key, ...(owner ? { from: owner.manager } : {}), owner: next });
+  } else if (owner.kept || !same([...owner.fields].sort(), mine)) {
+    out.moves.push({ action: 'fields', kind, key, owner: next });
+  }
+}
+
+function create(rules: Rules, { key, path, fields }: Item, out: Planned): void {
+  const missing = rules.required.filter((field) => fields[field] === undefined);
+  out.faults.push(
+    ...missing.map((field) => ({ path: `${path}.${field}`, message: `is needed to create the ${rules.kind} ${key}` })),
+  );
+  const shown = Object.keys(fields)
+    .sort()
+    .map((field) => ({ path: field, from: null, to: fields[field] }));
+  out.changes.push({
+    action: 'create',
+    kind: rules.kind,
+    key,
+    path,
+    fields: shown,
+    save: { ...rules.fresh(key), ...fields },
+  });
+}
+
+function update(
+  rules: Rules,
+  { key, path, wanted, existing }: { key: string; path: string; wanted: Fields; existing: Existing },
+  out: Planned,
+): void {
+  const fields = Object.keys(wanted)
+    .sort()
+    .filter((field) => !same(existing.fields[field] ?? null, wanted[field] ?? null))
+    .map((field) => ({ path: field, from: existing.fields[field] ?? null, to: wanted[field] ?? null }));
+  if (fields.length === 0) return;
+  out.changes.push({
+    action: 'update',
+    kind: rules.kind,
+    key,
+    ...idOf(existing),
+    path,
+    fields,
+    before: existing.fields,
+    save: { ...existing.fields, ...wanted },
+  });
+}
+
+/**
+ * What pruning does to an object that the manager owns and the document no longer holds: deleted, or reset where it
+ * can't be deleted; a built-in one is only released.
+ */
+export function planDropped(rules: Rules, key: string, existing: Existing | undefined, out: Planned): void {
+  const { kind } = rules;
+  out.moves.push({ action: 'release', kind, key });
+  if (!existing || (existing.permanent && !rules.fieldwise)) return;
+  if (rules.fieldwise) update(rules, { key, path: '', wanted: rules.fresh(key), existing }, out);
+  else out.changes.push(deletion(kind, key, existing));
+}
+
+const idOf = ({ id }: Existing) => (id === undefined ? {} : { id });
+
+export const deletion = (kind: string, key: string, existing: Existing): PlannedChange => ({
+  action: 'delete',
+  kind,
+  key,
+  ...idOf(existing),
+  path: '',
+  fields: [],
+  before: existing.fields,
+  save: {},
+});

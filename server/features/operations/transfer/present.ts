@@ -1,0 +1,126 @@
+// The engine's plan as the wire shows it: settings as one object of the realm, secrets masked, the summary in words.
+// Specification 2.10; decisions "Import, export, plan".
+import { wholeKinds } from '../../../contract/sections.ts';
+import type { Change, Conflict, Consequence, KeptObject, OwnershipMove, Plan } from '../../../contract/transfer.ts';
+import type { PlannedChange, RealmPart } from '../../../resource/part.ts';
+import { MASK, masked } from '../../../resource/secrets.ts';
+import type { EnginePlan } from './engine.ts';
+
+/** What is one object of the realm is compared field by field; people read it as one object. */
+function shownChanges(
+  realm: string,
+  parts: readonly RealmPart[],
+  changes: readonly PlannedChange[],
+  mayRead: (kind: string) => boolean,
+): Change[] {
+  const secrets = new Map(parts.map((part) => [part.kind, part.secrets ?? []]));
+  const shown = (change: PlannedChange): PlannedChange['fields'] => {
+    const fields = masked(change, secrets.get(change.kind) ?? []);
+    return mayRead(change.kind) || change.action === 'create'
+      ? fields
+      : fields.map((field) => ({ ...field, from: MASK }));
+  };
+  const byField = Map.groupBy(
+    changes.filter((c) => wholeKinds.has(c.kind)),
+    (c) => c.kind,
+  );
+  const ofRealm = [...byField].map(
+    ([kind, of]): Change => ({
+      action: 'update',
+      kind,
+      key: realm,
+      fields: of.flatMap((c) => shown(c).map(({ from, to }) => ({ path: c.key, from, to }))),
+    }),
+  );
+  const rest = changes
+    .filter((c) => !wholeKinds.has(c.kind))
+    .map((c) => ({ action: c.action, kind: c.kind, key: c.key, fields: shown(c) }));
+  return [...ofRealm, ...rest];
+}
+
+const shownConflicts = (realm: string, conflicts: readonly Conflict[]): Conflict[] =>
+  conflicts.map((c) => (wholeKinds.has(c.kind) ? { ...c, key: realm, path: c.key } : c));
+
+const shownMoves = (moves: EnginePlan['moves']): OwnershipMove[] =>
+  moves.map(({ action, kind, key, from }) => ({ action, kind, key, ...(from === undefined ? {} : { from }) }));
+
+const MOST_USERS = 100;
+const shownKept = (realm: string, kept: EnginePlan['kept'], mayRead: (kind: string) => boolean): KeptObject[] =>
+  kept.map(({ kind, key, usedBy }) => ({
+    kind,
+    key,
+    usedBy: usedBy
+      .filter((user) => mayRead(user.kind))
+      .slice(0, MOST_USERS)
+      .map((user) => named(realm, user)),
+  }));
+
+/** A setting is a field of the realm's. */
+const named = (realm: string, { kind, key }: { kind: string; key: string }) =>
+  wholeKinds.has(kind) ? { kind, key: realm, path: key } : { kind, key };
+
+const count = (n: number, word: string) => `${n} to ${word}`;
+
+/** Users are counted; their changes are streamed behind the others (routes.ts). */
+export function planOf(
+  {
+    realm,
+    manager,
+    revision,
+    created,
+    dryRun,
+  }: { realm: string; manager: string; revision: number; created: boolean; dryRun: boolean },
+  plan: EnginePlan,
+  {
+    parts,
+    users,
+    mayRead,
+    mayPlan,
+    consequences = [],
+  }: {
+    parts: readonly RealmPart[];
+    users: { counts: ReadonlyMap<string, number>; conflicts: Conflict[]; undeclared: Plan['undeclaredUsers'] };
+    /** Whether the importer may be told what is stored, and of objects that the document doesn't declare. */
+    mayRead(kind: string): boolean;
+    /** Whether they may be told what pruning would take. */
+    mayPlan(kind: string): boolean;
+    consequences?: readonly Consequence[];
+  },
+): Plan {
+  const seeded: Change[] = created ? [{ action: 'create', kind: 'realm', key: realm, fields: [] }] : [];
+  const changes = [...seeded, ...shownChanges(realm, parts, plan.changes, mayRead)];
+  const of = (action: Change['action']) =>
+    changes.filter((c) => c.action === action).length + (users.counts.get(action) ?? 0);
+  const [create, update, remove] = [of('create'), of('update'), of('delete')];
+  const conflicts = [...shownConflicts(realm, plan.conflicts), ...users.conflicts];
+  const ownership = shownMoves(plan.moves);
+  const kept = shownKept(realm, plan.kept, mayRead);
+  const peopleGone = users.counts.get('delete') ?? 0;
+  const taken = users.counts.get('take') ?? 0;
+  const inSync = create + update + remove + ownership.length + conflicts.length + taken === 0;
+  const words = [
+    ...(create > 0 ? [count(create, 'create')] : []),
+    ...(update > 0 ? [count(update, 'update')] : []),
+    ...(remove > 0 ? [count(remove, 'delete')] : []),
+    ...(conflicts.length > 0 ? [`${conflicts.length} in conflict`] : []),
+    ...(ownership.length + taken > 0 ? [`${ownership.length + taken} to take or release`] : []),
+    ...(kept.length > 0 ? [`${kept.length} kept while in use`] : []),
+  ];
+  const text = words.length === 0 ? 'in sync' : words.join(', ');
+  return {
+    manager,
+    revision,
+    changes,
+    ownership,
+    conflicts,
+    kept,
+    keptSecrets: plan.keptSecrets,
+    warnings: plan.warnings,
+    consequences: consequences.map((one) => ({ ...one, ...named(realm, one) })),
+    undeclared: plan.undeclared.filter(({ kind }) => mayPlan(kind)).map((one) => named(realm, one)),
+    undeclaredUsers: users.undeclared,
+    deletions: [...plan.deletions, ...(dryRun && peopleGone > 0 ? [{ kind: 'user', count: peopleGone }] : [])],
+    inSync,
+    summary: { create, update, delete: remove, text },
+  };
+}

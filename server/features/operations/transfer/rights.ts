@@ -1,0 +1,97 @@
+// What the importer must hold: each section's permissions, and as much as those whose secrets it would have compared.
+// What the changes give or take over is resource/rights.ts's. Decisions "Import, export, plan" (Rights), "Tenancy".
+import type { Area, Permission } from '../../../contract/permissions.ts';
+import { Problem } from '../../../contract/problem.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { may, type Principal, permissionsIn } from '../../../domain/principal.ts';
+import type { RealmPart } from '../../../resource/part.ts';
+import { refuseStronger } from '../../../resource/rights.ts';
+import type { Section } from './document.ts';
+
+/** @throws Problem `forbidden` naming the first missing permission */
+export function requirePermission(principal: Principal, realm: string, permission: Permission): void {
+  if (!may(principal, realm, permission))
+    throw new Problem('forbidden', `This needs the permission ${permission} in the realm ${realm}`, {
+      extra: { permission },
+    });
+}
+
+/**
+ * Before anything is read: who holds nothing here learns nothing, not even whether the realm exists.
+ * @throws Problem `forbidden`
+ */
+export function requireAny(principal: Principal, realm: string): void {
+  if (permissionsIn(principal, realm).size === 0)
+    throw new Problem('forbidden', `You hold no permission in the realm ${realm}`);
+}
+
+const OPERATORS = 'k8s:';
+/** As people read names, which are ASCII (ManagerName). */
+const lower = (name: string) => name.toLowerCase();
+
+/**
+ * Managers' names belong to the whole server: the operator's are for who manages every realm, as it does, so that nobody who
+ * administers one realm passes for it and changes what it owns.
+ * @throws Problem `forbidden`
+ */
+export function requireManager(principal: Principal, manager: string, reserved: readonly string[]): void {
+  const prefix = [OPERATORS, ...reserved].find((one) => lower(manager).startsWith(lower(one)));
+  if (prefix !== undefined && !may(principal, '*', 'managers:write'))
+    throw new Problem('forbidden', `Managers named ${prefix}… need the permission managers:write over every realm`, {
+      extra: { permission: 'managers:write' },
+    });
+}
+
+/** What one import may do, and be told. */
+export interface Rights {
+  /** A plan may show what is stored there. */
+  read(area: Area): boolean;
+  write(area: Area): boolean;
+  /** The section may be planned: who reads it, and in a dry run who holds `realm:plan`, which is not about people. */
+  plan(area: Area): boolean;
+}
+
+export function rightsOf({ principal, realm, query: { dryRun } }: Importing): Rights {
+  const holds = (permission: Permission) => may(principal, realm, permission);
+  const read = (area: Area) => holds(`${area}:read`);
+  return {
+    read,
+    write: (area) => holds(`${area}:write`),
+    plan: (area) => read(area) || (dryRun && area !== 'users' && holds('realm:plan')),
+  };
+}
+interface Importing {
+  principal: Principal;
+  realm: string;
+  query: { dryRun: boolean };
+}
+
+/** Planning what is declared or touched (the plan names it); writing what changes, unless nothing is written. */
+export function requireSections(
+  asked: Importing,
+  { planned, written }: { planned: readonly RealmPart[]; written: readonly RealmPart[] },
+): void {
+  const { principal, realm, query } = asked;
+  const { plan } = rightsOf(asked);
+  const touched = query.dryRun ? [...planned, ...written] : planned;
+  for (const { area } of touched) if (!plan(area)) requirePermission(principal, realm, `${area}:read`);
+  if (query.dryRun) return;
+  for (const { area } of written) requirePermission(principal, realm, `${area}:write`);
+}
+
+/**
+ * Refuses to have the secret of a stronger client compared: what a plan holds would tell who declares it whether they
+ * guessed right.
+ * @throws Problem `privilege-escalation` naming the client, whether or not the secret is the same
+ */
+export const refuseGuesses = (
+  sql: Sql,
+  principal: Principal,
+  realm: string,
+  sections: readonly Section[],
+): Promise<void> => {
+  const clients = sections
+    .filter(({ part }) => part.kind === 'client')
+    .flatMap(({ items }) => items.filter(({ fields }) => typeof fields.secret === 'string').map(({ key }) => key));
+  return refuseStronger(sql, principal, realm, clients);
+};

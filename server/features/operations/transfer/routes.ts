@@ -1,0 +1,158 @@
+// Binds the routes of contract/transfer.ts and adoption. Import reads its body as a stream and streams users' changes.
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Problem } from '../../../contract/problem.ts';
+import { getAdoption, MASTER, putAdoption } from '../../../contract/realms.ts';
+import {
+  exportRealm,
+  importRealm,
+  listManagers,
+  moveManagers,
+  type Plan,
+  releaseManager,
+} from '../../../contract/transfer.ts';
+import { principalOf } from '../../../domain/principal.ts';
+import { bind } from '../../../http/bind.ts';
+import { names } from '../../../http/etag.ts';
+import { decodeCursor, page } from '../../../http/paging.ts';
+import type { RealmPart } from '../../../resource/part.ts';
+import type { createExport } from './export.ts';
+import type { Managers } from './managers.ts';
+import type { MoveManagers } from './move.ts';
+import { requirePermission, requireSections } from './rights.ts';
+import type { Transfer, UserChanges } from './service.ts';
+
+export function transferRoutes(
+  app: FastifyInstance,
+  {
+    transfer,
+    managers,
+    move,
+    exporter,
+    parts,
+  }: {
+    transfer: Transfer;
+    managers: Managers;
+    move: MoveManagers;
+    exporter: ReturnType<typeof createExport>;
+    parts: readonly RealmPart[];
+  },
+): void {
+  bind(app, exportRealm, async ({ params, query, by, request, reply }) => {
+    const { realm } = params;
+    const principal = principalOf(request);
+    await transfer.auditing(
+      { principal, by, realm },
+      { method: 'GET', path: `/admin/realms/${realm}/export` },
+      async () => {
+        requireSections({ principal, realm, query: { dryRun: false } }, { planned: parts, written: [] });
+        if (query.users) requirePermission(principal, realm, 'users:read');
+      },
+    );
+    const wanted = request.headers['if-none-match'];
+    // Users don't raise the revision, so with them it says nothing.
+    const known = (revision: number) => !query.users && wanted !== undefined && names(wanted, tagOf(revision));
+    const { revision, body } = await exporter.export(realm, {
+      withUsers: query.users,
+      withDefaults: query.defaults,
+      known,
+    });
+    void reply.header('etag', tagOf(revision));
+    if (!body) return reply.code(304).send();
+    void reply.type('application/json; charset=utf-8');
+    return reply.serializer((payload: unknown) => String(payload)).send(body);
+  });
+
+  bind(app, listManagers, async ({ params, query, request, reply }) => {
+    const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
+    const rows = await managers.list(params.realm, after, query.limit + 1);
+    return page({ request, reply }, rows, query.limit, ({ manager }) => [manager]);
+  });
+  bind(app, releaseManager, async ({ params, query, by, request }) => {
+    const { realm, manager } = params;
+    await transfer.release({ principal: principalOf(request), by, realm, manager }, query.objects);
+    return undefined;
+  });
+  bind(app, moveManagers, ({ body, query, by, request }) => {
+    const principal = principalOf(request);
+    const asked = { method: 'POST', path: moveManagers.path };
+    return transfer.auditing({ principal, by, realm: MASTER }, asked, () =>
+      move({ principal, by, ...body, dryRun: query.dryRun }),
+    );
+  });
+  bind(app, getAdoption, ({ params }) => managers.adoption(params.realm));
+  bind(app, putAdoption, ({ params, body, by, expect, request }) =>
+    managers.allowAdoption({ principal: principalOf(request), by, expect }, params.realm, body.managers),
+  );
+
+  // Only here is a body handed on unread.
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('application/json', (_request, payload, done) => done(null, payload));
+    bind(
+      scope,
+      importRealm,
+      async ({ params, query, by, request, reply }) => {
+        const body = bodyOf(request);
+        try {
+          const imported = await transfer.import({
+            principal: principalOf(request),
+            by,
+            realm: params.realm,
+            body: body.iterator({ destroyOnReturn: false }),
+            query,
+            ifMatch: request.headers['if-match'],
+            signal: untilClosed(reply),
+          });
+          void reply.header('etag', tagOf(imported.plan.revision));
+          return imported.users ? answer(reply, imported.plan, imported.users) : imported.plan;
+        } catch (error) {
+          // What is left of the body is read away, so that the answer reaches the client.
+          body.resume();
+          throw error;
+        }
+      },
+      { streams: true },
+    );
+  });
+}
+
+/** Aborted when the client has the answer, or has gone without it. */
+export function untilClosed({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => gone.abort(new Problem('unavailable', 'Nobody waits for the answer any more')));
+  return gone.signal;
+}
+
+export const tagOf = (revision: number): string => `"${revision}"`;
+
+export function bodyOf({ body }: FastifyRequest): Readable {
+  if (body instanceof Readable) return body;
+  throw new Problem('unsupported-media-type', 'Send the document as application/json');
+}
+
+/** The plan with the users' changes behind the others; then their rows are discarded. */
+export async function answer(reply: FastifyReply, plan: Plan, users: UserChanges): Promise<FastifyReply> {
+  const lines = await users.lines();
+  const body = Readable.from(json(plan, lines), { objectMode: false });
+  body.once('close', () => {
+    lines.destroy();
+    users.discard().catch(() => {}); // the next import's janitor takes them
+  });
+  return reply
+    .type('application/json; charset=utf-8')
+    .serializer((payload: unknown) => String(payload))
+    .send(body);
+}
+
+async function* json({ changes, ...rest }: Plan, lines: AsyncIterable<Buffer>): AsyncGenerator<string | Buffer> {
+  const head = JSON.stringify(rest);
+  yield `${head.slice(0, -1)},"changes":[${changes.map((change) => JSON.stringify(change)).join(',')}`;
+  // The lines each begin with a comma; the first of all has nothing before it.
+  let first = changes.length === 0;
+  for await (const piece of lines) {
+    yield first ? piece.subarray(1) : piece;
+    first = false;
+  }
+  yield ']}';
+}

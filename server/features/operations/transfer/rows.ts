@@ -1,0 +1,49 @@
+// Users of POST /users/import as the import takes them: rows that are read one by one, and what became of each.
+// It writes nothing (apply.ts) and reads no body (user-rows.ts). Decisions "Import, export, plan".
+import type { FieldError } from '../../../contract/problem.ts';
+import { MOST_TOLD, type UsersImported } from '../../../contract/user-import.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Stage } from '../../people/users/transfer.ts';
+import type { Request } from './apply.ts';
+import type { ImportStore } from './people.ts';
+
+/** A row that could be read, or what is wrong with it. */
+export type Row = { n: number } & (
+  | { value: unknown; errors?: undefined }
+  | { value?: undefined; errors: FieldError[] }
+);
+
+export interface RowsRequest extends Pick<Request, 'principal' | 'by' | 'realm' | 'signal'> {
+  body: AsyncIterable<Buffer>;
+  read(body: AsyncIterable<Buffer>): AsyncIterable<Row[]>;
+}
+
+const MOST_FAILURES = 1000;
+const WORDS = { create: 'created', update: 'updated', take: 'unchanged', same: 'unchanged' } as const;
+
+/** Reads what became of the rows from the staged rows, once the import has written them. */
+export async function rowsImported(
+  { asides, counts: countsOf }: ImportStore,
+  sql: Sql,
+  realm: string,
+  { importId, count }: Pick<Stage, 'importId' | 'count'>,
+): Promise<UsersImported> {
+  const counts = await countsOf(sql, realm, importId);
+  const of = (action: string) => counts.get(action) ?? 0;
+  const refused = await asides.refused(sql, realm, importId, MOST_FAILURES);
+  const taken = await asides.accepted(sql, realm, importId, MOST_TOLD);
+  const gone = count() - [...counts.values()].reduce((sum, some) => sum + some, 0);
+  const erased = gone > 0 ? await asides.vanished(sql, realm, importId, { count: count(), limit: MOST_FAILURES }) : [];
+  const failures = [
+    ...refused.first.map(({ n, errors }) => ({ row: n, errors })),
+    ...erased.map(({ n }) => ({ row: n, errors: [{ path: '', message: 'was erased while the import ran' }] })),
+  ];
+  return {
+    created: of('create'),
+    updated: of('update'),
+    unchanged: of('take') + of('same'),
+    failed: refused.count + gone,
+    rows: taken.map(({ n, username, action }) => ({ row: n, username, action: WORDS[action] })),
+    failures: failures.sort((a, b) => a.row - b.row).slice(0, MOST_FAILURES),
+  };
+}

@@ -1,0 +1,399 @@
+// Owns: importing a realm document: reading it, the way its users take, the importer's first rights, trying again.
+// Does not own: the transaction (apply.ts), comparing (plan.ts), sections (each feature's part), export.ts.
+// Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
+import type { Readable } from 'node:stream';
+import { Problem, type ProblemCode } from '../../../contract/problem.ts';
+import { sections } from '../../../contract/sections.ts';
+import type { Plan } from '../../../contract/transfer.ts';
+import type { UsersImported } from '../../../contract/user-import.ts';
+import { cancelledBy } from '../../../db/cancel.ts';
+import { constraintOf, isTaken, refersToNothing } from '../../../db/error-code.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import { may } from '../../../domain/principal.ts';
+import { freshProfile, hasNoRules, profileIn, profileWith, readProfile } from '../../../domain/user-profile.ts';
+import type { Denial } from '../../../events/denials.ts';
+import type { RealmPart } from '../../../resource/part.ts';
+import { createSemaphore } from '../../../schedule/semaphore.ts';
+import type { Realms } from '../../configuration/realms/service.ts';
+import type { BulkInsert } from '../../people/users/bulk-insert.ts';
+import type { UserMerge } from '../../people/users/merge.ts';
+import type { Stage, UserTransfer } from '../../people/users/transfer.ts';
+import { CreatedMeanwhile, createApply, type Opened, PlannedOnly, REPLANS, type Request } from './apply.ts';
+import { type BufferedBody, createBodyBuffer } from './buffered-body.ts';
+import { type Document, readDocument, refuse, type Section } from './document.ts';
+import { type Guesses, NONE } from './guesses.ts';
+import { type ImportStore, insertedPeople, stagedPeople, takenNames } from './people.ts';
+import { requireAny, requireManager, requirePermission, requireSections, rightsOf } from './rights.ts';
+import { type RowsRequest, rowsImported } from './rows.ts';
+import { declaresSecret, resolveSecrets } from './secrets.ts';
+
+export interface TransferDeps {
+  sql: Sql;
+  transact: Transact;
+  /** In dependency order: a part's objects refer to those before it. */
+  parts: readonly RealmPart[];
+  users: UserTransfer;
+  userRows: ImportStore;
+  mergeUsers: UserMerge;
+  realms: Pick<Realms, 'seedInto'>;
+  documentEnvironment: Readonly<Record<string, string>>;
+  /** Prefixes of managers' names, beside the operator's. */
+  reservedManagers: readonly string[];
+  guesses: Guesses;
+  /** Audits a refusal, as the admin surface does. */
+  denied(denial: Denial): Promise<void>;
+  /** Hears why a document could not be inserted in bulk that was then written all the same: it cost time alone. */
+  bulkFailed(because: unknown): void;
+  now: () => Date;
+  newId: () => string;
+}
+
+export interface ImportRequest extends Omit<Request, 'guessCount'> {
+  body: AsyncIterable<Buffer>;
+}
+
+/** The plan; what becomes of users is apart, as it may be much. */
+export interface Imported {
+  plan: Plan;
+  users: UserChanges | undefined;
+}
+
+export interface UserChanges {
+  /** A JSON object a line, each behind a comma. */
+  lines(): Promise<Readable>;
+  /** Once they are read, or nobody wants them. */
+  discard(): Promise<void>;
+}
+
+const OF_ROWS = { manager: 'import', dryRun: false, prune: false, force: false };
+const AUDITED: ReadonlySet<ProblemCode> = new Set(['forbidden', 'too-many-requests']);
+/** Imports that write at the same time in this process: fewer than the pool has connections. */
+const AT_ONCE = 3;
+const LEFTOVER_MS = 3_600_000;
+/** Of a user. */
+const LEAST_BYTES = 100;
+/** What each statement may take, waiting for others included. */
+const oneImport = (users: number) => ({
+  bookkeeping: true,
+  longestMs: Math.min(600_000, 120_000 + Math.round(2 * users)),
+});
+/** Users that somebody may declare who can only have them compared: rows are staged before the plan says who writes. */
+const MOST_COMPARED = 1_000;
+/** Of documents that are written while they are parsed; a longer one is staged as it arrives. */
+const BUFFER_BYTES = 32 * 1024 * 1024;
+/** A shorter document is done before it matters how. */
+const MANY_BYTES = 256 * 1024;
+
+/** What a unique index refuses and no rule sees before. */
+const takenWords: Record<string, string> = {
+  realm_user_pkey: 'The id of one of the users is that of another',
+  workload_identity_match: 'Another workload identity has the same issuer, subject and audience',
+  realm_own_issuer: 'Another realm has this issuer',
+  realm_user_subject:
+    'Two people would be one to applications, or a person would have the name of a client: by the value of subjectAttribute',
+  client_subject: 'The name of one of the clients is what applications know a person by',
+  realm_user_names_apart: 'The username or address of one of the users is the address or username of another',
+};
+
+/** Its users can't be inserted in bulk. */
+class NotInsertable extends Error {}
+
+export function createTransfer({
+  transact,
+  sql,
+  parts,
+  users,
+  userRows,
+  mergeUsers,
+  realms,
+  documentEnvironment,
+  reservedManagers,
+  guesses,
+  denied,
+  bulkFailed,
+  now,
+  newId,
+}: TransferDeps) {
+  const oneAtATime = createSemaphore({ perKey: 1, inAll: AT_ONCE });
+  const buffer = createBodyBuffer(BUFFER_BYTES);
+  const { open, conclude, release, carryOut: applyPlan } = createApply({ parts, realms, userRows, now, newId });
+
+  /** A refusal for want of rights, or of too many guesses, is audited like any other on the admin surface, which does it for escalations itself. */
+  async function auditing<T>(
+    { principal, by, realm }: Pick<ImportRequest, 'principal' | 'by' | 'realm'>,
+    { method, path }: { method: string; path: string },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Problem && AUDITED.has(error.code)) {
+        const permission = error.extra?.permission;
+        const what = typeof permission === 'string' ? permission : error.code;
+        await denied({ realm, home: principal.realm, by, permission: what, method, path });
+      }
+      throw error;
+    }
+  }
+
+  async function importRealm({ body: stream, ...asked }: ImportRequest): Promise<Imported> {
+    const { principal, realm } = asked;
+    requireAny(principal, realm);
+    if (!asked.query.dryRun) requireManager(principal, asked.query.manager, reservedManagers);
+    // A transaction must not wait for a slow peer.
+    const body = await buffer(stream);
+    try {
+      const writes = !asked.query.dryRun;
+      return await guesses.counted({ principal, realm }, { writes }, (guessCount) =>
+        carryOut({ ...asked, guessCount }, body),
+      );
+    } finally {
+      await body.release();
+    }
+  }
+
+  async function carryOut(request: Request, body: BufferedBody): Promise<Imported> {
+    if (!(await canInsertInBulk(request, body))) return staged(request, body);
+    try {
+      return await inBulk(request, body);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      // Whatever it was that failed: the staged way meets it too, and tells it in the order of the rules.
+      const imported = await staged(request, body);
+      bulkFailed(error);
+      return imported;
+    }
+  }
+
+  /** Before the environment is asked and any secret compared: a plan would tell a reader whether they guessed it. */
+  function ready(request: Request, declared: Section[]): void {
+    requireSections(request, {
+      planned: declared.map(({ part }) => part),
+      written: declared.filter(declaresSecret).map(({ part }) => part),
+    });
+    const { principal } = request;
+    resolveSecrets(declared, { environment: documentEnvironment, principal, mayWrite: rightsOf(request).write });
+  }
+
+  async function canInsertInBulk({ principal, realm, query }: Request, body: BufferedBody): Promise<boolean> {
+    if (!body.whole || body.bytes < MANY_BYTES || query.dryRun) return false;
+    if (!may(principal, realm, 'users:read') || !may(principal, realm, 'users:write')) return false;
+    return !(await userRows.anybody(sql, realm)) && hasNoRules(await readProfile(sql, realm));
+  }
+
+  /** Users are written while they are parsed, into a realm that has nobody whom they could be compared with. */
+  async function inBulk(request: Request, body: BufferedBody): Promise<Imported> {
+    const people = users.bulkInsert(request.realm);
+    const discard = () => userRows.discard(sql, request.realm, people.importId);
+    try {
+      await userRows.prepare(sql, request.realm, people.importId);
+      const work = () => inTime(request, body.bytes / LEAST_BYTES, (tx) => insertInBulk(tx, request, body, people));
+      const plan = await oneAtATime(request.realm, work);
+      return { plan, users: { lines: async () => people.changes(), discard } };
+    } catch (error) {
+      await discard().catch(() => {}); // the janitor takes it
+      throw error;
+    }
+  }
+
+  async function insertInBulk(tx: Tx, request: Request, body: BufferedBody, people: BulkInsert): Promise<Plan> {
+    const { realm, query } = request;
+    let opened: Opened | undefined;
+    let displayName: string | undefined;
+    const begin = async (before: readonly Section[]) => {
+      // Run again after a deadlock, the transaction would tell everybody twice.
+      if (people.count() > 0) throw new NotInsertable();
+      displayName = displayNameIn(before);
+      opened = await open(tx, request, displayName);
+      if (await userRows.anybody(tx.sql, realm)) throw new NotInsertable();
+      people.into(tx, { manager: query.manager, at: opened.at });
+    };
+    // The staged way gathers what else is wrong.
+    const add: BulkInsert['add'] = (...user) => {
+      refuse(people.add(...user));
+      return [];
+    };
+    try {
+      const document = await readDocument(body.read(), { parts, users: { ...people, begin, add } });
+      const { declared } = document;
+      // Named behind its users, the realm would have been made under another name.
+      if (!opened || displayNameIn(declared) !== displayName) throw new NotInsertable();
+      // Each has to be looked at.
+      if (!hasNoRules(await profileDeclared(declared))) throw new NotInsertable();
+      await people.finish();
+      ready(request, declared);
+      return await conclude(tx, request, { opened, document, people: insertedPeople(userRows, realm, people) });
+    } catch (error) {
+      await people.abort();
+      throw error;
+    }
+  }
+
+  /** The document's users are staged, and so compared with whom the realm has. */
+  async function staged(request: Request, body: BufferedBody): Promise<Imported> {
+    const { realm } = request;
+    const stage = users.stage(realm);
+    const discard = () => userRows.discard(sql, realm, stage.importId);
+    const sink = { ...stage, begin: () => beginStage(request, stage) };
+    return discardingAfterFailure(stage, realm, async () => {
+      const document = await readDocument(body.read(), { parts, users: { ...sink, add: addingTo(stage, request) } });
+      await stage.finish();
+      ready(request, document.declared);
+      const plan = await inTransaction(request, document, document.users ? { stage, aside: false } : undefined);
+      if (document.users && plan.summary.create + plan.summary.update + plan.summary.delete > 0)
+        return { plan, users: { lines: () => users.changes(realm, stage.importId), discard } };
+      if (document.users) await discard();
+      return { plan, users: undefined };
+    });
+  }
+
+  /** Outside any transaction. */
+  async function beginStage({ principal, realm }: Request, stage: Stage): Promise<void> {
+    requirePermission(principal, realm, 'users:read');
+    await userRows.discardOld(sql, new Date(now().getTime() - LEFTOVER_MS));
+    await userRows.prepare(sql, realm, stage.importId);
+    await stage.begin([]);
+  }
+
+  const addingTo =
+    (stage: Stage, { principal, realm }: Request): Stage['add'] =>
+    (value, path, n) => {
+      if (n >= MOST_COMPARED) requirePermission(principal, realm, 'users:write');
+      return stage.add(value, path, n);
+    };
+
+  async function discardingAfterFailure<T>(stage: Stage, realm: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      await stage.abort();
+      await userRows.discard(sql, realm, stage.importId).catch(() => {}); // the janitor takes it
+      throw error;
+    }
+  }
+
+  /** Each row by itself: what the realm can't take is set aside, and the others are written in one transaction. */
+  async function importRows({ body: stream, read, ...asked }: RowsRequest): Promise<UsersImported> {
+    const { realm } = asked;
+    const request = { ...asked, query: OF_ROWS, guessCount: NONE };
+    requireAny(asked.principal, realm);
+    // Nothing is begun for a peer that doesn't send all of it.
+    const body = await buffer(stream);
+    const stage = users.stage(realm);
+    try {
+      return await discardingAfterFailure(stage, realm, async () => {
+        await beginStage(request, stage);
+        const add = addingTo(stage, request);
+        for await (const piece of read(body.read())) {
+          for (const { n, value, errors } of piece) {
+            const faults = errors ?? add(value, '', n);
+            if (faults.length > 0) stage.refuse(n, faults);
+          }
+          await stage.flush();
+        }
+        await stage.finish();
+        await inTransaction(request, { declared: [], users: true, whole: false }, { stage, aside: true });
+        const imported = await rowsImported(userRows, sql, realm, stage);
+        await userRows.discard(sql, realm, stage.importId);
+        return imported;
+      });
+    } finally {
+      await body.release();
+    }
+  }
+
+  /** For as long as a document of so many users may take, and somebody waits for it. */
+  const inTime = <T>({ realm, signal }: Request, count: number, work: (tx: Tx) => Promise<T>): Promise<T> =>
+    transact(
+      realm,
+      (tx) => cancelledBy(signal, { tx: tx.sql, beside: sql }, (live) => work({ ...tx, sql: live })),
+      oneImport(count),
+    );
+
+  async function inTransaction(
+    request: Request,
+    document: Document,
+    of: { stage: Stage; aside: boolean } | undefined,
+  ): Promise<Plan> {
+    const people = of && stagedPeople(userRows, mergeUsers, request.realm, of);
+    const work = () =>
+      inTime(request, of?.stage.count() ?? 0, async (tx) => {
+        const opened = await open(tx, request, displayNameIn(document.declared));
+        return conclude(tx, request, { opened, document, people });
+      });
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await (request.query.dryRun ? work() : oneAtATime(request.realm, work));
+      } catch (error) {
+        if (error instanceof PlannedOnly) return error.result;
+        if (error instanceof CreatedMeanwhile) {
+          if (tries < REPLANS) continue;
+          throw new Problem('name-taken', error.message);
+        }
+        if (!isTaken(error) && !refersToNothing(error)) throw error;
+        // Somebody was faster between our look and our write: look again; a name that is taken for good is told.
+        if (tries >= (of?.aside ? REPLANS : 2))
+          throw await nameTaken(error, request.realm, of?.aside ? undefined : of?.stage);
+      }
+    }
+  }
+
+  async function nameTaken(error: unknown, realm: string, stage: Stage | undefined): Promise<unknown> {
+    const address = stage && (await takenNames(userRows, sql, realm, stage));
+    if (address) return address;
+    const constraint = constraintOf(error);
+    const words = takenWords[constraint] ?? 'Somebody took a name or an address of this document meanwhile: plan again';
+    return new Problem('name-taken', words, { cause: error, reason: constraint });
+  }
+
+  return {
+    auditing,
+    applyPlan,
+    /** One at a time in a realm, beside no import. */
+    alone: <T>(
+      { path, ...asked }: Pick<ImportRequest, 'principal' | 'by' | 'realm'> & { path: string },
+      work: () => Promise<T>,
+    ): Promise<T> => auditing(asked, { method: 'POST', path }, () => oneAtATime(asked.realm, work)),
+
+    import: (request: ImportRequest): Promise<Imported> =>
+      auditing(request, { method: 'POST', path: `/admin/realms/${request.realm}/import` }, () => importRealm(request)),
+
+    importRows: (request: RowsRequest): Promise<UsersImported> =>
+      auditing(request, { method: 'POST', path: `/admin/realms/${request.realm}/users/import` }, () =>
+        importRows(request),
+      ),
+
+    /** Plans a document that another import is made of; whoever is refused here is refused, and audited, by that import. */
+    async check({ body, query, ...request }: ImportRequest): Promise<void> {
+      await (await importRealm({ ...request, query: { ...query, dryRun: true }, body })).users?.discard();
+    },
+
+    /** Releases all that a manager owns, or takes it away too. */
+    release(
+      request: Pick<ImportRequest, 'principal' | 'by' | 'realm'> & { manager: string },
+      objects: 'keep' | 'delete',
+    ) {
+      const { realm, manager } = request;
+      const path = `/admin/realms/${realm}/managers/${manager}`;
+      return auditing(request, { method: 'DELETE', path }, () =>
+        oneAtATime(realm, () => transact(realm, (tx) => release(tx, request, objects))),
+      );
+    },
+  };
+}
+export type Transfer = ReturnType<typeof createTransfer>;
+
+const profileDeclared = (declared: readonly Section[]) =>
+  profileWith(
+    freshProfile,
+    profileIn(declared.flatMap(({ part: { kind }, items }) => items.map(({ key, fields }) => ({ kind, key, fields })))),
+  );
+
+function displayNameIn(declared: readonly Section[]): string | undefined {
+  const item = declared.find((s) => s.part.section === 'realm')?.items.find((i) => i.key === 'displayName');
+  return typeof item?.fields.value === 'string' ? item.fields.value : undefined;
+}
+
+/** Sections in the order of their keys, as an export has them. */
+export const sectionKeys = [...Object.keys(sections), 'formatVersion', 'requiredEnv'].sort();

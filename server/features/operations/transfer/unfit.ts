@@ -1,0 +1,18 @@
+// People of an export who don't fit the realm's user profile, since they are older than it: each says in what, so that the document
+// can be imported where nobody is yet. Decisions "User profile".
+import type { UserProfile } from '../../../contract/user-profile.ts';
+import { profileFaults } from '../../../domain/user-profile.ts';
+import { lines } from './user-rows.ts';
+
+/** Where the field stands among the others, which are sorted; quotes in texts are escaped. */
+const AFTER = ',"requiredActions":';
+
+/** @param rows users as an export has them: an object a line, behind a comma */
+export async function* withUnfit(rows: AsyncIterable<Buffer>, profile: UserProfile): AsyncGenerator<Buffer> {
+  for await (const line of lines(rows)) {
+    const faults = profileFaults(profile, { by: 'document', before: undefined, after: JSON.parse(line.slice(1)) });
+    const paths = JSON.stringify(faults.map(({ path }) => path).sort());
+    const marked = faults.length === 0 ? line : line.replace(AFTER, () => `,"olderThanProfile":${paths}${AFTER}`);
+    yield Buffer.from(`${marked}\n`);
+  }
+}

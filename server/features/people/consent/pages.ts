@@ -1,0 +1,64 @@
+// The consent page: who asks, for what, as whom. Which of the buttons was pressed is in the form's `decision`.
+import type { ScopeView } from '../../../domain/claims.ts';
+import { type AboutClient, aboutClient } from '../../../http/about-client.ts';
+import { decisionForm } from '../../../http/decision-form.ts';
+import { type Html, html } from '../../../http/pages.ts';
+import { scopeText, text, textHtml } from '../../../http/texts.ts';
+
+/** What is asked for, in words. */
+export interface ListedAgreement {
+  scopes: readonly ScopeView[];
+  openid: boolean;
+  resources: readonly string[];
+  claims: readonly string[];
+  administers: boolean;
+}
+export function agreementList({ scopes, openid, resources, claims, administers }: ListedAgreement): Html {
+  const asked = [
+    ...(administers
+      ? [
+          html`<li><span><strong>${text('consent.administer')}</strong><br>${text('consent.administerWarning')}</span></li>`,
+        ]
+      : []),
+    ...(openid ? [html`<li>${text('consent.openid')}</li>`] : []),
+    ...scopes.map(({ name, description }) => html`<li>${scopeText(name, description)}</li>`),
+    ...claims.map((claim) => html`<li>${textHtml('consent.claim', { claim: html`<strong>${claim}</strong>` })}</li>`),
+    ...resources.map(
+      (resource) => html`<li>${textHtml('consent.resource', { resource: html`<strong>${resource}</strong>` })}</li>`,
+    ),
+  ];
+  return html`<ul class="rows">${asked}</ul>`;
+}
+
+/** Of an app's own scheme: the scheme. */
+const hostOf = (uri: string): string => new URL(uri).host || new URL(uri).protocol;
+
+export function consentPage({
+  answerAt,
+  application,
+  about,
+  origin,
+  username,
+  agreement,
+  request,
+  since,
+  proof,
+}: {
+  answerAt: string;
+  application: string;
+  about: AboutClient | undefined;
+  /** Of one that nobody here has looked at: where it is from, and where they will be sent. */
+  origin: { host: string; redirectUri: string } | undefined;
+  username: string;
+  agreement: Html;
+  request: string;
+  /** From when on what the session has proven counts for it. */
+  since: number;
+  proof: string;
+}): Html {
+  return html`<p class="lead">${textHtml('consent.lead', { application: html`<strong>${application}</strong>`, username: html`<strong>${username}</strong>` })}</p>
+${origin && html`<p>${textHtml('consent.origin', { host: html`<strong>${origin.host}</strong>`, address: html`<strong>${hostOf(origin.redirectUri)}</strong>` })}</p>`}
+${aboutClient(about)}
+${agreement}
+${decisionForm(answerAt, { request, since, proof })}`;
+}

@@ -1,0 +1,158 @@
+// Owns: what people have agreed to: asking them, believing the answer, remembering it.
+// Does not own: when consent is needed and what follows from it (features/protocol/authorize, features/protocol/saml).
+// Implements: decisions "Client" (consentRequired); OIDC Core §3.1.2.4.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { By } from '../../../contract/events.ts';
+import { proofHolds, proofOf } from '../../../crypto/form-proof.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Tx } from '../../../db/transact.ts';
+import type { Agreement } from '../../../domain/agreement.ts';
+import { type AboutClient, picturesOf } from '../../../http/about-client.ts';
+import type { Form } from '../../../http/form.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import { type Brand, type Html, sendPage } from '../../../http/pages.ts';
+import { text as words } from '../../../http/texts.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import type { AuthorizationRequest } from '../../protocol/authorize/checks.ts';
+import { agreementList, consentPage } from './pages.ts';
+import * as store from './store.ts';
+
+interface Person {
+  id: string;
+  userId: string;
+  username: string;
+}
+
+type ConsentRequest = Pick<AuthorizationRequest, 'scopesToAgree' | 'toAgree' | 'openid' | 'administers'>;
+/** What is asked of a person on the page. */
+export interface Question {
+  realm: string;
+  brand: Brand;
+  session: Person;
+  /** The path that the answer goes to. */
+  answerAt: string;
+  application: string;
+  /** What it says of itself. */
+  client?: AboutClient | undefined;
+  origin?: { host: string; redirectUri: string } | undefined;
+  agreement: Html;
+  /** The request, which the answer brings back. */
+  text: string;
+  /** From when on what the session has proven counts for it. */
+  since: number;
+  /** What asks the same again, in another language; null: nothing does. */
+  again: string | null;
+  /** Where the answer may lead the browser. */
+  onward?: readonly string[];
+}
+
+export function createConsents({
+  sql,
+  sessionCookie,
+  adminAudience,
+  now,
+}: {
+  sql: Sql;
+  sessionCookie: (realm: string) => string;
+  /** The page has words of its own for it. */
+  adminAudience: string;
+  now: () => Date;
+}) {
+  const about = (answerAt: string, session: Person, text: string, since: string) => [
+    'consent',
+    answerAt,
+    session.id,
+    text,
+    since,
+  ];
+
+  /** What a request asks the person to agree to, for a page. */
+  const listed = ({ scopesToAgree: scopes, toAgree, openid, administers }: ConsentRequest): Html =>
+    agreementList({
+      scopes,
+      openid,
+      resources: toAgree.resources.filter((resource) => resource !== adminAudience),
+      claims: toAgree.claims,
+      administers,
+    });
+
+  return {
+    listed,
+
+    /** What the person has agreed to give the client. */
+    of: (realm: string, userId: string, client: ClientView): Promise<Agreement | undefined> =>
+      store.read(sql, realm, userId, client.id),
+
+    ask(reply: FastifyReply, request: FastifyRequest, question: Question): FastifyReply {
+      const {
+        realm,
+        brand,
+        session,
+        answerAt,
+        application,
+        client,
+        origin,
+        agreement,
+        text,
+        since,
+        again: back,
+        onward = [],
+      } = question;
+      const asked = about(answerAt, session, text, String(since));
+      const body = consentPage({
+        answerAt,
+        application,
+        about: client,
+        origin,
+        username: session.username,
+        agreement,
+        request: text,
+        since,
+        proof: proofOf(request.cookies[sessionCookie(realm)] ?? '', asked, now()),
+      });
+      return sendPage(
+        reply,
+        { realm, brand, title: words('consent.title'), body, plain: true, back },
+        { formAction: onward, images: picturesOf(client) },
+      );
+    },
+
+    /**
+     * The request that the person answered, and since when what the session has proven counts for it.
+     * @throws OAuthError where the answer doesn't really come from their page
+     */
+    answered(
+      request: FastifyRequest,
+      form: Form,
+      { realm, session, answerAt }: { realm: string; session: Person | undefined; answerAt: string },
+    ): { text: string; signedIn: { sessionId: string; since: number }; allowed: boolean } {
+      const [text, since] = [form.get('request') ?? '', form.get('since') ?? ''];
+      const cookie = request.cookies[sessionCookie(realm)];
+      if (!session || !proofHolds(form.get('proof'), cookie, about(answerAt, session, text, since), now()))
+        throw new OAuthError('invalid_request', 'The page is too old', {
+          page: { told: 'The page was open for too long, so nothing was allowed.' },
+        });
+      const signedIn = { sessionId: session.id, since: Number(since) };
+      return { text, signedIn, allowed: form.get('decision') === 'allow' };
+    },
+
+    /** Remembers an agreement, in the transaction that acts on it. */
+    async grant(
+      tx: Tx,
+      by: By,
+      realm: string,
+      { userId, client, agreed }: { userId: string; client: ClientView; agreed: Agreement },
+    ): Promise<void> {
+      await store.add(tx.sql, realm, { userId, client: client.id, agreed, now: now() });
+      tx.record({
+        type: 'CONSENT_GRANTED',
+        realm,
+        by,
+        clientId: client.clientId,
+        subject: { type: 'user', id: userId, name: null },
+        data: { ...agreed },
+      });
+    },
+  };
+}
+export type Consents = ReturnType<typeof createConsents>;

@@ -1,0 +1,34 @@
+// Whether a password is known from breaches, asked of a service by k-anonymity: it learns five of forty characters of the
+// SHA-1, and by padding not even how many others begin so. A service that is away keeps nobody from choosing a password.
+// Specification 2.3 (breachedPasswordCheck); decisions "Webhooks" (the same guard covers the breached-password service).
+import { createHash } from 'node:crypto';
+import { errorWords } from '../../../contract/error-words.ts';
+import type { Outbound } from '../../../http/outbound.ts';
+
+const LIMITS = { timeoutMs: 2_000, maxBytes: 256 * 1024 };
+const PREFIX = 5;
+
+/** @param url where the range of a prefix is, which is put behind it */
+export const createBreaches =
+  ({ outbound, url, log }: { outbound: Pick<Outbound, 'fetch'>; url: string; log(message: string): void }) =>
+  async (plain: string): Promise<boolean> => {
+    const digest = createHash('sha1').update(plain).digest('hex').toUpperCase();
+    const headers = { 'add-padding': 'true' };
+    try {
+      const { status, body } = await outbound.fetch(`${url}${digest.slice(0, PREFIX)}`, { headers, ...LIMITS });
+      if (status !== 200) throw new Error(`it answered ${status}`);
+      return body
+        .toString()
+        .split('\n')
+        .some((line) => {
+          // `SUFFIX:count`; a count of 0 is padding
+          const [suffix, count] = line.trim().split(':');
+          return suffix?.toUpperCase() === digest.slice(PREFIX) && Number(count) > 0;
+        });
+    } catch (error) {
+      log(
+        `the service of breached passwords could not be asked, so a password was taken unasked: ${errorWords(error)}`,
+      );
+      return false;
+    }
+  };

@@ -1,0 +1,139 @@
+// Guesses at what somebody signs in with: counted before their outcome is known, for all kinds together, and the lock that so many
+// bring. Whether a realm locks anybody is its settings'; codes have bounds of their own. Specification 2.3; decisions "Guessed codes".
+import type { By } from '../../../contract/events.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import type { Lockout } from '../../../contract/user-access.ts';
+import type { RealmSql } from '../../../db/realm-share.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import type { CodeGuesses } from '../../../domain/code-guesses.ts';
+import { userParty } from '../../../domain/party.ts';
+import type { KnownUser } from './service.ts';
+import * as store from './store.ts';
+
+/** How many guesses there may be, and for how long more than that lock. */
+export interface Limit {
+  most: number;
+  seconds: number;
+}
+/** A realm that locks nobody still doesn't let six digits be guessed. */
+const OTP_LIMIT: Limit = { most: 10, seconds: 900 };
+/** Codes since the last right one, however short the realm's lock is. */
+const A_DAY: Limit = { most: 30, seconds: 86_400 };
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+const laterOf = (a: Date | null, b: Date | null): Date | null => (a !== null && b !== null && a < b ? b : (a ?? b));
+
+export interface LockoutDeps {
+  sql: Sql;
+  realmSql: RealmSql;
+  transact: Transact;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  codeGuesses: Pick<CodeGuesses, 'wrong'>;
+  now: () => Date;
+}
+
+export function createLockouts({ sql, realmSql, transact, settings, codeGuesses, now }: LockoutDeps) {
+  const isAhead = (until: Date | null): boolean => until !== null && until > now();
+
+  /** Undefined: the realm locks nobody. */
+  async function limitOf(realm: string): Promise<Limit | undefined> {
+    const policy = await settings.of(realm);
+    return policy?.lockoutEnabled
+      ? { most: policy.maxLoginFailures, seconds: policy.lockoutDurationSeconds }
+      : undefined;
+  }
+
+  const after = (seconds: number): Date => new Date(now().getTime() + seconds * 1000);
+
+  /** @returns how many guesses there are with this one; above `most`: they were locked already */
+  const count = (realm: string, userId: string, { most, seconds }: Limit): Promise<number> =>
+    store.countAttempt(realmSql(realm), realm, userId, {
+      most,
+      now: now(),
+      until: after(seconds),
+    });
+
+  const tellLocked = (realm: string, by: By, user: KnownUser, limit: Limit): Promise<void> =>
+    transact(realm, async ({ record }) =>
+      record({
+        type: 'USER_LOCKED',
+        realm,
+        by,
+        subject: userParty(user.id, user.username),
+        data: { failures: limit.most, seconds: limit.seconds },
+      }),
+    );
+
+  return {
+    limitOf,
+    count,
+    tellLocked,
+
+    /** One that was no guess after all, or a right one, after which more has to be proven. */
+    async giveBack(realm: string, userId: string, { most }: Limit): Promise<void> {
+      await store.giveBackAttempt(realmSql(realm), realm, userId, most);
+    },
+
+    /**
+     * A guess of a code: so many and no more are looked at, whichever kind it is. Of nobody (undefined) the same is done as of somebody.
+     * @param byAnybody no first factor of the person goes before it: it uses up no day of theirs, and locks them only where the realm
+     *   locks people for wrong passwords, too. What the code went to has a bound of its own
+     */
+    async guess<T extends { ok: boolean }>(
+      realm: string,
+      user: KnownUser | undefined,
+      by: By,
+      look: () => Promise<T>,
+      { byAnybody = false } = {},
+    ): Promise<T | { ok: false; reason: 'locked' }> {
+      const lock = await limitOf(realm);
+      const limit = lock ?? OTP_LIMIT;
+      const whose = byAnybody && !lock ? undefined : user;
+      const { failures, codes, codesUntil } = await store.countCode(realmSql(realm), realm, whose?.id ?? NOBODY, {
+        ofDay: !byAnybody,
+        most: limit.most,
+        now: now(),
+        until: after(limit.seconds),
+        dayEnds: after(A_DAY.seconds),
+      });
+      if (failures > limit.most || (codes > A_DAY.most && !byAnybody)) return { ok: false, reason: 'locked' };
+      const verdict = await look();
+      if (verdict.ok) {
+        if (byAnybody) await store.giveBackAttempt(realmSql(realm), realm, whose?.id ?? NOBODY, limit.most);
+        else await store.forgetFailures(realmSql(realm), realm, whose ? [whose.id] : []);
+        return verdict;
+      }
+      await codeGuesses.wrong(realm);
+      if (!whose) return verdict;
+      const seconds = Math.ceil((codesUntil.getTime() - now().getTime()) / 1000);
+      if (codes === A_DAY.most && !byAnybody) await tellLocked(realm, by, whose, { most: codes, seconds });
+      else if (failures === limit.most) await tellLocked(realm, by, whose, limit);
+      return verdict;
+    },
+
+    async isLocked(realm: string, userId: string | undefined): Promise<boolean> {
+      return isAhead((await store.lockout(sql, realm, userId ?? null))?.locked_until ?? null);
+    },
+
+    async of(realm: string, userId: string): Promise<Lockout> {
+      const row = await store.lockout(sql, realm, userId);
+      const codesUntil = row && row.codes >= A_DAY.most && isAhead(row.codes_until) ? row.codes_until : null;
+      const until = laterOf(codesUntil, row?.locked_until ?? null);
+      const locked = isAhead(until);
+      return {
+        locked,
+        failures: row && (until === null || locked) ? row.failures : 0,
+        lastFailureAt: row?.last_failure_at.getTime() ?? null,
+        lockedUntil: locked && until ? until.getTime() : null,
+      };
+    },
+
+    /** Forgets the failures, and with them the lock. */
+    async unlock(tx: Tx, by: By, realm: string, { id, username }: KnownUser): Promise<void> {
+      if (!(await store.unlock(tx.sql, realm, id))) return;
+      tx.record({ type: 'USER_UNLOCKED', realm, by, subject: userParty(id, username) });
+    },
+  };
+}
+export type Lockouts = ReturnType<typeof createLockouts>;

@@ -1,0 +1,42 @@
+// A new password as somebody fills it in twice on a page: what speaks against it, else its hash, made before any transaction.
+import type { PasswordOwner } from '../../../contract/guessable-passwords.ts';
+import { PASSWORD_MAX } from '../../../http/password-fields.ts';
+import { said, text } from '../../../http/texts.ts';
+import type { Credentials, KnownUser } from './service.ts';
+
+export type PasswordField = 'password' | 'repeated';
+export type ChosenPassword =
+  | { ok: true; phc: string; replaces: string | undefined }
+  | { ok: false; field: PasswordField; message: string };
+
+export interface PasswordForm {
+  password?: string | undefined;
+  repeated?: string | undefined;
+}
+
+export interface ChoosePasswordDeps {
+  credentials: Pick<Credentials, 'hashPassword' | 'passwordContext' | 'newPasswordFaults'>;
+}
+
+export function createChoosePassword({ credentials }: ChoosePasswordDeps) {
+  /** @param user without an id: who is yet to be made */
+  return async (
+    realm: string,
+    user: Pick<KnownUser, 'username'> & Partial<PasswordOwner> & { id?: string },
+    { password = '', repeated }: PasswordForm,
+  ): Promise<ChosenPassword> => {
+    const refuse = (field: PasswordField, message: string): ChosenPassword => ({ ok: false, field, message });
+    if (password.length > PASSWORD_MAX) return refuse('password', text('newPassword.tooLong', { most: PASSWORD_MAX }));
+    const had = user.id === undefined ? undefined : await credentials.passwordContext(realm, user.id, password);
+    const email = user.email ?? had?.email ?? null;
+    const { id, username, firstName = had?.firstName, lastName = had?.lastName } = user;
+    const owner = { username, email, firstName, lastName };
+    const faults = await credentials.newPasswordFaults(realm, password, { ...(id && { id }), ...owner });
+    if (had?.same && faults.length === 0) faults.push('must not be the old one');
+    if (faults.length > 0)
+      return refuse('password', text('newPassword.faults', { faults: faults.map(said).join(text('newPassword.and')) }));
+    if (password !== repeated) return refuse('repeated', text('newPassword.different'));
+    return { ok: true, phc: await credentials.hashPassword(password), replaces: had?.credentialId };
+  };
+}
+export type ChoosePassword = ReturnType<typeof createChoosePassword>;

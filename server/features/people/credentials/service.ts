@@ -1,0 +1,254 @@
+// Owns: what people sign in with: setting, listing and removing it, and checking one-time codes.
+// Does not own: checking passwords (check-password.ts), counting guesses (lockouts.ts), which of them a sign-in asks for
+// (features/authentication/sign-in), hashing (crypto/passwords.ts), what a page says.
+// Implements: specification 2.3 (lockout), 8; decisions "Admin authentication" (same lockout), "User" (credentials).
+import type { By } from '../../../contract/events.ts';
+import type { PasswordOwner } from '../../../contract/guessable-passwords.ts';
+import { passwordFaults } from '../../../contract/password-rules.ts';
+import { freshSettings, type RealmSettingsDto } from '../../../contract/settings.ts';
+import type { Credential } from '../../../contract/users.ts';
+import { newOtpSecret, OTP_DEFAULTS, openOtp, otpCounter, sealOtp } from '../../../crypto/otp.ts';
+import type { Passwords } from '../../../crypto/passwords.ts';
+import type { Seal } from '../../../crypto/seal.ts';
+import type { RealmSql } from '../../../db/realm-share.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import type { CodeGuesses } from '../../../domain/code-guesses.ts';
+import { endAccess } from '../../../domain/end-access.ts';
+import { userParty } from '../../../domain/party.ts';
+import type { OwnSession } from '../../../domain/principal.ts';
+import { fulfilAction } from '../../../domain/required-actions.ts';
+import { type PersonStanding, standingOf } from '../../../domain/standing.ts';
+import type { Notify } from '../../configuration/messaging/notify.ts';
+import { createPasswordCheck } from './check-password.ts';
+import { type CommonPasswords, IS_COMMON } from './common-passwords.ts';
+import { createLockouts } from './lockouts.ts';
+import { createNobody } from './nobody.ts';
+import type { PasswordSource } from './sources.ts';
+import * as store from './store.ts';
+import { credentialView } from './view.ts';
+
+export interface CredentialDeps {
+  sql: Sql;
+  realmSql: RealmSql;
+  /** For reads that many do at the same moment. */
+  batchedReads: Sql;
+  transact: Transact;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  passwords: Passwords;
+  notify: Notify;
+  codeGuesses: Pick<CodeGuesses, 'wrong'>;
+  /** Whether a password is known from breaches. */
+  breached(plain: string): Promise<boolean>;
+  /** Asked only where a password is set. */
+  common: CommonPasswords;
+  /** Asked behind the realm itself. */
+  elsewhere: PasswordSource;
+  seal: Seal;
+  now: () => Date;
+  newId: () => string;
+}
+
+export interface KnownUser {
+  id: string;
+  username: string;
+}
+/** Whose password was just stored; `actionsSet`: what they must do was said with it. */
+export interface NewPassword extends KnownUser {
+  temporary: boolean;
+  actionsSet?: boolean;
+}
+export type OtpVerdict = { ok: true; credentialId: string } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
+
+export function createCredentials(deps: CredentialDeps) {
+  const { sql, realmSql, batchedReads, settings, passwords, breached, common, elsewhere, seal, notify, now, newId } =
+    deps;
+  const lockouts = createLockouts(deps);
+
+  /** Whether the code is one of this person's, and had not been used. */
+  async function matchOtp(realm: string, userId: string, code: string): Promise<OtpVerdict> {
+    let used = false;
+    for (const { id, secret } of await store.otps(sql, realm, userId)) {
+      const counter = otpCounter(openOtp(seal, realm, id, secret), code, now(), secret);
+      if (counter === undefined) continue;
+      if (await store.acceptCounter(realmSql(realm), realm, id, counter, now())) return { ok: true, credentialId: id };
+      used = true;
+    }
+    return { ok: false, reason: used ? 'used' : 'wrong' };
+  }
+
+  const tryOtp = (realm: string, user: KnownUser, code: string, by: By): Promise<OtpVerdict> =>
+    lockouts.guess(realm, user, by, () => matchOtp(realm, user.id, code));
+
+  /** Whether it is one of a person's last passwords: as many hashes as that are computed. */
+  async function wasTheirs(realm: string, userId: string, plain: string, most: number): Promise<boolean> {
+    for (const { phc } of await store.lastPasswords(sql, realm, userId, most))
+      if ((await passwords.verify(phc, plain)).ok) return true;
+    return false;
+  }
+
+  /** What follows from new passwords, by whichever way they came to be stored. */
+  async function passwordsChanged(
+    tx: Tx,
+    by: By,
+    realm: string,
+    people: readonly NewPassword[],
+    keep?: OwnSession,
+  ): Promise<void> {
+    const ids = people.map(({ id }) => id);
+    const { actor } = by;
+    // Whoever sets it at a link proves their mailbox: that forgives no guesses of what they hold beside it.
+    const own = actor?.type === 'user' && people.every(({ id }) => id === actor.id);
+    await (own ? store.forgetOfPassword : store.forgetFailures)(tx.sql, realm, ids);
+    const done = people.filter((person) => !person.temporary && !person.actionsSet).map(({ id }) => id);
+    if (done.length > 0) await fulfilAction(tx.sql, realm, done, 'UPDATE_PASSWORD');
+    for (const { id, username: name, temporary } of people)
+      tx.record({ type: 'PASSWORD_CHANGED', realm, by, subject: userParty(id, name), data: { temporary } });
+    await endAccess(tx, realm, { people: ids, cause: 'password-changed', by, at: now(), keep });
+  }
+
+  return {
+    checkPassword: createPasswordCheck({ ...deps, lockouts, nobody: createNobody(deps) }),
+
+    tryOtp,
+    guess: lockouts.guess,
+
+    /** Whom a name is of; undefined: nobody who may sign in. */
+    async named(realm: string, name: string): Promise<{ user: KnownUser; standing: PersonStanding } | undefined> {
+      const row = await store.findForPassword(batchedReads, realm, name);
+      return row?.enabled ? { user: { id: row.id, username: row.username }, standing: standingOf(row) } : undefined;
+    },
+
+    lockout: lockouts.of,
+    /** Forgets the failures of somebody who has proven all that was asked of them. */
+    forgetFailures: (atLast: Tx['atLast'], realm: string, userId: string): void =>
+      store.forgetAtLast(atLast, realm, userId),
+    unlock: lockouts.unlock,
+
+    /** Undefined: no such person. */
+    async standing(realm: string, userId: string, on: Sql = sql): Promise<PersonStanding | undefined> {
+      const row = await store.standing(on, realm, userId);
+      return row && standingOf(row);
+    },
+    /** What the realm has against a new password, as sentences. */
+    async newPasswordFaults(realm: string, plain: string, user: PasswordOwner & { id?: string }): Promise<string[]> {
+      const keeper = user.id === undefined ? undefined : await elsewhere.keeperOf(realm, user.id);
+      if (keeper !== undefined) return [`is kept by the directory ${keeper}, and changed there`];
+      const policy = (await settings.of(realm)) ?? freshSettings(realm);
+      const faults = passwordFaults(plain, policy, user);
+      // One that is refused anyway needs nobody else's word.
+      if (faults.length > 0) return faults;
+      if (policy.guessablePasswordCheck && (await common.has(plain, user, [realm, policy.displayName])))
+        return [IS_COMMON];
+      const most = policy.passwordHistory;
+      if (user.id !== undefined && most > 0 && (await wasTheirs(realm, user.id, plain, most)))
+        return [most === 1 ? 'must not be the old one' : `must not be one of the last ${most}`];
+      if (!policy.breachedPasswordCheck || !(await breached(plain))) return [];
+      return ['must not be one that is known from a breach of some service'];
+    },
+    /** What a new password is compared with. */
+    async passwordContext(
+      realm: string,
+      userId: string,
+      plain: string,
+    ): Promise<Omit<PasswordOwner, 'username'> & { same: boolean; credentialId: string | undefined }> {
+      const row = await store.findById(sql, realm, userId);
+      const same = row?.phc ? (await passwords.verify(row.phc, plain)).ok : false;
+      const email = row?.email ?? null;
+      const { first_name: firstName, last_name: lastName } = row ?? {};
+      return { email, firstName, lastName, same, credentialId: row?.credential_id ?? undefined };
+    },
+    hashPassword: (plain: string): Promise<string> => passwords.hash(plain),
+    /**
+     * Stores a hash made beforehand, so that no transaction waits for hashing, and ends what the person had signed in to;
+     * `keep`: the session in which they set it themselves; `newAccount`: there is nobody to tell. @returns the new credential's id
+     */
+    async setPassword(
+      tx: Tx,
+      by: By,
+      realm: string,
+      user: KnownUser,
+      {
+        phc,
+        temporary,
+        keep,
+        newAccount,
+      }: { phc: string; temporary: boolean; keep?: OwnSession | undefined; newAccount?: true },
+    ): Promise<string> {
+      const credentialId = newId();
+      const history = (await settings.of(realm))?.passwordHistory ?? 0;
+      await store.rememberPassword(tx.sql, realm, user.id, { besidePresent: history - 1 });
+      const replaced = await store.setPassword(tx.sql, realm, user.id, {
+        id: credentialId,
+        phc,
+        temporary,
+        now: now(),
+      });
+      const what = replaced ? 'password-changed' : 'credential-added';
+      if (!newAccount) await notify(tx, { realm, by, userId: user.id, what });
+      await passwordsChanged(tx, by, realm, [{ ...user, temporary }], keep);
+      return credentialId;
+    },
+    passwordsChanged,
+
+    /** What somebody can sign in with: which there are, never what they are. */
+    list: async (realm: string, userId: string, on: Sql = sql): Promise<Credential[]> =>
+      (await store.list(on, realm, userId)).map(credentialView),
+    /** Ends what it was used for; `keep`: the session in which they do it themselves. @returns whether there was one */
+    async remove(
+      tx: Tx,
+      by: By,
+      realm: string,
+      { id: userId, username: name }: KnownUser,
+      { type, id, keep }: { type: string; id: string; keep?: OwnSession },
+    ): Promise<boolean> {
+      if (!(await store.remove(tx.sql, realm, userId, { type, id }))) return false;
+      tx.record({
+        type: 'CREDENTIAL_DELETED',
+        realm,
+        by,
+        subject: userParty(userId, name),
+        data: { type, id },
+      });
+      await notify(tx, { realm, by, userId, what: 'credential-removed' });
+      await endAccess(tx, realm, { people: [userId], cause: 'credential-removed', by, at: now(), keep });
+      return true;
+    },
+    /** What they had of a type before `id`, which they have set up in its place. */
+    async removeOthers(tx: Tx, by: By, realm: string, user: KnownUser, { type, id }: { type: string; id: string }) {
+      const gone = await store.removeOthers(tx.sql, realm, user.id, { type, id });
+      const subject = userParty(user.id, user.username);
+      for (const one of gone) tx.record({ type: 'CREDENTIAL_DELETED', realm, by, subject, data: { type, id: one } });
+      if (gone.length === 0) return;
+      await notify(tx, { realm, by, userId: user.id, what: 'credential-removed' });
+      await endAccess(tx, realm, { people: [user.id], cause: 'credential-removed', by, at: now() });
+    },
+
+    newOtpSecret,
+    /** Keeps a secret whose first code the person has just shown; that code is used up by it. @returns the credential's id */
+    async enrolOtp(
+      tx: Tx,
+      by: By,
+      realm: string,
+      user: KnownUser,
+      { secret, code, label }: { secret: string; code: string; label: string | null },
+    ): Promise<string | undefined> {
+      const counter = otpCounter(secret, code, now());
+      if (counter === undefined) return undefined;
+      const id = newId();
+      const sealed = { sealed: sealOtp(seal, realm, id, secret), ...OTP_DEFAULTS };
+      await store.insertOtp(tx.sql, realm, user.id, { id, label, secret: sealed, counter, now: now() });
+      await fulfilAction(tx.sql, realm, [user.id], 'CONFIGURE_OTP');
+      tx.record({
+        type: 'CREDENTIAL_CREATED',
+        realm,
+        by,
+        subject: userParty(user.id, user.username),
+        data: { credentialId: id, type: 'otp' },
+      });
+      await notify(tx, { realm, by, userId: user.id, what: 'credential-added' });
+      return id;
+    },
+  };
+}
+export type Credentials = ReturnType<typeof createCredentials>;

@@ -1,0 +1,15 @@
+// A stored credential as it is shown: which there are, never what they are.
+import type { Credential } from '../../../contract/users.ts';
+import type { CredentialRow } from './store.ts';
+
+export const credentialView = (row: CredentialRow): Credential => ({
+  id: row.id,
+  type: row.type,
+  label: row.label,
+  createdAt: row.created_at.getTime(),
+  lastUsedAt: row.last_used_at?.getTime() ?? null,
+  ...(row.temporary === null ? {} : { temporary: row.temporary }),
+  ...(row.reported ? { reported: true } : {}),
+  ...(row.backed_up === null ? {} : { backedUp: row.backed_up }),
+  ...(row.codes_left === null ? {} : { codesLeft: row.codes_left }),
+});

@@ -1,0 +1,15 @@
+// What follows for transactions when a person says that a sign-in wasn't theirs: none that still stands can be signed or used.
+
+import { userParty } from '../../../domain/party.ts';
+import type { Distrust } from '../../authentication/new-device/service.ts';
+import * as store from './transaction-store.ts';
+
+export const voidTransactions =
+  ({ now }: { now: () => Date }): Distrust =>
+  async (tx, by, realm, { id, username }) => {
+    const subject = userParty(id, username);
+    for (const { id: transaction, client_id: clientId } of await store.voidAll(tx.sql, realm, id, now())) {
+      const data = { transaction, reason: 'reported' };
+      tx.record({ type: 'TRANSACTION_VOID', realm, by, subject, clientId, outcome: 'denied', data });
+    }
+  };

@@ -1,0 +1,144 @@
+// Who asks on the surface of devices: a device by what its key signed, or whoever holds an enrolment token. Specification 5.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Problem } from '../../../contract/problem.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { userParty } from '../../../domain/party.ts';
+import { isPersons, type Subjects } from '../../../domain/subjects.ts';
+import { problemChallenge } from '../../../http/challenge.ts';
+import { bearerOf, realmOf } from '../../../http/oauth.ts';
+import { wantsPage } from '../../../http/pages.ts';
+import { presentedBy } from '../../../http/presented-token.ts';
+import { problemOf, sendProblem } from '../../../http/problems.ts';
+import { spokenTo } from '../../../http/spoken.ts';
+import { mountSurface } from '../../../http/surface.ts';
+import type { Tokens } from '../../configuration/issued-tokens/service.ts';
+import type { DeviceKeys, EnrolledDevice } from '../credentials/devices.ts';
+import { sendForApp } from './app-page.ts';
+import type { Enrolments, OpenEnrolment } from './enrolment.ts';
+import { type ProofClaims, signerOf, verified } from './proof.ts';
+
+/** A device that has signed the request, and what it said in it. */
+export interface SigningDevice extends EnrolledDevice {
+  claims: ProofClaims;
+  /** As it came. */
+  jws: string;
+}
+/** An application with an access token of a person. */
+export interface SigningApplication {
+  userId: string;
+  username: string;
+  clientId: string;
+}
+declare module 'fastify' {
+  interface FastifyRequest {
+    device?: SigningDevice;
+    enrolment?: OpenEnrolment;
+    application?: SigningApplication;
+  }
+}
+
+const TRANSACTIONS_SCOPE = 'transactions';
+
+export interface DeviceSurface {
+  sql: Sql;
+  enrolments: Pick<Enrolments, 'find'>;
+  deviceKeys: Pick<DeviceKeys, 'find'>;
+  attempts: Pick<Attempts, 'blocked' | 'fail'>;
+  tokens: Pick<Tokens, 'present'>;
+  subjects: Pick<Subjects, 'find'>;
+  issuer(realm: string): Promise<string>;
+  realmExists(realm: string): Promise<boolean>;
+  baseUrl: string;
+  now: () => Date;
+}
+
+/** Hooks for every route of `app` (an encapsulated plugin). */
+export function guardDevices(
+  app: FastifyInstance,
+  { sql, enrolments, deviceKeys, attempts, tokens, subjects, issuer, realmExists, baseUrl, now }: DeviceSurface,
+): void {
+  /** The address that a request was signed for. */
+  const audienceOf = ({ url }: FastifyRequest): string => `${baseUrl}${url.split('?')[0]}`;
+
+  async function deviceOf(request: FastifyRequest): Promise<SigningDevice | undefined> {
+    const realm = realmOf(request);
+    const jws = /^Device +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    const id = jws && signerOf(jws);
+    const device = id ? await deviceKeys.find(sql, realm, id) : undefined;
+    const at = { audience: audienceOf(request), now: now() };
+    const claims = jws && device && (await verified(jws, { key: device.publicKey, ...at }));
+    return device && claims ? { ...device, claims, jws } : undefined;
+  }
+
+  async function applicationOf(request: FastifyRequest): Promise<SigningApplication | undefined> {
+    const realm = realmOf(request);
+    const presented = presentedBy(request);
+    const claims = presented && (await tokens.present(realm, presented, { audience: await issuer(realm) }));
+    // Who acts for a person lets them sign nothing.
+    if (!claims || !isPersons(claims) || claims.act !== undefined || claims.client_id === undefined) return undefined;
+    if (!(claims.scope ?? '').split(' ').includes(TRANSACTIONS_SCOPE))
+      throw new Problem('insufficient-scope', `This needs an access token with the scope ${TRANSACTIONS_SCOPE}`);
+    const [person] = await sql<{ id: string; username: string }>`
+      select id, username from realm_user
+      where realm_id = ${realm} and id = ${subjects.find(realm, claims) ?? null} and enabled`;
+    return person && { userId: person.id, username: person.username, clientId: claims.client_id };
+  }
+
+  mountSurface(app, {
+    name: 'devices',
+    failed(error, request, reply) {
+      void reply.header('vary', 'Accept');
+      if (wantsPage(request) && request.headers.authorization === undefined)
+        return spokenTo(request, () => sendForApp(reply, { status: problemOf(error).status }));
+      // A device signs each request anew, and an enrolment token is shown to a person: neither is asked for at an endpoint.
+      const byToken = request.routeOptions.config.contract?.principal === 'application';
+      const challenge = byToken && problemChallenge(error, request, { baseUrl, scope: TRANSACTIONS_SCOPE });
+      if (challenge) void reply.header('www-authenticate', challenge);
+      return sendProblem(error, request, reply);
+    },
+    async arrive(request) {
+      if (!(await realmExists(realmOf(request)))) throw new Problem('not-found', 'There is no such realm');
+    },
+    async identify(request) {
+      const realm = realmOf(request);
+      const principal = request.routeOptions.config.contract?.principal;
+      if (principal === 'application') {
+        const application = await applicationOf(request);
+        if (application) request.application = application;
+      } else if (principal === 'own-token') {
+        const token = bearerOf(request);
+        const enrolment = token === undefined ? undefined : await enrolments.find(realm, token);
+        if (enrolment) request.enrolment = enrolment;
+      } else {
+        const device = await deviceOf(request);
+        if (device) request.device = device;
+      }
+      const who = request.device ?? request.enrolment ?? request.application;
+      if (!who) {
+        // Asked after the caller is looked at: an office or a back end is one address, and what others there send stops nobody.
+        const address = `${inRealm(realm, request.ip)} ${principal ?? 'device'}`;
+        const retryAfterSeconds = attempts.blocked(address);
+        if (retryAfterSeconds !== undefined)
+          throw new Problem('too-many-requests', 'Too many requests were refused from here', { retryAfterSeconds });
+        attempts.fail(address);
+        throw new Problem('unauthenticated', 'Send what docs/devices.md asks for: a token, or what the device signed');
+      }
+      request.party = userParty(who.userId, who.username);
+    },
+  });
+}
+
+/** The caller of a device's route; the surface has made sure that there is one. */
+export function deviceOf({ device, routeOptions }: FastifyRequest): SigningDevice {
+  if (!device) throw new Error(`${routeOptions.url} is not a device's`);
+  return device;
+}
+export function applicationOf({ application, routeOptions }: FastifyRequest): SigningApplication {
+  if (!application) throw new Error(`${routeOptions.url} is not an application's`);
+  return application;
+}
+export function enrolmentOf({ enrolment, routeOptions }: FastifyRequest): OpenEnrolment {
+  if (!enrolment) throw new Error(`${routeOptions.url} is not for an enrolment token`);
+  return enrolment;
+}

@@ -1,0 +1,386 @@
+// Owns: people's sign-in sessions: cookie, timeouts, remember-me, how many at once, how they end.
+// Does not own: how somebody signs in (features/authentication/sign-in), tokens (ended with the session by the database's cascade).
+// Implements: specification 2.3 "Session policy meaning"; decisions "Session", "Reading and writing" (maxConcurrentSessions).
+import type {} from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { By } from '../../../contract/events.ts';
+import { Problem } from '../../../contract/problem.ts';
+import type { EndedSessions, ServiceAccountSession, Session } from '../../../contract/sessions.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { newSecret, sha256 } from '../../../crypto/tokens.ts';
+import type { RealmSql } from '../../../db/realm-share.ts';
+import { fragment, type Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import { actedFrom, endActing } from '../../../domain/acting.ts';
+import { endOfflineGrants } from '../../../domain/end-access.ts';
+import type { Factor, Factors } from '../../../domain/factors.ts';
+import { userParty } from '../../../domain/party.ts';
+import type { Proven } from '../../../domain/proof.ts';
+import { withQuery } from '../../../domain/redirect-uri.ts';
+import type { Finding } from '../../../domain/risk.ts';
+import { cutoffsOf } from '../../../domain/session.ts';
+import { type PersonStanding, standingOf } from '../../../domain/standing.ts';
+import { realmCookie } from '../../../http/realm-cookie.ts';
+import { personSpeaks } from '../../../http/spoken.ts';
+import * as store from './store.ts';
+
+/** Named by realm. */
+export const sessionCookieAt = (baseUrl: string) => realmCookie(baseUrl, 'SVC_SESSION');
+
+export interface SessionDeps {
+  sql: Sql;
+  realmSql: RealmSql;
+  transact: Transact;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  factors: Factors;
+  baseUrl: string;
+  now: () => Date;
+  newId: () => string;
+}
+
+/** A live session, as the request path sees it. */
+export interface SsoSession {
+  id: string;
+  realm: string;
+  userId: string;
+  username: string;
+  startedAt: Date;
+  lastSeenAt: Date;
+  expiresAt: Date;
+  rememberMe: boolean;
+  /** What has been proven in it, each with its own time. */
+  factors: readonly Factor[];
+  /** What was unusual about its last sign-in; null: nobody looked. */
+  findings: readonly Finding[] | null;
+  /** SHA-256 of the cookie, hex: tokens against forgery are made from it. */
+  tokenHash: string;
+  /** Who acts in it for the person; null: the person themselves. */
+  impersonator: store.Impersonator | null;
+}
+export type LiveSession = SsoSession & { standing: PersonStanding };
+
+/** What one sign-in proved, and from where. */
+export interface Proof {
+  user: { id: string; username: string };
+  factors: readonly Factor[];
+  findings: readonly Finding[] | null;
+  /** What must hold when it is written. */
+  proven: Proven;
+  rememberMe: boolean;
+  ipAddress: string | null;
+  userAgent: string | null;
+}
+
+export interface PlannedSession {
+  session: SsoSession;
+  token: string;
+  row: store.SessionRow;
+  proven: Proven;
+}
+
+export type SessionPage = store.SessionPage;
+
+export type EndReason = 'logout' | 'administrator' | 'self' | 'limit' | 'reauthentication';
+
+const TOUCH_MS = 60_000;
+const MOST_ENDED = 1000;
+const DAY_MS = 86_400_000;
+const USER_AGENT_MAX = 512;
+const userAgentOf = (text: string | null): string | null => text?.replaceAll('\0', '').slice(0, USER_AGENT_MAX) ?? null;
+/** How long the address may wait to be opened. */
+const PENDING_SECONDS = 60;
+const ACTING_SECONDS = 1800;
+const later = (at: Date, seconds: number) => new Date(at.getTime() + seconds * 1000);
+
+const toSession = (realm: string, row: store.SessionRow, factors: Factors): SsoSession => ({
+  id: row.id,
+  realm,
+  userId: row.user_id,
+  username: row.username,
+  startedAt: row.started_at,
+  lastSeenAt: row.last_seen_at,
+  expiresAt: row.expires_at,
+  rememberMe: row.remember_me,
+  factors: row.factors ?? factors.ofAmr(row.methods, row.started_at),
+  findings: row.risk,
+  tokenHash: row.token_hash.toString('hex'),
+  impersonator: row.impersonator,
+});
+
+const toWire = (row: store.ListedRow): Session => ({
+  id: row.id,
+  userId: row.user_id,
+  username: row.username,
+  clients: row.clients,
+  ipAddress: row.ip_address,
+  userAgent: row.user_agent,
+  startedAt: row.started_at.getTime(),
+  lastSeenAt: row.last_seen_at.getTime(),
+  expiresAt: row.expires_at.getTime(),
+  rememberMe: row.remember_me,
+  levelOfAssurance: row.level_of_assurance,
+  impersonator: row.impersonator?.name ?? null,
+});
+
+export function createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId }: SessionDeps) {
+  const live = (realm: string, row: store.LiveRow): LiveSession => ({
+    ...toSession(realm, row, factors),
+    standing: standingOf(row),
+  });
+  /** As it is kept; older versions read the first three. */
+  const kept = (proof: Pick<Proof, 'factors' | 'findings'>) => ({
+    authenticated_at: now(),
+    level_of_assurance: factors.levelOf(proof.factors),
+    methods: factors.amrOf(proof.factors),
+    factors: [...proof.factors],
+    risk: proof.findings && [...proof.findings],
+  });
+  const cookie = sessionCookieAt(baseUrl);
+
+  async function policyOf(realm: string): Promise<RealmSettingsDto> {
+    const policy = await settings.of(realm);
+    if (!policy) throw new Problem('not-found', `There is no realm ${realm}`);
+    return policy;
+  }
+  const ended = (
+    tx: Tx,
+    realm: string,
+    by: By,
+    id: string,
+    user: { id: string; username: string },
+    because: EndReason,
+    { clients, impersonator = null }: { clients: readonly string[]; impersonator?: store.Impersonator | null },
+  ) =>
+    tx.record({
+      type: 'SESSION_ENDED',
+      realm,
+      by,
+      subject: userParty(user.id, user.username),
+      data: {
+        sessionId: id,
+        reason: because,
+        ...(clients.length > 0 && { clients }),
+        ...(impersonator && { impersonator: impersonator.name }),
+      },
+    });
+
+  const endActingFrom = (tx: Tx, realm: string, by: By, ids: readonly string[]) =>
+    endActing(tx, realm, { which: actedFrom(ids), by, at: now() });
+
+  async function touchIfDue(realm: string, session: SsoSession, policy: RealmSettingsDto): Promise<void> {
+    // Short idle timeouts need to be noted more often than once a minute.
+    const due = Math.min(TOUCH_MS, policy.ssoSessionIdleTimeoutSeconds * 100);
+    if (now().getTime() - session.lastSeenAt.getTime() >= due)
+      await store.touch(realmSql(realm), realm, session.id, now());
+  }
+
+  /** A session that `begin` will begin; its token goes to `setCookie` after commit. */
+  async function plan(realm: string, proof: Proof): Promise<PlannedSession> {
+    const policy = await policyOf(realm);
+    const at = now();
+    const remember = proof.rememberMe && policy.rememberMe;
+    const token = newSecret();
+    const row: store.SessionRow = {
+      id: newId(),
+      user_id: proof.user.id,
+      username: proof.user.username,
+      token_hash: sha256(token),
+      ip_address: proof.ipAddress,
+      user_agent: userAgentOf(proof.userAgent),
+      started_at: at,
+      last_seen_at: at,
+      expires_at: later(at, remember ? policy.rememberMeLifetimeSeconds : policy.ssoSessionMaxLifetimeSeconds),
+      remember_me: remember,
+      impersonator: null,
+      ...kept(proof),
+    };
+    return { session: toSession(realm, row, factors), token, row, proven: proof.proven };
+  }
+
+  /** Ends sessions, each as {@link end} does. @returns those that there were */
+  async function endAll(tx: Tx, realm: string, by: By, ids: readonly string[], { because }: { because: EndReason }) {
+    const gone = await store.removeAll(tx.sql, realm, ids);
+    await endActingFrom(tx, realm, by, ids);
+    return gone.map(({ id, user_id, username, clients, impersonator }) => {
+      ended(tx, realm, by, id, { id: user_id, username }, because, { clients, impersonator });
+      return { id, user: userParty(user_id, username) };
+    });
+  }
+
+  return {
+    /** The live session of the request's cookie; being seen keeps it alive. */
+    async current(request: FastifyRequest, realm: string): Promise<LiveSession | undefined> {
+      const token = request.cookies[cookie.nameIn(realm)];
+      const policy = token ? await settings.of(realm) : undefined;
+      if (!token || !policy) return undefined;
+      const row = await store.byToken(sql, realm, sha256(token), cutoffsOf(policy, now()));
+      if (!row) return undefined;
+      const session = live(realm, row);
+      await touchIfDue(realm, session, policy);
+      if (!session.impersonator) await personSpeaks(session.standing.locale);
+      return session;
+    },
+
+    /** The session where it is still live: what its tokens hang on. */
+    async byId(realm: string, id: string, on: Sql = sql): Promise<LiveSession | undefined> {
+      const row = await store.byId(on, realm, id, cutoffsOf(await policyOf(realm), now()));
+      return row && live(realm, row);
+    },
+
+    plan,
+
+    /**
+     * Begins a session; where a person may have only so many, {@link makeRoom} comes before. It fails where what was proven
+     * holds no more: `isWithdrawn` (domain/proof.ts).
+     */
+    begin: (tx: Pick<Tx, 'atLast'>, realm: string, { row, proven }: PlannedSession): void =>
+      store.insert(tx, realm, row, proven),
+
+    /** A session in which somebody acts for the person: it proves nothing of them, and waits a minute to be {@link arrive}d at. */
+    async planFor(realm: string, user: Proof['user'], impersonator: store.Impersonator): Promise<PlannedSession> {
+      const nothing = { factors: [], findings: null, rememberMe: false, ipAddress: null, userAgent: null };
+      const proven = { userId: user.id, credentials: [] };
+      const { row, token } = await plan(realm, { user, proven, ...nothing });
+      const waiting = { ...row, impersonator, expires_at: later(row.started_at, PENDING_SECONDS) };
+      return { session: toSession(realm, waiting, factors), token, row: waiting, proven };
+    },
+
+    /** When it ends by itself. */
+    endOfActing: (startedAt: Date): Date => later(startedAt, ACTING_SECONDS),
+
+    /** @returns its cookie's token; undefined: the address was used already, or is too old */
+    async arrive(tx: Tx, request: FastifyRequest, realm: string, token: string) {
+      const fresh = newSecret();
+      const found = await store.arrive(tx.sql, realm, sha256(token), {
+        tokenHash: sha256(fresh),
+        pendingMs: PENDING_SECONDS * 1000,
+        at: now(),
+        expiresAt: fragment`started_at + ${ACTING_SECONDS} * interval '1 second'`,
+        ipAddress: request.ip,
+        userAgent: userAgentOf(request.headers['user-agent'] ?? null),
+      });
+      return (
+        found && { session: { id: found.id, realm, rememberMe: false, expiresAt: found.expires_at }, token: fresh }
+      );
+    },
+
+    /** Ends the oldest of a person's sessions where one more would be too many. */
+    async makeRoom(tx: Tx, realm: string, by: By, user: Proof['user']): Promise<void> {
+      const policy = await policyOf(realm);
+      const most = policy.maxConcurrentSessions;
+      if (most === 0) return;
+      const over = await store.removeOldest(tx.sql, realm, user.id, most - 1, cutoffsOf(policy, now()));
+      for (const { id, clients } of over) ended(tx, realm, by, id, user, 'limit', { clients });
+      const gone = over.map(({ id }) => id);
+      if (gone.length > 0) await endActingFrom(tx, realm, by, gone);
+    },
+
+    /**
+     * The same person proved more: the session goes on, under a new token so that an old one is worth nothing.
+     * @returns the token; undefined: it has ended, or what was proven holds no more
+     */
+    async upgrade(
+      tx: Tx,
+      realm: string,
+      id: string,
+      proof: Pick<Proof, 'factors' | 'findings' | 'proven'>,
+    ): Promise<string | undefined> {
+      const token = newSecret();
+      const to = { ...kept(proof), token_hash: sha256(token), proven: proof.proven };
+      return (await store.upgrade(tx.sql, realm, id, to)) ? token : undefined;
+    },
+
+    endAll,
+
+    /** Ends a session with its codes and refresh tokens (offline grants live on). @returns whether there was one */
+    async end(tx: Tx, realm: string, by: By, id: string, { because }: { because: EndReason }): Promise<boolean> {
+      const gone = await store.remove(tx.sql, realm, id);
+      if (!gone) return false;
+      ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because, gone);
+      await endActingFrom(tx, realm, by, [id]);
+      return true;
+    },
+
+    /** What the browser of sessions that are about to end loads, so that their applications hear of it there. */
+    frames: async (tx: Tx, realm: string, ids: readonly string[], iss: string): Promise<string[]> =>
+      (await store.framesOf(tx.sql, realm, ids)).map(({ uri, sid }) => withQuery(uri, { iss, sid })),
+
+    /** An administrator, or the person, ends one session. */
+    /** @param may throws where this person's are not the caller's to end */
+    endOne: (
+      realm: string,
+      by: By,
+      id: string,
+      { because, may }: { because: EndReason; may(userId: string, on: Sql): Promise<void> },
+    ): Promise<void> =>
+      transact(realm, async (tx) => {
+        const gone = await store.remove(tx.sql, realm, id);
+        if (!gone) throw new Problem('not-found', `There is no session ${id}`);
+        await may(gone.user_id, tx.sql);
+        ended(tx, realm, by, id, { id: gone.user_id, username: gone.username }, because, gone);
+        await endActingFrom(tx, realm, by, [id]);
+      }),
+
+    /** An administrator ends all that a client has of people. @param may throws where some of these are not the caller's to end */
+    endOfClient: (
+      realm: string,
+      by: By,
+      clientId: string,
+      may: (userIds: readonly string[], on: Sql) => Promise<void>,
+    ): Promise<EndedSessions> =>
+      transact(
+        realm,
+        async (tx) => {
+          const held = await store.heldBy(tx.sql, realm, clientId, { at: now(), most: MOST_ENDED + 1 });
+          if (!held) throw new Problem('not-found', `There is no client ${clientId}`);
+          const more = held.sessions.length > MOST_ENDED || held.offline.length > MOST_ENDED;
+          const [theirs, granted] = [held.sessions.slice(0, MOST_ENDED), held.offline.slice(0, MOST_ENDED)];
+          await may([...new Set([...theirs, ...granted].map(({ userId }) => userId))], tx.sql);
+          const because = 'administrator';
+          const idsOf = (of: readonly { id: string }[]) => of.map(({ id }) => id);
+          const gone = await endAll(tx, realm, by, idsOf(theirs), { because });
+          const which = fragment`f.id = any(${idsOf(granted)}::uuid[])`;
+          const offline = await endOfflineGrants(tx.sql, realm, { which, at: now() });
+          for (const { user_id, username } of offline) {
+            const subject = userParty(user_id, username);
+            const data = { what: 'refresh_token', reason: because };
+            tx.record({ type: 'TOKEN_REVOKED', realm, by, subject, clientId, data });
+          }
+          return { sessions: gone.length, offline: offline.length, more };
+        },
+        { bookkeeping: true },
+      ),
+
+    /** Live sessions, newest first; one row more than `limit` where there is more. */
+    async list(realm: string, page: SessionPage): Promise<Session[]> {
+      const rows = await store.list(sql, realm, cutoffsOf(await policyOf(realm), now()), {
+        ...page,
+        limit: page.limit + 1,
+      });
+      return rows.map(toWire);
+    },
+
+    ofServiceAccounts: async (realm: string): Promise<ServiceAccountSession[]> =>
+      (await store.serviceAccounts(sql, realm, new Date(now().getTime() - DAY_MS))).map((row) => ({
+        clientId: row.client_id,
+        grant: row.grant,
+        lastTokenAt: row.occurred_at.getTime(),
+        ipAddress: row.ip_address,
+      })),
+
+    setCookie(
+      reply: FastifyReply,
+      session: Pick<SsoSession, 'realm' | 'rememberMe' | 'expiresAt'>,
+      token: string,
+    ): void {
+      void reply.setCookie(cookie.nameIn(session.realm), token, {
+        ...cookie.options(session.realm),
+        ...(session.rememberMe ? { expires: session.expiresAt } : {}),
+      });
+    },
+    clearCookie(reply: FastifyReply, realm: string): void {
+      void reply.clearCookie(cookie.nameIn(realm), cookie.options(realm));
+    },
+  };
+}
+export type Sessions = ReturnType<typeof createSessions>;

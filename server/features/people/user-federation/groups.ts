@@ -1,0 +1,156 @@
+// Owns: the groups of a directory: made below one group of the realm, and filled with the directory's people.
+// Does not own: writing groups (resource/write.ts) and members (features/people/users), reading them (sync.ts, sign-in.ts).
+// Implements: decisions "User federation", "Group".
+import { GroupPath } from '../../../contract/groups.ts';
+import type { Tx } from '../../../db/transact.ts';
+import { byDirectory } from '../../../domain/directories.ts';
+import { changeOf } from '../../../resource/change.ts';
+import type { Resource } from '../../../resource/resource.ts';
+import { writeChanges } from '../../../resource/write.ts';
+import type { FromDirectoryWriter } from '../users/from-directory.ts';
+import type { Entry, Session } from './connection.ts';
+import { dnKey } from './dn.ts';
+import { stableId } from './entry.ts';
+import * as store from './store.ts';
+
+export interface FoundGroup {
+  external: string;
+  dn: string;
+  name: string;
+  /** Distinguished names in their one form, or usernames in lower case. */
+  members: string[];
+}
+export type Failure = store.SyncProgress['failures'][number];
+
+/** Of the realm: the group that a directory's groups are in. */
+const rootOf = ({ alias, groups }: Pick<store.Directory, 'alias' | 'groups'>): string =>
+  groups?.below === '/' ? '' : (groups?.below ?? `/${alias}`);
+
+export const groupAttributes = ({ users, groups }: store.Directory): string[] =>
+  groups ? [users.uuidAttribute, groups.nameAttribute, groups.memberAttribute] : [];
+
+/** Whom a group names, by their distinguished names or by their usernames. */
+const memberKey = (value: string): string => (value.includes('=') ? dnKey(value) : value.toLowerCase());
+
+/** What an entry says of a group, or why it makes none. */
+export async function groupOf(
+  directory: store.Directory,
+  session: Session,
+  entry: Entry,
+): Promise<FoundGroup | Failure> {
+  const { nameAttribute = '', memberAttribute = '' } = directory.groups ?? {};
+  const external = stableId(directory, entry);
+  const name = entry.values(nameAttribute)[0]?.trim();
+  const fault = (message: string): Failure => ({ entry: entry.dn, message });
+  if (external === undefined) return fault(`has no ${directory.users.uuidAttribute} that can be its stable id`);
+  if (name === undefined || name === '') return fault(`${nameAttribute} is missing`);
+  return { external, dn: entry.dn, name, members: (await session.whole(entry, memberAttribute)).map(memberKey) };
+}
+
+/** `/a/b` → `/a`, `/a/b` */
+const prefixes = (path: string): string[] =>
+  path.split('/').flatMap((_, i, parts) => (i === 0 ? [] : [parts.slice(0, i + 1).join('/')]));
+
+export function createDirectoryGroups({
+  groups,
+  people,
+  newId,
+}: {
+  groups: Resource;
+  people: Pick<FromDirectoryWriter, 'setGroups'>;
+  newId: () => string;
+}) {
+  /** Those that aren't there yet, with the groups above them. @returns ids by path */
+  async function made(
+    tx: Tx,
+    { realm, alias }: store.Directory,
+    paths: readonly string[],
+  ): Promise<Map<string, string>> {
+    const needed = [...new Set(paths.flatMap(prefixes))];
+    const there = await store.groupIds(tx.sql, realm, needed);
+    const changes = needed
+      .filter((key) => !there.has(key))
+      .flatMap((key) => changeOf(groups, realm, { key, there: undefined, wanted: {} }) ?? []);
+    if (changes.length === 0) return there;
+    await writeChanges(tx, { realm, by: byDirectory(alias), parts: [groups], changes, newId });
+    return store.groupIds(tx.sql, realm, needed);
+  }
+
+  return {
+    /**
+     * @param sync the sync that sees them
+     * @param names paths that are another's already
+     */
+    async write(
+      tx: Tx,
+      directory: store.Directory,
+      found: readonly FoundGroup[],
+      { sync, names }: { sync: string; names: Set<string> },
+    ): Promise<Failure[]> {
+      const failures: Failure[] = [];
+      const stableIds = new Set<string>();
+      const good = found.flatMap((group) => {
+        const path = `${rootOf(directory)}/${group.name}`;
+        const isAgain = stableIds.has(group.external);
+        stableIds.add(group.external);
+        const problem = isAgain
+          ? 'another group has the same stable id'
+          : group.name.includes('/') || !GroupPath.safeParse(path).success
+            ? 'has a name that no group can have here'
+            : names.has(path.toLowerCase())
+              ? 'has a name that another group has, too'
+              : undefined;
+        if (problem !== undefined) failures.push({ entry: group.dn, message: problem });
+        else names.add(path.toLowerCase());
+        return problem === undefined ? [{ ...group, path }] : [];
+      });
+      if (good.length === 0) return failures;
+      const ids = await made(
+        tx,
+        directory,
+        good.map(({ path }) => path),
+      );
+      const filled = good.map((group) => ({ ...group, groupId: ids.get(group.path) ?? '' }));
+      const left = await store.linkGroups(tx.sql, directory.realm, directory.id, sync, filled);
+      await people.setGroups(tx, directory, {
+        groups: [...filled.map(({ groupId }) => groupId), ...left],
+        members: filled.flatMap(({ groupId, members }) => members.map((key) => ({ group: groupId, key }))),
+      });
+      return failures;
+    },
+
+    /** Groups that a full sync has not seen keep nobody of the directory. */
+    async forget(tx: Tx, directory: store.Directory, sync: string): Promise<void> {
+      const gone = await store.unseenGroups(tx.sql, directory.realm, directory.id, sync);
+      if (gone.length > 0) await people.setGroups(tx, directory, { groups: gone, members: [] });
+    },
+
+    /** Of somebody who signs in: exactly these of the directory's groups. */
+    async ofPerson(
+      tx: Tx,
+      directory: store.Directory,
+      { id, key }: { id: string; key: string },
+      found: readonly FoundGroup[],
+    ): Promise<void> {
+      const once = new Map(found.map((group) => [group.external, group]));
+      const good = [...once.values()].flatMap((group) => {
+        const path = `${rootOf(directory)}/${group.name}`;
+        return group.name.includes('/') || !GroupPath.safeParse(path).success ? [] : [{ ...group, path }];
+      });
+      const ids = await made(
+        tx,
+        directory,
+        good.map(({ path }) => path),
+      );
+      const filled = good.map((group) => ({ ...group, groupId: ids.get(group.path) ?? '' }));
+      if (filled.length > 0) await store.linkGroups(tx.sql, directory.realm, directory.id, null, filled);
+      const all = await store.groupsOf(tx.sql, directory.realm, directory.id);
+      await people.setGroups(tx, directory, {
+        groups: all,
+        members: filled.map(({ groupId }) => ({ group: groupId, key })),
+        of: id,
+      });
+    },
+  };
+}
+export type DirectoryGroups = ReturnType<typeof createDirectoryGroups>;

@@ -1,0 +1,133 @@
+// People who make their own account: what speaks against what they say of themselves, and the account with all that is new with
+// one. How they are asked, and what proves their address, is features/authentication/self-registration's.
+import type { By } from '../../../contract/events.ts';
+import type { UserProfile } from '../../../contract/user-profile.ts';
+import { Email, Username } from '../../../contract/users.ts';
+import { constraintOf } from '../../../db/error-code.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import { giveDefaults, newUser } from '../../../domain/new-users.ts';
+import { userParty } from '../../../domain/party.ts';
+import { SUBJECT_TAKEN } from '../../../domain/subjects.ts';
+import { profileFaults, readProfile } from '../../../domain/user-profile.ts';
+import { type ProfileInput, profileInputs } from '../../../http/profile-fields.ts';
+import { text } from '../../../http/texts.ts';
+import type { Credentials, KnownUser } from '../credentials/service.ts';
+import { type Fault, ownFault } from './own-profile.ts';
+import * as store from './store.ts';
+
+export interface NewPerson {
+  username: string;
+  email: string;
+  firstName: string | null;
+  lastName: string | null;
+  attributes: Readonly<Record<string, readonly string[]>>;
+}
+export interface NewAccount {
+  /** Where it was given before; left out: a new one. */
+  id?: string;
+  person: NewPerson;
+  /** Of their password; undefined: they have none. */
+  phc: string | undefined;
+  emailVerified: boolean;
+  /** The version of the terms that they accepted; undefined: they were asked for none. */
+  terms: { url: string | null; version: string | null } | undefined;
+  /** How they came, for the audit log. */
+  registered?: Record<string, unknown>;
+  /** What comes with the account. */
+  beside?(tx: Tx, by: By, user: KnownUser): Promise<void>;
+}
+
+export interface OwnAccountsDeps {
+  sql: Sql;
+  transact: Transact;
+  setPassword: Credentials['setPassword'];
+  now: () => Date;
+  newId: () => string;
+}
+class Taken extends Error {}
+
+export function createOwnAccounts({ sql, transact, setPassword, now, newId }: OwnAccountsDeps) {
+  /** Whoever is new gives their names, whatever they may change of them later. */
+  const forNew = (profile: UserProfile): UserProfile => ({
+    ...profile,
+    attributes: profile.attributes.map((one) =>
+      one.name === 'username' || one.name === 'email' ? { ...one, edit: ['admin', 'user'] } : one,
+    ),
+  });
+
+  return {
+    inputs: async (realm: string): Promise<ProfileInput[]> => profileInputs(await readProfile(sql, realm)),
+
+    /** What speaks against it, but for names that are taken. */
+    async fault(realm: string, person: NewPerson): Promise<Fault | undefined> {
+      const told = (path: string, message: string): Fault => {
+        const label = text(path === 'email' ? 'account.email' : 'account.username');
+        return { ok: false, path, label, message };
+      };
+      if (person.email.trim() === '') return told('email', 'is required');
+      if (!Email.safeParse(person.email).success) return told('email', 'must be an e-mail address');
+      if (person.username.trim() === '') return told('username', 'is required');
+      // in words that pages have in every language
+      if (!Username.safeParse(person.username).success) return told('username', 'has another form than it must');
+      const profile = forNew(await readProfile(sql, realm));
+      const fault = ownFault(profile, profileInputs(profile), { before: undefined, after: person });
+      if (fault) return fault;
+      const [own] = profileFaults(profile, { by: 'user', before: undefined, after: person }).filter(
+        ({ path }) => path === 'username' || path === 'email',
+      );
+      return own && told(own.path, own.message);
+    },
+
+    ownerOf: (realm: string, email: string) => store.owner(sql, realm, email, null),
+    /**
+     * An address is nobody's to choose but their own, so that nobody is told whether another's has an account. @param given as
+     * somebody else named them: that they did not choose
+     */
+    async usernameTaken(realm: string, { username, email }: NewPerson, given?: string): Promise<boolean> {
+      if (username.toLowerCase() === email.toLowerCase()) return false;
+      if (username !== given && username.normalize('NFKC').includes('@')) return true;
+      return (await store.taken(sql, realm, { id: NOBODY, username, email: null })) !== undefined;
+    },
+
+    /** @returns undefined: a name became somebody else's meanwhile */
+    async create(
+      realm: string,
+      ipAddress: string,
+      { id = newId(), person, phc, emailVerified, terms, registered, beside }: NewAccount,
+    ): Promise<{ user: KnownUser; credentialId?: string } | undefined> {
+      const user = { id, username: person.username };
+      const by: By = { actor: userParty(user.id, user.username), ipAddress };
+      const attributes = Object.fromEntries(Object.entries(person.attributes).map(([name, list]) => [name, [...list]]));
+      const { username, email, firstName: first_name, lastName: last_name } = person;
+      const names = { id: user.id, username, email };
+      const row = { ...names, email_verified: emailVerified, first_name, last_name, enabled: true, attributes };
+      const write = async (tx: Tx) => {
+        if ((await store.taken(tx.sql, realm, names)) || (await store.subjectTaken(tx.sql, realm, row)))
+          throw new Taken();
+        if (!(await store.insert(tx.sql, realm, { ...row, required_actions: [], created_at: now() })))
+          throw new Taken();
+        await giveDefaults(tx.sql, realm, newUser(user.id));
+        tx.record({ type: 'USER_CREATED', realm, by, subject: by.actor, data: { registered: true, ...registered } });
+        if (terms) {
+          const { url: termsUrl, version: termsVersion } = terms;
+          await store.setTerms(tx.sql, realm, user.id, termsVersion);
+          tx.record({ type: 'TERMS_ACCEPTED', realm, by, subject: by.actor, data: { termsUrl, termsVersion } });
+        }
+        await beside?.(tx, by, user);
+        if (phc === undefined) return { user };
+        return {
+          user,
+          credentialId: await setPassword(tx, by, realm, user, { phc, temporary: false, newAccount: true }),
+        };
+      };
+      return transact(realm, write).catch((error: unknown) => {
+        if (error instanceof Taken || constraintOf(error) === SUBJECT_TAKEN) return undefined;
+        throw error;
+      });
+    },
+  };
+}
+export type OwnAccounts = ReturnType<typeof createOwnAccounts>;
+
+const NOBODY = '00000000-0000-0000-0000-000000000000';

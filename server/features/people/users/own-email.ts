@@ -1,0 +1,76 @@
+// The e-mail address of a person as they themselves set it: whose it is already, whether the realm's profile lets it, and that
+// it is confirmed. How they prove that it is theirs is the caller's.
+import type { By } from '../../../contract/events.ts';
+import { Email } from '../../../contract/users.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Tx } from '../../../db/transact.ts';
+import { userParty } from '../../../domain/party.ts';
+import { profileFaults, readProfile } from '../../../domain/user-profile.ts';
+import * as store from './store.ts';
+
+export interface OwnEmail {
+  email: string | null;
+  verified: boolean;
+  /** Whether the realm lets people change it. */
+  mayChange: boolean;
+}
+
+class EmailTaken extends Error {}
+
+export function createOwnEmails({ sql }: { sql: Sql }) {
+  const find = (realm: string, userId: string, on: Sql = sql) => store.find(on, realm, userId);
+  return {
+    isTaken: (error: unknown): boolean => error instanceof EmailTaken,
+
+    async of(realm: string, userId: string): Promise<OwnEmail> {
+      const [row, profile] = await Promise.all([find(realm, userId), readProfile(sql, realm)]);
+      const declared = profile.attributes.find(({ name }) => name === 'email');
+      const mayChange = declared?.edit.includes('user') ?? true;
+      return { email: row?.email ?? null, verified: row?.email_verified ?? false, mayChange };
+    },
+
+    /** What is wrong with an address, in words; undefined: nothing. */
+    async fault(realm: string, userId: string, email: string): Promise<string | undefined> {
+      if (email.trim() === '') return 'is required';
+      if (!Email.safeParse(email).success) return 'must be an e-mail address';
+      const [row, profile] = await Promise.all([find(realm, userId), readProfile(sql, realm)]);
+      if (!row) return undefined;
+      const before = { ...row, firstName: row.first_name, lastName: row.last_name };
+      const faults = profileFaults(profile, { by: 'user', before, after: { ...before, email } });
+      return faults.find(({ path }) => path === 'email')?.message;
+    },
+
+    /** Who has the address already, by whichever of their names; undefined: nobody but this person. */
+    ownerOf: (
+      realm: string,
+      email: string,
+      userId: string | null,
+    ): Promise<{ id: string; email: string | null } | undefined> => store.owner(sql, realm, email, userId),
+
+    /** It is theirs, and proven so. @returns the address before. @throws what `isTaken` knows: it became somebody else's meanwhile */
+    async confirm(
+      tx: Tx,
+      by: By,
+      realm: string,
+      { userId, email }: { userId: string; email: string },
+    ): Promise<string | null> {
+      await store.lock(tx.sql, realm, userId);
+      const row = await find(realm, userId, tx.sql);
+      if (!row || (await store.owner(tx.sql, realm, email, userId))) throw new EmailTaken();
+      const { email: before, username } = row;
+      const changed = before?.toLowerCase() !== email.toLowerCase();
+      // Whoever signs in by their address goes on doing so.
+      const name = changed && before !== null && username.toLowerCase() === before.toLowerCase() ? email : username;
+      await store.setEmail(tx.sql, realm, userId, { email, username: name });
+      const fields = [
+        ...(changed ? ['email'] : []),
+        ...(row.email_verified && !changed ? [] : ['emailVerified']),
+        ...(name === username ? [] : ['username']),
+        ...(row.required_actions.includes('VERIFY_EMAIL') ? ['requiredActions'] : []),
+      ];
+      tx.record({ type: 'USER_UPDATED', realm, by, subject: userParty(userId, name), data: { fields } });
+      return changed ? before : null;
+    },
+  };
+}
+export type OwnEmails = ReturnType<typeof createOwnEmails>;

@@ -1,0 +1,96 @@
+// The phone number of a person as they themselves set it: whether the realm's profile lets it, and that it is confirmed, so that codes
+// go there. How they prove that it is theirs is the caller's.
+import type { By } from '../../../contract/events.ts';
+import { PHONE_CONFIRMED, PHONE_NUMBER, withoutConfirmation } from '../../../contract/phone.ts';
+import { constraintOf } from '../../../db/error-code.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Tx } from '../../../db/transact.ts';
+import { userParty } from '../../../domain/party.ts';
+import { SUBJECT_TAKEN } from '../../../domain/subjects.ts';
+import { profileFaults, readProfile } from '../../../domain/user-profile.ts';
+import { changedFields } from '../../../http/changed-fields.ts';
+import * as store from './store.ts';
+
+/** ITU-T E.164. */
+const FORM = /^\+[1-9]\d{6,14}$/;
+
+export interface OwnPhone {
+  number: string | null;
+  verified: boolean;
+  /** Whether the realm lets people change it. */
+  mayChange: boolean;
+}
+
+class NumberTaken extends Error {}
+
+/** As people write it: `+49 (170) 123-45 67`. */
+export const plainNumber = (written: string): string => written.replace(/[\s()./-]/g, '');
+
+export function createOwnPhones({ sql }: { sql: Sql }) {
+  const rowOf = async (on: Sql, realm: string, userId: string) => {
+    const row = await store.find(on, realm, userId);
+    return row && { ...row, firstName: row.first_name, lastName: row.last_name };
+  };
+  const withNumber = <T extends { attributes: Record<string, string[]> }>(before: T, number: string) => ({
+    ...before,
+    attributes: { ...before.attributes, [PHONE_NUMBER]: [number] },
+  });
+
+  return {
+    isTaken: (error: unknown): boolean => error instanceof NumberTaken || constraintOf(error) === SUBJECT_TAKEN,
+
+    async of(realm: string, userId: string): Promise<OwnPhone> {
+      const [row, profile] = await Promise.all([rowOf(sql, realm, userId), readProfile(sql, realm)]);
+      const declared = profile.attributes.find(({ name }) => name === PHONE_NUMBER);
+      return {
+        number: row?.attributes[PHONE_NUMBER]?.[0] ?? null,
+        verified: row?.attributes[PHONE_CONFIRMED]?.[0] === 'true' && row.attributes[PHONE_NUMBER]?.[0] !== undefined,
+        mayChange: declared ? declared.edit.includes('user') : profile.unmanagedAttributes === 'enabled',
+      };
+    },
+
+    /** What is wrong with a number, in words; undefined: nothing. */
+    async fault(realm: string, userId: string, number: string): Promise<string | undefined> {
+      if (!FORM.test(number)) return 'must be a number with its country, such as +49 170 1234567';
+      const [before, profile] = await Promise.all([rowOf(sql, realm, userId), readProfile(sql, realm)]);
+      if (!before) return undefined;
+      const faults = profileFaults(profile, { by: 'user', before, after: withNumber(before, number) });
+      return faults.find(({ path }) => path === `attributes.${PHONE_NUMBER}`)?.message;
+    },
+
+    /** It is theirs, and proven so. @returns the number before that was confirmed. @throws what `isTaken` knows */
+    async confirm(
+      tx: Tx,
+      by: By,
+      realm: string,
+      { userId, number }: { userId: string; number: string },
+    ): Promise<string | null> {
+      await store.lock(tx.sql, realm, userId);
+      const before = await rowOf(tx.sql, realm, userId);
+      if (!before) throw new NumberTaken();
+      const after = withNumber(before, number);
+      after.attributes[PHONE_CONFIRMED] = ['true'];
+      if ((await store.subjectTaken(tx.sql, realm, { id: userId, attributes: after.attributes })) !== undefined)
+        throw new NumberTaken();
+      await store.updateOwn(tx.sql, realm, userId, after);
+      const done = await store.dropAction(tx.sql, realm, userId, 'VERIFY_PHONE');
+      const fields = [...changedFields(before, after), ...(done ? ['requiredActions'] : [])];
+      const subject = userParty(userId, before.username);
+      if (fields.length > 0) tx.record({ type: 'USER_UPDATED', realm, by, subject, data: { fields } });
+      return before.attributes[PHONE_CONFIRMED]?.[0] === 'true' ? (before.attributes[PHONE_NUMBER]?.[0] ?? null) : null;
+    },
+
+    /** No codes go there any more; the number stays what it is in the profile. @returns whether it was confirmed */
+    async forget(tx: Tx, by: By, realm: string, userId: string): Promise<boolean> {
+      await store.lock(tx.sql, realm, userId);
+      const before = await rowOf(tx.sql, realm, userId);
+      if (!before || before.attributes[PHONE_CONFIRMED] === undefined) return false;
+      const after = { ...before, attributes: withoutConfirmation(before.attributes) };
+      await store.updateOwn(tx.sql, realm, userId, after);
+      const subject = userParty(userId, before.username);
+      tx.record({ type: 'USER_UPDATED', realm, by, subject, data: { fields: changedFields(before, after) } });
+      return true;
+    },
+  };
+}
+export type OwnPhones = ReturnType<typeof createOwnPhones>;

@@ -1,0 +1,122 @@
+// SQL of looking for users: a page in the order of the case-folded username, which is unique. Specification 4.10.
+import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
+import { type Reach, userReached } from '../../../domain/reach.ts';
+import { matching } from '../../../domain/user-search.ts';
+import { columns, type UserWithLinks } from './store.ts';
+
+/** What must hold of a user, all of it. */
+export interface UserSearch {
+  /** A pattern for `like`. */
+  text?: string | undefined;
+  enabled?: boolean | undefined;
+  email?: string | undefined;
+  /** Of a realm role that is held directly. */
+  role?: string | undefined;
+  /** Path of a group. */
+  group?: string | undefined;
+  /** Name of an organization. */
+  organization?: string | undefined;
+  attributes?: Readonly<Record<string, string>> | undefined;
+  /** Of who asks. */
+  reach?: Reach | undefined;
+}
+export interface UserPage {
+  after: string;
+  limit: number;
+}
+
+const idOf = async (row: Promise<{ id: string }[]>): Promise<string | undefined> => (await row)[0]?.id;
+const roleId = (sql: Sql, realm: string, name: string) =>
+  idOf(sql<{ id: string }>`select id from role where realm_id = ${realm} and client is null and name = ${name}`);
+const groupId = (sql: Sql, realm: string, path: string) =>
+  idOf(sql<{ id: string }>`select id from user_group where realm_id = ${realm} and path = ${path}`);
+/** A direct member of it. */
+export const inGroup = (realm: string, id: string): Fragment =>
+  fragment`u.id in (select user_id from group_member where realm_id = ${realm} and group_id = ${id})`;
+const organizationId = (sql: Sql, realm: string, name: string) =>
+  idOf(sql<{ id: string }>`select id from organization where realm_id = ${realm} and name = ${name}`);
+
+/**
+ * Whether few or nearly all are found decides how to look, so each search is planned for itself: to be run where
+ * `plan_cache_mode` is `force_custom_plan`. What a role or a group is, is asked before, as the planner must know which.
+ */
+export async function search(
+  sql: Sql,
+  realm: string,
+  { text, enabled, email, role, group, organization, attributes, reach }: UserSearch,
+  page: UserPage,
+): Promise<UserWithLinks[]> {
+  const conditions: Fragment[] = reach ? [userReached(realm, reach)] : [];
+  if (role !== undefined) {
+    const id = await roleId(sql, realm, role);
+    if (id === undefined) return [];
+    conditions.push(fragment`u.id in (select user_id from user_role where realm_id = ${realm} and role_id = ${id})`);
+  }
+  if (group !== undefined) {
+    const id = await groupId(sql, realm, group);
+    if (id === undefined) return [];
+    conditions.push(inGroup(realm, id));
+  }
+  if (organization !== undefined) {
+    const id = await organizationId(sql, realm, organization);
+    if (id === undefined) return [];
+    conditions.push(
+      fragment`u.id in (select user_id from organization_member where realm_id = ${realm} and organization_id = ${id})`,
+    );
+  }
+  if (text !== undefined) conditions.push(await matching(sql, realm, text));
+  if (enabled !== undefined) conditions.push(fragment`u.enabled = ${enabled}`);
+  // One has it at most, which the planner doesn't see: it would rather read everybody in the order of the page.
+  if (email !== undefined)
+    conditions.push(fragment`u.id = (
+      select e.id from realm_user e where e.realm_id = ${realm} and lower(e.email) = lower(${email}))`);
+  if (attributes !== undefined) {
+    const wanted = Object.entries(attributes).map(([name, value]) => [name, [value]]);
+    conditions.push(fragment`u.attributes @> ${JSON.stringify(Object.fromEntries(wanted))}::jsonb`);
+  }
+  if (text === undefined) return list(sql, realm, page, conditions);
+  const end = await endOfNext(sql, realm, page.after);
+  if (end === undefined) return list(sql, realm, page, conditions);
+  const next = await list(sql, realm, page, [fragment`lower(u.username) < ${end}`, ...conditions]);
+  return next.length === page.limit ? next : listOfFew(sql, realm, page, conditions);
+}
+
+/**
+ * So many people next in the order are looked through for a text: whoever many have in common is found among them. The planner
+ * takes some texts that few have for common ones, and would read everybody in the order of the page.
+ */
+const NEXT = 400;
+/** The first username behind them; undefined where no more are left. */
+const endOfNext = async (sql: Sql, realm: string, after: string): Promise<string | undefined> => {
+  const [end] = await sql<{ name: string }>`
+    select lower(username) as name from realm_user where realm_id = ${realm} and lower(username) > lower(${after})
+    order by lower(username) offset ${NEXT} limit 1`;
+  return end?.name;
+};
+
+/** The same page, by finding all of them first. */
+const listOfFew = (
+  sql: Sql,
+  realm: string,
+  { after, limit }: UserPage,
+  conditions: readonly Fragment[],
+): Promise<UserWithLinks[]> => sql<UserWithLinks>`
+  with found as materialized (
+    select u.id, lower(u.username) as name from realm_user u
+    where u.realm_id = ${realm} and lower(u.username) > lower(${after}) ${all(conditions)})
+  select ${columns} from realm_user u
+  where u.realm_id = ${realm} and u.id = any(array(select id from found order by name limit ${limit}))
+  order by lower(u.username)`;
+
+export const list = (
+  sql: Sql,
+  realm: string,
+  { after, limit }: UserPage,
+  conditions: readonly Fragment[] = [],
+): Promise<UserWithLinks[]> => sql<UserWithLinks>`
+  select ${columns} from realm_user u
+  where u.realm_id = ${realm} and lower(u.username) > lower(${after}) ${all(conditions)}
+  order by lower(u.username) limit ${limit}`;
+
+const all = ([first, ...rest]: readonly Fragment[]): Fragment =>
+  first ? fragment`and ${first} ${all(rest)}` : fragment``;

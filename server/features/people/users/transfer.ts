@@ -1,0 +1,174 @@
+// The realm document's `users`, in bulk: staged by COPY while they arrive, planned and merged by set-based statements,
+// exported by COPY. Comparing stays within these statements, as users never fit a plan in memory. Specification 2.10;
+// decisions "Import, export, plan".
+import type { Readable } from 'node:stream';
+import type { FieldError } from '../../../contract/problem.ts';
+import type { UserDocument } from '../../../contract/users.ts';
+import type { Seal } from '../../../crypto/seal.ts';
+import { copyInto, copyOut, literal, pgArray, rowsInto } from '../../../db/bulk.ts';
+import type { Value } from '../../../db/copy.ts';
+import { stagingTable } from '../../../db/staging.ts';
+import type { UserSink } from '../../operations/transfer/document.ts';
+import { type BulkInsert, createBulkInsert } from './bulk-insert.ts';
+import { createTies, type Declares, readUser } from './document-user.ts';
+
+const COLUMNS =
+  '(realm_id, import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
+  'required_actions, roles, groups, client_roles, credentials, identities, created_at, older_than_profile, declared, action, changes)';
+
+/** Of one row. */
+const MOST_ERRORS = 100;
+const LONGEST_WORDS = 1000;
+/** A path names the row's own fields, in which anything can stand; PostgreSQL keeps no NUL. */
+const cut = (text: string): string => {
+  const short = text.length > LONGEST_WORDS ? `${text.slice(0, LONGEST_WORDS)}…` : text;
+  return short.toWellFormed().replaceAll('\0', '\uFFFD');
+};
+const storable = ({ path, message }: FieldError): FieldError => ({ path: cut(path), message: cut(message) });
+
+/** Users of one document on their way in. */
+export interface Stage extends UserSink {
+  importId: string;
+  declares: Declares;
+  /** Rows that were added or refused. */
+  count(): number;
+  /** Stages what is wrong with a row that can't be read. */
+  refuse(n: number, errors: readonly FieldError[]): void;
+  /** Whether the rows carry a plan already. */
+  planned: boolean;
+  finish(): Promise<void>;
+  abort(): Promise<void>;
+}
+
+export interface UserTransferDeps {
+  databaseUrl: string;
+  seal: Seal;
+  newId: () => string;
+}
+
+export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDeps) {
+  function stage(realm: string): Stage {
+    const importId = newId();
+    const ties = createTies({ seal, newId, realm });
+    const rows = rowsInto(() => copyInto(databaseUrl, `${stagingTable(realm, importId)} ${COLUMNS}`));
+    let count = 0;
+    // Mostly what the user before declared.
+    let fields: string[] = [];
+    let declared = pgArray(fields);
+    function fieldsOf(user: UserDocument): string {
+      const found = Object.keys(user);
+      if (found.length !== fields.length || found.some((field, i) => field !== fields[i])) {
+        fields = found;
+        declared = pgArray(fields.filter((field) => field !== 'username' && field !== 'id'));
+      }
+      return declared;
+    }
+
+    function rowOf(user: UserDocument, n: number): Value[] {
+      const { roles, groups, clientRoles, credentials, identities } = ties.of(user);
+      return [
+        realm,
+        importId,
+        n,
+        user.id ?? newId(),
+        user.username,
+        user.email,
+        user.emailVerified,
+        user.firstName,
+        user.lastName,
+        user.enabled,
+        user.attributes && JSON.stringify(user.attributes),
+        user.requiredActions && pgArray(user.requiredActions),
+        roles && pgArray(roles),
+        groups && pgArray(groups),
+        clientRoles && pgArray(clientRoles),
+        credentials && JSON.stringify(credentials),
+        identities && JSON.stringify(identities),
+        user.createdAt === undefined ? null : new Date(user.createdAt).toISOString(),
+        user.olderThanProfile && pgArray(user.olderThanProfile),
+        fieldsOf(user),
+        'create',
+        null,
+      ];
+    }
+    const unknown = Array.from({ length: 14 }, () => null);
+    const unreadable = (n: number, errors: readonly FieldError[]): Value[] => [
+      ...[realm, importId, n, newId(), '', ...unknown],
+      ...['{}', 'unreadable', JSON.stringify(errors.slice(0, MOST_ERRORS).map(storable))],
+    ];
+    return {
+      importId,
+      declares: ties.declares,
+      planned: false,
+      count: () => count,
+      begin: async () => {},
+      add(value, path, n) {
+        const { user, errors } = readUser(value, path);
+        if (errors) return errors;
+        rows.add(rowOf(user, n));
+        count += 1;
+        return [];
+      },
+      refuse(n, errors) {
+        rows.add(unreadable(n, errors));
+        count += 1;
+      },
+      flush: rows.flush,
+      finish: rows.finish,
+      abort: rows.abort,
+    };
+  }
+
+  return {
+    stage,
+    bulkInsert: (realm: string): BulkInsert => createBulkInsert({ databaseUrl, seal, newId, realm }),
+    /** What happens to each user, in the document's order: one JSON object a line, behind a comma. */
+    changes: (realm: string, importId: string): Promise<Readable> =>
+      copyOut(
+        databaseUrl,
+        `select concat(',{"action":"', action, '","kind":"user","key":', to_json(username), ',"fields":', coalesce(changes, '[]'), '}')
+         from ${stagingTable(realm, importId)} where realm_id = ${literal(realm)} and action in ('create', 'update', 'delete') order by n < 0, n`,
+      ),
+    /** Every user as the document has it, by username: one JSON object a line, behind a comma. */
+    rows: (realm: string, snapshot: string): Promise<Readable> => copyOut(databaseUrl, exportQuery(realm), snapshot),
+  };
+}
+export type UserTransfer = ReturnType<typeof createUserTransfer>;
+
+const bool = (column: string) => `case when ${column} then 'true' else 'false' end`;
+
+/**
+ * Names sorted by their bytes, so that an export has the same bytes on every server (attributes in jsonb's own order:
+ * by length, then bytes). Ties are gathered once for the realm, not asked for user by user. Put together
+ * as text, as json_build_object looks every argument's type up again for every row.
+ */
+function exportQuery(realm: string): string {
+  const r = literal(realm);
+  return `with held as (
+    select ur.user_id, json_agg(r.name order by r.name collate "C") as names from user_role ur
+    join role r on r.realm_id = ur.realm_id and r.id = ur.role_id and r.client is null
+    where ur.realm_id = ${r} group by ur.user_id
+  ), at_clients as (
+    select user_id, json_object_agg(client_id, names order by client_id collate "C") as map from (
+      select ur.user_id, c.client_id, json_agg(r.name order by r.name collate "C") as names from user_role ur
+      join role r on r.realm_id = ur.realm_id and r.id = ur.role_id
+      join client c on c.realm_id = r.realm_id and c.id = r.client
+      where ur.realm_id = ${r} group by ur.user_id, c.client_id) x
+    group by user_id
+  ), member as (
+    select m.user_id, json_agg(g.path order by g.path collate "C") as paths from group_member m
+    join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
+    where m.realm_id = ${r} group by m.user_id
+  )
+  select concat(',{"attributes":', u.attributes, ',"clientRoles":', coalesce(at_clients.map, '{}'),
+    ',"createdAt":', floor(extract(epoch from u.created_at) * 1000)::bigint,
+    ',"email":', coalesce(to_json(u.email), 'null'), ',"emailVerified":', ${bool('u.email_verified')},
+    ',"enabled":', ${bool('u.enabled')}, ',"firstName":', coalesce(to_json(u.first_name), 'null'),
+    ',"groups":', coalesce(member.paths, '[]'), ',"lastName":', coalesce(to_json(u.last_name), 'null'),
+    ',"requiredActions":', case when u.required_actions = '{}' then '[]' else
+      (select json_agg(a order by a collate "C")::text from unnest(u.required_actions) a) end,
+    ',"roles":', coalesce(held.names, '[]'), ',"username":', to_json(u.username), '}')
+  from realm_user u left join held on held.user_id = u.id left join at_clients on at_clients.user_id = u.id
+    left join member on member.user_id = u.id
+  where u.realm_id = ${r} order by u.username collate "C"`;
+}

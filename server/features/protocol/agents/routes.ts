@@ -1,0 +1,28 @@
+// Binds contract/agents.ts beyond the resource's own routes, which are server/resource's.
+import type { FastifyInstance } from 'fastify';
+import {
+  type AgentInReview,
+  activateAgent,
+  listAgentsInReview,
+  reviewAgent,
+  revokeAgent,
+  suspendAgent,
+} from '../../../contract/agents.ts';
+import { bind } from '../../../http/bind.ts';
+import { decodeCursor, page } from '../../../http/paging.ts';
+import { callerOf } from '../../../resource/routes.ts';
+import type { Move } from './moves.ts';
+import type { Agents } from './service.ts';
+
+const moves = { activate: activateAgent, suspend: suspendAgent, revoke: revokeAgent, review: reviewAgent };
+
+export function agentRoutes(app: FastifyInstance, agents: Agents): void {
+  for (const [move, route] of Object.entries(moves) as [Move, typeof activateAgent][])
+    bind(app, route, (call) => agents.move(callerOf(call), call.params.realm, call.params.id, move));
+  bind(app, listAgentsInReview, async ({ params, query, request, reply }) => {
+    const [after] = decodeCursor(query.cursor, 1) ?? [];
+    const rows = await agents.inReview(params.realm, { after, limit: query.limit + 1 });
+    const shown = page({ request, reply }, rows, query.limit, (row) => [row.key]);
+    return shown.map((row) => row.wire) as unknown as (typeof AgentInReview)['_output'][];
+  });
+}

@@ -1,0 +1,48 @@
+// Moves agents from state to state, and lists those that somebody should look at. Specification 4.10; decisions "Agent".
+import type { Agent } from '../../../contract/agents.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact } from '../../../db/transact.ts';
+import type { Caller, ResourceApi } from '../../../resource/api.ts';
+import type { Resource } from '../../../resource/resource.ts';
+import { refuseStronger } from '../../../resource/rights.ts';
+import { type Move, moveAgent } from './moves.ts';
+import * as store from './store.ts';
+
+export function createAgents({
+  sql,
+  transact,
+  api,
+  of,
+  now,
+}: {
+  sql: Sql;
+  transact: Transact;
+  api: ResourceApi;
+  of: Resource;
+  now: () => Date;
+}) {
+  const shown = async (realm: string, id: string) => of.toWire(realm, await api.get(of, realm, { id })) as Agent;
+
+  return {
+    async move({ principal, by }: Caller, realm: string, id: string, move: Move): Promise<Agent> {
+      await transact(realm, async (tx) => {
+        const clientId = await moveAgent(tx, realm, { id }, { move, by, at: now() });
+        await refuseStronger(tx.sql, principal, realm, clientId === null ? [] : [clientId]);
+      });
+      return shown(realm, id);
+    },
+
+    async inReview(realm: string, page: { after: string | undefined; limit: number }) {
+      const at = now();
+      const rows = await api.list(of, realm, { ...page, filter: store.inReview(at) });
+      const why = await store.reasonsOf(
+        sql,
+        realm,
+        rows.map(({ wire }) => String(wire.id)),
+        at,
+      );
+      return rows.map(({ key, wire }) => ({ key, wire: { ...wire, reasons: why.get(String(wire.id)) ?? [] } }));
+    },
+  };
+}
+export type Agents = ReturnType<typeof createAgents>;

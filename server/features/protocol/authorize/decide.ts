@@ -1,0 +1,99 @@
+// What an authorization request needs next: pure. OIDC Core §3.1.2.3 and §3.1.2.4.
+import { type Agreement, covers, needsConsent } from '../../../domain/agreement.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { Missing } from '../../authentication/sign-in/service.ts';
+import type { AuthorizationRequest } from './checks.ts';
+
+export interface Known {
+  /** With an impersonator, it is somebody who acts for the person. */
+  session: { id: string; userId: string; impersonator?: object | null } | undefined;
+  /** What it lacks of what is asked for now: by the flow, the realm, and the request. */
+  missing: Missing | undefined;
+  /** The session was begun or renewed for this very request, so it isn't asked for again. */
+  fresh: boolean;
+  /** The person has just agreed to this very request. */
+  agreed: boolean;
+  /** The person of the id_token_hint. */
+  expectedUser: string | undefined;
+  /** What the person has agreed to before; undefined: never asked. */
+  consented: Agreement | undefined;
+}
+
+export type Step =
+  | { do: 'sign-in'; forced: boolean }
+  | { do: 'consent' }
+  | { do: 'code' }
+  | { do: 'refuse'; error: OAuthError };
+
+type Request = Pick<AuthorizationRequest, 'prompt' | 'maxAgeSeconds' | 'requiredLevel' | 'toAgree' | 'administers'> & {
+  client: { consentRequired: boolean };
+};
+
+/** Whether nothing counts that was proven before. */
+const isForced = ({ prompt, maxAgeSeconds }: Pick<Request, 'prompt' | 'maxAgeSeconds'>): boolean =>
+  prompt.has('login') || prompt.has('select_account') || prompt.has('create') || maxAgeSeconds === 0;
+
+/**
+ * Milliseconds: from when on what a session has proven counts for a request.
+ * @param signedIn since when all was proven that a sign-in for this very request rests on
+ */
+export function countsFrom(
+  { maxAgeSeconds }: Pick<Request, 'maxAgeSeconds'>,
+  { signedIn, now }: { signedIn: number | undefined; now: Date },
+): number {
+  if (signedIn !== undefined) return signedIn;
+  return maxAgeSeconds === undefined ? 0 : now.getTime() - maxAgeSeconds * 1000;
+}
+
+/** Why the present session isn't enough, if it isn't. */
+function signInNeeded(
+  request: Request,
+  { session, missing, fresh, expectedUser }: Known,
+): 'new' | 'again' | Missing | undefined {
+  if (!session) return 'new';
+  if (expectedUser !== undefined && session.userId !== expectedUser) return 'again';
+  if (fresh) return undefined;
+  return isForced(request) ? 'again' : missing;
+}
+
+const refuse = (error: 'login_required' | 'interaction_required' | 'consent_required', description: string): Step => ({
+  do: 'refuse',
+  error: new OAuthError(error, description),
+});
+
+/** Who acts for somebody proves nothing of them, and can't agree for them. */
+function decideActing(request: Request, userId: string, { expectedUser, consented }: Known): Step {
+  const { prompt, maxAgeSeconds, requiredLevel, toAgree, client } = request;
+  const anew = prompt.has('login') || prompt.has('select_account') || prompt.has('create');
+  if (anew || maxAgeSeconds !== undefined || requiredLevel > 0)
+    return refuse('login_required', 'The person themselves would have to sign in');
+  if (expectedUser !== undefined && userId !== expectedUser) return refuse('login_required', 'It is somebody else');
+  const agreed = !needsConsent(client, toAgree) || covers(consented, toAgree);
+  return agreed && !request.administers && !prompt.has('consent')
+    ? { do: 'code' }
+    : refuse('consent_required', 'The person themselves would have to agree');
+}
+
+export function decide(request: Request, known: Known): Step {
+  if (known.session?.impersonator) return decideActing(request, known.session.userId, known);
+  const silent = request.prompt.has('none');
+  const needed = signInNeeded(request, known);
+  if (needed) {
+    if (silent && needed === 'action') return refuse('interaction_required', 'The person has something to do first');
+    if (silent) return refuse('login_required', 'The person has to sign in');
+    // Signed in for this request, and yet somebody else than the hint says.
+    if (known.fresh) return refuse('login_required', 'Somebody else has signed in');
+    return { do: 'sign-in', forced: needed === 'again' };
+  }
+  if (known.agreed) return { do: 'code' };
+  const agreed = covers(known.consented, request.toAgree);
+  // Admin rights are lent anew each time: an earlier agreement would do for any program on the same machine.
+  if (
+    request.administers ||
+    request.prompt.has('consent') ||
+    (needsConsent(request.client, request.toAgree) && !agreed)
+  ) {
+    return silent ? refuse('consent_required', 'The person has to agree') : { do: 'consent' };
+  }
+  return { do: 'code' };
+}

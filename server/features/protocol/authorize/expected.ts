@@ -1,0 +1,36 @@
+// Whom an authorization request is about, where it says so: by an ID token of before, or by the subject that its `claims` ask for.
+// OIDC Core §3.1.2.1 (id_token_hint), §5.5.1.
+import type { Subjects } from '../../../domain/subjects.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { Tokens } from '../../configuration/issued-tokens/service.ts';
+import type { AuthorizationRequest } from './checks.ts';
+
+export function createExpected({
+  tokens,
+  subjects,
+}: {
+  tokens: Pick<Tokens, 'verify'>;
+  subjects: Pick<Subjects, 'ofUser' | 'find'>;
+}) {
+  /** @returns the person's id; nobody's, where the subject that was asked for isn't the session's */
+  return async function expectedUser(
+    realm: string,
+    { idTokenHint, sub, client }: AuthorizationRequest,
+    session: { userId: string } | undefined,
+  ): Promise<string | undefined> {
+    if (sub !== undefined && session) {
+      const subject = await subjects.ofUser(realm, client, session.userId);
+      return subject?.sub === sub ? session.userId : '';
+    }
+    if (idTokenHint === undefined) return undefined;
+    const claims = await tokens.verify(realm, idTokenHint, {
+      typ: 'JWT',
+      audience: client.clientId,
+      expired: 'accepted',
+    });
+    const userId = claims && subjects.find(realm, claims);
+    if (userId === undefined)
+      throw new OAuthError('invalid_request', 'id_token_hint is not an ID token of this application');
+    return userId;
+  };
+}

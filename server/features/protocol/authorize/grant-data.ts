@@ -1,0 +1,43 @@
+// What is kept with what a person granted: what was asked for, and what their session had proven. Pure.
+import { type Factors, oldestOf, provenSince } from '../../../domain/factors.ts';
+import type { GrantData } from '../../../domain/grant-data.ts';
+import { OFFLINE } from '../../../domain/scopes.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { SsoSession } from '../../people/sessions/service.ts';
+import type { AuthorizationRequest } from './checks.ts';
+
+/** What a grant rests on. */
+export interface Approval {
+  session: SsoSession;
+  /** From when on what the session has proven counts, in milliseconds. */
+  since: number;
+  sub: string;
+}
+
+export function grantDataOf(
+  factors: Factors,
+  asked: AuthorizationRequest,
+  { session, since, sub }: Approval,
+): GrantData {
+  const { impersonator } = session;
+  const counted = provenSince(session.factors, since);
+  const oldest = impersonator ? session.startedAt.getTime() : oldestOf(counted);
+  if (oldest === undefined) throw new OAuthError('login_required', 'The person has to sign in');
+  return {
+    redirectUri: asked.redirectUri,
+    scopes: asked.scopes.map((s) => s.name),
+    openid: asked.openid,
+    resources: [...asked.resources],
+    codeChallenge: asked.codeChallenge,
+    nonce: asked.nonce ?? null,
+    authTime: Math.floor(oldest / 1000),
+    acr: String(factors.levelOf(counted)),
+    amr: factors.amrOf(counted),
+    ...(asked.dpopJkt !== undefined && { dpopJkt: asked.dpopJkt }),
+    ...(asked.claims && { claims: asked.claims }),
+    ...(sub !== session.userId && { sub }),
+    ...(impersonator && { act: { realm: impersonator.realm, sub: impersonator.id } }),
+    // What outlives the session is judged by what it began with.
+    ...(asked.scopes.some((s) => s.name === OFFLINE) && { factors: counted }),
+  };
+}

@@ -1,0 +1,147 @@
+// Owns: pushed authorization requests: kept for one opening by a browser, read again on its way, gone with the code.
+// Does not own: who the client is (features/protocol/client-authentication), what a request may ask for (requests.ts).
+// Implements: RFC 9126, RFC 9101 §3 (a request object may be pushed); decisions "Protocol paths".
+import type { By, DomainEvent } from '../../../contract/events.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { newSecret, sha256 } from '../../../crypto/tokens.ts';
+import { createGroupCommit } from '../../../db/group-commit.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import { type Form, parseForm } from '../../../http/form.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import { text } from '../../../http/texts.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import { targetOf } from './checks.ts';
+import type { RequestObjects } from './request-objects.ts';
+import type { Given, Requests } from './requests.ts';
+import * as store from './store.ts';
+
+const PREFIX = 'urn:ietf:params:oauth:request_uri:';
+const LIFE_SECONDS = 60;
+/** Once it is opened: as long as a sign-in may take. */
+const OPEN_MS = 3_600_000;
+const MOST_CHARACTERS = 20_000;
+const PROOFS = ['client_secret', 'client_assertion', 'client_assertion_type'];
+
+/** A request as it is kept and told of. */
+interface Kept {
+  row: store.NewPushed;
+  event: DomainEvent;
+}
+
+/** What of the form is kept: not what proved who the client is. */
+export function parametersOf(form: Form, client: ClientView, jkt?: string): string {
+  const kept = new URLSearchParams(form.text);
+  for (const name of PROOFS) kept.delete(name);
+  kept.set('client_id', client.clientId);
+  // A DPoP proof at this endpoint binds the code to its key (RFC 9449 §10.1).
+  if (jkt !== undefined) kept.set('dpop_jkt', jkt);
+  return kept.toString();
+}
+
+export function createPushed({
+  sql,
+  transact,
+  settings,
+  requests,
+  requestObjects,
+  now,
+}: {
+  sql: Sql;
+  transact: Transact;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  requests: Requests;
+  requestObjects: RequestObjects;
+  now: () => Date;
+}) {
+  const keep = (tx: Tx, { row, event }: Kept): true => {
+    store.insertPushed(tx.atLast, row);
+    tx.record(event);
+    return true;
+  };
+  const keepTogether = createGroupCommit<Kept, true>({
+    transact,
+    async work(tx, all) {
+      // A client that is locked is waited for by its own alone.
+      tx.atLast`set local lock_timeout = '50ms'`;
+      return all.map((one) => keep(tx, one));
+    },
+  });
+  const openTogether = createGroupCommit<store.Opening, string>({
+    transact,
+    work: (tx, all) => store.openPushed(tx.sql, all, 'pass over'),
+    bookkeeping: true,
+  });
+  /** What can't be opened is asked for alone once more: it may have been locked. */
+  async function open(asked: store.Opening): Promise<string | undefined> {
+    const together = await openTogether(asked);
+    if (together !== undefined) return together;
+    const alone = (tx: Tx) => store.openPushed(tx.sql, [asked], 'wait');
+    return (await transact(asked.realm, alone, { bookkeeping: true }))[0];
+  }
+
+  return {
+    /** @throws OAuthError what is wrong with the request, as the authorization endpoint would say it */
+    async push(
+      by: By,
+      realm: string,
+      client: ClientView,
+      { form: sent, jkt }: { form: Form; jkt: string | undefined },
+    ): Promise<{ uri: string; expiresIn: number }> {
+      if (sent.get('request_uri') !== undefined)
+        throw new OAuthError('invalid_request', 'A pushed request has no request_uri of its own');
+      const form = await requestObjects.open(realm, client, sent, { first: true });
+      if (jkt !== undefined && (form.get('dpop_jkt') ?? jkt) !== jkt)
+        throw new OAuthError('invalid_dpop_proof', 'dpop_jkt is of another key than the proof');
+      const parameters = parametersOf(form, client, jkt);
+      if (parameters.length > MOST_CHARACTERS)
+        throw new OAuthError('invalid_request', 'The request is too long', { status: 413 });
+      const ofRealm = await settings.of(realm);
+      if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
+      const uri = PREFIX + newSecret();
+      const hash = sha256(uri);
+      const given: Given = { ...parseForm(parameters), pushed: hash, signed: form.signed ?? false };
+      const { scopes, resources } = await requests.read(realm, ofRealm, given, targetOf(given, client));
+      const expiresAt = new Date(now().getTime() + LIFE_SECONDS * 1000);
+      const row: store.NewPushed = { realm, hash, client: client.id, parameters, expiresAt };
+      const data = { scopes: scopes.map(({ name }) => name), resources };
+      const kept: Kept = {
+        row,
+        event: { type: 'AUTHORIZATION_REQUEST_PUSHED', realm, by, clientId: client.clientId, data },
+      };
+      if (!(await keepTogether(kept))) await transact(realm, async (tx) => keep(tx, kept));
+      return { uri, expiresIn: LIFE_SECONDS };
+    },
+
+    /**
+     * The parameters of a request: those that were pushed where it names such, whatever else it holds. RFC 9126 §4, RFC 9101 §5.
+     * @param first it is opened by this; once more it can't be
+     * @throws OAuthError for a page: what was pushed is not there, so nobody is known to whom it could be sent
+     */
+    async resolve(
+      realm: string,
+      client: ClientView | undefined,
+      form: Form,
+      { first }: { first: boolean },
+    ): Promise<Given> {
+      const uri = form.get('request_uri');
+      if (!client || !uri?.startsWith(PREFIX)) return form;
+      const asked = { client: client.id, hash: sha256(uri), now: now() };
+      const parameters = first
+        ? await open({ ...asked, realm, until: new Date(asked.now.getTime() + OPEN_MS) })
+        : await store.readPushed(sql, realm, asked);
+      if (parameters === undefined)
+        throw new OAuthError(
+          'invalid_request_uri',
+          'The request_uri has expired, was used, or is not the application’s',
+          {
+            page: { told: text('authorize.requestOver'), back: client },
+          },
+        );
+      // It goes on by its name alone: what was pushed doesn't pass through the browser.
+      const reference = new URLSearchParams({ client_id: client.clientId, request_uri: uri }).toString();
+      return { ...parseForm(parameters), text: reference, pushed: asked.hash, signed: true };
+    },
+  };
+}
+export type Pushed = ReturnType<typeof createPushed>;

@@ -1,0 +1,125 @@
+// Owns: requests that come as a JWT which the client has signed: whether it is the client's, for this realm, and of now.
+// Does not own: the client's keys (features/protocol/client-authentication), what its parameters may ask for (checks.ts).
+// Implements: RFC 9101 (JAR), OpenID Connect Core §6.1; by reference: pushed.ts, request-uris.ts.
+import { type CompactVerifyResult, compactVerify, createLocalJWKSet } from 'jose';
+import { z } from 'zod';
+import { clientAlgorithms } from '../../../contract/algorithms.ts';
+import { parseForm } from '../../../http/form.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import type { WithClientKeys } from '../client-authentication/client-keys.ts';
+import type { Given } from './requests.ts';
+
+const SKEW_SECONDS = 60;
+/** It is made for one request; a long-lived one could be used again by others. */
+const LONGEST_SECONDS = 3_600;
+/** RFC 9101 §10.8: a JWT of another purpose is none, whoever signed it. */
+const TYPE = /^(?:(?:application\/)?oauth-authz-req\+jwt|JWT)$/i;
+
+const Claims = z.looseObject({
+  iss: z.string(),
+  aud: z.union([z.string(), z.tuple([z.string()])]),
+  exp: z.number().optional(),
+  nbf: z.number().optional(),
+  client_id: z.string(),
+});
+type Claims = z.infer<typeof Claims>;
+/** Of the JWT, not of the request. */
+const NO_PARAMETERS = new Set(['iss', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sub']);
+
+const invalid = (description: string, cause?: unknown) =>
+  new OAuthError('invalid_request_object', description, { cause });
+
+function json(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function contentOf({ payload, protectedHeader }: CompactVerifyResult): Claims {
+  if (!TYPE.test(protectedHeader.typ ?? 'JWT')) throw invalid('typ of the request object must be oauth-authz-req+jwt');
+  const claims = Claims.safeParse(json(payload));
+  if (!claims.success) {
+    const [issue] = claims.error.issues;
+    throw invalid(`The request object needs ${String(issue?.path[0] ?? 'claims')} as RFC 9101 has it`);
+  }
+  return claims.data;
+}
+
+/** What it asks for, as a query would. */
+function parametersIn(claims: Claims): URLSearchParams {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(claims)) {
+    if (NO_PARAMETERS.has(name)) continue;
+    for (const one of [value].flat()) {
+      const text = typeof one === 'object' && one !== null ? JSON.stringify(one) : one;
+      if (typeof text !== 'string' && typeof text !== 'number')
+        throw invalid(`${name} in the request object is not a parameter`);
+      parameters.append(name, String(text));
+    }
+  }
+  return parameters;
+}
+
+export function createRequestObjects({
+  withKeys,
+  settings,
+  now,
+}: {
+  withKeys: WithClientKeys;
+  settings: { issuer(realm: string): Promise<string> };
+  now: () => Date;
+}) {
+  async function verified(client: ClientView, jwt: string): Promise<Claims> {
+    const algorithms = client.requestObjectSigningAlg === null ? clientAlgorithms : [client.requestObjectSigningAlg];
+    const signed = await withKeys(client, (keys) =>
+      compactVerify(jwt, createLocalJWKSet(keys), { algorithms: [...algorithms] }),
+    ).catch((cause: unknown) => {
+      throw invalid('The signature of the request object does not verify by a key of the application', cause);
+    });
+    return contentOf(signed);
+  }
+
+  function refuseOldOrDistant({ exp, nbf = 0 }: Claims, { fetched = false }: Given): void {
+    const at = now().getTime() / 1000;
+    if (nbf > at + SKEW_SECONDS) throw invalid('The request object is of a later time');
+    if (exp === undefined) {
+      // The client can take it away from there; one that was sent goes on for good.
+      if (fetched) return;
+      throw invalid('The request object needs exp as RFC 9101 has it');
+    }
+    if (exp <= at - SKEW_SECONDS) throw invalid('The request object has expired');
+    if (exp > at + LONGEST_SECONDS + SKEW_SECONDS) throw invalid('The request object may live an hour at most');
+  }
+
+  return {
+    /**
+     * The parameters of the request object, and nothing of what stands beside it; without one the request as it came.
+     * @param first it comes from the application; on its way back from a sign-in it may have grown old
+     * @throws OAuthError `invalid_request_object`, `request_not_supported`
+     */
+    async open(realm: string, client: ClientView, given: Given, { first }: { first: boolean }): Promise<Given> {
+      const jwt = given.get('request');
+      if (jwt === undefined) return given;
+      if (client.jwks === null && client.jwksUri === null)
+        throw new OAuthError('request_not_supported', 'Request objects are for applications with registered keys');
+      const claims = await verified(client, jwt);
+      const { clientId } = client;
+      if (claims.iss !== clientId || claims.client_id !== clientId)
+        throw invalid('iss and client_id of the request object must be the application');
+      if (String(claims.aud) !== (await settings.issuer(realm)))
+        throw invalid('aud of the request object must be the issuer alone');
+      // With its own name as the subject it would prove who the client is (RFC 9101 §10.8).
+      if (claims.sub === clientId) throw invalid('sub of the request object must not be the application');
+      if (first) refuseOldOrDistant(claims, given);
+      // One that was fetched is kept beside its address.
+      const two = first && !given.fetched && given.get('request_uri') !== undefined;
+      if ('request' in claims || 'request_uri' in claims || two)
+        throw invalid('A request object holds all of its request');
+      return { ...parseForm(parametersIn(claims).toString()), signed: true };
+    },
+  };
+}
+export type RequestObjects = ReturnType<typeof createRequestObjects>;

@@ -1,0 +1,76 @@
+// Owns: requests that a client keeps at an address of its own: fetched when somebody comes with the address, then as if sent by value.
+// Does not own: whether what is there is the client's (request-objects.ts), whom this server connects to (http/outbound.ts).
+// Implements: RFC 9101 §5.2, §10.4; OpenID Connect Core §6.2.
+
+import { sha256 } from '../../../crypto/tokens.ts';
+import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { withoutFragment } from '../../../domain/redirect-uri.ts';
+import { parseForm } from '../../../http/form.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { Outbound } from '../../../http/outbound.ts';
+import { OutboundError } from '../../../http/outbound-connection.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import type { Given } from './requests.ts';
+
+/** As long as a request that is sent by value may be. */
+const LIMITS = { timeoutMs: 5_000, maxBytes: 16 * 1024 };
+const ACCEPT = 'application/oauth-authz-req+jwt, application/jwt';
+
+/**
+ * How a kept request is begun anew: by its address, where what was there at first stands beside it. That isn't sent again, for it may
+ * have no end, or one that has come.
+ */
+export function asItCame(text: string): string {
+  const parameters = new URLSearchParams(text);
+  if (!parameters.has('request_uri')) return text;
+  parameters.delete('request');
+  return parameters.toString();
+}
+
+export function createRequestUris({
+  outbound,
+  attempts,
+}: {
+  outbound: Pick<Outbound, 'fetch'>;
+  /** Of those who make this server fetch. */
+  attempts: Pick<Attempts, 'take'>;
+}) {
+  /** Which of many faults it was isn't told: nobody looks around by this server's requests. */
+  async function fetched(uri: string): Promise<string | undefined> {
+    try {
+      const { status, body } = await outbound.fetch(uri, { headers: { accept: ACCEPT }, ...LIMITS });
+      return status === 200 ? body.toString().trim() : undefined;
+    } catch (error) {
+      if (error instanceof OutboundError) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    /**
+     * The request with the object that it refers to; one whose address the client hasn't registered, as it came.
+     * @throws OAuthError for a page
+     */
+    async resolve(realm: string, client: ClientView | undefined, given: Given, ipAddress: string): Promise<Given> {
+      const uri = given.get('request_uri');
+      const beside = given.get('request') !== undefined;
+      if (uri === undefined || beside || !client?.enabled || !client.requestUris.has(withoutFragment(uri)))
+        return given;
+      const retryAfterSeconds = attempts.take(inRealm(realm, ipAddress));
+      if (retryAfterSeconds !== undefined)
+        throw new OAuthError('slow_down', 'Too many requests were asked for by their address', { retryAfterSeconds });
+      const object = await fetched(withoutFragment(uri));
+      const [, digest] = uri.split('#');
+      // OpenID Connect Core §6.2: who came with the address knows what is there.
+      if (object === undefined || (digest !== undefined && sha256(object).toString('base64url') !== digest))
+        throw new OAuthError('invalid_request_uri', 'The request of the application could not be fetched', {
+          page: { back: client },
+        });
+      // What is there may change, and a sign-in goes on with what it began with.
+      const parameters = new URLSearchParams(given.text);
+      parameters.set('request', object);
+      return { ...parseForm(parameters.toString()), fetched: true };
+    },
+  };
+}
+export type RequestUris = ReturnType<typeof createRequestUris>;

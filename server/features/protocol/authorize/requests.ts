@@ -1,0 +1,76 @@
+// What a request asks for, by the same checks whether a browser brings it or its application has pushed it beforehand.
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import type { Form } from '../../../http/form.ts';
+import { adminAudience } from '../../../http/own-addresses.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import {
+  type AuthorizationRequest,
+  type CheckContext,
+  deviceRequestOf,
+  foreignScopes,
+  requestOf,
+  type Target,
+} from './checks.ts';
+
+export interface Given extends Form {
+  /** The digest of the request_uri by which they were pushed, if they were. */
+  pushed?: Buffer | undefined;
+  /** By the client; of what was pushed that was asked then. */
+  signed?: boolean;
+  /** Its object was fetched just now from where the client keeps it. */
+  fetched?: boolean;
+}
+
+type OfRealm = Pick<RealmSettingsDto, 'resourceIndicators' | 'requirePushedAuthorizationRequests'>;
+
+export interface Clients {
+  view(realm: string, clientId: string): Promise<ClientView | undefined>;
+  knownScopes(realm: string): Promise<ReadonlySet<string>>;
+}
+
+/** Clients whose id is the address of their metadata. */
+export interface Documents {
+  ensure(realm: string, clientId: string, ipAddress: string): Promise<void>;
+}
+
+export function createAuthorizationRequests({
+  clients,
+  levels,
+  baseUrl,
+}: {
+  clients: Clients;
+  /** What sign-ins can reach. */
+  levels: readonly number[];
+  baseUrl: string;
+}) {
+  const adminResource = adminAudience(baseUrl);
+
+  async function contextOf(realm: string, settings: OfRealm, given: Given, client: ClientView): Promise<CheckContext> {
+    const foreign = foreignScopes(given, client);
+    const known = foreign.length > 0 ? await clients.knownScopes(realm) : undefined;
+    return {
+      form: given,
+      client,
+      pushed: given.pushed,
+      signed: given.signed ?? false,
+      mustBePushed: settings.requirePushedAuthorizationRequests || client.requirePushedAuthorizationRequests,
+      realmList: settings.resourceIndicators,
+      adminAudience: adminResource,
+      levels,
+      unknownScopes: new Set(foreign.filter((name) => !known?.has(name))),
+    };
+  }
+
+  return {
+    /** @throws OAuthError that goes back to the application */
+    async read(realm: string, settings: OfRealm, given: Given, target: Target): Promise<AuthorizationRequest> {
+      return requestOf(target, await contextOf(realm, settings, given, target.client));
+    },
+
+    /** What a device asks for. @throws OAuthError for the device */
+    async readDevice(realm: string, settings: OfRealm, form: Form, client: ClientView): Promise<AuthorizationRequest> {
+      return deviceRequestOf(await contextOf(realm, settings, form, client));
+    },
+  };
+}
+export type Requests = ReturnType<typeof createAuthorizationRequests>;

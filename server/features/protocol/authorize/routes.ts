@@ -1,0 +1,46 @@
+// GET and POST /realms/{realm}/oauth2/authorize, its way back from the sign-in, and the consent page's answer.
+import type { FastifyInstance } from 'fastify';
+import { authorizePostRoute, authorizeRoute } from '../../../contract/oauth.ts';
+import { formOf, paramsOf, realmOf } from '../../../http/oauth.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { Finished } from '../../authentication/sign-in/continuation.ts';
+import { type Authorization, Kept, requestPath, resumePath } from './service.ts';
+
+const LONGEST_QUERY = 12_000;
+
+export function authorizeRoutes(
+  app: FastifyInstance,
+  { authorization, signIns }: { authorization: Authorization; signIns: Finished },
+): void {
+  app.route({
+    ...authorizeRoute,
+    handler: (request, reply) => authorization.begin(request, reply, realmOf(request), paramsOf(request)),
+  });
+
+  // On to GET: a browser keeps the session's cookie (SameSite=Lax) from another site's post, but not from a link.
+  app.route({
+    ...authorizePostRoute,
+    handler: async (request, reply) => {
+      const { text } = formOf(request);
+      if (text.length > LONGEST_QUERY) throw new OAuthError('invalid_request', 'The request is too long');
+      return reply.redirect(requestPath(realmOf(request), text), 303);
+    },
+  });
+
+  app.get('/realms/:realm/oauth2/authorize/resume', { schema: { hide: true } }, async (request, reply) => {
+    const realm = realmOf(request);
+    // Once: who comes this way again has to prove anew what the request asks for.
+    const finished = await signIns.take(reply, request, realm, resumePath(realm));
+    const kept = Kept.safeParse(finished?.request);
+    if (!finished || !kept.success) {
+      throw new OAuthError('invalid_request', 'The sign-in has expired', {
+        page: { told: 'This sign-in has expired.' },
+      });
+    }
+    return authorization.resume(request, reply, realm, { ...kept.data, signedIn: finished.done });
+  });
+
+  app.post('/realms/:realm/oauth2/consent', { schema: { hide: true } }, (request, reply) =>
+    authorization.consent(request, reply, realmOf(request), formOf(request)),
+  );
+}

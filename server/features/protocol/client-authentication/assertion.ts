@@ -1,0 +1,71 @@
+// Checks a client's JWT assertion (private_key_jwt): RFC 7523 §3. Its keys are registered, or fetched from its jwksUri.
+// Everything that may be wrong is the same "no" to the caller.
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { clientAlgorithms } from '../../../contract/algorithms.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { sha256 } from '../../../crypto/tokens.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { endpointsOf } from '../../../http/realm-endpoints.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import type { Jwks, WithClientKeys } from './client-keys.ts';
+
+const SKEW_SECONDS = 60;
+/** An assertion is made for one request; a long-lived one is somebody's stored credential. */
+const LONGEST_SECONDS = 3_600;
+
+/** A request object is no proof of who sends it (RFC 9101 §10.8). */
+const OTHER_TYPES = /^(?:application\/)?(?:oauth-authz-req|dpop)\+jwt$/i;
+
+export function createAssertions({
+  sql,
+  settings,
+  withKeys,
+  baseUrl,
+  now,
+}: {
+  sql: Sql;
+  settings: {
+    issuer(realm: string): Promise<string>;
+    of(realm: string): Promise<Pick<RealmSettingsDto, 'clientAssertionAudience'> | undefined>;
+  };
+  withKeys: WithClientKeys;
+  baseUrl: string;
+  now: () => Date;
+}) {
+  async function verified(realm: string, client: ClientView, assertion: string, keys: Jwks) {
+    const issuer = await settings.issuer(realm);
+    const older = (await settings.of(realm))?.clientAssertionAudience === 'endpoints';
+    const { token, introspection, revocation, pushedAuthorizationRequest } = endpointsOf(baseUrl, realm);
+    const { payload, protectedHeader } = await jwtVerify(assertion, createLocalJWKSet(keys), {
+      algorithms: [...clientAlgorithms],
+      issuer: client.clientId,
+      subject: client.clientId,
+      // Older libraries name the endpoint that they call.
+      audience: older ? [issuer, token, introspection, revocation, pushedAuthorizationRequest] : issuer,
+      requiredClaims: ['exp', 'jti', 'aud'],
+      clockTolerance: SKEW_SECONDS,
+      currentDate: now(),
+    });
+    if (OTHER_TYPES.test(protectedHeader.typ ?? '')) throw new Error('it is a JWT of another kind');
+    // RFC 7523bis: an assertion for several audiences could be used here by any of them.
+    if (!older && [payload.aud].flat().length !== 1) throw new Error('the audience is not the issuer alone');
+    return payload;
+  }
+
+  return {
+    /** Whether the assertion is this client's, for this realm, still good, and seen for the first time. */
+    async holds(realm: string, client: ClientView, assertion: string): Promise<boolean> {
+      const payload = await withKeys(client, (keys) => verified(realm, client, assertion, keys)).catch(() => undefined);
+      if (payload?.exp === undefined || typeof payload.jti !== 'string' || payload.jti === '') return false;
+      const at = now().getTime() / 1000;
+      if (payload.exp - at > LONGEST_SECONDS + SKEW_SECONDS) return false;
+      // Kept as long as it could be accepted.
+      const until = new Date((payload.exp + SKEW_SECONDS) * 1000);
+      const [first] = await sql<{ client: string }>`
+        insert into client_assertion (realm_id, client, jti_hash, expires_at)
+        values (${realm}, ${client.id}, ${sha256(payload.jti)}, ${until}) on conflict do nothing returning client`;
+      return first !== undefined;
+    },
+  };
+}
+export type Assertions = ReturnType<typeof createAssertions>;

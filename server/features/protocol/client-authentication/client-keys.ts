@@ -1,0 +1,31 @@
+// The public keys of clients, by which they sign assertions and request objects: registered, or fetched from their jwksUri.
+import { z } from 'zod';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import type { RemoteKeys } from './remote-keys.ts';
+
+const Jwk = z.looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']) });
+/** A set may hold keys of other kinds, for other purposes: they count for nothing (RFC 7517 §5). */
+const Jwks = z
+  .object({ keys: z.array(z.unknown()).max(100) })
+  .transform(({ keys }) => ({ keys: keys.flatMap((key) => Jwk.safeParse(key).data ?? []) }));
+export type Jwks = z.infer<typeof Jwks>;
+
+type Keyed = Pick<ClientView, 'jwks' | 'jwksUri'>;
+
+/** What `verify` makes of a client's keys; once more with newer ones, where it throws by those that were fetched before. */
+export type WithClientKeys = <T>(client: Keyed, verify: (keys: Jwks) => Promise<T>) => Promise<T>;
+
+export const createClientKeys =
+  (remoteKeys: RemoteKeys): WithClientKeys =>
+  async ({ jwks, jwksUri: uri }, verify) => {
+    if (jwks) return verify(Jwks.parse(jwks));
+    if (!uri) throw new Error('the client has no keys');
+    try {
+      return await verify(Jwks.parse(await remoteKeys.get(uri)));
+    } catch (error) {
+      // The client may have rotated its keys since they were fetched.
+      const fresh = await remoteKeys.renewed(uri);
+      if (!fresh) throw error;
+      return verify(Jwks.parse(fresh));
+    }
+  };

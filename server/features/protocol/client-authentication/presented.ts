@@ -1,0 +1,88 @@
+// What a request presents of its client: pure. RFC 6749 §2.3.1 (form-encoded inside Basic), RFC 7523 §2.2.
+import { decodeJwt } from 'jose';
+import type { Form } from '../../../http/form.ts';
+import { OAuthError, shown } from '../../../http/oauth-error.ts';
+
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+export type Presented = { clientId: string } & (
+  | { method: 'secret'; secrets: string[] }
+  | { method: 'assertion'; assertion: string }
+  | { method: 'none' }
+);
+
+const MOST_NAME = 255;
+
+const refused = (reason: string) =>
+  new OAuthError('invalid_client', 'The client could not be authenticated', { reason });
+
+/** @throws OAuthError `invalid_request` where a client uses more than one method (RFC 6749 §2.3) */
+export function presentedBy(authorization: string | undefined, form: Form): Presented {
+  const [clientId, secret, assertion] = [
+    form.get('client_id'),
+    form.get('client_secret'),
+    form.get('client_assertion'),
+  ];
+  const ways = [authorization, secret, assertion].filter((way) => way !== undefined).length;
+  if (ways > 1) throw new OAuthError('invalid_request', 'Use one method of client authentication');
+  if (authorization !== undefined) return basic(authorization, clientId);
+  if (assertion !== undefined) return asserted(assertion, form.get('client_assertion_type'), clientId);
+  if (clientId === undefined) throw refused('no client is named');
+  return secret === undefined ? { clientId, method: 'none' } : { clientId, method: 'secret', secrets: [secret] };
+}
+
+function basic(authorization: string, named: string | undefined): Presented {
+  const encoded = /^Basic +([A-Za-z0-9+/_-]+=*)$/i.exec(authorization)?.[1];
+  const pair = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString();
+  const colon = pair.indexOf(':');
+  if (colon < 1 || pair.includes('\0')) throw refused('not a Basic header');
+  const clientId = formDecoded(pair.slice(0, colon)) ?? '';
+  const raw = pair.slice(colon + 1);
+  if (named !== undefined && named !== clientId) throw refused('client_id and the Authorization header differ');
+  // Many clients don't form-encode the secret, though RFC 6749 §2.3.1 says so: as it came, it may hold too.
+  const secret = formDecoded(raw) ?? raw;
+  return { clientId, method: 'secret', secrets: secret === raw ? [raw] : [secret, raw] };
+}
+
+/** What a request calls its client, whatever is wrong with the rest of it. */
+export function nameIn(authorization: string | undefined, form: Form): string | undefined {
+  const name = form.get('client_id') ?? nameInBasic(authorization) ?? subjectOf(form.get('client_assertion'));
+  return shown(name, MOST_NAME);
+}
+
+function nameInBasic(authorization = ''): string | undefined {
+  const pair = Buffer.from(/^Basic +(\S+)$/i.exec(authorization)?.[1] ?? '', 'base64').toString();
+  const colon = pair.indexOf(':');
+  // Without a colon it may be a secret.
+  return colon < 1 ? undefined : (formDecoded(pair.slice(0, colon)) ?? pair.slice(0, colon));
+}
+
+function subjectOf(assertion: string | undefined): string | undefined {
+  try {
+    return assertion === undefined ? undefined : decodeJwt(assertion).sub;
+  } catch {
+    return undefined;
+  }
+}
+
+function formDecoded(text: string): string | undefined {
+  if (!/[%+]/.test(text)) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+/** RFC 7521 §4.2: client_id is optional, the assertion's `sub` says it. */
+function asserted(assertion: string, type: string | undefined, named: string | undefined): Presented {
+  if (type !== ASSERTION_TYPE) throw refused('an unknown client_assertion_type');
+  try {
+    const { sub } = decodeJwt(assertion);
+    if (typeof sub !== 'string' || (named !== undefined && named !== sub))
+      throw refused('client_id is not the subject');
+    return { clientId: sub, method: 'assertion', assertion };
+  } catch (error) {
+    throw error instanceof OAuthError ? error : refused('the assertion is not a JWT');
+  }
+}

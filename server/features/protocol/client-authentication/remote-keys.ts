@@ -1,0 +1,76 @@
+// The JWK sets of clients' jwksUri, and what else is fetched in their manner: fetched through the outbound guard, kept for a while, renewed on doubt with a cool-down.
+import { isLoopback } from '../../../contract/names.ts';
+import { makeRoom } from '../../../db/cache.ts';
+import type { Outbound } from '../../../http/outbound.ts';
+
+const KEPT_MS = 600_000;
+const COOL_DOWN_MS = 30_000;
+const MOST = 1_000;
+const LIMITS = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
+
+interface Entry {
+  fetchedAt: number;
+  /** It was fetched because of a key that wasn't among those of before. */
+  onDoubt: boolean;
+  keys: Promise<unknown>;
+}
+
+export function createRemoteKeys({
+  outbound,
+  loopback = false,
+  read = (text: string): unknown => JSON.parse(text),
+  keepOld = false,
+  now,
+}: {
+  outbound: Pick<Outbound, 'fetch'>;
+  /** Whether plain http is spoken with this machine. */
+  loopback?: boolean;
+  /** What a document says; left out: JSON. */
+  read?: (text: string) => unknown;
+  /** Whether what was fetched before serves where it can't be fetched again. */
+  keepOld?: boolean;
+  now: () => Date;
+}) {
+  const entries = new Map<string, Entry>();
+
+  async function download(uri: string): Promise<unknown> {
+    const { status, body } = await outbound.fetch(uri, {
+      headers: { accept: 'application/jwk-set+json, application/json' },
+      httpsOnly: !(loopback && isLoopback(uri)),
+      ...LIMITS,
+    });
+    if (status !== 200) throw new Error(`${uri} answered ${status}`);
+    return read(body.toString());
+  }
+
+  function fetched(uri: string, onDoubt = false): Promise<unknown> {
+    makeRoom(entries, MOST);
+    const before = keepOld ? entries.get(uri)?.keys : undefined;
+    const fresh = download(uri);
+    const keys = before ? fresh.catch((error: unknown) => before.catch(() => Promise.reject(error))) : fresh;
+    const entry = { fetchedAt: now().getTime(), onDoubt, keys };
+    entries.set(uri, entry);
+    // A failure stays as long as the cool-down, so that a client can't make us hammer a host.
+    entry.keys.catch(() => {});
+    return entry.keys;
+  }
+
+  const age = (entry: Entry) => now().getTime() - entry.fetchedAt;
+
+  return {
+    async get(uri: string): Promise<unknown> {
+      const entry = entries.get(uri);
+      if (!entry || age(entry) > KEPT_MS) return fetched(uri);
+      return entry.keys.catch((error: unknown) => {
+        if (age(entry) > COOL_DOWN_MS) return fetched(uri);
+        throw error;
+      });
+    },
+    /** Fetched anew: at once for the first key that isn't known, for others when the last time is long enough ago. */
+    async renewed(uri: string): Promise<unknown> {
+      const entry = entries.get(uri);
+      return entry && (!entry.onDoubt || age(entry) > COOL_DOWN_MS) ? fetched(uri, true) : undefined;
+    },
+  };
+}
+export type RemoteKeys = ReturnType<typeof createRemoteKeys>;

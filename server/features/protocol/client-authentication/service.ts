@@ -1,0 +1,134 @@
+// Owns: who the client of an OAuth request is: client_secret_basic, client_secret_post, private_key_jwt, none.
+// Does not own: what it may then do (features/protocol/token), the client's row (features/configuration/clients).
+// Implements: RFC 6749 §2.3, RFC 7523 §3; specification 5; every refusal is the same invalid_client.
+import { timingSafeEqual } from 'node:crypto';
+import type { Passwords } from '../../../crypto/passwords.ts';
+import { sha256 } from '../../../crypto/tokens.ts';
+import type { Form } from '../../../http/form.ts';
+import { oauthErrorOf } from '../../../http/oauth.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { ClientSecret, ClientView, Overview } from '../../configuration/clients/view.ts';
+import type { Assertions } from './assertion.ts';
+import { nameIn, type Presented, presentedBy } from './presented.ts';
+import { createSlowSecrets } from './slow-secrets.ts';
+import { createWrongSecrets } from './wrong-secrets.ts';
+
+/** Compared with where a client has no secret, so that every comparison takes place. */
+const NO_SECRET = Buffer.alloc(32);
+/** The one of now, and for a while the one before. */
+const MOST_SECRETS = 2;
+
+export interface ClientRequest {
+  realm: string;
+  authorization: string | undefined;
+  form: Form;
+  /** Where the request came from. */
+  address: string;
+}
+export interface Authenticated {
+  client: ClientView;
+  /** It proved who it is; a public client only names itself. */
+  confidential: boolean;
+}
+
+function strongHolds(mine: readonly ClientSecret[], secrets: readonly string[]): boolean {
+  // Always as many comparisons as a client can have secrets, so that time doesn't tell how many it has.
+  const stored = Array.from({ length: MOST_SECRETS }, (_, i) => mine[i]?.hash ?? null);
+  const compared = secrets.flatMap((secret) => {
+    const digest = sha256(secret);
+    return stored.map((hash) => timingSafeEqual(digest, hash ?? NO_SECRET) && hash !== null);
+  });
+  return compared.includes(true);
+}
+
+export function createClientAuthentication({
+  clients,
+  assertions,
+  passwords,
+  now,
+}: {
+  clients: {
+    view(realm: string, clientId: string): Promise<ClientView | undefined>;
+    overview(realm: string): Promise<Overview>;
+  };
+  assertions: Assertions;
+  passwords: Pick<Passwords, 'verify' | 'phcForNobody'>;
+  now: () => Date;
+}) {
+  const wrongSecrets = createWrongSecrets({ now });
+  const slowSecrets = createSlowSecrets({ passwords });
+
+  const secretsNow = (client: ClientView | undefined): ClientSecret[] => {
+    const at = now().getTime();
+    return (client?.secrets ?? []).filter(({ until }) => until === null || until > at);
+  };
+
+  /** A refusal takes as long with and without such a client: where any secret is slow, each refusal is. */
+  async function weakHolds(realm: string, mine: readonly ClientSecret[], secret: string): Promise<boolean> {
+    // A secret that is made anew is strong, so at most one is checked slowly.
+    const slow = mine.find((one) => one.slow !== null)?.slow;
+    if (slow) return slowSecrets.holds(slow, secret);
+    if ((await clients.overview(realm)).slowSecrets) await slowSecrets.pretend(secret);
+    return false;
+  }
+
+  /** Guessing is limited; but for a strong secret, which nobody guesses: whoever has it is let in at any time. */
+  async function secretProves(
+    { realm, address }: ClientRequest,
+    client: ClientView | undefined,
+    { clientId, secrets }: { clientId: string; secrets: string[] },
+  ): Promise<boolean> {
+    const takesSecrets = client?.authMethod === 'client_secret_basic' || client?.authMethod === 'client_secret_post';
+    const mine = secretsNow(client);
+    if (strongHolds(mine, secrets)) return takesSecrets;
+    const [secret = ''] = secrets;
+    const attempt = wrongSecrets.take(realm, clientId, address, sha256(secret));
+    if ('wait' in attempt)
+      throw new OAuthError('slow_down', 'Too many wrong secrets were sent for this client from this address', {
+        retryAfterSeconds: attempt.wait,
+      });
+    const holds = await weakHolds(realm, mine, secret);
+    if (holds) attempt.hold();
+    return holds && takesSecrets;
+  }
+
+  async function proves(asked: ClientRequest, client: ClientView | undefined, presented: Presented): Promise<boolean> {
+    if (presented.method === 'secret') return secretProves(asked, client, presented);
+    if (client === undefined) return false;
+    if (presented.method === 'none') return client.authMethod === 'none';
+    return (
+      client.authMethod === 'private_key_jwt' && (await assertions.holds(asked.realm, client, presented.assertion))
+    );
+  }
+
+  async function proven(asked: ClientRequest): Promise<Authenticated> {
+    const presented = presentedBy(asked.authorization, asked.form);
+    const client = await clients.view(asked.realm, presented.clientId);
+    const holds = await proves(asked, client, presented);
+    if (!holds || !client?.enabled) {
+      throw new OAuthError('invalid_client', 'The client could not be authenticated', {
+        reason: client ? (client.enabled ? 'the proof did not hold' : 'the client is disabled') : 'no such client',
+      });
+    }
+    return { client, confidential: presented.method !== 'none' };
+  }
+
+  return {
+    /**
+     * The client of a request to the token, revocation or introspection endpoint. A client with a secret may send it
+     * either way, whichever of client_secret_basic and client_secret_post it is registered with.
+     * @throws OAuthError, which says the name that the client gave: `invalid_client`, whatever is wrong; `invalid_request`
+     *   where two methods are used at once; `slow_down` where too much was wrong already
+     */
+    async authenticate(asked: ClientRequest): Promise<Authenticated> {
+      try {
+        return await proven(asked);
+      } catch (thrown) {
+        const error = oauthErrorOf(thrown);
+        error.clientId = nameIn(asked.authorization, asked.form);
+        throw error;
+      }
+    },
+  };
+}
+export type ClientAuthentication = ReturnType<typeof createClientAuthentication>;

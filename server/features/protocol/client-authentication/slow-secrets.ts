@@ -1,0 +1,78 @@
+// Checks weak client secrets, which are hashed slowly: a few at once, so that a flood of wrong ones leaves the threads to the
+// people who sign in, and of each client one after another, so that a flood for one leaves room for the others.
+import { timingSafeEqual } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Passwords } from '../../../crypto/passwords.ts';
+import { sha256 } from '../../../crypto/tokens.ts';
+import { makeRoom } from '../../../db/cache.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import { createSemaphore } from '../../../schedule/semaphore.ts';
+
+/** Digests of secrets that held; bounded. */
+const REMEMBERED = 1_000;
+/** Checks under way, of all clients. */
+const AT_ONCE = 4;
+/** Different values that wait for one client's turn. */
+const MOST_WAITING = 32;
+/** Checks under way for names that have no such secret. */
+const NOBODYS_AT_ONCE = 2;
+
+export function createSlowSecrets({ passwords }: { passwords: Pick<Passwords, 'verify' | 'phcForNobody'> }) {
+  /** PHC → digest of the secret that it took; the slow check is done once. */
+  const remembered = new Map<string, Buffer>();
+  /** By PHC and digest, so that a client's own first burst is one check. */
+  const inProgress = new Map<string, Map<string, Promise<boolean>>>();
+  const semaphore = createSemaphore({ perKey: 1, inAll: AT_ONCE });
+  let nobodys = 0;
+  let lastMs = 0;
+
+  async function verify(phc: string, secret: string): Promise<boolean> {
+    const from = performance.now();
+    const { ok } = await passwords.verify(phc, secret);
+    lastMs = performance.now() - from;
+    return ok;
+  }
+
+  function check(phc: string, secret: string, digest: string): Promise<boolean> {
+    const ofClient = inProgress.get(phc) ?? new Map<string, Promise<boolean>>();
+    const same = ofClient.get(digest);
+    if (same) return same;
+    if (ofClient.size >= MOST_WAITING)
+      throw new OAuthError('slow_down', 'This client is being checked too often at this moment', {
+        retryAfterSeconds: 2,
+      });
+    inProgress.set(phc, ofClient);
+    const checking = semaphore(phc, () => verify(phc, secret)).finally(() => {
+      ofClient.delete(digest);
+      if (ofClient.size === 0) inProgress.delete(phc);
+    });
+    ofClient.set(digest, checking);
+    return checking;
+  }
+
+  return {
+    async holds(phc: string, secret: string): Promise<boolean> {
+      const digest = sha256(secret);
+      const known = remembered.get(phc);
+      if (known && timingSafeEqual(known, digest)) return true;
+      if (!(await check(phc, secret, digest.toString('base64url')))) return false;
+      makeRoom(remembered, REMEMBERED);
+      remembered.set(phc, digest);
+      return true;
+    },
+    /**
+     * Takes as long as a check where there is none to be made. Of many names at once most only wait: made-up names take no
+     * turn from a client that exists.
+     */
+    async pretend(secret: string): Promise<void> {
+      if (nobodys >= NOBODYS_AT_ONCE) return sleep(lastMs);
+      nobodys += 1;
+      try {
+        await verify(passwords.phcForNobody, secret);
+      } finally {
+        nobodys -= 1;
+      }
+    },
+  };
+}
+export type SlowSecrets = ReturnType<typeof createSlowSecrets>;

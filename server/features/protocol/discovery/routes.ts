@@ -1,0 +1,63 @@
+// GET below /.well-known (discovery in both forms, protected resources, UMA) and /oauth2/jwks. Public, so readable from any origin (no
+// cookie, nothing of anybody's).
+// What has passed here once is ready: http/ready.ts answers it from then on, until it changes. Specification 4.11.
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import { discoveryRoute, jwksRoute, serverMetadataRoute } from '../../../contract/oauth.ts';
+import {
+  adminProtectedResourceRoute,
+  insertedProtectedResourceRoute,
+  protectedResourceRoute,
+} from '../../../contract/protected-resources.ts';
+import { umaConfigurationRoute } from '../../../contract/uma.ts';
+import { parseForm, queryOf } from '../../../http/form.ts';
+import { realmOf } from '../../../http/oauth.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { ReadyAnswer, ReadyDocument } from '../../../http/ready.ts';
+import type { Discovery } from './service.ts';
+
+interface Served extends Pick<ReadyDocument, 'ready'> {
+  route: { method: 'GET'; url: string; schema: FastifySchema };
+  read(realm: string): Promise<ReadyAnswer>;
+  /** What the address has beside, by a parameter. */
+  of?(realm: string, resource: string): Promise<ReadyAnswer | undefined>;
+}
+
+const routesOf = ({ document, resource, declared, uma, jwks }: Discovery): Served[] => [
+  { route: discoveryRoute, ...document },
+  { route: serverMetadataRoute, ...document },
+  { route: protectedResourceRoute, ...resource, of: declared },
+  { route: insertedProtectedResourceRoute, ...resource, of: declared },
+  { route: umaConfigurationRoute, ...uma },
+  { route: jwksRoute, ...jwks },
+];
+
+/** Only a realm that passed the checks of the routes below has anything ready. */
+export const readyDocuments = (discovery: Discovery): ReadyDocument[] =>
+  routesOf(discovery).map(({ route: { url }, ready }) => ({ url, ready }));
+
+/** On the surface of the protocol endpoints, which checks the realm. */
+export function discoveryRoutes(app: FastifyInstance, discovery: Discovery): void {
+  for (const { route, read, of } of routesOf(discovery))
+    app.route({
+      ...route,
+      handler: async (request, reply) => {
+        const realm = realmOf(request);
+        const resource = of && parseForm(queryOf(request.url)).get('resource');
+        const answer = await (of && resource !== undefined ? of(realm, resource) : read(realm));
+        if (!answer) throw new OAuthError('not_found', 'The realm has no such resource');
+        // of an answer, not of a failure
+        return reply.headers(answer.headers).send(answer.body);
+      },
+    });
+}
+
+/** Of no realm, and so on no surface of one. */
+export function adminResourceRoute(app: FastifyInstance, discovery: Discovery): void {
+  app.route({
+    ...adminProtectedResourceRoute,
+    handler: async (_, reply) => {
+      const { headers, body } = await discovery.admin();
+      return reply.headers(headers).send(body);
+    },
+  });
+}

@@ -1,0 +1,263 @@
+// Owns: the discovery document, the metadata of the realm's own APIs and the JWKS, as answers made once for each realm and dropped when it changes.
+// Does not own: the keys (features/configuration/keys), the endpoints named here.
+// Implements: specification 4.11, 5 rule 4; OIDC Discovery §3, RFC 8414, RFC 9207, RFC 9728. It names only what really works.
+
+import { clientAlgorithms, SigningAlgorithm } from '../../../contract/algorithms.ts';
+import type { ProtectedResource } from '../../../contract/protected-resources.ts';
+import { MASTER } from '../../../contract/realms.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { createRealmCache } from '../../../db/cache.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { ACCOUNT_SCOPE, OPENID } from '../../../domain/scopes.ts';
+import { type SubjectSettings, subjectTypes } from '../../../domain/subjects.ts';
+import { adminAudience } from '../../../http/own-addresses.ts';
+import { type ReadyAnswer, readyAnswer } from '../../../http/ready.ts';
+import { endpointsOf } from '../../../http/realm-endpoints.ts';
+import { offeredBy } from '../../../http/spoken.ts';
+
+/** Verifiers must read live keys (specification 5, rule 4). */
+const HEADERS = {
+  'cache-control': 'no-cache',
+  'content-type': 'application/json; charset=utf-8',
+  'access-control-allow-origin': '*',
+};
+const answerOf = (document: object): ReadyAnswer => readyAnswer(JSON.stringify(document), HEADERS);
+
+const CLAIMS = ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'acr', 'amr', 'sid', 'at_hash'];
+const SECRET_METHODS = ['client_secret_basic', 'client_secret_post'];
+
+function discoveryDocument({
+  baseUrl,
+  realm,
+  issuer,
+  scopes,
+  claims,
+  grantTypes,
+  locales,
+  registers,
+  documents,
+  mustPush,
+  levels,
+  subjects,
+  resources,
+}: {
+  baseUrl: string;
+  realm: string;
+  issuer: string;
+  scopes: readonly string[];
+  claims: readonly string[];
+  grantTypes: readonly string[];
+  locales: readonly string[];
+  registers: boolean;
+  /** The address of its metadata is a client's id. */
+  documents: boolean;
+  /** The realm takes no requests that aren't pushed. */
+  mustPush: boolean;
+  levels: readonly number[];
+  subjects: readonly string[];
+  /** That the realm declares. */
+  resources: readonly string[];
+}) {
+  const at = endpointsOf(baseUrl, realm);
+  const confidential = [...SECRET_METHODS, 'private_key_jwt'];
+  return {
+    issuer,
+    authorization_endpoint: at.authorization,
+    pushed_authorization_request_endpoint: at.pushedAuthorizationRequest,
+    require_pushed_authorization_requests: mustPush,
+    device_authorization_endpoint: at.deviceAuthorization,
+    token_endpoint: at.token,
+    userinfo_endpoint: at.userinfo,
+    jwks_uri: at.jwks,
+    revocation_endpoint: at.revocation,
+    introspection_endpoint: at.introspection,
+    end_session_endpoint: at.endSession,
+    ...(registers && { registration_endpoint: at.registration }),
+    ...(documents && { client_id_metadata_document_supported: true }),
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
+    frontchannel_logout_supported: true,
+    frontchannel_logout_session_supported: true,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query', 'form_post'],
+    grant_types_supported: grantTypes,
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: [...confidential, 'none'],
+    token_endpoint_auth_signing_alg_values_supported: clientAlgorithms,
+    revocation_endpoint_auth_methods_supported: [...confidential, 'none'],
+    revocation_endpoint_auth_signing_alg_values_supported: clientAlgorithms,
+    introspection_endpoint_auth_methods_supported: confidential,
+    introspection_endpoint_auth_signing_alg_values_supported: clientAlgorithms,
+    dpop_signing_alg_values_supported: clientAlgorithms,
+    id_token_signing_alg_values_supported: SigningAlgorithm.options,
+    userinfo_signing_alg_values_supported: SigningAlgorithm.options,
+    subject_types_supported: subjects,
+    scopes_supported: scopes,
+    claims_supported: [...new Set([...CLAIMS, ...claims])],
+    claim_types_supported: ['normal'],
+    acr_values_supported: levels.map(String),
+    prompt_values_supported: ['none', 'login', 'consent', 'select_account', 'create'],
+    ui_locales_supported: locales,
+    authorization_response_iss_parameter_supported: true,
+    claims_parameter_supported: true,
+    request_parameter_supported: true,
+    request_object_signing_alg_values_supported: clientAlgorithms,
+    request_uri_parameter_supported: true,
+    require_request_uri_registration: true,
+    // RFC 9728 §4
+    ...(resources.length > 0 && { protected_resources: resources }),
+  };
+}
+
+export function createDiscovery({
+  sql,
+  keys,
+  settings,
+  grantTypes,
+  levels,
+  baseUrl,
+  now,
+}: {
+  sql: Sql;
+  keys: {
+    published(realm: string): Promise<readonly { jwk: object }[]>;
+    publishedReady(realm: string): readonly { jwk: object }[] | undefined;
+  };
+  settings: {
+    issuer(realm: string): Promise<string>;
+    of(
+      realm: string,
+    ): Promise<
+      | (SubjectSettings &
+          Pick<
+            RealmSettingsDto,
+            | 'supportedLocales'
+            | 'displayName'
+            | 'clientRegistration'
+            | 'clientIdMetadataDocuments'
+            | 'requirePushedAuthorizationRequests'
+            | 'resourceIndicators'
+          >)
+      | undefined
+    >;
+  };
+  grantTypes: readonly string[];
+  /** What sign-ins can reach with the authenticators that there are. */
+  levels: readonly number[];
+  baseUrl: string;
+  now: () => Date;
+}) {
+  const documents = createRealmCache<ReadyAnswer>({
+    now,
+    async load(realm) {
+      const known = await sql<{ name: string; claims: string[] }>`
+        select s.name, array(
+          select coalesce(k.claim, k.name) from client_scope_claim l
+          join claim k on k.realm_id = l.realm_id and k.id = l.claim_id
+          where l.realm_id = s.realm_id and l.scope_id = s.id and k.source <> 'audience' order by 1) as claims
+        from client_scope s where s.realm_id = ${realm} order by s.name`;
+      const ofRealm = await settings.of(realm);
+      return answerOf(
+        discoveryDocument({
+          baseUrl,
+          realm,
+          issuer: await settings.issuer(realm),
+          scopes: [...new Set(['openid', ...known.map((s) => s.name)])],
+          claims: known.flatMap((s) => s.claims.map((name) => name.replace(/^([\w-]+)\.[\w-]+$/, '$1'))),
+          grantTypes,
+          levels,
+          locales: ofRealm ? offeredBy(ofRealm) : [],
+          documents: ofRealm?.clientIdMetadataDocuments ?? false,
+          registers: ofRealm?.clientRegistration !== 'closed',
+          mustPush: ofRealm?.requirePushedAuthorizationRequests ?? false,
+          subjects: ofRealm ? subjectTypes(ofRealm) : [],
+          resources: ofRealm?.resourceIndicators ?? [],
+        }),
+      );
+    },
+  });
+  /** The realm's own APIs as a protected resource (RFC 9728 §2): userinfo, the account API. */
+  const resources = createRealmCache<ReadyAnswer>({
+    now,
+    async load(realm) {
+      const issuer = await settings.issuer(realm);
+      return answerOf({
+        resource: issuer,
+        authorization_servers: [issuer],
+        jwks_uri: endpointsOf(baseUrl, realm).jwks,
+        scopes_supported: [OPENID, ACCOUNT_SCOPE],
+        bearer_methods_supported: ['header'],
+        dpop_signing_alg_values_supported: clientAlgorithms,
+        resource_name: (await settings.of(realm))?.displayName ?? realm,
+      } satisfies ProtectedResource);
+    },
+  });
+  /** UMA 2.0 Grant §2, Federated Authorization for UMA 2.0 §2: what discovery says, and the protection API. */
+  const uma = createRealmCache<ReadyAnswer>({
+    now,
+    async load(realm) {
+      const at = endpointsOf(baseUrl, realm);
+      const { body } = await documents.get(realm, '');
+      return answerOf({
+        ...JSON.parse(body),
+        permission_endpoint: at.permission,
+        resource_registration_endpoint: at.resourceRegistration,
+      });
+    },
+  });
+  /** By the very list that `keys` gives, which lives until the keys change. */
+  const jwks = new WeakMap<object, ReadyAnswer>();
+
+  return {
+    document: {
+      read: (realm: string): Promise<ReadyAnswer> => documents.get(realm, ''),
+      ready: (realm: string): ReadyAnswer | undefined => documents.ready(realm, ''),
+    },
+    resource: {
+      read: (realm: string): Promise<ReadyAnswer> => resources.get(realm, ''),
+      ready: (realm: string): ReadyAnswer | undefined => resources.ready(realm, ''),
+    },
+    /** One that the realm declares; undefined: it does not. What it takes beside tokens of the realm, it alone knows. */
+    async declared(realm: string, resource: string): Promise<ReadyAnswer | undefined> {
+      const listed = (await settings.of(realm))?.resourceIndicators.includes(resource);
+      if (!listed) return undefined;
+      const authorization_servers = [await settings.issuer(realm)];
+      return answerOf({
+        resource,
+        authorization_servers,
+        bearer_methods_supported: ['header'],
+      } satisfies ProtectedResource);
+    },
+    async admin(): Promise<ReadyAnswer> {
+      return answerOf({
+        resource: adminAudience(baseUrl),
+        authorization_servers: [await settings.issuer(MASTER)],
+        bearer_methods_supported: ['header'],
+        dpop_signing_alg_values_supported: clientAlgorithms,
+        resource_name: 'The admin API',
+      } satisfies ProtectedResource);
+    },
+    uma: {
+      read: (realm: string): Promise<ReadyAnswer> => uma.get(realm, ''),
+      ready: (realm: string): ReadyAnswer | undefined => uma.ready(realm, ''),
+    },
+    jwks: {
+      async read(realm: string): Promise<ReadyAnswer> {
+        const published = await keys.published(realm);
+        const answer = jwks.get(published) ?? answerOf({ keys: published.map(({ jwk }) => jwk) });
+        jwks.set(published, answer);
+        return answer;
+      },
+      ready(realm: string): ReadyAnswer | undefined {
+        const published = keys.publishedReady(realm);
+        return published && jwks.get(published);
+      },
+    },
+    drop(realm: string | undefined): void {
+      documents.drop(realm);
+      resources.drop(realm);
+      uma.drop(realm);
+    },
+  };
+}
+export type Discovery = ReturnType<typeof createDiscovery>;

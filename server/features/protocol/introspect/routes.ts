@@ -1,0 +1,45 @@
+// POST /realms/{realm}/oauth2/introspect: for confidential clients.
+import type { FastifyInstance } from 'fastify';
+import { introspectRoute } from '../../../contract/oauth.ts';
+import { formOf, realmOf, sendJson } from '../../../http/oauth.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import { type PresentedToken, presentedBy } from '../../../http/presented-token.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import type { ClientAuthentication } from '../client-authentication/service.ts';
+import type { Introspection } from './service.ts';
+
+export function introspectRoutes(
+  app: FastifyInstance,
+  {
+    authentication,
+    introspection,
+    byToken,
+  }: {
+    authentication: Pick<ClientAuthentication, 'authenticate'>;
+    introspection: Introspection;
+    /** A resource server may show a token for the protection API in place of its secret (Federated Authorization for UMA §5). */
+    byToken(realm: string, presented: PresentedToken): Promise<{ client: ClientView }>;
+  },
+): void {
+  app.route({
+    ...introspectRoute,
+    handler: async (request, reply) => {
+      const realm = realmOf(request);
+      const form = formOf(request);
+      const presented = presentedBy(request);
+      const { client, confidential } = presented
+        ? { ...(await byToken(realm, presented)), confidential: true }
+        : await authentication.authenticate({
+            realm,
+            authorization: request.headers.authorization,
+            form,
+            address: request.ip,
+          });
+      // Whoever could ask without proof could try tokens out (RFC 7662 §2.1).
+      if (!confidential) throw new OAuthError('invalid_client', 'The client could not be authenticated');
+      const token = form.get('token');
+      if (token === undefined) throw new OAuthError('invalid_request', 'token is missing');
+      return sendJson(reply, JSON.stringify(await introspection.of(realm, client, token)));
+    },
+  });
+}

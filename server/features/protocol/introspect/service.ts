@@ -1,0 +1,116 @@
+// Owns: introspection: whether a token holds right now, and what it says.
+// Does not own: verification (features/configuration/issued-tokens), refresh families (features/protocol/token).
+// Implements: RFC 7662. Whatever is not active, or not the asking client's business, is the same `{"active":false}`.
+import { PERSON_CLAIM, USERINFO_CLAIM } from '../../../contract/claims.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { parseRefreshToken } from '../../../crypto/refresh-token.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { claimsOf, saidFor, sessionOf, speaksIn } from '../../../domain/claims.ts';
+import { presentScopes } from '../../../domain/scopes.ts';
+import { cutoffsOf } from '../../../domain/session.ts';
+import { isPersons, type Subjects } from '../../../domain/subjects.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import type { Claims, Tokens } from '../../configuration/issued-tokens/service.ts';
+import { liveFamily, liveUser, readPerson } from './store.ts';
+
+const INACTIVE = { active: false };
+
+/**
+ * Whether a token is this client's business (RFC 7662 §2.2): it was issued to it, or it is for it: its name, or a resource
+ * that its own list names, is an audience. Tokens for no resource in particular are for the realm's issuer.
+ */
+const concerns = ({ clientId, allowedResources }: ClientView, token: Claims): boolean =>
+  token.client_id === clientId || [token.aud].flat().some((aud) => aud === clientId || allowedResources.has(aud));
+
+export function createIntrospection({
+  sql,
+  tokens,
+  subjects,
+  settings,
+  clients,
+  permissions,
+  now,
+}: {
+  sql: Sql;
+  tokens: Pick<Tokens, 'verify'>;
+  subjects: Pick<Subjects, 'of' | 'find'>;
+  settings: {
+    issuer(realm: string): Promise<string>;
+    of(realm: string): Promise<RealmSettingsDto | undefined>;
+  };
+  clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
+  /** Of a token of the UMA grant. */
+  permissions(realm: string, claims: Claims): Promise<readonly object[] | undefined>;
+  now: () => Date;
+}) {
+  async function accessToken(realm: string, asking: ClientView, token: string): Promise<object> {
+    const claims = await tokens.verify(realm, token, { typ: 'at+jwt' });
+    if (!claims || !concerns(asking, claims)) return INACTIVE;
+    const client = await clients.view(realm, claims.client_id ?? '');
+    if (!client) return INACTIVE;
+    const persons = isPersons(claims);
+    const userId = persons ? subjects.find(realm, claims) : undefined;
+    const person = userId === undefined ? undefined : await liveUser(sql, realm, userId);
+    if (persons && !person) return INACTIVE;
+    const permitted = await permissions(realm, claims);
+    if (permitted?.length === 0) return INACTIVE;
+    const { gid: _, [PERSON_CLAIM]: __, [USERINFO_CLAIM]: ___, ...shown } = claims;
+    const more = await shownHere(realm, client, claims, userId);
+    const tokenType = claims.cnf === undefined ? 'Bearer' : 'DPoP';
+    return {
+      ...more,
+      active: true,
+      token_type: tokenType,
+      ...shown,
+      ...(person && { username: person.username }),
+      ...(permitted && { authorization: undefined, permissions: permitted }),
+    };
+  }
+
+  /** What the client's scopes say here beside what the token itself says. */
+  async function shownHere(
+    realm: string,
+    client: ClientView,
+    token: Claims,
+    userId: string | undefined,
+  ): Promise<object> {
+    const hidden = client.defaultScopes.filter((s) => !s.inTokenScope).map((s) => s.name);
+    const scopes = saidFor(client, presentScopes(client, [...(token.scope ?? '').split(' '), ...hidden]));
+    if (!speaksIn(scopes, 'introspection')) return {};
+    const subject = userId === undefined ? { roles: client.roles } : await readPerson(sql, realm, userId);
+    return subject ? claimsOf(scopes, subject, 'introspection', sessionOf(token)) : {};
+  }
+
+  /** Only its own client may ask about a refresh token. */
+  async function refreshToken(realm: string, client: ClientView, token: string): Promise<object> {
+    const presented = parseRefreshToken(token);
+    const ofRealm = await settings.of(realm);
+    if (!presented || !ofRealm) return INACTIVE;
+    const family = await liveFamily(sql, realm, {
+      ...presented,
+      client: client.id,
+      cutoffs: cutoffsOf(ofRealm, now()),
+    });
+    const about = family && (await subjects.of(realm, client, { id: family.user_id, subject: family.subject }));
+    if (!family || !about) return INACTIVE;
+    const { scopes, openid, jkt } = family.grant_data;
+    return {
+      active: true,
+      token_type: 'refresh_token',
+      iss: await settings.issuer(realm),
+      sub: about.sub,
+      username: family.username,
+      client_id: client.clientId,
+      ...(jkt !== undefined && { cnf: { jkt } }),
+      scope: (openid ? ['openid', ...scopes] : scopes).join(' ') || undefined,
+      exp: Math.floor(family.expires_at.getTime() / 1000),
+      iat: Math.floor(family.created_at.getTime() / 1000),
+    };
+  }
+
+  return {
+    of: (realm: string, client: ClientView, token: string): Promise<object> =>
+      token.startsWith('svc_rt_') ? refreshToken(realm, client, token) : accessToken(realm, client, token),
+  };
+}
+export type Introspection = ReturnType<typeof createIntrospection>;

@@ -1,0 +1,141 @@
+// Tells applications that somebody's session has ended, from server to server: OpenID Connect Back-Channel Logout 1.0. Whom to tell is
+// taken from the event in its transaction; telling them is durable, and tried again for some hours.
+import { z } from 'zod';
+import { bySystem } from '../../../contract/events.ts';
+import { fragment, type Sql } from '../../../db/sql.ts';
+import type { Transact } from '../../../db/transact.ts';
+import type { Subjects } from '../../../domain/subjects.ts';
+import type { EventConsumer } from '../../../events/consumer.ts';
+import type { Outbound } from '../../../http/outbound.ts';
+import { OutboundError } from '../../../http/outbound-connection.ts';
+import { type Job, job } from '../../../jobs/job.ts';
+import type { EnqueueOptions } from '../../../jobs/queue.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import type { Tokens } from '../../configuration/issued-tokens/service.ts';
+
+const LOGOUT_JOB = 'backchannel-logout';
+
+const EndedSession = z.object({
+  realm: z.string(),
+  clientId: z.string(),
+  /** Whose it was stands in the event alone, where an erasure finds it. */
+  eventId: z.string().optional(),
+  /** In jobs of versions before. */
+  userId: z.string().optional(),
+  sessionId: z.string(),
+  attempt: z.int().default(1),
+});
+
+/** Of each session that ends before its time, a job for each of its clients that wants to know. */
+export const backChannelConsumer: EventConsumer = {
+  job: LOGOUT_JOB,
+  wanted: (realm) =>
+    fragment`exists (select from client where realm_id = ${realm} and backchannel_logout_uri is not null)`,
+  take: () => fragment`
+    select jsonb_build_object('realm', h.realm_id, 'clientId', c.client_id, 'eventId', h.id,
+      'sessionId', h.data ->> 'sessionId') as payload
+    from happened h join client c on c.realm_id = h.realm_id and c.backchannel_logout_uri is not null and c.enabled
+      and h.data -> 'clients' @> to_jsonb(c.client_id)
+    where h.type = 'SESSION_ENDED'`,
+};
+
+/** 5 s, 30 s, 2 min, 10 min, 30 min, 2 h. */
+const RETRY_DELAYS: readonly number[] = [5, 30, 120, 600, 1_800, 7_200];
+const TOKEN_SECONDS = 120;
+const LIMITS = { timeoutMs: 10_000, maxBytes: 16 * 1024, excess: 'cut' } as const;
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+
+export interface BackChannelDeps {
+  sql: Sql;
+  transact: Transact;
+  clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
+  tokens: Pick<Tokens, 'sign'>;
+  subjects: Pick<Subjects, 'ofUser'>;
+  settings: { issuer(realm: string): Promise<string> };
+  outbound: Pick<Outbound, 'fetch'>;
+  enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
+  retryDelaysSeconds?: readonly number[];
+  now: () => Date;
+  newId: () => string;
+}
+
+export function backChannelJob(deps: BackChannelDeps): Job {
+  const { sql, transact, clients, tokens, subjects, settings, outbound, enqueue, now, newId } = deps;
+  const delays = deps.retryDelaysSeconds ?? RETRY_DELAYS;
+
+  /** §2.4: neither a nonce nor anything else of an ID token. */
+  async function logoutToken(realm: string, client: ClientView, userId: string | null, sid: string): Promise<string> {
+    const iat = Math.floor(now().getTime() / 1000);
+    const sub = userId === null ? undefined : (await subjects.ofUser(realm, client, userId))?.sub;
+    return tokens.sign(
+      realm,
+      { typ: 'logout+jwt', algorithm: client.idTokenSignedResponseAlg },
+      {
+        iss: await settings.issuer(realm),
+        sub,
+        aud: client.clientId,
+        iat,
+        exp: iat + TOKEN_SECONDS,
+        jti: newId(),
+        events: { [EVENT]: {} },
+        sid,
+      },
+    );
+  }
+
+  /** Whoever was deleted has no name any more; the session's is enough. */
+  async function personOf({ realm, eventId, userId }: z.infer<typeof EndedSession>): Promise<string | null> {
+    const [row] = await sql<{ id: string }>`
+      select u.id from realm_user u where u.realm_id = ${realm} and u.id = coalesce(${userId ?? null}::uuid, (
+        select (subject ->> 'id')::uuid from event where realm_id = ${realm} and id = ${eventId ?? null}::uuid))`;
+    return row?.id ?? null;
+  }
+
+  /** @returns what went wrong */
+  async function send(uri: string, token: string): Promise<string | undefined> {
+    try {
+      const { status } = await outbound.fetch(uri, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', 'cache-control': 'no-store' },
+        body: Buffer.from(new URLSearchParams({ logout_token: token }).toString()),
+        ...LIMITS,
+      });
+      return status >= 200 && status < 300 ? undefined : `answered ${status}`;
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      return error.message.slice(0, 500);
+    }
+  }
+
+  return job({
+    name: LOGOUT_JOB,
+    schema: EndedSession,
+    // What is thrown is ours: the database went away.
+    maxAttempts: 100,
+    expireSeconds: 30,
+    concurrency: 8,
+    group: { of: ({ realm, clientId }) => `${realm}/${clientId}`, concurrency: 2 },
+    async run(ended) {
+      const { realm, clientId, sessionId, attempt } = ended;
+      const client = await clients.view(realm, clientId);
+      if (!client?.enabled || client.backchannelLogoutUri === null) return;
+      const userId = await personOf(ended);
+      const fault = await send(client.backchannelLogoutUri, await logoutToken(realm, client, userId, sessionId));
+      if (fault === undefined) return;
+      const startAfterSeconds = delays[attempt - 1];
+      const again = { ...ended, attempt: attempt + 1 };
+      if (startAfterSeconds !== undefined) return enqueue(sql, LOGOUT_JOB, [again], { startAfterSeconds });
+      await transact(realm, async ({ record }) =>
+        record({
+          type: 'BACKCHANNEL_LOGOUT_FAILED',
+          realm,
+          by: bySystem,
+          clientId,
+          subject: userId === null ? null : { type: 'user', id: userId, name: null },
+          outcome: 'failure',
+          data: { sessionId, reason: fault },
+        }),
+      );
+    },
+  });
+}

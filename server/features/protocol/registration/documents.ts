@@ -1,0 +1,160 @@
+// Owns: clients whose id is the address of their metadata: fetched when somebody comes by them, kept as clients, renewed as HTTP says.
+// Does not own: what a document may say (document.ts, metadata.ts), whom a request may be made to (http/outbound.ts).
+// Implements: draft-ietf-oauth-client-id-metadata-document; decisions "Provisioning".
+import type { By } from '../../../contract/events.ts';
+import type { Provisioning } from '../../../contract/provisioning.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { subjectTypes } from '../../../domain/subjects.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { Outbound, OutboundAnswer } from '../../../http/outbound.ts';
+import { OutboundError } from '../../../http/outbound-connection.ts';
+import { namesServer } from '../../../http/own-addresses.ts';
+import type { ResourceApi } from '../../../resource/api.ts';
+import { callerOf } from '../../../resource/nobody.ts';
+import type { Resource } from '../../../resource/resource.ts';
+import { freshSeconds, isDocumentAddress, metadataIn } from './document.ts';
+import { inputOf, updateOf } from './metadata.ts';
+import { type PolicySource, policyOf } from './provisioning.ts';
+import * as store from './store.ts';
+
+/** The draft's own advice is 5 KB; keys take more. */
+const LIMITS = { timeoutMs: 5_000, maxBytes: 16 * 1024 };
+/** So long what was fetched serves where its host doesn't answer, or isn't asked. */
+const STALE_MS = 86_400_000;
+
+const unusable = (why: string, cause?: unknown) =>
+  new OAuthError('invalid_request', `The client’s metadata document cannot be used: ${why}`, { cause });
+
+export interface DocumentDeps {
+  sql: Sql;
+  outbound: Pick<Outbound, 'fetch'>;
+  transact: Transact;
+  requestsIn(tx: Tx): ResourceApi;
+  clients: Resource;
+  baseUrl: string;
+  settings: PolicySource;
+  /** Of those who make this server fetch, and of the hosts that it fetches from. */
+  attempts: { address: Pick<Attempts, 'take'>; host: Pick<Attempts, 'take'> };
+  now: () => Date;
+}
+
+export function createClientDocuments(deps: DocumentDeps) {
+  const { sql, outbound, transact, requestsIn, clients, settings, baseUrl, attempts, now } = deps;
+
+  const serves = (known: store.Document | undefined): boolean =>
+    known?.freshUntil != null && known.freshUntil.getTime() + STALE_MS > now().getTime();
+
+  /** Which of many faults it was isn't told: nobody looks around by this server's requests. */
+  async function fetched(clientId: string, etag: string | null): Promise<OutboundAnswer | undefined> {
+    try {
+      const headers = { accept: 'application/json', ...(etag !== null && { 'if-none-match': etag }) };
+      const answer = await outbound.fetch(clientId, { headers, ...LIMITS });
+      return answer.status >= 500 ? undefined : answer;
+    } catch (error) {
+      if (error instanceof OutboundError) return undefined;
+      throw error;
+    }
+  }
+
+  async function inputFrom(tx: Tx, realm: string, policy: Provisioning, clientId: string, body: string) {
+    const metadata = metadataIn(body, clientId, policy);
+    if (typeof metadata === 'string') throw unusable(metadata);
+    const types = subjectTypes((await settings.of(realm)) ?? { subjectStrategy: 'public', subjectAttribute: null });
+    const input = inputOf(metadata, {
+      policy,
+      scopes: await store.scopesOf(tx.sql, realm),
+      subjectTypes: types,
+    });
+    // Nobody here has looked at the application: people do.
+    return { ...input, consentRequired: true };
+  }
+
+  async function makeRoom(tx: Tx, by: By, realm: string, { mostClients }: Provisioning): Promise<void> {
+    if ((await store.countRegistered(tx.sql, realm)) < mostClients) return;
+    const unused = await store.unusedDocument(tx.sql, realm);
+    if (unused === undefined)
+      throw new OAuthError('access_denied', 'This realm has as many registered clients as it takes');
+    await requestsIn(tx).remove(clients, callerOf({ ...by, actor: null }), realm, { id: unused });
+  }
+
+  async function keep(by: By, realm: string, policy: Provisioning, clientId: string, answer: OutboundAnswer) {
+    const freshUntil = new Date(now().getTime() + freshSeconds(answer.headers) * 1000);
+    const etag = answer.headers.get('etag')?.slice(0, 255) ?? null;
+    await transact(
+      realm,
+      async (tx) => {
+        const caller = callerOf({ ...by, actor: null });
+        const input = await inputFrom(tx, realm, policy, clientId, answer.body.toString());
+        let known = await store.readDocument(tx.sql, realm, clientId);
+        if (!known) {
+          await makeRoom(tx, by, realm, policy);
+          // Another replica may have been quicker, before it was this one's turn.
+          known = await store.readDocument(tx.sql, realm, clientId);
+        }
+        // An administrator has made one of that name meanwhile.
+        if (known && known.freshUntil === null) return;
+        const { allowedResources } = policy;
+        const stored = known && (await clients.table.find(tx.sql, realm, { id: known.client }));
+        const row = stored
+          ? await requestsIn(tx).replace(clients, caller, realm, { id: stored.id }, updateOf(input, stored.fields))
+          : await requestsIn(tx).create(clients, caller, realm, { ...input, allowedResources, clientId });
+        await store.keepDocument(tx.sql, realm, { client: row.id, freshUntil, etag });
+      },
+      { bookkeeping: true },
+    );
+  }
+
+  async function renew(by: By, realm: string, policy: Provisioning, clientId: string): Promise<void> {
+    const known = await store.readDocument(sql, realm, clientId);
+    const answer = await fetched(clientId, known?.etag ?? null);
+    if (!answer) {
+      if (serves(known)) return;
+      throw unusable('it cannot be fetched by https');
+    }
+    if (known?.freshUntil && answer.status === 304) {
+      const freshUntil = new Date(now().getTime() + freshSeconds(answer.headers) * 1000);
+      await transact(realm, (tx) => store.keepDocument(tx.sql, realm, { ...known, freshUntil }), { bookkeeping: true });
+      return;
+    }
+    if (answer.status !== 200) throw unusable('it cannot be fetched by https');
+    await keep(by, realm, policy, clientId, answer);
+  }
+
+  /** By realm and address, while they are fetched. */
+  const renewals = new Map<string, Promise<void>>();
+
+  return {
+    /**
+     * That there is a client of this id, as its document says by now; of whatever is no document's address nothing is done.
+     * @throws OAuthError for a page, or for the client
+     */
+    async ensure(realm: string, clientId: string, ipAddress: string): Promise<void> {
+      if (!isDocumentAddress(clientId)) return;
+      const known = await store.readDocument(sql, realm, clientId);
+      // An administrator's own, by that name.
+      if (known && known.freshUntil === null) return;
+      const policy = await policyOf(settings, realm);
+      const { hostname } = new URL(clientId);
+      if (namesServer(clientId, { baseUrl, issuer: (await settings.of(realm))?.issuer ?? null }))
+        throw unusable('its address is this server’s');
+      if (!policy.metadataDocuments || (policy.metadataHosts.length > 0 && !policy.metadataHosts.includes(hostname)))
+        throw new OAuthError('invalid_request', 'The application is not known here');
+      if (known?.freshUntil && known.freshUntil > now()) return;
+      const name = `${realm} ${clientId}`;
+      const under = renewals.get(name);
+      if (under) return under;
+      const retryAfterSeconds = attempts.address.take(inRealm(realm, ipAddress)) ?? attempts.host.take(hostname);
+      if (retryAfterSeconds !== undefined) {
+        // Who asks for many others by that host doesn't stop those who are known.
+        if (serves(known)) return;
+        throw new OAuthError('slow_down', 'Too many metadata documents were asked for', { retryAfterSeconds });
+      }
+      const renewal = renew({ actor: null, ipAddress }, realm, policy, clientId).finally(() => renewals.delete(name));
+      renewals.set(name, renewal);
+      return renewal;
+    },
+  };
+}
+export type ClientDocuments = ReturnType<typeof createClientDocuments>;

@@ -1,0 +1,215 @@
+// What a registering client asks for, as the realm lets it be; and a client as its metadata. Pure.
+// RFC 7591 §2; OpenID Connect Dynamic Client Registration §2; decisions "Provisioning".
+import type { z } from 'zod';
+import { ClientAlgorithm, DEFAULT_ALGORITHM, SigningAlgorithm } from '../../../contract/algorithms.ts';
+import { ClientInput, TokenEndpointAuthMethod } from '../../../contract/clients.ts';
+import { HttpUrl, loopbackHosts } from '../../../contract/names.ts';
+import { GrantType } from '../../../contract/oauth.ts';
+import type { Provisioning } from '../../../contract/provisioning.ts';
+import type { ClientMetadata } from '../../../contract/registration.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+
+/** What nobody has to allow: who somebody is, and that they are asked again later. */
+export const STANDARD_SCOPES = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'];
+
+/** A member that is null is one that is left out: RFC 7592 §2.2. */
+export const withoutNulls = (said: unknown): unknown =>
+  typeof said === 'object' && said !== null && !Array.isArray(said)
+    ? Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null))
+    : said;
+
+const invalid = (description: string) => new OAuthError('invalid_client_metadata', description);
+
+function oneOf<T extends string>(name: string, value: string | undefined, known: readonly T[], byDefault?: T): T {
+  const found = known.find((one) => one === (value ?? byDefault));
+  if (found === undefined) throw invalid(`${name} must be one of ${known.join(', ')}`);
+  return found;
+}
+
+const oneOrNone = <T extends string>(name: string, value: string | undefined, known: readonly T[]): T | null =>
+  value === undefined ? null : oneOf(name, value, known);
+
+const NOWHERE = { protocol: '', hostname: '' };
+
+function redirects(addresses: readonly string[], hosts: readonly string[]): string[] {
+  for (const address of addresses) {
+    const { protocol, hostname } = URL.canParse(address) ? new URL(address) : NOWHERE;
+    // RFC 7591 §5: with TLS, on the person's own machine, or a program's own scheme.
+    const open = protocol === 'http:' && !loopbackHosts.has(hostname);
+    if (protocol === '' || open || (hosts.length > 0 && !hosts.includes(hostname)))
+      throw new OAuthError(
+        'invalid_redirect_uri',
+        'A redirect URI is not an address that this realm lets clients register',
+      );
+  }
+  return [...addresses];
+}
+
+type SubjectType = 'public' | 'pairwise';
+const hostOf = (address: string): string => new URL(address).hostname;
+
+const Fields = ClientInput.omit({ clientId: true, secret: true });
+
+/** No reason to refuse a client, as programs name addresses of their own machine; but no page leads there. */
+const toShow = (address: string | undefined): string | null =>
+  address?.startsWith('https://') && HttpUrl.safeParse(address).success ? address : null;
+
+/** By the very schema of the admin API. */
+function asClient(input: z.input<typeof Fields>): z.output<typeof Fields> {
+  const parsed = Fields.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = String(issue?.path[0] ?? '');
+  const code = /redirectUris/i.test(field) ? 'invalid_redirect_uri' : 'invalid_client_metadata';
+  throw new OAuthError(code, `${field}: ${issue?.message ?? 'is invalid'}`);
+}
+
+/** @throws OAuthError `invalid_client_metadata`, `invalid_redirect_uri` */
+export function inputOf(
+  metadata: ClientMetadata,
+  {
+    policy,
+    scopes,
+    subjectTypes,
+  }: { policy: Provisioning; scopes: ReadonlySet<string>; subjectTypes: readonly SubjectType[] },
+): z.output<typeof Fields> {
+  const [byDefault = 'public'] = subjectTypes;
+  const subjectType = oneOf('subject_type', metadata.subject_type, subjectTypes, byDefault);
+  if (!(metadata.response_types ?? ['code']).every((type) => type === 'code'))
+    throw invalid('response_types must be code');
+  const method = oneOf(
+    'token_endpoint_auth_method',
+    metadata.token_endpoint_auth_method,
+    TokenEndpointAuthMethod.options,
+    'client_secret_basic',
+  );
+  const grantTypes = (metadata.grant_types ?? ['authorization_code']).map((grant) =>
+    oneOf(
+      'grant_types',
+      grant,
+      GrantType.options.filter((known) => policy.allowedGrantTypes.includes(known)),
+      'authorization_code',
+    ),
+  );
+  const allowed = policy.allowedScopes.length > 0 ? policy.allowedScopes : STANDARD_SCOPES;
+  const asked = metadata.scope === undefined ? allowed : metadata.scope.split(' ').filter(Boolean);
+  const refused = asked.filter((scope) => scope !== 'openid' && !allowed.includes(scope));
+  if (refused.length > 0) throw invalid(`scope: ${refused.join(' ')} cannot be registered in this realm`);
+  const redirectUris = redirects(metadata.redirect_uris ?? [], policy.allowedRedirectHosts);
+  if (grantTypes.includes('authorization_code') && redirectUris.length === 0)
+    throw new OAuthError('invalid_redirect_uri', 'redirect_uris is needed for the grant authorization_code');
+  const sector = metadata.sector_identifier_uri;
+  // OpenID Connect Core §8.1
+  if (subjectType === 'pairwise' && sector === undefined && new Set(redirectUris.map(hostOf)).size > 1)
+    throw invalid('sector_identifier_uri is needed where redirect_uris are on several hosts');
+  return asClient({
+    name: metadata.client_name ?? null,
+    logoUri: toShow(metadata.logo_uri),
+    clientUri: toShow(metadata.client_uri),
+    policyUri: toShow(metadata.policy_uri),
+    tosUri: toShow(metadata.tos_uri),
+    tokenEndpointAuthMethod: method,
+    redirectUris,
+    postLogoutRedirectUris: redirects(metadata.post_logout_redirect_uris ?? [], policy.allowedRedirectHosts),
+    grantTypes,
+    defaultClientScopes: [],
+    optionalClientScopes: [...new Set(asked)].filter((scope) => scope !== 'openid' && scopes.has(scope)),
+    consentRequired: policy.requireConsent,
+    requirePkce: method === 'none',
+    requirePushedAuthorizationRequests: metadata.require_pushed_authorization_requests ?? false,
+    requireSignedRequestObject: metadata.require_signed_request_object ?? false,
+    requestObjectSigningAlg: oneOrNone(
+      'request_object_signing_alg',
+      metadata.request_object_signing_alg,
+      ClientAlgorithm.options,
+    ),
+    requestUris: metadata.request_uris ?? [],
+    idTokenSignedResponseAlg: oneOrNone(
+      'id_token_signed_response_alg',
+      metadata.id_token_signed_response_alg,
+      SigningAlgorithm.options,
+    ),
+    userinfoSignedResponseAlg: oneOrNone(
+      'userinfo_signed_response_alg',
+      metadata.userinfo_signed_response_alg,
+      SigningAlgorithm.options,
+    ),
+    dpopBoundAccessTokens: metadata.dpop_bound_access_tokens ?? false,
+    backchannelLogoutUri: metadata.backchannel_logout_uri ?? null,
+    frontchannelLogoutUri: metadata.frontchannel_logout_uri ?? null,
+    jwks: metadata.jwks ?? null,
+    jwksUri: metadata.jwks_uri ?? null,
+    // What equals the realm's default is left unset, so that it follows the realm.
+    subjectType: subjectType === byDefault ? null : subjectType,
+    sectorIdentifierUri: sector ?? null,
+  });
+}
+
+/** What is demanded of a client, each a claim that only an administrator takes back. */
+const DEMANDS = [
+  'consentRequired',
+  'requirePkce',
+  'requirePushedAuthorizationRequests',
+  'requireSignedRequestObject',
+  'dpopBoundAccessTokens',
+] as const;
+
+/** Of a client that is there already: it can make itself stricter, not laxer, and its default scopes are an administrator's. */
+export function updateOf(input: ReturnType<typeof inputOf>, stored: Readonly<Record<string, unknown>>) {
+  const { defaultClientScopes: _, ...said } = input;
+  const demanded = DEMANDS.filter((field) => stored[field] === true);
+  return { ...said, ...Object.fromEntries(demanded.map((field) => [field, true])) };
+}
+
+interface Registered {
+  name: string | null;
+  logoUri: string | null;
+  clientUri: string | null;
+  policyUri: string | null;
+  tosUri: string | null;
+  tokenEndpointAuthMethod: string;
+  redirectUris: readonly string[];
+  postLogoutRedirectUris: readonly string[];
+  grantTypes: readonly string[];
+  optionalClientScopes: readonly string[];
+  jwks: Record<string, unknown> | null;
+  jwksUri: string | null;
+  subjectType: SubjectType | null;
+  sectorIdentifierUri: string | null;
+  requirePushedAuthorizationRequests: boolean;
+  requireSignedRequestObject: boolean;
+  requestObjectSigningAlg: string | null;
+  requestUris: readonly string[];
+  idTokenSignedResponseAlg: string | null;
+  userinfoSignedResponseAlg: string | null;
+  dpopBoundAccessTokens: boolean;
+  backchannelLogoutUri: string | null;
+  frontchannelLogoutUri: string | null;
+}
+
+export const metadataOf = (client: Registered, [byDefault = 'public']: readonly SubjectType[]): ClientMetadata => ({
+  redirect_uris: [...client.redirectUris],
+  post_logout_redirect_uris: [...client.postLogoutRedirectUris],
+  token_endpoint_auth_method: client.tokenEndpointAuthMethod,
+  grant_types: [...client.grantTypes],
+  response_types: client.grantTypes.includes('authorization_code') ? ['code'] : [],
+  ...(client.name !== null && { client_name: client.name }),
+  ...(client.logoUri !== null && { logo_uri: client.logoUri }),
+  ...(client.clientUri !== null && { client_uri: client.clientUri }),
+  ...(client.policyUri !== null && { policy_uri: client.policyUri }),
+  ...(client.tosUri !== null && { tos_uri: client.tosUri }),
+  scope: ['openid', ...client.optionalClientScopes].join(' '),
+  ...(client.jwks && { jwks: client.jwks }),
+  ...(client.jwksUri !== null && { jwks_uri: client.jwksUri }),
+  id_token_signed_response_alg: client.idTokenSignedResponseAlg ?? DEFAULT_ALGORITHM,
+  ...(client.userinfoSignedResponseAlg !== null && { userinfo_signed_response_alg: client.userinfoSignedResponseAlg }),
+  subject_type: client.subjectType ?? byDefault,
+  ...(client.requirePushedAuthorizationRequests && { require_pushed_authorization_requests: true }),
+  ...(client.requireSignedRequestObject && { require_signed_request_object: true }),
+  ...(client.requestObjectSigningAlg !== null && { request_object_signing_alg: client.requestObjectSigningAlg }),
+  ...(client.requestUris.length > 0 && { request_uris: [...client.requestUris] }),
+  ...(client.dpopBoundAccessTokens && { dpop_bound_access_tokens: true }),
+  ...(client.backchannelLogoutUri !== null && { backchannel_logout_uri: client.backchannelLogoutUri }),
+  ...(client.frontchannelLogoutUri !== null && { frontchannel_logout_uri: client.frontchannelLogoutUri }),
+  ...(client.sectorIdentifierUri !== null && { sector_identifier_uri: client.sectorIdentifierUri }),
+});

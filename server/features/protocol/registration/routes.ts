@@ -1,0 +1,106 @@
+// Mounts registration on a surface of its own (JSON in, OAuth's errors out), and provisioning on the admin API.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { By } from '../../../contract/events.ts';
+import * as admin from '../../../contract/provisioning.ts';
+import * as api from '../../../contract/registration.ts';
+import type { Attempts } from '../../../domain/attempts.ts';
+import { principalOf } from '../../../domain/principal.ts';
+import { bind } from '../../../http/bind.ts';
+import { acceptEmptyJson } from '../../../http/json-body.ts';
+import { network } from '../../../http/network.ts';
+import { bearerOf, realmOf, sendJson } from '../../../http/oauth.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import { cursorId, decodeCursor, page } from '../../../http/paging.ts';
+import { withoutNulls } from './metadata.ts';
+import type { ProvisioningService } from './provisioning.ts';
+import type { Registration } from './service.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** @throws OAuthError `invalid_client_metadata` naming the field */
+function bodyOf<S extends z.ZodType>(request: FastifyRequest, schema: S): z.output<S> {
+  const parsed = schema.safeParse(withoutNulls(request.body));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.map(String).join('.') ?? '';
+  throw new OAuthError(
+    'invalid_client_metadata',
+    `${field === '' ? 'The body' : field}: ${issue?.message ?? 'is invalid'}`,
+  );
+}
+
+export function registrationRoutes(
+  app: FastifyInstance,
+  { registration, attempts }: { registration: Registration; attempts: Pick<Attempts, 'take'> },
+): void {
+  acceptEmptyJson(app);
+  const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
+  /** Which client, by whose token; what is no id is nobody's. */
+  const entry = (request: FastifyRequest) => {
+    const id = String(Reflect.get(Object(request.params), 'clientInternalId'));
+    const token = bearerOf(request);
+    if (token === undefined || !UUID.test(id))
+      throw new OAuthError('invalid_token', 'The access token is not valid here');
+    return { realm: realmOf(request), id, token };
+  };
+  app.route({
+    ...api.registerRoute,
+    handler: async (request, reply) => {
+      const realm = realmOf(request);
+      const retryAfterSeconds = attempts.take(`${realm} ${network(request.ip)}`);
+      if (retryAfterSeconds !== undefined)
+        throw new OAuthError('slow_down', 'Too many registrations from this address', { retryAfterSeconds });
+      const metadata = bodyOf(request, api.ClientMetadata);
+      const made = await registration.register(byOf(request), realm, metadata, bearerOf(request));
+      return sendJson(reply.code(201), JSON.stringify(made));
+    },
+  });
+  app.route({
+    ...api.readRegistrationRoute,
+    handler: async (request, reply) => {
+      const { realm, id, token } = entry(request);
+      return sendJson(reply, JSON.stringify(await registration.read(realm, id, token)));
+    },
+  });
+  app.route({
+    ...api.updateRegistrationRoute,
+    handler: async (request, reply) => {
+      const { realm, id, token } = entry(request);
+      const metadata = bodyOf(request, api.ClientMetadataUpdate);
+      return sendJson(reply, JSON.stringify(await registration.update(byOf(request), realm, id, { token, metadata })));
+    },
+  });
+  app.route({
+    ...api.deleteRegistrationRoute,
+    handler: async (request, reply) => {
+      const { realm, id, token } = entry(request);
+      await registration.remove(byOf(request), realm, id, token);
+      return reply.code(204).send();
+    },
+  });
+}
+
+export function provisioningRoutes(app: FastifyInstance, provisioning: ProvisioningService): void {
+  bind(app, admin.getProvisioning, ({ params }) => provisioning.get(params.realm));
+  bind(app, admin.putProvisioning, ({ by, params, body, expect, request }) =>
+    provisioning.put({ principal: principalOf(request), by }, params.realm, body, expect),
+  );
+  bind(app, admin.listInitialAccessTokens, async ({ params, query, request, reply }) => {
+    const rows = await provisioning.tokens(params.realm, cursorId(query.cursor), query.limit + 1);
+    return page({ request, reply }, rows, query.limit, (token) => [token.id]);
+  });
+  bind(app, admin.listUnusedClients, async ({ params, query, request, reply }) => {
+    const { days, limit } = query;
+    const [after] = decodeCursor(query.cursor, 1) ?? [];
+    const rows = await provisioning.unused(params.realm, { days, after, limit: limit + 1 });
+    return page({ request, reply }, rows, limit, (client) => [client.clientId]);
+  });
+  bind(app, admin.createInitialAccessToken, ({ by, params, body, request }) =>
+    provisioning.makeToken({ principal: principalOf(request), by }, params.realm, body),
+  );
+  bind(app, admin.deleteInitialAccessToken, async ({ by, params }) => {
+    await provisioning.removeToken(by, params.realm, params.id);
+    return undefined;
+  });
+}

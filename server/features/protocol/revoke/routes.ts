@@ -1,0 +1,39 @@
+// POST /realms/{realm}/oauth2/revoke.
+import type { FastifyInstance } from 'fastify';
+import { revokeRoute } from '../../../contract/oauth.ts';
+import type { Cors } from '../../../http/cors.ts';
+import { formOf, realmOf } from '../../../http/oauth.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { ClientAuthentication } from '../client-authentication/service.ts';
+import type { Revocation } from './service.ts';
+
+export function revokeRoutes(
+  app: FastifyInstance,
+  {
+    authentication,
+    revocation,
+    cors,
+  }: { authentication: Pick<ClientAuthentication, 'authenticate'>; revocation: Revocation; cors: Cors },
+): void {
+  cors.preflight(app, revokeRoute.url);
+  app.route({
+    ...revokeRoute,
+    handler: async (request, reply) => {
+      const realm = realmOf(request);
+      await cors.allow(request, reply);
+      const form = formOf(request);
+      const { client } = await authentication.authenticate({
+        realm,
+        authorization: request.headers.authorization,
+        form,
+        address: request.ip,
+      });
+      cors.restrict(request, reply, client);
+      const token = form.get('token');
+      if (token === undefined) throw new OAuthError('invalid_request', 'token is missing');
+      const actor = { type: 'client', id: client.id, name: client.clientId } as const;
+      await revocation.revoke({ actor, ipAddress: request.ip }, realm, client, token);
+      return reply.code(200).send();
+    },
+  });
+}

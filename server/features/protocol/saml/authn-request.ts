@@ -1,0 +1,79 @@
+// What an AuthnRequest asks for: pure, from XML that was verified. SAML 2.0 Core §3.4.1, Profiles §4.1.4.1.
+
+import { checkMessage, childOf } from '../../../domain/saml-checks.ts';
+import { ASSERTION, bindingNames, type NameIdFormat, nameIdFormats, PROTOCOL } from '../../../domain/saml-names.ts';
+import type { Xml } from '../../../xml/document.ts';
+import type { RequestedContext } from './contexts.ts';
+
+const flag = (value: string | undefined): boolean => value === 'true' || value === '1';
+
+export interface AuthnRequest {
+  id: string;
+  consumer: { url: string | undefined; index: number | undefined };
+  /** It wants its response by a binding that there is none of. */
+  otherBinding: boolean;
+  forced: boolean;
+  passive: boolean;
+  /** Undefined: as the client is set up; null: one that there is none of. */
+  format: NameIdFormat | null | undefined;
+  /** For whom the name is to be, where it says so. */
+  qualifier: string | undefined;
+  /** Whom it is about; null: it names somebody in a way that can't be read here. */
+  subject: string | null | undefined;
+  context: RequestedContext | undefined;
+}
+
+const formats = new Map<string, NameIdFormat>(
+  Object.entries(nameIdFormats).map(([name, uri]) => [uri, name as NameIdFormat]),
+);
+
+function formatOf(policy: Xml | undefined): AuthnRequest['format'] {
+  const asked = policy?.attributes.Format;
+  if (asked === undefined || asked === '') return undefined;
+  const format = formats.get(asked);
+  // Core §8.3.1: whatever the identity provider likes
+  return format === 'unspecified' ? undefined : (format ?? null);
+}
+
+function subjectOf(xml: Xml): AuthnRequest['subject'] {
+  const subject = childOf(xml, 'Subject');
+  if (!subject) return undefined;
+  return childOf(subject, 'NameID')?.text.trim() || null;
+}
+
+function contextOf(xml: Xml): RequestedContext | undefined {
+  const asked = childOf(xml, 'RequestedAuthnContext', PROTOCOL);
+  if (!asked) return undefined;
+  const classes = asked.children
+    .filter(({ name, namespace }) => name === 'AuthnContextClassRef' && namespace === ASSERTION)
+    .map(({ text }) => text.trim());
+  return { comparison: asked.attributes.Comparison ?? 'exact', classes };
+}
+
+export function authnRequestOf(xml: Xml, at: { now: Date; addresses: readonly string[] }): AuthnRequest {
+  const id = checkMessage(xml, 'AuthnRequest', at);
+  const { AssertionConsumerServiceURL: url, AssertionConsumerServiceIndex: index } = xml.attributes;
+  const { ProtocolBinding: binding, ForceAuthn, IsPassive } = xml.attributes;
+  const policy = childOf(xml, 'NameIDPolicy', PROTOCOL);
+  return {
+    id,
+    consumer: { url, index: index === undefined ? undefined : Number(index) },
+    otherBinding: binding !== undefined && binding !== bindingNames.POST,
+    forced: flag(ForceAuthn),
+    passive: flag(IsPassive),
+    format: formatOf(policy),
+    qualifier: policy?.attributes.SPNameQualifier || undefined,
+    subject: subjectOf(xml),
+    context: contextOf(xml),
+  };
+}
+
+/** Where the response goes: one of the client's, to the character. @returns undefined: what it names is none of those */
+export function consumerOf(
+  { url, index }: AuthnRequest['consumer'],
+  consumers: readonly { url: string; index: number; default: boolean }[],
+): string | undefined {
+  if (url !== undefined) return consumers.find((one) => one.url === url)?.url;
+  if (index !== undefined) return consumers.find((one) => one.index === index)?.url;
+  return (consumers.find((one) => one.default) ?? consumers[0])?.url;
+}

@@ -1,0 +1,140 @@
+// Sign-ons as they arrive: from whom, whether it is really theirs, and what of it is kept. Until that is known a fault is a page,
+// which says the same of those who aren't known here and of those who haven't proven that it is them.
+
+import { issuerOf } from '../../../domain/saml-checks.ts';
+import type { Binding } from '../../../domain/saml-names.ts';
+import { oauthErrorOf } from '../../../http/oauth.ts';
+import { OAuthError, shown } from '../../../http/oauth-error.ts';
+import { endpointsOf } from '../../../http/realm-endpoints.ts';
+import { type AuthnRequest, authnRequestOf, consumerOf } from './authn-request.ts';
+import { type Wanted, wantedBy } from './contexts.ts';
+import type { Kept } from './kept.ts';
+import type { SamlClientView, SamlClientViews } from './view.ts';
+import { type Failed, failures, UNPROVEN } from './vocabulary.ts';
+
+/** What reads XML is loaded when the first request comes. */
+const reading = () => import('../../../domain/saml-message.ts');
+
+const LONGEST_ENTITY_ID = 255;
+
+/** With the reason for the log and the audit trail alone. */
+export interface Refused {
+  error: OAuthError;
+  entityId: string | undefined;
+  reason: string;
+}
+export interface Arrived {
+  kept: Kept;
+  /** What the service provider is told at once. */
+  failed: Failed | undefined;
+}
+
+const ANY: Wanted = { level: 0, tell: [] };
+
+/** Why a request can't be fulfilled whoever signs in. */
+function faultOf(asked: AuthnRequest, { entityId }: SamlClientView, wanted: Wanted | undefined): Failed | undefined {
+  if (asked.otherBinding) return failures.binding;
+  if (asked.format === null || (asked.qualifier !== undefined && asked.qualifier !== entityId))
+    return failures.nameIdPolicy;
+  if (asked.subject === null) return failures.subject;
+  return wanted ? undefined : failures.noContext;
+}
+
+export function createSamlRequests({
+  clients,
+  baseUrl,
+  now,
+}: {
+  clients: Pick<SamlClientViews, 'view'>;
+  baseUrl: string;
+  now: () => Date;
+}) {
+  const refused = (entityId: string, error: OAuthError, reason = error.description ?? error.error): Refused => ({
+    error,
+    entityId: shown(entityId, LONGEST_ENTITY_ID) || undefined,
+    reason,
+  });
+  /** The same for whoever isn't known, and whoever could be somebody else. */
+  const unknown = (entityId: string, reason: string): Refused =>
+    refused(entityId, new OAuthError('invalid_request', 'The application is not known here', { reason }), reason);
+
+  async function read(realm: string, binding: Binding, text: string): Promise<Arrived | Refused> {
+    const { messageOf, unverified, verified } = await reading();
+    const message = messageOf(binding, text);
+    if (message.kind !== 'SAMLRequest') throw new OAuthError('invalid_request', 'SAMLRequest is needed');
+    const first = unverified(message);
+    const entityId = issuerOf(first);
+    const client = await clients.view(realm, entityId);
+    if (!client) return unknown(entityId, 'There is no such SAML client, or it is switched off');
+    const { signingCertificates: certificates, requireSignedRequests: needed } = client;
+    const xml = verified(message, first, { certificates, needed });
+    if (!xml || issuerOf(xml) !== entityId) return unknown(entityId, UNPROVEN);
+    try {
+      const asked = authnRequestOf(xml, { now: now(), addresses: [endpointsOf(baseUrl, realm).samlSignOn] });
+      const consumer = consumerOf(asked.consumer, client.consumers);
+      if (consumer === undefined)
+        throw new OAuthError(
+          'invalid_request',
+          'The address for the response is not one that the application has registered',
+        );
+      const wanted = asked.context ? wantedBy(asked.context) : ANY;
+      return {
+        kept: {
+          realm,
+          entityId,
+          requestId: asked.id,
+          consumer,
+          relayState: message.relayState,
+          format: asked.format ?? client.nameIdFormat,
+          forced: asked.forced,
+          passive: asked.passive,
+          subject: asked.subject ?? undefined,
+          ...(wanted ?? ANY),
+          tell: [...(wanted ?? ANY).tell],
+          at: now().getTime(),
+        },
+        failed: faultOf(asked, client, wanted),
+      };
+    } catch (error) {
+      return refused(entityId, oauthErrorOf(error));
+    }
+  }
+
+  return {
+    async arrived(realm: string, binding: Binding, text: string): Promise<Arrived | Refused> {
+      try {
+        return await read(realm, binding, text);
+      } catch (error) {
+        if (error instanceof OAuthError) return refused('', error);
+        throw error;
+      }
+    },
+
+    /** By the identity provider's own address. */
+    async initiated(
+      realm: string,
+      { entityId, relayState }: { entityId: string; relayState: string | undefined },
+    ): Promise<Arrived | Refused> {
+      const client = await clients.view(realm, entityId);
+      if (!client?.idpInitiated) return unknown(entityId, 'There is no such SAML client that may be opened from here');
+      const consumer = consumerOf({ url: undefined, index: undefined }, client.consumers);
+      if (consumer === undefined) throw new Error(`the SAML client ${entityId} has no assertion consumer service`);
+      return {
+        kept: {
+          realm,
+          entityId,
+          requestId: null,
+          consumer,
+          relayState,
+          format: client.nameIdFormat,
+          forced: false,
+          passive: false,
+          ...ANY,
+          tell: [],
+          at: now().getTime(),
+        },
+        failed: undefined,
+      };
+    },
+  };
+}

@@ -1,0 +1,131 @@
+// Writes and signs what a service provider gets: a response with an assertion, or one that says why there is none.
+// SAML 2.0 Core §2.3, §3.2.2, §3.3.3; Profiles §4.1.4.2.
+import { nameIdFormats, SUCCESS } from '../../../domain/saml-names.ts';
+import { ISSUER_FIRST, issuerNode, newXmlId, statusNode } from '../../../domain/saml-writing.ts';
+import { encrypted } from '../../../xml/encrypt.ts';
+import { signed, type XmlSigner } from '../../../xml/sign.ts';
+import { written, type XmlNode, xml } from '../../../xml/write.ts';
+import type { Attribute } from './attributes.ts';
+import type { NameId } from './name-id.ts';
+import type { SamlClientView } from './view.ts';
+import type { Failed } from './vocabulary.ts';
+
+/** For whom it isn't the first moment yet: two clocks are never the same. */
+const EARLIER_MS = 2 * 60_000;
+const LIFE_MS = 5 * 60_000;
+const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
+const nameFormat = (name: string) => `urn:oasis:names:tc:SAML:2.0:attrname-format:${name}`;
+
+/** To whom, and in answer to what. */
+export interface Addressed {
+  issuer: string;
+  client: SamlClientView;
+  /** Of the client's. */
+  consumer: string;
+  /** Null: it didn't ask. */
+  requestId: string | null;
+  now: Date;
+}
+export interface Said {
+  nameId: NameId;
+  attributes: readonly Attribute[];
+  sessionIndex: string;
+  sessionUntil: Date;
+  signedInAt: Date;
+  context: string;
+}
+
+export const nameIdNode = (
+  { format, value }: NameId,
+  { issuer, client }: { issuer: string; client: { entityId: string } },
+): XmlNode =>
+  xml(
+    'saml:NameID',
+    {
+      Format: nameIdFormats[format],
+      ...(format === 'persistent' && { NameQualifier: issuer, SPNameQualifier: client.entityId }),
+    },
+    value,
+  );
+
+function assertionOf(to: Addressed, said: Said): XmlNode {
+  const { issuer, client, consumer, requestId, now } = to;
+  const at = now.toISOString();
+  const until = new Date(now.getTime() + LIFE_MS).toISOString();
+  const { attributes, signedInAt, sessionIndex, sessionUntil, context } = said;
+  return xml(
+    'saml:Assertion',
+    { ID: newXmlId(), Version: '2.0', IssueInstant: at },
+    issuerNode(issuer),
+    xml(
+      'saml:Subject',
+      {},
+      nameIdNode(said.nameId, to),
+      xml(
+        'saml:SubjectConfirmation',
+        { Method: BEARER },
+        xml('saml:SubjectConfirmationData', {
+          Recipient: consumer,
+          NotOnOrAfter: until,
+          InResponseTo: requestId ?? undefined,
+        }),
+      ),
+    ),
+    xml(
+      'saml:Conditions',
+      { NotBefore: new Date(now.getTime() - EARLIER_MS).toISOString(), NotOnOrAfter: until },
+      xml('saml:AudienceRestriction', {}, xml('saml:Audience', {}, client.entityId)),
+    ),
+    xml(
+      'saml:AuthnStatement',
+      {
+        AuthnInstant: signedInAt.toISOString(),
+        SessionIndex: sessionIndex,
+        SessionNotOnOrAfter: sessionUntil.toISOString(),
+      },
+      xml('saml:AuthnContext', {}, xml('saml:AuthnContextClassRef', {}, context)),
+    ),
+    attributes.length > 0 ? xml('saml:AttributeStatement', {}, attributes.map(attributeNode)) : undefined,
+  );
+}
+
+const attributeNode = ({ name, format, values }: Attribute): XmlNode =>
+  xml(
+    'saml:Attribute',
+    { Name: name, NameFormat: nameFormat(format) },
+    values.map((value) => xml('saml:AttributeValue', {}, value)),
+  );
+
+const responseNode = ({ issuer, consumer, requestId, now }: Addressed, ...content: readonly XmlNode[]): XmlNode =>
+  xml(
+    'samlp:Response',
+    {
+      ID: newXmlId(),
+      Version: '2.0',
+      IssueInstant: now.toISOString(),
+      Destination: consumer,
+      InResponseTo: requestId ?? undefined,
+    },
+    issuerNode(issuer),
+    ...content,
+  );
+
+/** Whoever wants neither signed gets the assertion signed all the same: nobody would know whose it is. */
+export async function assertionResponse(to: Addressed, said: Said, signer: XmlSigner): Promise<string> {
+  const { client } = to;
+  const plain = assertionOf(to, said);
+  const assertion = client.signAssertions || !client.signResponses ? await signed(plain, ISSUER_FIRST, signer) : plain;
+  const { encryptionCertificate: certificate } = client;
+  const content =
+    client.encryptAssertions && certificate !== null
+      ? xml('saml:EncryptedAssertion', {}, encrypted(assertion, certificate))
+      : assertion;
+  const response = responseNode(to, statusNode(SUCCESS), content);
+  return written(client.signResponses ? await signed(response, ISSUER_FIRST, signer) : response);
+}
+
+export const failedResponse = async (
+  to: Addressed,
+  { top, code, message }: Failed,
+  signer: XmlSigner,
+): Promise<string> => written(await signed(responseNode(to, statusNode(top, code, message)), ISSUER_FIRST, signer));

@@ -1,0 +1,12 @@
+// What signs a realm's SAML messages: its active key, with that key's certificate. Specification 4.3.
+import type { XmlSigner } from '../../../xml/sign.ts';
+import type { Keys } from '../../configuration/keys/service.ts';
+
+export const createSigner =
+  (keys: Pick<Keys, 'active' | 'certificates'>) =>
+  async (realm: string): Promise<XmlSigner> => {
+    const { keyId, privateKey } = await keys.active(realm);
+    const own = (await keys.certificates(realm)).find((one) => one.keyId === keyId);
+    if (!own) throw new Error(`the key ${keyId} of ${realm} has no certificate`);
+    return { privateKey, certificate: own.certificate };
+  };

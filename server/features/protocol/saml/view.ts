@@ -1,0 +1,98 @@
+// What the SAML endpoints know of a service provider, cached in process. The admin API of SAML clients is features/configuration/saml-clients'.
+import { createRealmCache } from '../../../db/cache.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { ClaimView } from '../../../domain/claims.ts';
+import type { Binding, NameIdFormat } from '../../../domain/saml-names.ts';
+
+export interface Mapper extends Pick<ClaimView, 'name' | 'source' | 'attribute' | 'value'> {
+  /** The attribute's name, where it isn't the mapper's. */
+  claim: string | null;
+  nameFormat: 'basic' | 'uri' | 'unspecified';
+}
+
+export interface SamlClientView {
+  id: string;
+  entityId: string;
+  /** What people know it by: its name, else its application's, else its entity id. */
+  title: string;
+  /** Where its application is opened. */
+  homeUrl: string | null;
+  enabled: boolean;
+  consumers: readonly { url: string; index: number; default: boolean }[];
+  logouts: readonly { url: string; binding: Binding }[];
+  nameIdFormat: NameIdFormat;
+  /** PEM. */
+  signingCertificates: readonly string[];
+  /** PEM. */
+  encryptionCertificate: string | null;
+  requireSignedRequests: boolean;
+  signAssertions: boolean;
+  signResponses: boolean;
+  encryptAssertions: boolean;
+  idpInitiated: boolean;
+  consentRequired: boolean;
+  mappers: readonly Mapper[];
+  /** Its own, else its application's. */
+  flowOverride: string | null;
+  /** What it is a part of: each must let the person in. */
+  applications: readonly ApplicationView[];
+}
+interface ApplicationView {
+  name: string;
+  enabled: boolean;
+  /** Of whom one is needed to use it; empty: none. */
+  roles: readonly string[];
+}
+interface Row extends Omit<SamlClientView, 'title' | 'homeUrl' | 'applications'> {
+  name: string | null;
+  applications: (ApplicationView & { displayName: string | null; url: string | null; flowOverride: string | null })[];
+}
+
+const read = (sql: Sql, realm: string, entityId: string) => sql<Row>`
+  select c.id, c.entity_id as "entityId", c.name, c.enabled, c.assertion_consumer_services as consumers,
+    c.single_logout_services as logouts, c.name_id_format as "nameIdFormat",
+    c.signing_certificates as "signingCertificates", c.encryption_certificate as "encryptionCertificate",
+    c.require_signed_requests as "requireSignedRequests", c.sign_assertions as "signAssertions",
+    c.sign_responses as "signResponses", c.encrypt_assertions as "encryptAssertions", c.idp_initiated as "idpInitiated",
+    c.consent_required as "consentRequired", c.mappers, c.flow_override as "flowOverride",
+    (
+      select coalesce(jsonb_agg(jsonb_build_object('name', a.name, 'enabled', a.enabled, 'displayName', a.display_name,
+        'url', a.url, 'flowOverride', a.flow_override, 'roles', array(
+          select r.name from application_role ar join role r on r.realm_id = ar.realm_id and r.id = ar.role_id
+          where ar.realm_id = a.realm_id and ar.application_id = a.id)) order by a.name), '[]')
+      from application a where a.realm_id = c.realm_id and c.entity_id = any(a.saml_clients)
+    ) as applications
+  from saml_client c where c.realm_id = ${realm} and c.entity_id = ${entityId}`;
+
+const toView = ({ name, applications, ...row }: Row): SamlClientView => {
+  const [application] = applications;
+  return {
+    ...row,
+    title: name ?? application?.displayName ?? row.entityId,
+    homeUrl: application?.url ?? null,
+    flowOverride: row.flowOverride ?? application?.flowOverride ?? null,
+    applications,
+  };
+};
+
+const LONGEST = 1024;
+
+export function createSamlClientViews({ sql, now }: { sql: Sql; now: () => Date }) {
+  const views = createRealmCache<SamlClientView | undefined>({
+    now,
+    async load(realm, entityId) {
+      const [row] = await read(sql, realm, entityId);
+      return row && toView(row);
+    },
+  });
+  return {
+    /** By its entity id; undefined: there is none, or it is switched off. */
+    async view(realm: string, entityId: string): Promise<SamlClientView | undefined> {
+      if (entityId === '' || entityId.length > LONGEST || entityId.includes('\0')) return undefined;
+      const view = await views.get(realm, entityId);
+      return view?.enabled ? view : undefined;
+    },
+    drop: views.drop,
+  };
+}
+export type SamlClientViews = ReturnType<typeof createSamlClientViews>;

@@ -1,0 +1,164 @@
+// Codes: each works once, for its client; a second use ends everything that the first one gave. The authorization_code grant, whose
+// codes have a redirect_uri and a PKCE verifier, is below; device.ts has the other. RFC 6749 §4.1.3, RFC 7636 §4.6, RFC 9700 §4.5.
+import { type GrantType, grantBodies } from '../../../contract/oauth.ts';
+import { grantIdOf, newRefreshToken } from '../../../crypto/refresh-token.ts';
+import { sha256, wellFormed } from '../../../crypto/tokens.ts';
+import type { Fragment } from '../../../db/sql.ts';
+import type { Transact } from '../../../db/transact.ts';
+import * as grants from '../../../domain/grants.ts';
+import { userParty } from '../../../domain/party.ts';
+import { personOf } from '../../../domain/person.ts';
+import { OFFLINE, presentScopes } from '../../../domain/scopes.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { Mint } from '../../configuration/issued-tokens/mint.ts';
+import { accessLifeOf, type Families, lifeOf } from './families.ts';
+import type { Grant, GrantCall, Granted } from './grant.ts';
+import { type CodeRequest, judgeCode, type Verdict, type Wanted } from './judge.ts';
+import { createRedeeming, type Redemption, type Taken } from './redeem.ts';
+
+interface CodeRedemption<Request extends Wanted> extends Redemption {
+  codeHash: Buffer;
+  request: Request;
+  /** The grant that it begins. */
+  familyId: string;
+  /** Of its refresh token; null: the client gets none. */
+  tokenHash: Buffer | null;
+}
+
+/** Without a refresh token nothing outlives the session. */
+const isOffline = ({ row }: Taken<grants.CodeRow>, tokenHash: Buffer | null): boolean =>
+  tokenHash !== null && row.request.scopes.includes(OFFLINE);
+
+export interface CodeDeps {
+  transact: Transact;
+  mint: Pick<Mint, 'forPerson'>;
+  families: Families;
+  now: () => Date;
+  newId: () => string;
+}
+
+/** Gives the tokens of codes of one kind. */
+export function createCodes<Request extends Wanted>(
+  { transact, mint, families, now, newId }: CodeDeps,
+  {
+    grantType,
+    table,
+    judge,
+  }: { grantType: GrantType; table: Fragment; judge(row: grants.CodeRow | undefined, request: Request): Verdict },
+) {
+  const redeem = createRedeeming<CodeRedemption<Request>, grants.CodeRow>({
+    transact,
+    families,
+    grantType,
+    lock: (sql, redemptions, whenLocked) =>
+      grants.lockCodes(
+        sql,
+        redemptions.map(({ call, codeHash }) => ({ realm: call.realm, client: call.client.id, codeHash })),
+        whenLocked,
+        table,
+      ),
+    judge: ({ request }, row) => judge(row, request),
+    take(tx, passed) {
+      grants.takeCodes(
+        tx.atLast,
+        passed.map(({ redemption, taken }) => {
+          const { call, codeHash, familyId, tokenHash, request } = redemption;
+          const life = lifeOf(call.settings, call.client, request.now);
+          const offline = isOffline(taken, tokenHash);
+          const { session_expires_at: ends } = taken.row;
+          return {
+            realm: call.realm,
+            codeHash,
+            now: request.now,
+            familyId,
+            tokenHash,
+            ...(tokenHash === null && { accessUntil: accessLifeOf(call.settings, call.client, request.now) }),
+            offline,
+            // Who authenticates needs no other proof that a refresh token is theirs (RFC 9449 §5).
+            jkt: call.who.confidential ? undefined : call.jkt,
+            expiresAt: offline || life < ends ? life : ends,
+          };
+        }),
+        table,
+      );
+      for (const { redemption, taken } of passed) {
+        const { realm, client, by } = redemption.call;
+        const { row, resources } = taken;
+        tx.record({
+          type: 'TOKEN_ISSUED',
+          realm,
+          by,
+          clientId: client.clientId,
+          subject: userParty(row.user_id, row.username),
+          data: {
+            grant: grantType,
+            scopes: row.request.scopes,
+            resources,
+            sessionId: row.session_id,
+            ...(row.request.act && { impersonator: row.request.act }),
+          },
+        });
+      }
+    },
+    familyOf: ({ family_id: familyId, user_id: userId }) => (familyId === null ? undefined : { familyId, userId }),
+    useUp(tx, { call: { realm }, codeHash, familyId, request }) {
+      grants.takeCodes(tx.atLast, [{ realm, codeHash, familyId, now: request.now, tokenHash: null }], table);
+    },
+  });
+
+  return async (call: GrantCall, codeHash: Buffer, more: Omit<Request, keyof Wanted>): Promise<Granted> => {
+    const { realm, client, resources: asked, presentResources, jkt } = call;
+    const familyId = newId();
+    const refreshToken = client.grantTypes.has('refresh_token') ? newRefreshToken(familyId) : undefined;
+    const tokenHash = refreshToken?.hash ?? null;
+    const taken = await redeem({
+      call,
+      key: codeHash.toString('base64url'),
+      codeHash,
+      familyId,
+      tokenHash,
+      request: { ...more, now: now(), resources: asked, presentResources, jkt } as Request,
+    });
+    const { row, resources } = taken;
+    const { request } = row;
+    const minted = await mint.forPerson(realm, client, {
+      person: personOf(row),
+      about: request.sub,
+      scopes: presentScopes(client, request.scopes),
+      openid: request.openid,
+      resources,
+      signedIn: {
+        sid: isOffline(taken, tokenHash) ? undefined : row.session_id,
+        authTime: request.authTime,
+        acr: request.acr,
+        amr: request.amr,
+      },
+      gid: grantIdOf(familyId),
+      jkt,
+      nonce: request.nonce ?? undefined,
+      claims: request.claims,
+      ...(request.act && { acting: { by: request.act, until: row.session_expires_at } }),
+    });
+    return refreshToken ? { ...minted, refreshToken: refreshToken.token } : minted;
+  };
+}
+
+export function codeGrant(deps: CodeDeps): Grant<typeof grantBodies.authorization_code> {
+  const grantType = 'authorization_code';
+  const { authorization: table } = grants.codeTables;
+  const tokensFor = createCodes<CodeRequest>(deps, { grantType, table, judge: judgeCode });
+  return {
+    grantType,
+    body: grantBodies.authorization_code,
+    clientAuth: 'any',
+    scopePolicy: 'granted',
+    resourcePolicy: 'granted',
+    ownBehalf: () => false,
+    async authorize(call) {
+      const { code, redirect_uri: redirectUri, code_verifier: verifier } = call.body;
+      if (!wellFormed(code, 'svc_ac_'))
+        throw new OAuthError('invalid_grant', 'The code is not valid', { reason: 'not a code' });
+      return tokensFor(call, sha256(code), { redirectUri, verifier });
+    },
+  };
+}

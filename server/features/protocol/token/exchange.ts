@@ -1,0 +1,137 @@
+// The token exchange grant: a service calls another one for the person who called it. Never more than the person's token, the client
+// and, where it needs consent, the person allow; no longer than the token; and it says who acts, unless the client's setting has
+// that left out. RFC 8693; what a token may be for is the client's resources (RFC 8707).
+import type { z } from 'zod';
+import { ACCESS_TOKEN_TYPE, grantBodies, TOKEN_EXCHANGE } from '../../../contract/oauth.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { isProven } from '../../../domain/dpop.ts';
+import { isFor, readSubject, scopesOnBehalf, signedInOf } from '../../../domain/on-behalf.ts';
+import { userParty } from '../../../domain/party.ts';
+import { personOf } from '../../../domain/person.ts';
+import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
+import { isPersons, type Subjects } from '../../../domain/subjects.ts';
+import type { EventBatch } from '../../../events/batch.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import type { Mint } from '../../configuration/issued-tokens/mint.ts';
+import type { Claims, Tokens } from '../../configuration/issued-tokens/service.ts';
+import type { Grant, GrantCall } from './grant.ts';
+
+type Body = (typeof grantBodies)[typeof TOKEN_EXCHANGE];
+type Call = GrantCall<z.output<Body>>;
+
+/** RFC 8693 §2.2.2: what is wrong with a token is an invalid_request. */
+const invalid = (reason: string) => new OAuthError('invalid_request', 'A token is not valid here', { reason });
+
+const namesIn = ({ may_act: mayAct }: Claims): unknown => Object(mayAct).client_id;
+
+/** Whom the token names alone may act by it; else whoever it was given to, or is for. */
+function mayExchange(client: ClientView, claims: Claims): boolean {
+  const named = namesIn(claims);
+  return named === undefined ? isFor(client, claims) : named === client.clientId;
+}
+
+export function exchangeGrant({
+  sql,
+  tokens,
+  subjects,
+  settings,
+  mint,
+  batch,
+}: {
+  sql: Sql;
+  tokens: Pick<Tokens, 'verify'>;
+  subjects: Pick<Subjects, 'find' | 'of'>;
+  settings: { issuer(realm: string): Promise<string> };
+  mint: Pick<Mint, 'forPerson'>;
+  batch: Pick<EventBatch, 'record'>;
+}): Grant<Body> {
+  /** Who acts: the client, or somebody who was let in by it. */
+  async function actorOf({ realm, client, body, jkt }: Call, subject: Claims) {
+    const { actor_token: token, actor_token_type: type } = body;
+    if (token === undefined) {
+      if (type !== undefined) throw new OAuthError('invalid_request', 'actor_token_type comes with an actor_token');
+      return { sub: client.clientId, exp: subject.exp };
+    }
+    if (type !== ACCESS_TOKEN_TYPE)
+      throw new OAuthError('invalid_request', `actor_token_type must be ${ACCESS_TOKEN_TYPE}`);
+    const actor = await tokens.verify(realm, token, { typ: 'at+jwt' });
+    if (actor?.client_id !== client.clientId || actor.act !== undefined)
+      throw invalid('the actor token is not this client’s');
+    if (!isProven(actor, jkt)) throw invalid('the actor token is bound to a key that was not proven');
+    if (isPersons(actor) && namesIn(subject) !== client.clientId)
+      throw invalid('nobody may act for the person by this client');
+    return { sub: actor.sub, exp: Math.min(subject.exp, actor.exp) };
+  }
+
+  return {
+    grantType: TOKEN_EXCHANGE,
+    body: grantBodies[TOKEN_EXCHANGE],
+    clientAuth: 'proof',
+    // An agent acts for people by what they agreed to, and none acts in its name again: agents/delegation.ts is its only way.
+    allowedTo: ({ agent, grantTypes }) => agent === null && grantTypes.has(TOKEN_EXCHANGE),
+    scopePolicy: 'granted',
+    resourcePolicy: 'client',
+    takesAudience: true,
+    ownBehalf: () => false,
+    async authorize(call) {
+      const { realm, client, body, resources, requestedScopes, jkt, by } = call;
+      if ((body.requested_token_type ?? ACCESS_TOKEN_TYPE) !== ACCESS_TOKEN_TYPE)
+        throw new OAuthError('invalid_request', `requested_token_type must be ${ACCESS_TOKEN_TYPE}`);
+      const claims = await tokens.verify(realm, body.subject_token, { typ: 'at+jwt' });
+      if (!claims || !isPersons(claims) || claims.gid === undefined)
+        throw invalid('the subject token is no token of a person of this realm');
+      if (!mayExchange(client, claims)) throw invalid('the subject token is neither the client’s nor for it');
+      // By it alone, whoever it leaked to would have one that nothing is bound to.
+      if (!isProven(claims, jkt)) throw invalid('the subject token is bound to a key that was not proven');
+      const actor = await actorOf(call, claims);
+      // Who was called for one thing has no way from there to the realm's own APIs.
+      if (resources.length === 0 && ![claims.aud].flat().includes(await settings.issuer(realm)))
+        throw new OAuthError('invalid_target', 'Say by resource or audience where the token will be used');
+      const userId = subjects.find(realm, claims);
+      const row = userId === undefined ? undefined : await readSubject(sql, realm, userId, client.id);
+      if (!row) throw invalid('the person is gone or disabled');
+      const agreed = client.consentRequired ? (row.consented ?? { scopes: [], resources: [] }) : undefined;
+      const person = personOf(row);
+      const impersonates = client.tokenExchangeImpersonation && body.actor_token === undefined;
+      const before = typeof claims.act === 'object' && claims.act !== null ? claims.act : undefined;
+      const minted = await mint.forPerson(realm, client, {
+        person,
+        about: (await subjects.of(realm, client, person))?.sub,
+        scopes: scopesOnBehalf(client, {
+          scope: claims.scope,
+          agreed,
+          account: row.consented?.scopes.includes(ACCOUNT_SCOPE) ?? false,
+          requestedScopes,
+          resources,
+        }),
+        openid: false,
+        jkt,
+        resources,
+        signedIn: signedInOf(claims),
+        gid: claims.gid,
+        acting: {
+          by: impersonates ? undefined : { realm, sub: actor.sub },
+          before,
+          until: new Date(actor.exp * 1000),
+        },
+      });
+      batch.record({
+        type: 'TOKEN_ISSUED',
+        realm,
+        by,
+        clientId: client.clientId,
+        subject: userParty(row.user_id, row.username),
+        data: {
+          grant: 'token_exchange',
+          scope: minted.scope,
+          jti: minted.jti,
+          resources,
+          from: claims.client_id ?? null,
+          actor: impersonates ? null : actor.sub,
+        },
+      });
+      return { ...minted, issuedTokenType: ACCESS_TOKEN_TYPE };
+    },
+  };
+}

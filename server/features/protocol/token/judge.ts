@@ -1,0 +1,139 @@
+// What a code and a refresh token must satisfy: pure. The same judgement lets a request pass and says why another one doesn't;
+// the rows that it judges are locked until they are taken (redeem.ts). RFC 6749 §4.1.3, §6; RFC 7636 §4.6; RFC 8707 §2.2.
+import { pkceHolds } from '../../../crypto/pkce.ts';
+import type { Poll } from '../../../domain/device-codes.ts';
+import type { GrantData } from '../../../domain/grant-data.ts';
+import type { CodeRow, FamilyRow } from '../../../domain/grants.ts';
+import { OPENID } from '../../../domain/scopes.ts';
+import type { OAuthErrorCode } from '../../../http/oauth-error.ts';
+
+export interface Passed {
+  ok: true;
+  resources: readonly string[];
+  /** With `openid`. */
+  scopes: readonly string[];
+}
+export interface Refused {
+  ok: false;
+  error: OAuthErrorCode;
+  /** Public. */
+  description: string;
+  /** For the audit log. */
+  reason?: string;
+  /**
+   * What the refusal does: `nothing`: the client may ask again. `use up`: the code is lost. `end`: so is the grant.
+   * `reuse`: it was used before, which ends the grant and is an event of its own.
+   */
+  effect: 'nothing' | 'use up' | 'end' | 'reuse';
+}
+export type Verdict = Passed | Refused;
+
+/** What a request wants of what was granted. */
+export interface Wanted {
+  now: Date;
+  /** The thumbprint of the key that was proven. */
+  jkt: string | undefined;
+  /** Allowed to the client; none: all that were granted. */
+  resources: readonly string[];
+  presentResources(): readonly string[];
+}
+export interface CodeRequest extends Wanted {
+  redirectUri: string;
+  verifier: string | undefined;
+}
+export interface RefreshRequest extends Wanted {
+  presented: Buffer;
+  /** undefined: all that were granted. */
+  scopes: readonly string[] | undefined;
+  /** Whether what the person has proven is still all that the client's flow and the realm ask for. */
+  isEnough(family: FamilyRow): boolean;
+}
+
+export function judgeCode(code: CodeRow | undefined, request: CodeRequest): Verdict {
+  const refuse = refusing('The code is not valid');
+  if (!code) return refuse('nothing', 'no such code for this client');
+  if (code.used_at) return refuse('reuse', 'the code was used before');
+  if (code.expires_at <= request.now) return refuse('use up', 'the code has expired');
+  if (code.request.redirectUri !== request.redirectUri) return refuse('use up', 'redirect_uri differs');
+  if (!pkceHolds(code.request.codeChallenge, request.verifier))
+    return refuse('use up', 'the PKCE verifier does not hold');
+  if (code.request.dpopJkt !== undefined && code.request.dpopJkt !== request.jkt)
+    return refuse('use up', 'the proof is not of the key that was named');
+  if (!code.user_enabled) return refuse('use up', 'the user is disabled');
+  return narrowed(code.request, { ...request, scopes: undefined });
+}
+
+/** Allowed by the person. */
+export function judgeDeviceCode(code: CodeRow | undefined, request: Wanted): Verdict {
+  const refuse = refusing('The device code is not valid');
+  if (!code) return refuse('nothing', 'no such code for this client');
+  if (code.used_at) return refuse('reuse', 'the code was used before');
+  if (code.expires_at <= request.now) return refuse('use up', 'the code has expired');
+  if (!code.user_enabled) return refuse('use up', 'the user is disabled');
+  return narrowed(code.request, { ...request, scopes: undefined });
+}
+
+/** What a device is told that may have no tokens yet, or never; undefined: it may. RFC 8628 §3.5. */
+export function judgePoll(
+  poll: Poll | undefined,
+  now: Date,
+): { error: OAuthErrorCode; description: string } | undefined {
+  if (!poll) return { error: 'invalid_grant', description: 'The device code is not valid' };
+  if (poll.denied_at) return { error: 'access_denied', description: 'The person did not agree' };
+  if (poll.expires_at <= now) return { error: 'expired_token', description: 'The device code has expired' };
+  if (poll.allowed) return undefined;
+  if (poll.too_soon) return { error: 'slow_down', description: 'Ask less often: five seconds more from now on' };
+  return { error: 'authorization_pending', description: 'The person has not decided yet' };
+}
+
+export function judgeRefresh(family: FamilyRow | undefined, request: RefreshRequest): Verdict {
+  const refuse = refusing('The refresh token is not valid');
+  if (!family) return refuse('nothing', 'no such grant of this client');
+  if (family.revoked_at) return refuse('nothing', 'the grant was revoked');
+  // Before all that ends the grant: who has the token alone can't.
+  if (family.grant_data.jkt !== undefined && family.grant_data.jkt !== request.jkt)
+    return refuse('nothing', 'the proof is not of the key that it is bound to');
+  if (!family.token_hash.equals(request.presented)) return refuse('reuse', 'the token was used before');
+  if (family.expires_at <= request.now) return refuse('nothing', 'the token has expired');
+  if (!family.user_enabled) return refuse('end', 'the user is disabled');
+  const verdict = narrowed(family.grant_data, request);
+  if (!verdict.ok) return verdict;
+  if (!family.session_lives) return refuse('nothing', 'its session has ended');
+  if (!request.isEnough(family)) return refuse('end', 'more has to be proven than was');
+  return verdict;
+}
+
+const refusing =
+  (description: string) =>
+  (effect: Refused['effect'], reason: string): Refused => ({
+    ok: false,
+    error: 'invalid_grant',
+    description,
+    reason,
+    effect,
+  });
+
+/** A token request may narrow what was granted, never widen it; the refresh token keeps all. A refusal costs nothing. */
+function narrowed(
+  granted: GrantData,
+  { resources, presentResources, scopes }: Wanted & { scopes: readonly string[] | undefined },
+): Verdict {
+  const refuse = (error: OAuthErrorCode, description: string): Refused => ({
+    ok: false,
+    error,
+    description,
+    effect: 'nothing',
+  });
+  if (!among(granted.resources, resources)) return refuse('invalid_target', 'A requested resource was not granted');
+  if (resources.length === 0 && !among(presentResources(), granted.resources))
+    return refuse('invalid_target', 'A resource that was granted is not allowed any more');
+  const all = granted.openid ? [OPENID, ...granted.scopes] : granted.scopes;
+  if (!among(all, scopes ?? [])) return refuse('invalid_scope', 'A requested scope was not granted');
+  return {
+    ok: true,
+    resources: resources.length > 0 ? resources : granted.resources,
+    scopes: all.filter((name) => scopes?.includes(name) ?? true),
+  };
+}
+
+const among = (all: readonly string[], some: readonly string[]): boolean => some.every((one) => all.includes(one));

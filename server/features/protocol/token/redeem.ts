@@ -1,0 +1,119 @@
+// How a code or a refresh token is taken: its row is locked and read, judged by a pure function (judge.ts), and written last, in
+// the message of the commit. Those that pass go together, in a group commit; any other in a transaction of its own, which does
+// what its refusal does. Of two that present the same at once one is first, and the other finds what that one left.
+import { DEVICE_CODE } from '../../../contract/oauth.ts';
+import { createGroupCommit } from '../../../db/group-commit.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import type { WhenLocked } from '../../../domain/grants.ts';
+import { userParty } from '../../../domain/party.ts';
+import { refusedEvent } from '../../../events/refusals.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { Families } from './families.ts';
+import type { GrantCall } from './grant.ts';
+import type { Passed, Refused, Verdict } from './judge.ts';
+
+/** A request to take one. */
+export interface Redemption {
+  call: GrantCall;
+  /** The row that it is about, beneath the realm. */
+  key: string;
+}
+export type Taken<Row> = { row: Row } & Passed;
+type Outcome<Row> = { ok: true; taken: Taken<Row> } | { ok: false; refusal: OAuthError };
+
+/** What was used twice, for the audit log. */
+const WHAT: Record<string, string> = { [DEVICE_CODE]: 'device_code' };
+
+export interface RedeemingOptions<A extends Redemption, Row extends { n: number }> {
+  transact: Transact;
+  families: Families;
+  grantType: string;
+  /** Locks and reads: `n` is the place among `redemptions`; what isn't there has no row. */
+  lock(sql: Sql, redemptions: readonly A[], whenLocked: WhenLocked): Promise<readonly Row[]>;
+  judge(redemption: A, row: Row | undefined): Verdict;
+  /** Writes and records. */
+  take(tx: Tx, passed: readonly { redemption: A; taken: Taken<Row> }[]): void;
+  /** The grant that the row is of, or has begun. */
+  familyOf(row: Row): { familyId: string; userId: string } | undefined;
+  useUp?(tx: Tx, redemption: A): void;
+}
+
+/** @throws OAuthError the refusal */
+export function createRedeeming<A extends Redemption, Row extends { n: number }>({
+  transact,
+  families,
+  grantType,
+  lock,
+  judge,
+  take,
+  familyOf,
+  useUp = () => {},
+}: RedeemingOptions<A, Row>): (redemption: A) => Promise<Taken<Row>> {
+  /** A refusal that changes something is a value, since an exception would roll back its audit row. */
+  async function refuse(tx: Tx, redemption: A, row: Row | undefined, refused: Refused): Promise<OAuthError> {
+    const { error, description, reason, effect } = refused;
+    const unchanged = new OAuthError(error, description, reason === undefined ? {} : { reason });
+    const family = row && familyOf(row);
+    const { call } = redemption;
+    const { realm, client, by } = call;
+    if (effect === 'nothing') throw unchanged;
+    if (effect === 'use up') useUp(tx, redemption);
+    else if (family) {
+      const ended = await families.end(tx, call, family.familyId);
+      if (effect === 'reuse' && !ended) throw unchanged;
+    }
+    if (effect === 'reuse')
+      tx.record({
+        type: 'TOKEN_REUSE_DETECTED',
+        realm,
+        by,
+        clientId: client.clientId,
+        subject: userParty(family?.userId ?? null, null),
+        outcome: 'denied',
+        data: { what: WHAT[grantType] ?? grantType },
+      });
+    const refusal = new OAuthError(error, description, { ...(reason !== undefined && { reason }), audited: true });
+    tx.record(refusedEvent(call, client.clientId, grantType, refusal));
+    return refusal;
+  }
+
+  async function together(tx: Tx, redemptions: readonly A[]): Promise<(Taken<Row> | undefined)[]> {
+    const rows = new Map((await lock(tx.sql, redemptions, 'pass over')).map((row) => [row.n, row]));
+    const taken = new Set<string>();
+    const results = redemptions.map((redemption, n): Taken<Row> | undefined => {
+      const row = rows.get(n);
+      const key = `${redemption.call.realm} ${redemption.key}`;
+      if (!row || taken.has(key)) return undefined;
+      const verdict = judge(redemption, row);
+      if (!verdict.ok) return undefined;
+      taken.add(key);
+      return { row, ...verdict };
+    });
+    const passed = redemptions.flatMap((redemption, n) => {
+      const one = results[n];
+      return one ? [{ redemption, taken: one }] : [];
+    });
+    if (passed.length > 0) take(tx, passed);
+    return results;
+  }
+
+  async function alone(tx: Tx, redemption: A): Promise<Outcome<Row>> {
+    const [row] = await lock(tx.sql, [redemption], 'wait');
+    const verdict = judge(redemption, row);
+    if (!verdict.ok) return { ok: false, refusal: await refuse(tx, redemption, row, verdict) };
+    if (!row) throw new Error('what there is no row of was let pass');
+    const taken = { row, ...verdict };
+    take(tx, [{ redemption, taken }]);
+    return { ok: true, taken };
+  }
+
+  const inGroup = createGroupCommit<A, Taken<Row>>({ transact, work: together });
+  return async (redemption) => {
+    const taken = await inGroup(redemption);
+    if (taken) return taken;
+    const outcome = await transact(redemption.call.realm, (tx) => alone(tx, redemption));
+    if (!outcome.ok) throw outcome.refusal;
+    return outcome.taken;
+  };
+}

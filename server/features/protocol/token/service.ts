@@ -1,0 +1,195 @@
+// Owns: the phases of the token endpoint, so that no grant can skip one (grant.ts); reading a grant's parameters.
+// Does not own: a grant's own rules (code.ts, refresh.ts, client-credentials.ts), the tokens' content (features/configuration/issued-tokens).
+// Implements: RFC 6749 §5, RFC 8707; specification 4.11, 7 (invalid_target); decisions "Protocol paths".
+import type { z } from 'zod';
+import type { By } from '../../../contract/events.ts';
+import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import { partyOfClient } from '../../../domain/agents.ts';
+import type { Dpop } from '../../../domain/dpop.ts';
+import { allowedResources, presentResources } from '../../../domain/resource-indicators.ts';
+import { grantScopes, OFFLINE, OPENID, scopeNames } from '../../../domain/scopes.ts';
+import { type Refusals, refusedEvent } from '../../../events/refusals.ts';
+import { type Form, repeatable } from '../../../http/form.ts';
+import { oauthErrorOf } from '../../../http/oauth.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import { adminAudience } from '../../../http/own-addresses.ts';
+import type { DpopRequest } from '../../../http/presented-token.ts';
+import type { Authenticated, ClientAuthentication } from '../client-authentication/service.ts';
+import type { Grant, Granted, GrantRequest } from './grant.ts';
+
+export interface TokenRequest {
+  realm: string;
+  authorization: string | undefined;
+  form: Form;
+  ipAddress: string;
+  /** The proof of a key that the tokens will be bound to. */
+  dpop: DpopRequest | undefined;
+}
+export interface TokenAnswer {
+  json: string;
+  client: Authenticated['client'];
+}
+/** How far a request has come. */
+interface TokenProgress {
+  grant?: Grant;
+  asking?: GrantRequest<Record<string, unknown>>;
+  who?: Authenticated;
+}
+
+export function createTokenEndpoint({
+  authentication,
+  settings,
+  grants,
+  refusals,
+  metrics,
+  dpop,
+  baseUrl,
+}: {
+  authentication: Pick<ClientAuthentication, 'authenticate'>;
+  settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
+  grants: readonly Grant[];
+  refusals: Pick<Refusals, 'record'>;
+  metrics: { tokenIssued(realm: string, grant: string): void };
+  dpop: Pick<Dpop, 'check'>;
+  baseUrl: string;
+}) {
+  const byType = new Map(grants.map((grant) => [grant.grantType, grant]));
+  const adminResource = adminAudience(baseUrl);
+  const authenticates = grants.some(({ clientAuth }) => typeof clientAuth === 'string');
+
+  /** Who it is, before what it wants: a client that isn't one learns nothing of what there is. */
+  async function identified(request: TokenRequest, progress: TokenProgress): Promise<Required<TokenProgress>> {
+    const { realm, form, ipAddress } = request;
+    const grantType = form.get('grant_type');
+    const grant = byType.get(grantType ?? '');
+    const asking = (of: Grant) => ({ realm, ipAddress, body: bodyOf(of, form) });
+    if (grant) progress.grant = grant;
+    if (grant && typeof grant.clientAuth !== 'string') {
+      scopeNames(form.get('scope'));
+      progress.asking = asking(grant);
+      progress.who = await grant.clientAuth.by(progress.asking);
+      return { grant, asking: progress.asking, who: progress.who };
+    }
+    if (authenticates) progress.who = await authentication.authenticate({ ...request, address: ipAddress });
+    if (grantType === undefined) throw new OAuthError('invalid_request', 'grant_type is missing');
+    const { who } = progress;
+    if (!grant || !who) throw new OAuthError('unsupported_grant_type', 'This grant type is not supported');
+    const may = grant.allowedTo?.(who.client) ?? who.client.grantTypes.has(grantType);
+    if (!may || !(who.confidential || grant.clientAuth === 'any'))
+      throw new OAuthError('unauthorized_client', 'This client may not use this grant type');
+    return { grant, asking: asking(grant), who };
+  }
+
+  /** The thumbprint of the key that the client proves; undefined: it proves none, and need not. */
+  async function keyOf({ realm, dpop: proof }: TokenRequest, client: Authenticated['client']) {
+    if (proof) return dpop.check(realm, proof, { nonce: client.dpopBoundAccessTokens ? 'needed' : 'checked' });
+    if (client.dpopBoundAccessTokens)
+      throw new OAuthError('invalid_dpop_proof', 'This client has to send a DPoP proof (RFC 9449)');
+    return undefined;
+  }
+
+  async function granted(request: TokenRequest, { grant, asking, who }: Required<TokenProgress>): Promise<string> {
+    const { realm, form, ipAddress } = request;
+    const { client } = who;
+    const ofRealm = await settings.of(realm);
+    if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
+    const rules = {
+      realmList: ofRealm.resourceIndicators,
+      client,
+      adminAudience: adminResource,
+      ownBehalf: grant.ownBehalf(who),
+    };
+    const wanted = grant.takesAudience ? [...form.all('resource'), ...form.all('audience')] : form.all('resource');
+    const resources = allowedResources(wanted, rules);
+    const requestedScopes = scopeNames(form.get('scope'));
+    const jkt = request.dpop || client.dpopBoundAccessTokens ? await keyOf(request, client) : undefined;
+    const answer = await grant.authorize({
+      ...asking,
+      settings: ofRealm,
+      who,
+      client,
+      resources,
+      presentResources: () => presentResources(rules),
+      jkt,
+      requestedScopes,
+      scopes: grant.scopePolicy === 'client' ? clientScopes(client, requestedScopes) : [],
+      by: { actor: partyOfClient(client), ipAddress },
+    });
+    if ('answer' in answer) return JSON.stringify(answer.answer);
+    metrics.tokenIssued(realm, grant.label ?? grant.grantType);
+    return answerOf({ ...answer, jkt });
+  }
+
+  function refused(request: TokenRequest, { grant, asking, who }: TokenProgress, error: OAuthError): void {
+    const { realm, form, ipAddress } = request;
+    if (error.status >= 500 || error.audited) return;
+    if (grant?.refused && asking && who) {
+      const { event, kind } = grant.refused(asking, who, error);
+      refusals.record(event, kind);
+      return;
+    }
+    const nobody: By = { actor: null, ipAddress };
+    const named = who?.client.clientId ?? error.clientId ?? null;
+    const type = form.get('grant_type')?.slice(0, 100) ?? null;
+    refusals.record(refusedEvent({ realm, by: nobody }, named, type, error));
+  }
+
+  return {
+    grantTypes: grants.map((grant) => grant.grantType),
+
+    /** Answers a token request; every refusal is audited, in its transaction or beside the request. */
+    async answer(request: TokenRequest): Promise<TokenAnswer> {
+      const progress: TokenProgress = {};
+      try {
+        const known = await identified(request, progress);
+        return { json: await granted(request, known), client: known.who.client };
+      } catch (thrown) {
+        const error = oauthErrorOf(thrown);
+        refused(request, progress, error);
+        throw error;
+      }
+    },
+  };
+}
+export type TokenEndpoint = ReturnType<typeof createTokenEndpoint>;
+
+/** A grant's own parameters. @throws OAuthError `invalid_request` */
+function bodyOf({ body }: Grant, form: Form): Record<string, unknown> {
+  const given: Record<string, unknown> = Object.fromEntries(
+    Object.keys(body.shape).map((name) => [name, repeatable.has(name) ? form.all(name) : form.get(name)]),
+  );
+  const read = body.safeParse(given);
+  if (read.success) return read.data;
+  const { path, message } = read.error.issues[0] as z.core.$ZodIssue;
+  const [name = ''] = path.map(String);
+  throw new OAuthError('invalid_request', given[name] === undefined ? `${name} is missing` : `${name} ${message}`);
+}
+
+function clientScopes(client: Authenticated['client'], requested: readonly string[] | undefined) {
+  if (requested?.includes(OPENID) || requested?.includes(OFFLINE))
+    throw new OAuthError('invalid_scope', 'Without a person there is no openid or offline_access');
+  return grantScopes(client, requested).filter(({ name }) => name !== OFFLINE);
+}
+
+/** RFC 6749 §5.1, OIDC Core §3.1.3.3. */
+const answerOf = ({
+  accessToken,
+  expiresIn,
+  scope,
+  refreshToken,
+  idToken,
+  issuedTokenType,
+  upgraded,
+  jkt,
+}: Granted & { jkt: string | undefined }): string =>
+  JSON.stringify({
+    access_token: accessToken,
+    issued_token_type: issuedTokenType,
+    token_type: jkt === undefined ? 'Bearer' : 'DPoP',
+    expires_in: expiresIn,
+    refresh_token: refreshToken,
+    id_token: idToken,
+    // RFC 6749 §3.3: a scope has at least one word
+    scope: scope || undefined,
+    upgraded,
+  });

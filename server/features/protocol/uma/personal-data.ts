@@ -1,0 +1,10 @@
+// What people own at resource servers, share and ask for goes with them; so do names that others typed of them. Specification 2.9, 4.6.
+import type { PersonalData } from '../../people/gdpr/personal-data.ts';
+
+export const umaData: PersonalData = {
+  tables: ['uma_resource', 'uma_share', 'permission_ticket'],
+  async erase(sql, realm, { username, ownEmail }) {
+    await sql`
+      delete from uma_share where realm_id = ${realm} and requester_id is null and lower(named) in (lower(${username}), lower(${ownEmail}))`;
+  },
+};

@@ -1,0 +1,64 @@
+// Owns: the userinfo endpoint: claims about the person of an access token, by its scopes.
+// Does not own: verifying the token (features/configuration/issued-tokens), which claims a scope has (domain/claims.ts).
+// Implements: OIDC Core §5.3, RFC 6750 §3.1.
+
+import { USERINFO_CLAIM } from '../../../contract/claims.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { claimsOf, namedClaims, offeredTo, saidFor, sessionOf } from '../../../domain/claims.ts';
+import { type PersonRow, personColumns, personOf } from '../../../domain/person.ts';
+import { OPENID, presentScopes } from '../../../domain/scopes.ts';
+import { isPersons, type Subjects } from '../../../domain/subjects.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { PresentedToken } from '../../../http/presented-token.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import type { Tokens } from '../../configuration/issued-tokens/service.ts';
+
+export function createUserinfo({
+  sql,
+  tokens,
+  subjects,
+  settings,
+  clients,
+}: {
+  sql: Sql;
+  tokens: Pick<Tokens, 'present' | 'sign'>;
+  subjects: Pick<Subjects, 'find'>;
+  settings: { issuer(realm: string): Promise<string> };
+  clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
+}) {
+  return {
+    async of(
+      realm: string,
+      accessToken: PresentedToken,
+    ): Promise<{ answer: { type: string; body: string }; client: ClientView }> {
+      const issuer = await settings.issuer(realm);
+      const claims = await tokens.present(realm, accessToken, { audience: issuer });
+      const invalid = (reason: string) =>
+        new OAuthError('invalid_token', 'The access token is not valid here', { reason });
+      if (!claims) throw invalid('it does not verify');
+      const scopes = (claims.scope ?? '').split(' ');
+      if (!scopes.includes(OPENID)) throw new OAuthError('insufficient_scope', 'This needs the scope openid');
+      if (!isPersons(claims)) throw invalid('it is a service account’s');
+      const client = await clients.view(realm, claims.client_id ?? '');
+      if (!client) throw invalid('its client is gone');
+      const userId = subjects.find(realm, claims) ?? null;
+      const [row] = await sql<PersonRow>`
+        select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId} and u.enabled`;
+      if (!row) throw invalid('its user is gone or disabled');
+      // Scopes that don't show in the token's `scope` are the client's defaults.
+      const hidden = client.defaultScopes.filter((s) => !s.inTokenScope).map((s) => s.name);
+      const granted = presentScopes(client, [...scopes, ...hidden]);
+      const [person, session] = [personOf(row), sessionOf(claims)];
+      const named = namedClaims(offeredTo(client), person, claims[USERINFO_CLAIM] ?? [], session);
+      const said = { ...named, ...claimsOf(saidFor(client, granted), person, 'userinfo', session), sub: claims.sub };
+      const { userinfoSignedResponseAlg: algorithm } = client;
+      if (algorithm === null)
+        return { answer: { type: 'application/json; charset=utf-8', body: JSON.stringify(said) }, client };
+      // OIDC Core §5.3.2
+      const signed = { ...said, iss: issuer, aud: client.clientId };
+      const body = await tokens.sign(realm, { typ: 'JWT', algorithm }, signed);
+      return { answer: { type: 'application/jwt', body }, client };
+    },
+  };
+}
+export type Userinfo = ReturnType<typeof createUserinfo>;

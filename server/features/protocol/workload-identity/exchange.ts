@@ -1,0 +1,216 @@
+// Owns: trading a workload's token for one of ours: which credential it fits, whether it holds, what the new token may do.
+// Does not own: reading and judging a token (token.ts), the issuers' keys (issuer-keys.ts), minting (features/configuration/issued-tokens).
+// Implements: specification 4.7, 5 rule 5, 6.1 rule 4, 7; decisions "Workload identity"; RFC 8693, RFC 7523.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { z } from 'zod';
+import type { DomainEvent } from '../../../contract/events.ts';
+import { JWT_BEARER, jwtBearerBody, TOKEN_EXCHANGE } from '../../../contract/oauth.ts';
+import { exchangeBody } from '../../../contract/workload-identity.ts';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact } from '../../../db/transact.ts';
+import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import type { ScopeView } from '../../../domain/claims.ts';
+import type { Refusals } from '../../../events/refusals.ts';
+import { OAuthError } from '../../../http/oauth-error.ts';
+import type { ClientView } from '../../configuration/clients/view.ts';
+import type { Mint } from '../../configuration/issued-tokens/mint.ts';
+import type { Authenticated } from '../client-authentication/service.ts';
+import type { Grant, GrantRequest } from '../token/grant.ts';
+import type { IssuerKeys } from './issuer-keys.ts';
+import * as store from './store.ts';
+import { candidates, type Presented, readToken, signedBy, timeFault } from './token.ts';
+
+/** Any failure is answered this long after the request came, so that time tells nothing, whatever was looked up or fetched. */
+const FAILURE_MS = 2_000;
+/** The part of that time that fetching keys may take; the rest is for the audit row. */
+const KEYS_SHARE = 0.8;
+
+/** Of a token's own words in the audit trail. */
+const MOST_NAME = 1024;
+
+export interface ExchangeDeps {
+  sql: Sql;
+  transact: Transact;
+  clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
+  issuerKeys: IssuerKeys;
+  mint: Pick<Mint, 'forClient'>;
+  refusals: Pick<Refusals, 'record'>;
+  /** Of one address in one realm, where the endpoint doesn't count them itself. */
+  attempts?: Pick<Attempts, 'take'>;
+  now(): Date;
+  failureMs?: number;
+}
+interface Workload extends Authenticated {
+  token: Presented;
+  credential: store.CredentialRow;
+  /** When a failure is answered. */
+  deadline: Promise<unknown>;
+}
+type Verdict =
+  | ({ ok: true } & Pick<Workload, 'token' | 'credential' | 'client'>)
+  | { ok: false; reason: string; credential?: store.CredentialRow };
+
+/** The same, whatever is wrong; nobody but the audit log learns why, which was told before. */
+const failed = (status: number) => new OAuthError('invalid_grant', undefined, { status, audited: true });
+
+/** How a workload's JWT is presented: by an exchange (RFC 8693), or as an assertion (RFC 7523 §2.1). */
+interface Presentation<Body extends z.ZodObject> {
+  grantType: string;
+  label: string;
+  body: Body;
+  jwtOf(body: z.output<Body>): string;
+  /** With which status it is refused: specification 4.7, RFC 6749 §5.2. */
+  refusedBy: 400 | 401;
+}
+export const byExchange: Presentation<typeof exchangeBody> = {
+  grantType: TOKEN_EXCHANGE,
+  label: 'token-exchange',
+  body: exchangeBody,
+  jwtOf: ({ subject_token }) => subject_token,
+  refusedBy: 401,
+};
+export const byAssertion: Presentation<typeof jwtBearerBody> = {
+  grantType: JWT_BEARER,
+  label: 'jwt-bearer',
+  body: jwtBearerBody,
+  jwtOf: ({ assertion }) => assertion,
+  refusedBy: 400,
+};
+
+/** The grant of workloads: what is presented says whose the token will be, since nobody else authenticates. */
+export function workloadGrant<Body extends z.ZodObject>(
+  presentation: Presentation<Body>,
+  { sql, transact, clients, issuerKeys, mint, refusals, now, attempts, failureMs = FAILURE_MS }: ExchangeDeps,
+): Grant<Body, Workload> {
+  async function signatureHolds(credential: store.CredentialRow, token: Presented): Promise<boolean> {
+    const source = { issuer: credential.issuer, jwksUri: credential.jwks_uri };
+    const keys = candidates(await issuerKeys.get(source), token);
+    if (await signedBy(keys, token)) return true;
+    // A known key that did not sign it: the token is wrong, not the cache; without a kid nobody can tell.
+    if (keys.length > 0 && token.kid !== undefined) return false;
+    const renewed = await issuerKeys.renewed(source);
+    return renewed !== undefined && signedBy(candidates(renewed, token), token);
+  }
+
+  async function judge(realm: string, token: Presented): Promise<Verdict> {
+    const credential = await store.match(sql, realm, token);
+    if (!credential) return { ok: false, reason: 'no credential has this issuer, subject and audience' };
+    const refuse = (reason: string): Verdict => ({ ok: false, reason, credential });
+    if (!credential.enabled) return refuse('the credential is disabled');
+    try {
+      if (!(await signatureHolds(credential, token))) return refuse('no key of the issuer made the signature');
+    } catch (error) {
+      return refuse(`the issuer's keys could not be had: ${error instanceof Error ? error.message : error}`);
+    }
+    const fault = timeFault(token, now());
+    if (fault !== undefined) return refuse(fault);
+    const client = await clients.view(realm, credential.client_id);
+    if (!client?.enabled) return refuse('the client is disabled');
+    return { ok: true, token, credential, client };
+  }
+
+  async function identify({ realm, ipAddress, body }: GrantRequest<z.output<Body>>): Promise<Workload> {
+    const retryAfterSeconds = attempts?.take(inRealm(realm, ipAddress));
+    if (retryAfterSeconds !== undefined)
+      throw new OAuthError('slow_down', 'Too many exchanges from this address', { retryAfterSeconds, audited: true });
+    const deadline = sleep(failureMs, undefined, { ref: false });
+    const reading = readToken(presentation.jwtOf(body));
+    // Keys that come later than any failure is answered are kept for the next try.
+    const tooLate: Verdict = { ok: false, reason: 'the issuer’s keys did not come in time' };
+    const late = sleep(failureMs * KEYS_SHARE, tooLate, { ref: false });
+    const verdict: Verdict = reading.ok
+      ? await Promise.race([judge(realm, reading.token), late])
+      : { ok: false, reason: reading.reason };
+    if (verdict.ok) return { ...verdict, confidential: true, deadline };
+    const { reason, credential } = verdict;
+    const said = reading.ok ? reading.token : reading;
+    const { event, kind } = refusalOf({ realm, ipAddress }, said, { verified: false, credential, reason });
+    refusals.record(event, kind);
+    await deadline;
+    throw failed(presentation.refusedBy);
+  }
+
+  return {
+    grantType: presentation.grantType,
+    label: presentation.label,
+    body: presentation.body,
+    clientAuth: { by: identify },
+    scopePolicy: 'granted',
+    resourcePolicy: 'client',
+    ownBehalf: ({ credential }) => credential.admin_access,
+    refused: (asking, { token, credential }, { error, reason, description }) =>
+      refusalOf(asking, token, {
+        verified: true,
+        credential,
+        reason: error === 'invalid_target' ? 'a resource is not allowed' : (reason ?? description ?? error),
+      }),
+
+    async authorize(call) {
+      const { realm, client, resources, settings } = call;
+      const { token, credential, deadline } = call.who;
+      const minted = await mint.forClient(realm, client, {
+        scopes: grantedScopes(credential.scopes, call.requestedScopes, client),
+        resources,
+        jkt: call.jkt,
+        ttlSeconds: settings.workloadTokenTtlSeconds,
+        claims: { workload: { issuer: token.issuer, subject: token.subject } },
+      });
+      const { name, audience } = credential;
+      const { scope, jti } = minted;
+      const audit = eventOf(call, token);
+      const issued = await transact(realm, async (tx) => {
+        const present = await store.match(tx.sql, realm, token);
+        const holds = present?.enabled && present.id === credential.id && present.client_id === credential.client_id;
+        const data = { verified: true, credential: name, audience, scope, jti, resources };
+        // An agent acts under its own name, whatever it proves itself by.
+        const own = client.agent && { by: call.by };
+        if (holds) tx.record({ ...audit('WORKLOAD_TOKEN_ISSUED', data), ...own, clientId: client.clientId });
+        else tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: true, reason: 'the credential changed meanwhile' }));
+        return holds;
+      });
+      if (issued) return minted;
+      await deadline;
+      throw failed(presentation.refusedBy);
+    },
+  };
+}
+
+type Caller = Pick<GrantRequest, 'realm' | 'ipAddress'>;
+
+/** Specification 6.1: an exchange, success or failure, is audited with issuer and subject. Only a verified one acted. */
+const eventOf =
+  ({ realm, ipAddress }: Caller, { issuer, subject }: { issuer?: string; subject?: string }) =>
+  (
+    type: 'WORKLOAD_TOKEN_ISSUED' | 'WORKLOAD_TOKEN_REFUSED',
+    { verified, ...data }: { verified: boolean } & Record<string, unknown>,
+  ): DomainEvent => ({
+    type,
+    realm,
+    by: { actor: verified ? { type: 'workload', id: null, name: subject ?? null } : null, ipAddress },
+    outcome: type === 'WORKLOAD_TOKEN_ISSUED' ? 'success' : 'failure',
+    data: { issuer: issuer?.slice(0, MOST_NAME) ?? null, subject: subject?.slice(0, MOST_NAME) ?? null, ...data },
+  });
+
+/** `kind`: of a credential that is known, each reason is counted apart (events/refusals.ts). */
+function refusalOf(
+  caller: Caller,
+  said: { issuer?: string; subject?: string },
+  { verified, credential, reason }: { verified: boolean; credential: store.CredentialRow | undefined; reason: string },
+): { event: DomainEvent; kind?: string } {
+  const data = { verified, ...(credential && { credential: credential.name }), reason };
+  const event = eventOf(caller, said)('WORKLOAD_TOKEN_REFUSED', data);
+  return credential ? { event, kind: `${credential.id} ${reason}` } : { event };
+}
+
+/** What the credential has of the requested scopes; claims come with those that the client knows. */
+function grantedScopes(
+  credential: string,
+  requested: readonly string[] | undefined,
+  { defaultScopes, optionalScopes, agent }: Pick<ClientView, 'defaultScopes' | 'optionalScopes' | 'agent'>,
+): ScopeView[] {
+  const known = new Map([...optionalScopes, ...defaultScopes].map((scope) => [scope.name, scope]));
+  const names = [...new Set(credential.split(' '))].filter((name) => name !== '');
+  return names
+    .filter((name) => (requested === undefined || requested.includes(name)) && agent?.scopes.includes(name) !== false)
+    .map((name) => ({ ...(known.get(name) ?? { name, description: null, claims: [] }), inTokenScope: true }));
+}

@@ -1,0 +1,92 @@
+// The keys of foreign issuers: by discovery or from an explicit address, through the outbound guard, kept for a while,
+// fetched anew once for a key that isn't among them. Specification 4.7 step 3, 5 rule 5; decisions "Workload identity".
+import { z } from 'zod';
+import { makeRoom } from '../../../db/cache.ts';
+import type { Outbound } from '../../../http/outbound.ts';
+import { type ForeignKey, ForeignKeySet } from './token.ts';
+
+const LIMITS = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
+// RFC 7517 §8.5.2: a Kubernetes API server answers 406 where the media type of JWK sets isn't taken.
+const ACCEPT = 'application/json, application/jwk-set+json';
+const KEPT_MS = 600_000;
+/** Between two fetches that an unknown key caused; a fetch that failed is tried again after a shorter while. */
+const COOL_DOWN_MS = 10_000;
+const FAILURE_MS = 5_000;
+const MOST_ISSUERS = 1_000;
+/** Where every API server serves its keys; its discovery document may name an address that we don't reach it by. */
+const CLUSTER_KEYS_PATH = '/openid/v1/jwks';
+
+const Discovery = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https$/ }) });
+
+export interface Source {
+  issuer: string;
+  jwksUri: string | null;
+}
+interface Entry {
+  keys: Promise<readonly ForeignKey[]>;
+  /** When it is fetched again at the next use. */
+  until: number;
+}
+
+export function createIssuerKeys({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>; now(): Date }) {
+  const entries = new Map<string, Entry>();
+  const renewedAt = new Map<string, number>();
+  const keyOf = ({ issuer, jwksUri }: Source) => JSON.stringify([jwksUri === null ? issuer : null, jwksUri]);
+
+  async function json(url: string): Promise<{ content: unknown; atHome: boolean }> {
+    const { status, body, atHome = false } = await outbound.fetch(url, { headers: { accept: ACCEPT }, ...LIMITS });
+    if (status !== 200) throw new Error(`${url} answered ${status}`);
+    return { content: JSON.parse(body.toString()), atHome };
+  }
+
+  async function addressOf({ issuer, jwksUri }: Source): Promise<string> {
+    if (jwksUri !== null) return jwksUri;
+    const { content, atHome } = await json(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+    const read = Discovery.safeParse(content);
+    if (!read.success) throw new Error(`the discovery document of ${issuer} names no keys at https`);
+    const found = read.data;
+    // OpenID Connect Discovery §4.3: else any host could speak for any issuer.
+    if (found.issuer !== issuer) throw new Error(`${issuer} calls itself ${found.issuer}`);
+    const inCluster = atHome && new URL(found.jwks_uri).origin !== new URL(issuer).origin;
+    return inCluster ? new URL(CLUSTER_KEYS_PATH, issuer).href : found.jwks_uri;
+  }
+
+  async function download(source: Source): Promise<readonly ForeignKey[]> {
+    const address = await addressOf(source);
+    const read = ForeignKeySet.safeParse((await json(address)).content);
+    if (!read.success) throw new Error(`${address} answered no JWK set, or too many keys`);
+    return read.data;
+  }
+
+  function keep(source: Source, keys: Promise<readonly ForeignKey[]>, forMs: number): Entry {
+    makeRoom(entries, MOST_ISSUERS);
+    makeRoom(renewedAt, MOST_ISSUERS);
+    const entry: Entry = { keys, until: now().getTime() + forMs };
+    entries.set(keyOf(source), entry);
+    return entry;
+  }
+
+  return {
+    async get(source: Source): Promise<readonly ForeignKey[]> {
+      const found = entries.get(keyOf(source));
+      if (found && now().getTime() < found.until) return found.keys;
+      const entry = keep(source, download(source), KEPT_MS);
+      entry.keys.catch(() => {
+        entry.until = now().getTime() + FAILURE_MS;
+      });
+      return entry.keys;
+    },
+
+    /** Fetched anew, for a token whose key isn't known; undefined within the cool-down. What was kept stays if it fails. */
+    async renewed(source: Source): Promise<readonly ForeignKey[] | undefined> {
+      const key = keyOf(source);
+      const at = now().getTime();
+      if (at - (renewedAt.get(key) ?? Number.NEGATIVE_INFINITY) < COOL_DOWN_MS) return undefined;
+      renewedAt.set(key, at);
+      const keys = await download(source);
+      keep(source, Promise.resolve(keys), KEPT_MS);
+      return keys;
+    },
+  };
+}
+export type IssuerKeys = ReturnType<typeof createIssuerKeys>;

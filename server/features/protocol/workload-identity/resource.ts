@@ -1,0 +1,94 @@
+// The credential as a resource: the same by the admin API and in the realm document. Specification 2.8, 4.7 (admin);
+// decisions "Rights": whoever makes a workload act as a client could act as it, so they must hold what it holds.
+import { Problem } from '../../../contract/problem.ts';
+import { WorkloadIdentity, workloadIdentityRoutes } from '../../../contract/workload-identity.ts';
+import { fragment, type Sql } from '../../../db/sql.ts';
+import { isNoRealms } from '../../../http/own-addresses.ts';
+import { join } from '../../../resource/items.ts';
+import type { Fields, Wanted } from '../../../resource/part.ts';
+import { type Resource, resource } from '../../../resource/resource.ts';
+
+const KIND = 'workloadIdentity';
+
+interface Match {
+  id: string;
+  name: string;
+  issuer: string;
+  subject: string;
+  audience: string;
+}
+/** Whose tokens it takes: unique in a realm. */
+const matchOf = ({ issuer, subject, audience }: Fields | Match): string => JSON.stringify([issuer, subject, audience]);
+
+/** @throws Problem `name-taken` where another credential has this issuer, subject and audience */
+async function refuseSharedTrust(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<[]> {
+  const changed = changes.filter(({ kind }) => kind === KIND);
+  const saved = changed.filter(({ action }) => action !== 'delete');
+  if (saved.length === 0) return [];
+  const others = await sql<Match>`
+    select id, name, issuer, subject, audience from workload_identity
+    where realm_id = ${realm} and id <> all(${changed.flatMap((c) => c.id ?? [])}::uuid[])
+      and subject = any(${saved.map((s) => String(s.fields.subject))}::text[])`;
+  const trusted = new Map(others.map((row) => [matchOf(row), row.name]));
+  for (const { key, fields, path } of saved) {
+    const match = matchOf(fields);
+    const other = trusted.get(match);
+    if (other !== undefined)
+      throw new Problem('name-taken', `The credential ${other} has this issuer, subject and audience already`, {
+        errors: [{ path: join(path, 'subject'), message: `is trusted by ${other} for this issuer and audience` }],
+      });
+    trusted.set(match, key);
+  }
+  return [];
+}
+
+const clientOf = (fields: Fields | undefined): string[] => {
+  const clientId = fields?.clientId;
+  return typeof clientId === 'string' ? [clientId] : [];
+};
+
+export const createWorkloadIdentityResource = ({ baseUrl, now }: { baseUrl: string; now: () => Date }): Resource =>
+  resource(
+    {
+      section: 'workloadIdentity',
+      wire: WorkloadIdentity,
+      routes: workloadIdentityRoutes,
+      table: {
+        name: 'workload_identity',
+        columns: {
+          issuer: 'text',
+          jwksUri: 'text',
+          subject: 'text',
+          audience: 'text',
+          clientId: 'text',
+          scopes: 'text',
+          enabled: 'boolean',
+          adminAccess: 'boolean',
+        },
+      },
+      fresh: () => ({ jwksUri: null, scopes: '', enabled: true, adminAccess: true }),
+      required: ['issuer', 'subject', 'audience', 'clientId'],
+      fallsWith: { kind: 'client', which: (_, removed) => fragment`t.client_id = any(${removed}::text[])` },
+      references: ({ fields }) => clientOf(fields).map((key) => ({ kind: 'client', key, path: 'clientId' })),
+      check: ({ fields, changed }) =>
+        changed.includes('issuer') && isNoRealms(String(fields.issuer), baseUrl)
+          ? [{ path: 'issuer', message: 'is this server’s, and no realm’s issuer' }]
+          : [],
+      whole: refuseSharedTrust,
+      // What is unique can change hands: nothing refers to them.
+      atOnce: true,
+      clientOf: (_, fields) => String(fields.clientId),
+      detail: ({ issuer, subject, audience, scopes, enabled, adminAccess }) => ({
+        issuer,
+        subject,
+        audience,
+        scopes,
+        enabled,
+        adminAccess,
+      }),
+      // Both ends: neither a client's credential may be taken over, nor one be made for a client; and who deletes one
+      // shuts the client out.
+      actsAs: ({ before, save }) => [...clientOf(before), ...clientOf(save)],
+    },
+    { now },
+  );

@@ -1,6 +1,0 @@
-// What a feature puts into a fresh realm. Each feature exports one from its seed.ts; app.ts lists them in order.
-import type { By } from '../../contract/events.ts';
-import type { Tx } from '../../db/transact.ts';
-
-/** Runs in the transaction that creates the realm; REALM_CREATED stands for all of it in the audit log. */
-export type RealmSeed = (tx: Tx, realm: string, by: By) => Promise<void>;
