@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Seal } from './crypto/seal.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
+import type { PersonalData } from './domain/personal-data.ts';
 import type { Subjects } from './domain/subjects.ts';
 import { accountApiRoutes } from './features/authentication/account/api-routes.ts';
 import { createAsThemselves } from './features/authentication/account/as-themselves.ts';
@@ -27,17 +28,15 @@ import type { SettingsService } from './features/configuration/settings/service.
 import type { Access } from './features/operations/admin-access/service.ts';
 import { provisioningData } from './features/operations/scim/personal-data.ts';
 import { planData } from './features/operations/transfer/personal-data.ts';
+import { agentData } from './features/people/agents/personal-data.ts';
 import { credentialData } from './features/people/credentials/personal-data.ts';
 import { deviceData } from './features/people/devices/personal-data.ts';
 import { historyData } from './features/people/gdpr/history.ts';
-import type { PersonalData } from './features/people/gdpr/personal-data.ts';
 import { gdprAccountRoutes } from './features/people/gdpr/routes.ts';
 import { createGdpr, type Gdpr } from './features/people/gdpr/service.ts';
 import type { Sessions } from './features/people/sessions/service.ts';
 import { federationData } from './features/people/user-federation/personal-data.ts';
-import { plainNumber } from './features/people/users/own-phone.ts';
 import { profileData } from './features/people/users/personal-data.ts';
-import { agentData } from './features/protocol/agents/personal-data.ts';
 import { umaData } from './features/protocol/uma/personal-data.ts';
 import type { Sharing } from './features/protocol/uma/sharing.ts';
 import { sharingRoutes } from './features/protocol/uma/sharing-routes.ts';
@@ -115,7 +114,7 @@ export function createAccountApi(deps: AccountApiDeps): {
       accountApiRoutes(app, {
         ...{ sql, transact, sessions, gdpr, notify, asThemselves, settings, baseUrl, now },
         details,
-        phone: createOwnPhoneWrites({ ...own, ...written, plainNumber, notify, sends }),
+        phone: createOwnPhoneWrites({ ...own, ...written, notify, sends }),
         methods: createOwnCredentials({ ...own, ...written, settings }),
         browsers: own.browsers,
         agents: own.agents,

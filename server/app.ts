@@ -44,9 +44,9 @@ import { type Bootstrapped, createBootstrap } from './features/operations/bootst
 import { components } from './features/operations/monitoring/components.ts';
 import { actuatorRoutes, countRequests } from './features/operations/monitoring/routes.ts';
 import { createMonitoring } from './features/operations/monitoring/service.ts';
+import { agentReviews } from './features/people/agents/reviews.ts';
 import { createBreaches } from './features/people/credentials/breaches.ts';
 import { enable, insertNamed } from './features/people/users/store.ts';
-import { agentReviews } from './features/protocol/agents/reviews.ts';
 import { createFederation } from './federation.ts';
 import { createBodyTime } from './http/body-time.ts';
 import { trackConnections } from './http/connections.ts';

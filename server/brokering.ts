@@ -6,7 +6,7 @@ import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
 import type { AccountSection } from './features/authentication/account/section.ts';
-import { type MailedCodes, mailedCodeFields } from './features/authentication/authenticators/mailed-code.ts';
+import type { MailedCodes } from './features/authentication/authenticators/mailed-code.ts';
 import { createIdentitySection } from './features/authentication/brokering/account.ts';
 import { createCodeFlow } from './features/authentication/brokering/code-flow.ts';
 import { type Connections, createConnections } from './features/authentication/brokering/connect.ts';
@@ -35,10 +35,9 @@ import type { SettingsService } from './features/configuration/settings/service.
 import type { Credentials } from './features/people/credentials/service.ts';
 import type { Sessions } from './features/people/sessions/service.ts';
 import type { OwnAccounts } from './features/people/users/own-account.ts';
-import { applyProvided } from './features/people/users/provided.ts';
-import { createRemoteKeys } from './features/protocol/client-authentication/remote-keys.ts';
 import { createSigner } from './features/protocol/saml/signer.ts';
 import type { Outbound } from './http/outbound.ts';
+import { createRemoteDocuments } from './http/remote-documents.ts';
 
 export interface IdentityBrokeringDeps {
   sql: Sql;
@@ -72,19 +71,19 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
   const providerSessions = createProviderSessions({ sql, seal, newId });
   const providerTokens = createProviderTokens({ seal, newId, now });
   const codeFlow = createCodeFlow({ outbound, keys, newId, now });
-  const documents = createRemoteKeys({ outbound, loopback: true, now });
+  const documents = createRemoteDocuments({ outbound, loopback: true, now });
   const oidc = createOidc({ codeFlow, documents, now });
-  const texts = createRemoteKeys({ outbound, loopback: true, read: (text) => text, keepOld: true, now });
+  const texts = createRemoteDocuments({ outbound, loopback: true, read: (text) => text, keepOld: true, now });
   const samlProviders = createSamlProviders({ documents: texts, settings, now });
   const signerOf = createSigner(keys);
   const saml = createSamlBrokering({ samlProviders, keys, signerOf, realmSql, seal, now });
   const firstSignIns = createFirstSignIns({
     ...deps,
-    ...{ codeFields: mailedCodeFields, links, providers, apply: applyProvided, next },
+    ...{ links, providers, next },
   });
   const upstreams = { oidc, oauth2: createOauth2({ codeFlow }), saml };
   const brokering = createBrokering({
-    ...{ providers, links, firstSignIns, providerSessions, providerTokens, apply: applyProvided },
+    ...{ providers, links, firstSignIns, providerSessions, providerTokens },
     ...{ upstreams, notify, seal, now },
   });
   return {
@@ -106,7 +105,7 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
     },
     connectionsWith: (sessions: Sessions): Connections =>
       createConnections({
-        ...{ providers, upstreams, links, providerTokens, sessions, apply: applyProvided },
+        ...{ providers, upstreams, links, providerTokens, sessions },
         ...{ notify, transact, seal, baseUrl, now },
       }),
     section: (connections: Connections, ownIdentities: OwnIdentities): AccountSection =>

@@ -18,15 +18,10 @@ import { createMayHavePassword } from './features/authentication/account/own-pas
 import { createForgetPhone, createPhoneSection } from './features/authentication/account/phone.ts';
 import { accountRoutes } from './features/authentication/account/routes.ts';
 import { createWaysLeft } from './features/authentication/account/ways-left.ts';
-import { createMailedCodes, mailedCodeFields } from './features/authentication/authenticators/mailed-code.ts';
+import { createMailedCodes } from './features/authentication/authenticators/mailed-code.ts';
 import { createOtp } from './features/authentication/authenticators/otp.ts';
 import { createRegistry } from './features/authentication/authenticators/registry.ts';
-import {
-  createWebauthn,
-  enrolmentPage,
-  LABEL_MAX,
-  passedBy,
-} from './features/authentication/authenticators/webauthn.ts';
+import { createWebauthn } from './features/authentication/authenticators/webauthn.ts';
 import { createOwnIdentities } from './features/authentication/brokering/own-identities.ts';
 import { enrolmentLinkPages } from './features/authentication/enrolment-links/routes.ts';
 import { createEnrolmentLinks } from './features/authentication/enrolment-links/service.ts';
@@ -58,9 +53,9 @@ import { createLanguages } from './features/configuration/message-texts/language
 import type { Notify } from './features/configuration/messaging/notify.ts';
 import type { PushTokens } from './features/configuration/messaging/push-tokens.ts';
 import type { Send } from './features/configuration/messaging/send.ts';
-import { addMember } from './features/configuration/organizations/store.ts';
 import type { SettingsService } from './features/configuration/settings/service.ts';
 import type { Access } from './features/operations/admin-access/service.ts';
+import { createOwnAgents } from './features/people/agents/own.ts';
 import { createCommonPasswords } from './features/people/credentials/common-passwords.ts';
 import { createDeviceKeys } from './features/people/credentials/devices.ts';
 import { createChoosePassword } from './features/people/credentials/new-password.ts';
@@ -79,9 +74,8 @@ import { createOfflineSessions } from './features/people/sessions/offline.ts';
 import { createSessions } from './features/people/sessions/service.ts';
 import { createOwnAccounts } from './features/people/users/own-account.ts';
 import { createOwnEmails } from './features/people/users/own-email.ts';
-import { createOwnPhones, plainNumber } from './features/people/users/own-phone.ts';
+import { createOwnPhones } from './features/people/users/own-phone.ts';
 import { createOwnProfiles } from './features/people/users/own-profile.ts';
-import { createOwnAgents } from './features/protocol/agents/own.ts';
 import type { Logouts } from './features/protocol/logout/service.ts';
 import type { SingleLogout } from './features/protocol/saml/logout.ts';
 import { createSharingSection } from './features/protocol/uma/account-section.ts';
@@ -222,13 +216,10 @@ export function createPeople(deps: PeopleDeps) {
   const isOpen = ({ registrationEnabled }: Pick<RealmSettingsDto, 'registrationEnabled'>): boolean =>
     deps.registration && registrationEnabled;
   const invitations = createInvitations({
-    ...{ sql, transact, accounts, choosePassword, passkeys, send, sends, addMember, now, newId },
+    ...{ sql, transact, accounts, choosePassword, passkeys, send, sends, now, newId },
   });
-  const passkey = { page: enrolmentPage, labelMax: LABEL_MAX };
   const register = createRegister({
     ...{ accounts, choosePassword, codes, credentials, passkeys },
-    codeFields: mailedCodeFields,
-    passkey: { ...passkey, passedBy },
     newId,
     captchas: createCaptchas({ sql, seal, outbound: deps.outbound, log: deps.log }),
     transact,
@@ -245,8 +236,8 @@ export function createPeople(deps: PeopleDeps) {
     registry,
     required: [
       createNewPassword({ credentials, choosePassword, transact }),
-      createVerifyEmail({ emails, codes, codeFields: mailedCodeFields, credentials, transact, notify }),
-      createVerifyPhone({ phones, plainNumber, codes, credentials, sends, transact, notify }),
+      createVerifyEmail({ emails, codes, credentials, transact, notify }),
+      createVerifyPhone({ phones, codes, credentials, sends, transact, notify }),
       createProfile({ profiles, notify }),
       createTerms({ transact }),
     ],
@@ -370,7 +361,7 @@ export function createPeople(deps: PeopleDeps) {
       enrolmentLinkPages(pages, { links: enrolmentLinks, settings, access, baseUrl });
       newDeviceRoutes(pages, { newDevices, settings, recovers, baseUrl });
       const tries = createAttempts({ limit: REGISTRATIONS_A_MINUTE, now });
-      invitationPages(pages, { invitations, sessions, signIns, settings, attempts: tries, passkey, baseUrl });
+      invitationPages(pages, { invitations, sessions, signIns, settings, attempts: tries, baseUrl });
       impersonationPages(pages, { transact, sessions, settings, baseUrl });
       accountRoutes(pages, {
         ...{ sql, transact, sessions, factors, credentials, signIns, logout, settings, now },

@@ -26,9 +26,6 @@ import type { Send } from './features/configuration/messaging/send.ts';
 import type { SettingsService } from './features/configuration/settings/service.ts';
 import { createConsents } from './features/people/consent/service.ts';
 import { type Sessions, sessionCookieAt } from './features/people/sessions/service.ts';
-import { delegationGrant } from './features/protocol/agents/delegation.ts';
-import { agentDelegationRoutes } from './features/protocol/agents/delegation-routes.ts';
-import { authenticationByOwnToken } from './features/protocol/agents/own-token.ts';
 import { createDevices } from './features/protocol/authorize/device.ts';
 import { deviceFlowRoutes, devicePageRoutes } from './features/protocol/authorize/device-routes.ts';
 import { createPushed } from './features/protocol/authorize/pushed.ts';
@@ -41,8 +38,10 @@ import { createAuthorization } from './features/protocol/authorize/service.ts';
 import { createAssertions } from './features/protocol/client-authentication/assertion.ts';
 import { auditedAuthentication } from './features/protocol/client-authentication/audited.ts';
 import { createClientKeys } from './features/protocol/client-authentication/client-keys.ts';
-import { createRemoteKeys } from './features/protocol/client-authentication/remote-keys.ts';
 import { createClientAuthentication } from './features/protocol/client-authentication/service.ts';
+import { delegationGrant } from './features/protocol/delegation/grant.ts';
+import { authenticationByOwnToken } from './features/protocol/delegation/own-token.ts';
+import { agentDelegationRoutes } from './features/protocol/delegation/routes.ts';
 import { adminResourceRoute, discoveryRoutes, readyDocuments } from './features/protocol/discovery/routes.ts';
 import { createDiscovery } from './features/protocol/discovery/service.ts';
 import { introspectRoutes } from './features/protocol/introspect/routes.ts';
@@ -76,6 +75,7 @@ import { guardProtocol } from './http/oauth.ts';
 import { oauthPageErrors } from './http/oauth-pages.ts';
 import type { Outbound } from './http/outbound.ts';
 import { adminAudience } from './http/own-addresses.ts';
+import { createRemoteDocuments } from './http/remote-documents.ts';
 import { speaksTo } from './http/spoken.ts';
 import { createUma } from './uma.ts';
 
@@ -138,7 +138,7 @@ export function createProtocol(deps: ProtocolDeps) {
     newId,
   });
   const families = createFamilies({ now });
-  const withKeys = createClientKeys(createRemoteKeys({ outbound, now }));
+  const withKeys = createClientKeys(createRemoteDocuments({ outbound, now }));
   const assertions = createAssertions({ sql, settings, withKeys, baseUrl, now });
   const authentication = createClientAuthentication({ clients, assertions, passwords, now });
   const exchanges = createAttempts({ limit: deps.exchangesAMinute, now });

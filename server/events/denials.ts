@@ -15,9 +15,12 @@ export interface Denial {
 
 const MAX_PATH = 500;
 
+/** Audits a refused request. */
+export type Denied = (denial: Denial) => Promise<void>;
+
 export const createDenials =
-  ({ transact, realmExists }: { transact: Transact; realmExists(realm: string): Promise<boolean> }) =>
-  async ({ realm, home, by, permission, method, path }: Denial): Promise<void> => {
+  ({ transact, realmExists }: { transact: Transact; realmExists(realm: string): Promise<boolean> }): Denied =>
+  async ({ realm, home, by, permission, method, path }) => {
     const known = (await realmExists(realm)) ? realm : (home ?? 'master');
     await transact(known, async ({ record }) =>
       record({

@@ -11,6 +11,12 @@ import type { Fields, Item, Parsed } from './items.ts';
 
 export type { Fields, Item, Parsed };
 
+/** What a document declares of one section. */
+export interface Section {
+  part: RealmPart;
+  items: Item[];
+}
+
 /** One object as it stands in the realm, all fields, in the same canonical form; a secret is a {@link StoredSecret}. */
 export interface Existing {
   /** For kinds with ids. */

@@ -62,7 +62,7 @@ const rankOf = (layer: string) => GROUPS.indexOf(layer.replace(/^feature |\/.*$/
 
 /** The operator's pure parts: what a resource is, the document that it stands for, its definition. */
 const SHARED_BY_OPERATOR = /^operator\/(?:kinds\/[a-z-]+|resource|crd)\.ts$/;
-function allowed({ file, to, typeOnly }: Import): boolean {
+function allowed({ file, to }: Import): boolean {
   const [from, target] = [layerOf(file), layerOf(to)];
   if (from === target) return true;
   if (from === 'contract') return false;
@@ -73,7 +73,7 @@ function allowed({ file, to, typeOnly }: Import): boolean {
   if (from === 'resource') return [...BELOW, 'domain'].includes(target);
   if (from.startsWith('feature ')) {
     if ([...BELOW, 'domain', 'resource'].includes(target)) return true;
-    return target.startsWith('feature ') && typeOnly && rankOf(target) <= rankOf(from);
+    return target.startsWith('feature ') && rankOf(target) <= rankOf(from);
   }
   if (from === 'operator') return target === 'contract';
   // package.json: which version it is

@@ -106,7 +106,7 @@ const allowed: Record<string, Record<string, string>> = {
     'select r.realm_id from realm r join realm_key k':
       'finds out whose a token is: by its issuer, and by a key that is that realm’s',
   },
-  'server/features/protocol/agents/store.ts': {
+  'server/features/people/agents/store.ts': {
     'select distinct t.realm_id as realm from agent t': 'a job asks where it has work',
   },
   'server/features/operations/bootstrap/store.ts': { 'select realm_id from realm': 'a start looks after every realm' },

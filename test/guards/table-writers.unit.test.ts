@@ -58,7 +58,7 @@ const exceptions: Record<string, Record<string, string>> = {
       'an identity provider that is deleted takes its links along, one that keeps no tokens its tokens, and ends what their people had signed in to',
     tables: 'identity_link provider_token',
   },
-  'features/protocol/agents': {
+  'features/people/agents': {
     because: 'an agent’s end disables its client in the same transaction, so that nobody acts by it in between',
     tables: 'client',
   },

@@ -8,7 +8,7 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { createUser } from '../../../server/contract/users.ts';
-import { agentReviews } from '../../../server/features/protocol/agents/reviews.ts';
+import { agentReviews } from '../../../server/features/people/agents/reviews.ts';
 import { type MailServer, startMailServer } from '../../support/gateways.ts';
 import { type Asking, startAsking } from '../../support/messages.ts';
 import { eventually } from '../../support/operator.ts';

@@ -10,10 +10,10 @@ import { endAccess } from '../../../domain/end-access.ts';
 import { userParty } from '../../../domain/party.ts';
 import { text } from '../../../http/texts.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
+import type { OwnAgents } from '../../people/agents/own.ts';
 import type { Gdpr } from '../../people/gdpr/service.ts';
 import type { OfflineSessions } from '../../people/sessions/offline.ts';
 import type { LiveSession } from '../../people/sessions/service.ts';
-import type { OwnAgents } from '../../protocol/agents/own.ts';
 import type { Prove } from './freshness.ts';
 import type { Visit } from './section.ts';
 

@@ -11,7 +11,7 @@ import { html } from '../../../http/html.ts';
 import { said, text } from '../../../http/texts.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
-import type { OwnPhones, plainNumber } from '../../people/users/own-phone.ts';
+import { type OwnPhones, plainNumber } from '../../people/users/own-phone.ts';
 import type { MailedCodes } from '../authenticators/mailed-code.ts';
 import type { AsThemselves } from './as-themselves.ts';
 import type { AccountWrite } from './own-details.ts';
@@ -70,7 +70,6 @@ ${mayChange && reaches && (isTheirs || !verified) && html`<div class="actions">$
 
 export interface OwnPhoneDeps {
   phones: OwnPhones;
-  plainNumber: typeof plainNumber;
   forgetPhone: ForgetPhone;
   codes: MailedCodes;
   credentials: Pick<Credentials, 'guess'>;
@@ -85,7 +84,7 @@ const Ticket = z.record(z.string(), z.string());
 
 /** For the API. */
 export function createOwnPhoneWrites(deps: OwnPhoneDeps) {
-  const { phones, plainNumber, forgetPhone, codes, credentials, sends, starts, notify, asThemselves, tickets } = deps;
+  const { phones, forgetPhone, codes, credentials, sends, starts, notify, asThemselves, tickets } = deps;
   const contextOf = ({ realm, holder }: AccountWrite, number: string) =>
     `account-phone:${realm}:${holder.userId}:${number}`;
   return {

@@ -2,7 +2,7 @@
 // Does not own: sessions (features/people/sessions), signing in (features/authentication/sign-in).
 // Implements: specification 5 rule 3 (a person's own session); decisions "Protocol paths".
 
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
@@ -16,14 +16,13 @@ import { actorOf } from '../../../domain/session.ts';
 import { wantsPage } from '../../../http/pages.ts';
 import { plainText, text } from '../../../http/texts.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
+import type { OwnAgents } from '../../people/agents/own.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import type { Gdpr } from '../../people/gdpr/service.ts';
 import type { OfflineSessions } from '../../people/sessions/offline.ts';
 import type { Sessions, SsoSession } from '../../people/sessions/service.ts';
 import type { OwnEmails } from '../../people/users/own-email.ts';
 import type { OwnProfiles } from '../../people/users/own-profile.ts';
-import type { OwnAgents } from '../../protocol/agents/own.ts';
-import type { Logouts } from '../../protocol/logout/service.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import { accountChangeRoutes } from './changes.ts';
 import { eraseRoute } from './erase.ts';
@@ -36,6 +35,17 @@ import { toldActivities } from './sections.ts';
 import { PASSWORD, signInMethodRoutes } from './sign-in-methods.ts';
 import * as store from './store.ts';
 import type { WaysLeft } from './ways-left.ts';
+
+/** Ends the person's session, of which applications hear through the browser (features/protocol/logout). */
+export interface SignOut {
+  /** @returns undefined where no application is told by the browser: no page was sent */
+  signOut(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    realm: string,
+    session: SsoSession,
+  ): Promise<FastifyReply | undefined>;
+}
 
 export interface AccountDeps {
   sql: Sql;
@@ -55,8 +65,7 @@ export interface AccountDeps {
   /** What other features bring. */
   sections: readonly AccountSection[];
   signIns: Pick<SignIns, 'begin' | 'leave'>;
-  /** Whoever hears of a session's end through the browser does. */
-  logout: Pick<Logouts, 'signOut'>;
+  logout: SignOut;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   /** Of accounts, by address. */
   erasures: Pick<Attempts, 'take'>;

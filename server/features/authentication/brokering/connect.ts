@@ -12,7 +12,7 @@ import { isWithdrawn, mustHold } from '../../../domain/proof.ts';
 import { realmCookie } from '../../../http/realm-cookie.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
 import type { LiveSession, Sessions } from '../../people/sessions/service.ts';
-import type { applyProvided } from '../../people/users/provided.ts';
+import { applyProvided } from '../../people/users/provided.ts';
 import type { Links } from './links.ts';
 import { arrivedBy } from './person.ts';
 import type { ProviderTokens } from './provider-tokens.ts';
@@ -36,7 +36,6 @@ export interface ConnectionsDeps {
   links: Pick<Links, 'find' | 'make'>;
   providerTokens: Pick<ProviderTokens, 'note'>;
   sessions: Pick<Sessions, 'current'>;
-  apply: typeof applyProvided;
   notify: Notify;
   transact: Transact;
   seal: Seal;
@@ -45,7 +44,7 @@ export interface ConnectionsDeps {
 }
 
 export function createConnections(deps: ConnectionsDeps) {
-  const { providers, upstreams, links, providerTokens, sessions, apply, notify, transact, seal, baseUrl, now } = deps;
+  const { providers, upstreams, links, providerTokens, sessions, notify, transact, seal, baseUrl, now } = deps;
   const cookie = realmCookie(baseUrl, 'SVC_CONNECT');
   const contextOf = (realm: string): string => `brokering-connect:${realm}`;
   const offers = ({ hidden, linking, type }: Provider): boolean => !hidden && linking === 'ask' && type in upstreams;
@@ -72,7 +71,7 @@ export function createConnections(deps: ConnectionsDeps) {
       const linkId = await links.make(tx, by, realm, user, arrived, { used: true });
       if (linkId === undefined) return false;
       const { alias: from, emailVerified, provided } = arrived;
-      await apply(tx, by, realm, user.id, provided, { from, emailVerified });
+      await applyProvided(tx, by, realm, user.id, provided, { from, emailVerified });
       if (arrived.session?.token) providerTokens.note(tx.atLast, realm, linkId, arrived.session.token);
       await notify(tx, { realm, by, userId: user.id, what: 'identity-linked' });
       return true;

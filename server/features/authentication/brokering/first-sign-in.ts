@@ -9,9 +9,9 @@ import { text } from '../../../http/texts.ts';
 import type { TreeNode } from '../../configuration/flows/tree.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
 import type { NewPerson, OwnAccounts } from '../../people/users/own-account.ts';
-import type { applyProvided } from '../../people/users/provided.ts';
+import { applyProvided } from '../../people/users/provided.ts';
 import type { Form, Kept, Step, StepPage, StepVerdict } from '../authenticators/authenticator.ts';
-import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
+import type { MailedCodes } from '../authenticators/mailed-code.ts';
 import type { next } from '../sign-in/engine.ts';
 import { asksAlways, has, nextStep, stepsOf } from './first-steps.ts';
 import type { Links } from './links.ts';
@@ -24,10 +24,8 @@ export interface FirstSignInDeps {
   accounts: OwnAccounts;
   credentials: Pick<Credentials, 'checkPassword' | 'guess' | 'standing'>;
   codes: MailedCodes;
-  codeFields: typeof mailedCodeFields;
   links: Pick<Links, 'make'>;
   providers: Pick<Providers, 'named'>;
-  apply: typeof applyProvided;
   transact: Transact;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
   /** What a flow has for first sign-ins. */
@@ -59,7 +57,7 @@ const NAMES = new Set(['username', 'email']);
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export function createFirstSignIns(deps: FirstSignInDeps) {
-  const { accounts, credentials, codes, codeFields, links, providers, apply, transact, sends, firstSteps, next } = deps;
+  const { accounts, credentials, codes, links, providers, transact, sends, firstSteps, next } = deps;
   const contextOf = ({ realm, challenge }: Step, { providerId, subject }: Arrived): string =>
     `brokering:${realm}:${challenge}:${providerId}:${subject}`;
   const again = (at: string, message: string, values: Kept = {}, reason = ''): Outcome => ({
@@ -187,7 +185,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
           if (linkId === undefined) throw new LinkTaken();
           const { roles, groups } = arrived.provided;
           const ties = { properties: {}, attributes: {}, roles, groups };
-          await apply(tx, them, realm, user.id, ties, { from: arrived.alias, emailVerified });
+          await applyProvided(tx, them, realm, user.id, ties, { from: arrived.alias, emailVerified });
         },
       })
       .catch((error: unknown) => {
@@ -301,13 +299,13 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   async function pageOf(step: Step, stage: Later, complaint: StepComplaint | undefined): Promise<StepPage> {
     const { realm, settings } = step;
     const title = await titleOf(realm, stage.arrived);
-    if (stage.is === 'mail') return codePage(codeFields, { email: stage.person.email, complaint });
+    if (stage.is === 'mail') return codePage({ email: stage.person.email, complaint });
     if (stage.is === 'review') {
       const inputs = await accounts.inputs(realm);
       return reviewPage({ title, settings, inputs, person: stage.person, complaint });
     }
     const { arrived, owner, code, password } = stage;
-    if (code) return codePage(codeFields, { email: shown(code.email ?? '', arrived), complaint });
+    if (code) return codePage({ email: shown(code.email ?? '', arrived), complaint });
     const mail = stage.mail && (await reachOf(realm, owner.id)) !== undefined;
     const them = arrived.name ?? arrived.subject;
     return linkPage({ title, them, email: arrived.email, password, mail, complaint });

@@ -4,7 +4,7 @@ import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { isProviderAddress } from '../../../contract/identity-providers.ts';
 import { newSecret, sameSecret } from '../../../crypto/tokens.ts';
-import type { RemoteKeys } from '../../protocol/client-authentication/remote-keys.ts';
+import type { RemoteDocuments } from '../../../http/remote-documents.ts';
 import type { CodeFlow } from './code-flow.ts';
 import type { Provider } from './providers.ts';
 import { type Return, type Upstream, UpstreamError } from './upstream.ts';
@@ -35,7 +35,7 @@ const Jwks = z
 export interface OidcDeps {
   codeFlow: CodeFlow;
   /** JSON documents by their address, kept for a while. */
-  documents: RemoteKeys;
+  documents: RemoteDocuments;
   now: () => Date;
 }
 

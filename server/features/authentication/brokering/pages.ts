@@ -8,7 +8,7 @@ import { type ProfileInput, profileFields, usernameField, valuesIn, valuesOf } f
 import { text } from '../../../http/texts.ts';
 import type { NewPerson } from '../../people/users/own-account.ts';
 import type { StepPage } from '../authenticators/authenticator.ts';
-import type { mailedCodeFields } from '../authenticators/mailed-code.ts';
+import { mailedCodeFields } from '../authenticators/mailed-code.ts';
 
 const EMAIL_MAX = 254;
 const PASSWORD_MAX = 512;
@@ -34,13 +34,10 @@ export const nonePage = (): StepPage => ({
   body: html`<p class="lead">${text('signIn.nothingToDoWhy')}</p>`,
 });
 
-export const codePage = (
-  fields: typeof mailedCodeFields,
-  { email, complaint }: { email: string; complaint: Complaint },
-): StepPage => ({
+export const codePage = ({ email, complaint }: { email: string; complaint: Complaint }): StepPage => ({
   title: text('verify.title'),
   submit: text('otp.submit'),
-  ...fields(email, { wrong: complaint?.field === 'code', other: text('verify.other') }),
+  ...mailedCodeFields(email, { wrong: complaint?.field === 'code', other: text('verify.other') }),
 });
 
 export interface Review {

@@ -1,5 +1,5 @@
 // Who a person is at identity providers, in an export; their row takes it along. Specification 2.9.
-import type { PersonalData } from '../../people/gdpr/personal-data.ts';
+import type { PersonalData } from '../../../domain/personal-data.ts';
 
 interface Row {
   alias: string;

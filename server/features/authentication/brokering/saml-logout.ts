@@ -5,7 +5,7 @@ import type { By } from '../../../contract/events.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import { sha256 } from '../../../crypto/tokens.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
-import type { Transact } from '../../../db/transact.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
 import { issuerOf, logoutRequestOf } from '../../../domain/saml-checks.ts';
 import { type Message, messageOf, unverified, verified } from '../../../domain/saml-message.ts';
 import type { Binding } from '../../../domain/saml-names.ts';
@@ -14,7 +14,6 @@ import { OAuthError } from '../../../http/oauth-error.ts';
 import type { XmlSigner } from '../../../xml/sign.ts';
 import { xml } from '../../../xml/write.ts';
 import type { Sessions } from '../../people/sessions/service.ts';
-import type { SingleLogout } from '../../protocol/saml/logout.ts';
 import { noteMessage } from './messages.ts';
 import type { CameBy, ProviderSessions } from './provider-sessions.ts';
 import type { Provider } from './providers.ts';
@@ -25,8 +24,16 @@ const LIFE_MS = 15 * 60_000;
 /** Longer than a request is believed. */
 const REPLAY_MS = 60 * 60_000;
 
-/** Of the realm, which speak SAML: they are told through the browser. */
-export type Applications = Pick<SingleLogout, 'begin'>;
+/** Of the realm, which speak SAML: they are told through the browser (features/protocol/saml). */
+export interface Applications {
+  /** @returns where the browser goes first; undefined: none of them has to be told */
+  begin(
+    tx: Tx,
+    realm: string,
+    sessionIds: readonly string[],
+    then: { to: 'provider'; url: string },
+  ): Promise<string | undefined>;
+}
 
 /** What a provider asked for, until it has its answer. */
 const LogoutToAnswer = z.object({

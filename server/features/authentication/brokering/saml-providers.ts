@@ -1,13 +1,14 @@
 // What a realm's SAML identity provider is: as its settings say, else as its metadata does.
+
+import type { RemoteDocuments } from '../../../http/remote-documents.ts';
 import { XmlError } from '../../../xml/document.ts';
-import type { RemoteKeys } from '../../protocol/client-authentication/remote-keys.ts';
 import type { Provider } from './providers.ts';
 import { readProvider, type SamlProvider } from './saml-metadata.ts';
 import { UpstreamError } from './upstream.ts';
 
 export interface SamlProvidersDeps {
   /** Texts by their address, kept for a while. */
-  documents: RemoteKeys;
+  documents: RemoteDocuments;
   settings: { issuer(realm: string): Promise<string> };
   now: () => Date;
 }

@@ -9,7 +9,7 @@ import { linkDigest, providerPath } from '../../../domain/links.ts';
 import { Withdrawn } from '../../../domain/proof.ts';
 import { text } from '../../../http/texts.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
-import type { applyProvided } from '../../people/users/provided.ts';
+import { applyProvided } from '../../people/users/provided.ts';
 import type { Beside, Form, Kept, SignInEnd, Step, StepPage, StepVerdict } from '../authenticators/authenticator.ts';
 import type { FirstSignIns } from './first-sign-in.ts';
 import type { Links } from './links.ts';
@@ -29,7 +29,6 @@ export interface BrokeringDeps {
   providerSessions: Pick<ProviderSessions, 'note'>;
   providerTokens: Pick<ProviderTokens, 'note'>;
   /** What providers say of people, written. */
-  apply: typeof applyProvided;
   notify: Notify;
   seal: Seal;
   now: () => Date;
@@ -41,8 +40,7 @@ const wayTo = (realm: string, alias: string, tab: number): string =>
   `${providerPath(realm, alias)}${tab === 0 ? '' : `?tab=${tab}`}`;
 
 export function createBrokering(deps: BrokeringDeps) {
-  const { providers, upstreams, links, firstSignIns, providerSessions, providerTokens, apply, notify, seal, now } =
-    deps;
+  const { providers, upstreams, links, firstSignIns, providerSessions, providerTokens, notify, seal, now } = deps;
   const contextOf = (realm: string): string => `brokering:${realm}`;
   const sealed = (realm: string, value: Stage | Ended): string =>
     seal.seal(JSON.stringify(value), contextOf(realm)).toString('base64');
@@ -72,7 +70,7 @@ export function createBrokering(deps: BrokeringDeps) {
     const isLatest = !('link' in ended) || (await links.heard(tx, realm, ended.link, new Date(ended.said?.at ?? 0)));
     if (!isLatest) return;
     const { alias: from, emailVerified, provided } = said;
-    await apply(tx, by, realm, user.id, provided, { from, emailVerified });
+    await applyProvided(tx, by, realm, user.id, provided, { from, emailVerified });
   }
   /** The one that it has to be, if one has. */
   const wanted = ({ config, providerHint }: Step): string | undefined =>

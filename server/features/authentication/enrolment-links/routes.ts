@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { createEnrolmentLink, deleteEnrolmentLink } from '../../../contract/enrolment-links.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import type { AdminRights } from '../../../domain/admin-rights.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import { isFromElsewhere, siteOf } from '../../../domain/site.ts';
 import { bind } from '../../../http/bind.ts';
@@ -11,7 +12,6 @@ import { errorNote } from '../../../http/field-errors.ts';
 import { html } from '../../../http/html.ts';
 import { sendPage } from '../../../http/pages.ts';
 import { text } from '../../../http/texts.ts';
-import type { Access } from '../../operations/admin-access/service.ts';
 import type { MustCover } from '../../people/users/service.ts';
 import type { Complaint } from '../authenticators/authenticator.ts';
 import type { Arrival, EnrolmentLinks, SetUp } from './service.ts';
@@ -56,7 +56,7 @@ export function enrolmentLinkPages(
     settings,
     access: { stillMay },
     baseUrl,
-  }: { links: EnrolmentLinks; settings: Settings; access: Pick<Access, 'stillMay'>; baseUrl: string },
+  }: { links: EnrolmentLinks; settings: Settings; access: Pick<AdminRights, 'stillMay'>; baseUrl: string },
 ): void {
   const path = '/realms/:realm/login/enrol';
 

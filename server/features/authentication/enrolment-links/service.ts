@@ -9,11 +9,11 @@ import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { newSecret, sha256 } from '../../../crypto/tokens.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
+import type { AdminRights } from '../../../domain/admin-rights.ts';
 import { enrolmentLinkTo } from '../../../domain/links.ts';
 import { userParty } from '../../../domain/party.ts';
 import type { Principal } from '../../../domain/principal.ts';
 import type { Site } from '../../../domain/site.ts';
-import type { Access } from '../../operations/admin-access/service.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import type { MustCover } from '../../people/users/service.ts';
 import type { Complaint, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
@@ -38,7 +38,7 @@ export interface Arrival {
   ipAddress: string;
   site: Site;
   /** Whether who made the link could make it still. */
-  stillMay: Access['stillMay'];
+  stillMay: AdminRights['stillMay'];
 }
 /** `over`: used, replaced or too old. */
 export type Used = { do: 'done' } | ({ do: 'again'; complaint: Complaint } & SetUp) | { do: 'over' };

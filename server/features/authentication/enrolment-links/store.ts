@@ -1,7 +1,7 @@
 // SQL of links by which people set up a way to sign in.
 import type { LinkAction } from '../../../contract/enrolment-links.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
-import type { Maker } from '../../operations/admin-access/store.ts';
+import type { Maker } from '../../../domain/admin-rights.ts';
 
 export interface Link {
   id: Buffer;

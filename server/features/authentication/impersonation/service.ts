@@ -6,9 +6,9 @@ import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
+import type { AdminRights } from '../../../domain/admin-rights.ts';
 import { userParty } from '../../../domain/party.ts';
 import type { Principal } from '../../../domain/principal.ts';
-import type { Access } from '../../operations/admin-access/service.ts';
 import type { Sessions } from '../../people/sessions/service.ts';
 import * as store from './store.ts';
 
@@ -17,7 +17,7 @@ export const arrivalPath = (realm: string): string => `/realms/${realm}/imperson
 export interface ImpersonationDeps {
   sql: Sql;
   transact: Transact;
-  access: Pick<Access, 'covers'>;
+  access: Pick<AdminRights, 'covers'>;
   sessions: Pick<Sessions, 'planFor' | 'begin' | 'endOfActing'>;
   baseUrl: string;
 }

@@ -9,7 +9,7 @@ import { valuesIn, withValues } from '../../../http/profile-fields.ts';
 import { termsFault, termsOf } from '../../../http/terms.ts';
 import { text } from '../../../http/texts.ts';
 import type { Sessions } from '../../people/sessions/service.ts';
-import type { enrolmentPage } from '../authenticators/webauthn.ts';
+import { enrolmentPage, LABEL_MAX } from '../authenticators/webauthn.ts';
 import type { SignIns } from '../sign-in/service.ts';
 import { type InvitationPage, sendAnother, sendChoice, sendDone, sendJoin, sendOver, sendPasskey } from './pages.ts';
 import type { Invitations } from './service.ts';
@@ -29,7 +29,6 @@ export interface InvitationPagesDeps {
   invitations: Invitations;
   sessions: Pick<Sessions, 'current'>;
   signIns: Pick<SignIns, 'begin' | 'takesPasskeyAlone'>;
-  passkey: { page: typeof enrolmentPage; labelMax: number };
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   /** Bounds how often one address may try. */
   attempts: Pick<Attempts, 'take'>;
@@ -37,7 +36,7 @@ export interface InvitationPagesDeps {
 }
 
 export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps): void {
-  const { invitations, sessions, signIns, settings, passkey, attempts, baseUrl } = deps;
+  const { invitations, sessions, signIns, settings, attempts, baseUrl } = deps;
   const at = '/realms/:realm/login/invitation';
 
   async function visit(request: FastifyRequest, sent: string) {
@@ -110,7 +109,7 @@ export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps)
     const nobody = { username, firstName: null, lastName: null, attributes: {} };
     const person = withValues(inputs, valuesIn(inputs, form), nobody);
     const terms = termsOf(policy);
-    const named = label.trim().slice(0, passkey.labelMax);
+    const named = label.trim().slice(0, LABEL_MAX);
     const site = siteOf(request, policy, baseUrl);
     const byPasskey = { passkey: made, label: named === '' ? null : named, site, realmName: policy.displayName };
     const proof = choice.takesPasskey && form.how === 'passkey' ? byPasskey : { password, repeated };
@@ -121,7 +120,7 @@ export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps)
     if (registered.do === 'passkey') {
       const message = text('passkey.notSetUp');
       const complaint = registered.failed ? { field: 'form', message, values: { label: named } } : undefined;
-      const page = passkey.page(registered.creation, complaint);
+      const page = enrolmentPage(registered.creation, complaint);
       return sendPasskey(reply, place, { page, wrong: complaint, values });
     }
     const to = `/realms/${realm}/login?for=account`;

@@ -1,5 +1,5 @@
 // Who was invited and hasn't come yet: an address, which goes with the person who has it. Specification 4.6.
-import type { PersonalData } from '../../people/gdpr/personal-data.ts';
+import type { PersonalData } from '../../../domain/personal-data.ts';
 
 export const invitationData: PersonalData = {
   tables: [],

@@ -17,6 +17,7 @@ import type { Site } from '../../../domain/site.ts';
 import { toldFault } from '../../../http/profile-fields.ts';
 import { text } from '../../../http/texts.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
+import { addMember } from '../../configuration/organizations/store.ts';
 import type { ChoosePassword } from '../../people/credentials/new-password.ts';
 import type { Passkeys } from '../../people/credentials/passkeys.ts';
 import type { NewAccount, NewPerson, OwnAccounts } from '../../people/users/own-account.ts';
@@ -34,8 +35,6 @@ export interface InvitationsDeps {
   passkeys: Pick<Passkeys, 'creation' | 'enrol'>;
   send: Send;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
-  /** False: is a member already. */
-  addMember(sql: Sql, realm: string, at: { id: string; userId: string }, joinedAt: Date): Promise<boolean>;
   now: () => Date;
   newId: () => string;
 }
@@ -87,7 +86,7 @@ const wire = ({ mailedAt, createdAt, expiresAt, id, email, organization }: store
   expiresAt: expiresAt.getTime(),
 });
 export function createInvitations(deps: InvitationsDeps) {
-  const { sql, transact, accounts, choosePassword, passkeys, send, sends, addMember, now, newId } = deps;
+  const { sql, transact, accounts, choosePassword, passkeys, send, sends, now, newId } = deps;
 
   /** Who is taken into an organization is that organization's data too. */
   function refuseOrganization(principal: Principal, realm: string, organization: string | null): void {

@@ -6,6 +6,7 @@ import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { newSecret, sha256 } from '../../../crypto/tokens.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
+import type { Distrust } from '../../../domain/distrust.ts';
 import { endAccess } from '../../../domain/end-access.ts';
 import { reportLinkTo } from '../../../domain/links.ts';
 import { userParty } from '../../../domain/party.ts';
@@ -39,16 +40,6 @@ export interface NewDevice {
   /** Of the pages, as the browser sees them. */
   origin: string;
 }
-
-/** In the transaction of the report. */
-export type Distrust = (
-  tx: Tx,
-  by: By,
-  realm: string,
-  user: { id: string; username: string },
-  /** `changed`: fields of theirs that they changed since, and the audit log says so no more. */
-  at: { since: Date; changed: readonly string[] },
-) => Promise<unknown>;
 
 const digestOf = (secret: string): Buffer => sha256(`sign-in-report:${secret}`);
 

@@ -12,7 +12,7 @@ import { termsBox } from '../../../http/terms.ts';
 import { text } from '../../../http/texts.ts';
 import type { CaptchaWidget } from '../../configuration/captchas/check.ts';
 import type { Complaint, StepPage } from '../authenticators/authenticator.ts';
-import type { mailedCodeFields } from '../authenticators/mailed-code.ts';
+import { mailedCodeFields } from '../authenticators/mailed-code.ts';
 import { workScript } from './proof-of-work.ts';
 
 const EMAIL_MAX = 254;
@@ -91,14 +91,10 @@ export const passwordPage = (settings: Settings, complaint: Complaint | undefine
   body: passwordFields(settings, { wrong: complaint?.field }),
 });
 
-export const codePage = (
-  fields: typeof mailedCodeFields,
-  email: string,
-  complaint: Complaint | undefined,
-): StepPage => ({
+export const codePage = (email: string, complaint: Complaint | undefined): StepPage => ({
   title: text('verify.title'),
   submit: text('otp.submit'),
-  ...fields(email, { wrong: complaint?.field === 'code', other: text('verify.other') }),
+  ...mailedCodeFields(email, { wrong: complaint?.field === 'code', other: text('verify.other') }),
 });
 
 export function sendClosed(

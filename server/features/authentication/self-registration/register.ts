@@ -17,8 +17,8 @@ import type { Passkeys, UsedKey } from '../../people/credentials/passkeys.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
 import type { NewAccount, NewPerson, OwnAccounts } from '../../people/users/own-account.ts';
 import type { Form, Kept, PageStep, Passed, Step } from '../authenticators/authenticator.ts';
-import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
-import type { enrolmentPage, passedBy } from '../authenticators/webauthn.ts';
+import type { MailedCodes } from '../authenticators/mailed-code.ts';
+import { enrolmentPage, LABEL_MAX, passedBy } from '../authenticators/webauthn.ts';
 import { codePage, formPage, notNowPage, passkeyPage, passwordPage } from './pages.ts';
 import { isWorkDone } from './proof-of-work.ts';
 
@@ -27,10 +27,8 @@ export interface RegisterDeps {
   choosePassword: ChoosePassword;
   codes: MailedCodes;
   credentials: Pick<Credentials, 'guess'>;
-  codeFields: typeof mailedCodeFields;
   captchas: Captchas;
   passkeys: Pick<Passkeys, 'creation' | 'enrol'>;
-  passkey: { page: typeof enrolmentPage; passedBy: typeof passedBy; labelMax: number };
   newId(): string;
   transact: Transact;
   seal: Seal;
@@ -71,19 +69,7 @@ interface Waits {
 const field = (form: Form, name: string): string => (form[name] ?? '').trim();
 
 export function createRegister(deps: RegisterDeps): PageStep {
-  const {
-    accounts,
-    choosePassword,
-    codes,
-    credentials,
-    codeFields,
-    captchas,
-    passkeys,
-    transact,
-    seal,
-    sends,
-    attempts,
-  } = deps;
+  const { accounts, choosePassword, codes, credentials, captchas, passkeys, transact, seal, sends, attempts } = deps;
   const contextOf = ({ realm, challenge }: Step) => `register:${realm}:${challenge}`;
   /** Another one for each form that was sent, so that no work does for two. */
   const challengeOf = (step: Step): string => `${step.challenge}.${step.kept.sent ?? 0}`;
@@ -137,9 +123,9 @@ export function createRegister(deps: RegisterDeps): PageStep {
         const { site, challenge, realm } = step;
         const asked = { site, challenge, realmName: step.settings.displayName, userVerification: 'required' } as const;
         const creation = await passkeys.creation(realm, { id, username: person.username }, asked);
-        return passkeyPage(deps.passkey.page(creation, complaint));
+        return passkeyPage(enrolmentPage(creation, complaint));
       }
-      if (step.kept.code !== undefined) return codePage(codeFields, step.kept.email ?? '', complaint);
+      if (step.kept.code !== undefined) return codePage(step.kept.email ?? '', complaint);
       const inputs = await accounts.inputs(step.realm);
       const work = step.settings.captchaProvider === 'pow' ? challengeOf(step) : undefined;
       const captcha = await captchas.widget(step.realm, step.settings);
@@ -211,7 +197,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
     const { realm, site, challenge, kept } = step;
     const config = passkeyConfig(step);
     if (form.instead !== undefined || !config) return { do: 'kept', keep: { ...kept, stage: 'password' } } as const;
-    const label = (form.label ?? '').trim().slice(0, deps.passkey.labelMax);
+    const label = (form.label ?? '').trim().slice(0, LABEL_MAX);
     const again = (message: string) =>
       ({ do: 'again', complaint: { field: 'form', message, values: { label } }, reason: '' }) as const;
     const sent = { sent: form.passkey ?? '', site, challenge, label: label === '' ? null : label };
@@ -223,7 +209,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
     try {
       const made = await create(step, opened(step), write);
       if (!made || !key) return again(text('register.taken'));
-      return { ...made, ...deps.passkey.passedBy(key), by: { authenticatorId: 'webauthn', config } };
+      return { ...made, ...passedBy(key), by: { authenticatorId: 'webauthn', config } };
     } catch (error) {
       if (error instanceof NoPasskey) return again(text('passkey.notSetUp'));
       throw error;

@@ -9,21 +9,20 @@ import type { Notify } from '../../configuration/messaging/notify.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import type { OwnEmails } from '../../people/users/own-email.ts';
 import type { Complaint, RequiredStep, Step, StepPage } from '../authenticators/authenticator.ts';
-import type { MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
+import { type MailedCodes, mailedCodeFields } from '../authenticators/mailed-code.ts';
 
 const EMAIL_MAX = 254;
 
 export interface VerifyEmailDeps {
   emails: OwnEmails;
   codes: MailedCodes;
-  codeFields: typeof mailedCodeFields;
   credentials: Pick<Credentials, 'guess'>;
   transact: Transact;
   notify: Notify;
 }
 
 export function createVerifyEmail(deps: VerifyEmailDeps): RequiredStep {
-  const { emails, codes, codeFields, credentials, transact, notify } = deps;
+  const { emails, codes, credentials, transact, notify } = deps;
   const contextOf = ({ realm, user }: Step, email: string) => `verify-email:${realm}:${user?.id}:${email}`;
 
   async function sendTo(step: Step, email: string) {
@@ -51,7 +50,7 @@ export function createVerifyEmail(deps: VerifyEmailDeps): RequiredStep {
         return {
           title: text('verify.title'),
           submit: text('otp.submit'),
-          ...codeFields(to, { wrong: about?.field === 'code', other }),
+          ...mailedCodeFields(to, { wrong: about?.field === 'code', other }),
         };
       }
     },

@@ -8,13 +8,12 @@ import { html } from '../../../http/html.ts';
 import { said, text, textHtml } from '../../../http/texts.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
-import type { OwnPhones, plainNumber } from '../../people/users/own-phone.ts';
+import { type OwnPhones, plainNumber } from '../../people/users/own-phone.ts';
 import type { Complaint, RequiredStep, Step, StepPage } from '../authenticators/authenticator.ts';
 import type { MailedCodes } from '../authenticators/mailed-code.ts';
 
 export interface VerifyPhoneDeps {
   phones: OwnPhones;
-  plainNumber: typeof plainNumber;
   codes: MailedCodes;
   credentials: Pick<Credentials, 'guess'>;
   sends(realm: string, channel: 'SMS'): Promise<boolean>;
@@ -23,7 +22,7 @@ export interface VerifyPhoneDeps {
 }
 
 export function createVerifyPhone(deps: VerifyPhoneDeps): RequiredStep {
-  const { phones, plainNumber, codes, credentials, sends, transact, notify } = deps;
+  const { phones, codes, credentials, sends, transact, notify } = deps;
   const contextOf = ({ realm, user }: Step, number: string) => `verify-phone:${realm}:${user?.id}:${number}`;
 
   function sendTo(step: Step, number: string) {

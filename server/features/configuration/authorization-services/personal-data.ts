@@ -2,7 +2,7 @@
 // that nobody who takes the name later is let in. Specification 4.6.
 import { AuthorizationService } from '../../../contract/authorization-services.ts';
 import { jsonText } from '../../../db/json.ts';
-import type { PersonalData } from '../../people/gdpr/personal-data.ts';
+import type { PersonalData } from '../../../domain/personal-data.ts';
 
 const Named = AuthorizationService.pick({ resources: true, policies: true });
 

@@ -2,7 +2,7 @@
 // though they are nobody's yet, or somebody else's. Specification 2.9, 4.6.
 import { MASTER } from '../../../contract/realms.ts';
 import { fragment } from '../../../db/sql.ts';
-import type { PersonalData } from '../../people/gdpr/personal-data.ts';
+import type { PersonalData } from '../../../domain/personal-data.ts';
 import { digestsOf } from './named.ts';
 
 export const messagingData: PersonalData = {

@@ -1,5 +1,5 @@
 // The organizations that a person belongs to, in an export; their row takes the memberships along. Specification 2.9.
-import type { PersonalData } from '../../people/gdpr/personal-data.ts';
+import type { PersonalData } from '../../../domain/personal-data.ts';
 
 export const organizationData: PersonalData = {
   tables: ['organization_member'],

@@ -8,9 +8,9 @@ import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { byPrincipal, type Principal } from '../../../domain/principal.ts';
+import type { Denied } from '../../../events/denials.ts';
 import type { Expect } from '../../../http/etag.ts';
 import { issuerOf } from '../../../http/own-addresses.ts';
-import type { AdminSurface } from '../../operations/admin-access/surface.ts';
 import type { RealmSeed } from './seed.ts';
 import * as store from './store.ts';
 
@@ -22,7 +22,7 @@ export interface RealmsDeps {
   /** In order; a seed may use what those before it have made. */
   seeds: readonly RealmSeed[];
   /** Audits a refused creation. */
-  denied: AdminSurface['denied'];
+  denied: Denied;
   /** Tells this process's caches that a realm is gone; other processes hear it by NOTIFY. */
   gone(realm: string): void;
 }

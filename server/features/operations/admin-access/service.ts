@@ -11,6 +11,7 @@ import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { sha256 } from '../../../crypto/tokens.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
+import type { Maker, Target } from '../../../domain/admin-rights.ts';
 import { type Factors, SECOND_FACTOR } from '../../../domain/factors.ts';
 import { personOf } from '../../../domain/person.ts';
 import { ADMIN_MAX_MS, type Limited, may, type Principal, permissionsIn, reachOf } from '../../../domain/principal.ts';
@@ -34,14 +35,6 @@ export interface TokenVerifier {
     token: PresentedToken,
     options: { audience: string },
   ): Promise<Readonly<Record<string, unknown>> | undefined>;
-}
-
-export interface Target {
-  userId?: string;
-  userIds?: readonly string[];
-  clientUuid?: string;
-  /** Names of admin roles of the realm, to be given over that realm. */
-  adminRoles?: readonly string[];
 }
 
 export interface Caller {
@@ -259,7 +252,7 @@ export function createAccess({
     covers,
 
     /** Whether who made something about a person could make it now: they write users still, and hold all that the person holds. */
-    async stillMay(maker: store.Maker, realm: string, userId: string, on: Sql): Promise<boolean> {
+    async stillMay(maker: Maker, realm: string, userId: string, on: Sql): Promise<boolean> {
       const grants = await store.grantsOfMaker(on, maker, now());
       if (!grants) return false;
       const principal: Principal = { ...maker, name: '', ...held(maker.realm, grants), expiresAt: null };

@@ -1,6 +1,7 @@
 // SQL of admin sessions, admin roles and the grants of them.
 
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
+import type { Maker } from '../../../domain/admin-rights.ts';
 import { agentActs } from '../../../domain/agents.ts';
 import type { Factor } from '../../../domain/factors.ts';
 import { type PersonRow, personColumns } from '../../../domain/person.ts';
@@ -159,14 +160,6 @@ export async function findClient(sql: Sql, realm: string, clientId: string, at: 
       select from agent t where t.realm_id = c.realm_id and t.client_id = c.client_id
         and not (${agentActs} and (t.expires_at is null or t.expires_at > ${at})))`;
   return row;
-}
-
-/** Who made something that is good as long as they may make it. */
-export interface Maker {
-  type: 'user' | 'client' | 'agent';
-  /** Home realm. */
-  realm: string;
-  id: string;
 }
 
 /** What they hold by now; undefined: they may do nothing any more. */

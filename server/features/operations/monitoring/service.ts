@@ -7,8 +7,8 @@ import type { Permission } from '../../../contract/permissions.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { byPrincipal, type Principal } from '../../../domain/principal.ts';
+import type { Denied } from '../../../events/denials.ts';
 import type { Metrics } from '../../../events/metrics.ts';
-import type { AdminSurface } from '../admin-access/surface.ts';
 import { createHealth, type HealthComponent } from './health.ts';
 
 export interface MonitoringDeps {
@@ -20,7 +20,7 @@ export interface MonitoringDeps {
   /** undefined: they are kept for ever. */
   eventRetentionDays?: number | undefined;
   forwarding(): Promise<AuditConfig['forwarding']>;
-  denied: AdminSurface['denied'];
+  denied: Denied;
 }
 
 export interface AdminRequest {

@@ -1,5 +1,5 @@
 // What a provisioning client calls a person and says of them beyond their profile, in an export; their row takes it along. Specification 2.9.
-import type { PersonalData } from '../../people/gdpr/personal-data.ts';
+import type { PersonalData } from '../../../domain/personal-data.ts';
 import type { ScimDocument } from './user-document.ts';
 
 export const provisioningData: PersonalData = {

@@ -4,7 +4,8 @@ import type { FieldError } from '../../../contract/problem.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { presentSections, sections } from '../../../contract/sections.ts';
 import { FORMAT_VERSION } from '../../../contract/transfer.ts';
-import type { Item, RealmPart } from '../../../resource/part.ts';
+import type { RealmPart, Section } from '../../../resource/part.ts';
+import type { UserSink } from '../../people/users/user-sink.ts';
 import { createSplitter, parseJson, type Slice } from './document-stream.ts';
 
 const MIB = 1024 * 1024;
@@ -14,25 +15,11 @@ const everyKey = [...Object.keys(sections).filter((key) => key !== 'users'), 'fo
 /** How long parsing may hold the event loop. */
 const SLICE_MS = 10;
 
-export interface Section {
-  part: RealmPart;
-  items: Item[];
-}
-
 export interface Document {
   declared: Section[];
   users: boolean;
   /** It says as much as an export does, users aside: what it doesn't hold wasn't there. */
   whole: boolean;
-}
-
-/** Takes users while they arrive; opened by the first sign of the key. */
-export interface UserSink {
-  /** @param before what the document declares before its users */
-  begin(before: readonly Section[]): Promise<void>;
-  add(value: unknown, path: string, n: number): FieldError[];
-  /** Waits while the sink is behind. */
-  flush(): Promise<void>;
 }
 
 /** What is wrong, all of it up to a hundred; more says only that there is more. */

@@ -4,11 +4,11 @@ import type { Conflict, Deletion, KeptSecret, Warning } from '../../../contract/
 import type { Sql } from '../../../db/sql.ts';
 import type { OwnedRow } from '../../../domain/ownership.ts';
 import { wantedOf } from '../../../resource/compare.ts';
-import type { Item, PlannedChange, RealmPart } from '../../../resource/part.ts';
+import type { Item, PlannedChange, RealmPart, Section } from '../../../resource/part.ts';
 import { chunks, danglingReferences, nameOf } from '../../../resource/references.ts';
 import { compareSecrets, type GuessCount } from '../../../resource/secrets.ts';
 import { faultsOf, yieldLoop } from '../../../resource/write.ts';
-import { refuse, type Section } from './document.ts';
+import { refuse } from './document.ts';
 import { type Kept, keepNeeded, type Need } from './kept.ts';
 import { deletion, type Move, type Owner, type Planned, type PlanOptions, planDropped, planObjects } from './plan.ts';
 import { needsOf } from './references.ts';

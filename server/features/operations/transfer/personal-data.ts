@@ -1,6 +1,6 @@
 // Plans that were applied name people where objects do: owners of resources, and whom a policy lets in (fields that a section calls
 // people's are not recorded). Such a plan is kept by its counts alone, as one that was too large. Specification 4.6.
-import type { PersonalData } from '../../people/gdpr/personal-data.ts';
+import type { PersonalData } from '../../../domain/personal-data.ts';
 
 /** Where a recorded change of an authorization service has usernames. */
 const NAMING = [

@@ -1,9 +1,8 @@
 // Who else needs what a document removes. What the declared objects name is resource/references.ts's.
 // Decisions "Import, export, plan".
 import type { Sql } from '../../../db/sql.ts';
-import type { PlannedChange, RealmPart } from '../../../resource/part.ts';
+import type { PlannedChange, RealmPart, Section } from '../../../resource/part.ts';
 import { chunks, nameOf, namesOf } from '../../../resource/references.ts';
-import type { Section } from './document.ts';
 import type { Need } from './kept.ts';
 import * as store from './store.ts';
 

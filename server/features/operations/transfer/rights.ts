@@ -4,9 +4,8 @@ import type { Area, Permission } from '../../../contract/permissions.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { may, type Principal, permissionsIn } from '../../../domain/principal.ts';
-import type { RealmPart } from '../../../resource/part.ts';
+import type { RealmPart, Section } from '../../../resource/part.ts';
 import { refuseStronger } from '../../../resource/rights.ts';
-import type { Section } from './document.ts';
 
 /** @throws Problem `forbidden` naming the first missing permission */
 export function requirePermission(principal: Principal, realm: string, permission: Permission): void {

@@ -7,13 +7,13 @@ import { proofHolds, proofOf } from '../../../crypto/form-proof.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import type { Agreement } from '../../../domain/agreement.ts';
+import type { ScopeView } from '../../../domain/claims.ts';
 import { type AboutClient, picturesOf } from '../../../http/about-client.ts';
 import type { Form } from '../../../http/form.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { type Brand, type Html, sendPage } from '../../../http/pages.ts';
 import { text as words } from '../../../http/texts.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
-import type { AuthorizationRequest } from '../../protocol/authorize/checks.ts';
 import { agreementList, consentPage } from './pages.ts';
 import * as store from './store.ts';
 
@@ -23,7 +23,14 @@ interface Person {
   username: string;
 }
 
-type ConsentRequest = Pick<AuthorizationRequest, 'scopesToAgree' | 'toAgree' | 'openid' | 'administers'>;
+/** What an application asks for, as far as a person agrees to it. */
+interface ConsentRequest {
+  scopesToAgree: readonly ScopeView[];
+  toAgree: Agreement;
+  openid: boolean;
+  /** The token will carry the person's own admin rights. */
+  administers: boolean;
+}
 /** What is asked of a person on the page. */
 export interface Question {
   realm: string;

@@ -1,5 +1,5 @@
 // A person's credentials in an export: which there are, never what they are. Specification 2.9.
-import type { PersonalData } from '../gdpr/personal-data.ts';
+import type { PersonalData } from '../../../domain/personal-data.ts';
 import { lastUsed } from './store.ts';
 
 interface Row {

@@ -1,7 +1,7 @@
 // What follows for transactions when a person says that a sign-in wasn't theirs: none that still stands can be signed or used.
 
+import type { Distrust } from '../../../domain/distrust.ts';
 import { userParty } from '../../../domain/party.ts';
-import type { Distrust } from '../../authentication/new-device/service.ts';
 import * as store from './transaction-store.ts';
 
 export const voidTransactions =

@@ -1,8 +1,8 @@
 // Deliveries outlive the person whom they tell of, who stands in them by a pseudonym. An event is kept as long as its deliveries
 // are, and finds them, as long as it isn't rewritten itself. Specification 4.6, 6.1.
 import { fragment, type Sql } from '../../../db/sql.ts';
+import type { DataSubject } from '../../../domain/personal-data.ts';
 import { erasureOf, maybeTelling } from '../../../events/erasure.ts';
-import type { DataSubject } from './personal-data.ts';
 
 export function eraseFromDeliveries(sql: Sql, realm: string, person: DataSubject) {
   const { tells, actor, subject, data } = erasureOf(person, {

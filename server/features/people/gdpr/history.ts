@@ -1,11 +1,11 @@
 // What is kept of a person's doing: sign-ins in the audit log, sessions, consents; and who holds the rest.
 // Specification 2.9, 4.6.
 
+import type { PersonalData } from '../../../domain/personal-data.ts';
 import { signInsOf } from '../../../events/erasure.ts';
 import { erasePerson } from '../../../events/log.ts';
 import { eraseFromQueue } from '../../../jobs/erasure.ts';
 import { eraseFromDeliveries } from './erasure.ts';
-import type { PersonalData } from './personal-data.ts';
 import * as store from './store.ts';
 
 interface EventRow {

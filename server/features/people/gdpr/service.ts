@@ -7,14 +7,14 @@ import { Problem } from '../../../contract/problem.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
+import type { AdminRights } from '../../../domain/admin-rights.ts';
 import type { Agreement } from '../../../domain/agreement.ts';
 import { endAccess, refuseTokensOf } from '../../../domain/end-access.ts';
 import { endGrants } from '../../../domain/grants.ts';
+import type { PersonalData } from '../../../domain/personal-data.ts';
 import type { Principal } from '../../../domain/principal.ts';
 import type { Expect } from '../../../http/etag.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
-import type { Access } from '../../operations/admin-access/service.ts';
-import type { PersonalData } from './personal-data.ts';
 import * as store from './store.ts';
 
 /** Whatever the audit log says of somebody is rewritten. */
@@ -24,7 +24,7 @@ export interface GdprDeps {
   sql: Sql;
   transact: Transact;
   seal: Seal;
-  access: Pick<Access, 'covers'>;
+  access: Pick<AdminRights, 'covers'>;
   personalData: readonly PersonalData[];
   notify: Notify;
   now: () => Date;

@@ -1,5 +1,5 @@
 // The directory that somebody comes from, in an export; their row takes the link along. Specification 2.9.
-import type { PersonalData } from '../gdpr/personal-data.ts';
+import type { PersonalData } from '../../../domain/personal-data.ts';
 
 export const federationData: PersonalData = {
   tables: ['directory_person', 'directory_password', 'directory_sync'],

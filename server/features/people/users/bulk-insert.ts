@@ -6,8 +6,8 @@ import type { Seal } from '../../../crypto/seal.ts';
 import { copyInto, pgArray, type Rows, rowsInto } from '../../../db/bulk.ts';
 import { stagingTable } from '../../../db/staging.ts';
 import type { Tx } from '../../../db/transact.ts';
-import type { UserSink } from '../../operations/transfer/document.ts';
 import { createTies, type Declares, readUser } from './document-user.ts';
+import type { UserSink } from './user-sink.ts';
 
 const COLUMNS =
   'realm_user (realm_id, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +

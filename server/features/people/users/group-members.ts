@@ -4,8 +4,8 @@ import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { fragment } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
+import type { AdminRights } from '../../../domain/admin-rights.ts';
 import type { Principal } from '../../../domain/principal.ts';
-import type { Access } from '../../operations/admin-access/service.ts';
 
 export interface MemberChange {
   add: readonly string[];
@@ -13,7 +13,7 @@ export interface MemberChange {
   remove: readonly string[] | 'others';
 }
 
-export function createGroupMembers({ access }: { access: Pick<Access, 'covers'> }) {
+export function createGroupMembers({ access }: { access: Pick<AdminRights, 'covers'> }) {
   /** Answers how many came in or went out. @throws Problem `invalid-request` naming whom the realm doesn't have */
   return async (
     { sql, record }: Pick<Tx, 'sql' | 'record'>,

@@ -1,6 +1,6 @@
 // A person's profile, attributes and memberships in an export. Specification 2.9.
 import { eraseStaged } from '../../../db/staging.ts';
-import type { PersonalData } from '../gdpr/personal-data.ts';
+import type { PersonalData } from '../../../domain/personal-data.ts';
 
 interface Row {
   username: string;

@@ -9,6 +9,7 @@ import type { Passwords } from '../../../crypto/passwords.ts';
 import { constraintOf } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
+import type { AdminRights } from '../../../domain/admin-rights.ts';
 import { type EndCause, endAccess } from '../../../domain/end-access.ts';
 import { giveDefaults, newUser } from '../../../domain/new-users.ts';
 import type { OwnSession, Principal } from '../../../domain/principal.ts';
@@ -16,7 +17,6 @@ import type { Reach } from '../../../domain/reach.ts';
 import { SUBJECT_TAKEN } from '../../../domain/subjects.ts';
 import { profileFaults, readProfile, visibleTo } from '../../../domain/user-profile.ts';
 import { changedFields } from '../../../http/changed-fields.ts';
-import type { Access } from '../../operations/admin-access/service.ts';
 import type { Credentials } from '../credentials/service.ts';
 import { refuseBeyond } from './limits.ts';
 import { list, search, type UserPage, type UserSearch } from './search.ts';
@@ -55,7 +55,7 @@ const invalid = (errors: FieldError[]) =>
 
 /** Whoever sets a person's password, roles or groups can become them, or what they are, so they must hold what the person holds. */
 export const coverage =
-  (access: Pick<Access, 'covers'>) =>
+  (access: Pick<AdminRights, 'covers'>) =>
   async (principal: Principal, realm: string, who: string | readonly string[], on: Sql): Promise<void> => {
     if (!(await access.covers(principal, realm, typeof who === 'string' ? { userId: who } : { userIds: who }, on)))
       throw new Problem('privilege-escalation', 'The user holds admin permissions that you do not hold');
@@ -76,7 +76,7 @@ export function createUsers({
 }: {
   sql: Sql;
   transact: Transact;
-  access: Pick<Access, 'covers'>;
+  access: Pick<AdminRights, 'covers'>;
   passwords: Pick<Passwords, 'hash'>;
   newPasswordFaults: Credentials['newPasswordFaults'];
   /** Stores a hash in place of the one before, records PASSWORD_CHANGED, ends what the person had signed in to. */

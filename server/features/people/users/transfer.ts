@@ -8,9 +8,9 @@ import type { Seal } from '../../../crypto/seal.ts';
 import { copyInto, copyOut, literal, pgArray, rowsInto } from '../../../db/bulk.ts';
 import type { Value } from '../../../db/copy.ts';
 import { stagingTable } from '../../../db/staging.ts';
-import type { UserSink } from '../../operations/transfer/document.ts';
 import { type BulkInsert, createBulkInsert } from './bulk-insert.ts';
 import { createTies, type Declares, readUser } from './document-user.ts';
+import type { UserSink } from './user-sink.ts';
 
 const COLUMNS =
   '(realm_id, import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +

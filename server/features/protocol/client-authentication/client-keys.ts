@@ -1,7 +1,7 @@
 // The public keys of clients, by which they sign assertions and request objects: registered, or fetched from their jwksUri.
 import { z } from 'zod';
+import type { RemoteDocuments } from '../../../http/remote-documents.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
-import type { RemoteKeys } from './remote-keys.ts';
 
 const Jwk = z.looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']) });
 /** A set may hold keys of other kinds, for other purposes: they count for nothing (RFC 7517 §5). */
@@ -16,15 +16,15 @@ type Keyed = Pick<ClientView, 'jwks' | 'jwksUri'>;
 export type WithClientKeys = <T>(client: Keyed, verify: (keys: Jwks) => Promise<T>) => Promise<T>;
 
 export const createClientKeys =
-  (remoteKeys: RemoteKeys): WithClientKeys =>
+  (documents: RemoteDocuments): WithClientKeys =>
   async ({ jwks, jwksUri: uri }, verify) => {
     if (jwks) return verify(Jwks.parse(jwks));
     if (!uri) throw new Error('the client has no keys');
     try {
-      return await verify(Jwks.parse(await remoteKeys.get(uri)));
+      return await verify(Jwks.parse(await documents.get(uri)));
     } catch (error) {
       // The client may have rotated its keys since they were fetched.
-      const fresh = await remoteKeys.renewed(uri);
+      const fresh = await documents.renewed(uri);
       if (!fresh) throw error;
       return verify(Jwks.parse(fresh));
     }

@@ -1,5 +1,5 @@
 // What people own at resource servers, share and ask for goes with them; so do names that others typed of them. Specification 2.9, 4.6.
-import type { PersonalData } from '../../people/gdpr/personal-data.ts';
+import type { PersonalData } from '../../../domain/personal-data.ts';
 
 export const umaData: PersonalData = {
   tables: ['uma_resource', 'uma_share', 'permission_ticket'],

@@ -1,5 +1,6 @@
-// A grant of a token endpoint of its own: an agent acts for a person by a token that the person's application gave it. Never more
-// than the token, the agent and what the person agreed to together allow, and no longer than the token. RFC 8693; decisions "Agent".
+// Owns: the endpoint by which an agent acts for a person by a token that the person's application gave it, and how an agent proves itself there.
+// Does not own: agents and their states (features/people/agents), the token endpoint's phases (features/protocol/token).
+// Implements: RFC 8693; decisions "Agent".
 import { delegationBody } from '../../../contract/agents.ts';
 import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE } from '../../../contract/oauth.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -26,6 +27,7 @@ export interface DelegationDeps {
 const invalid = (reason: string) =>
   new OAuthError('invalid_request', 'The subject token is not valid here', { reason });
 
+/** Never more than the token, the agent and what the person agreed to together allow, and no longer than the token. */
 export function delegationGrant({ sql, tokens, subjects, mint, batch }: DelegationDeps): Grant<typeof delegationBody> {
   return {
     grantType: TOKEN_EXCHANGE,

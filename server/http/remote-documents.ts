@@ -1,7 +1,8 @@
-// The JWK sets of clients' jwksUri, and what else is fetched in their manner: fetched through the outbound guard, kept for a while, renewed on doubt with a cool-down.
-import { isLoopback } from '../../../contract/names.ts';
-import { makeRoom } from '../../../db/cache.ts';
-import type { Outbound } from '../../../http/outbound.ts';
+// Documents of others that are kept for a while: clients' JWK sets, providers' discovery and metadata. Each is fetched through the
+// outbound guard and renewed on doubt, with a cool-down.
+import { isLoopback } from '../contract/names.ts';
+import { makeRoom } from '../db/cache.ts';
+import type { Outbound } from './outbound.ts';
 
 const KEPT_MS = 600_000;
 const COOL_DOWN_MS = 30_000;
@@ -15,7 +16,7 @@ interface Entry {
   keys: Promise<unknown>;
 }
 
-export function createRemoteKeys({
+export function createRemoteDocuments({
   outbound,
   loopback = false,
   read = (text: string): unknown => JSON.parse(text),
@@ -73,4 +74,4 @@ export function createRemoteKeys({
     },
   };
 }
-export type RemoteKeys = ReturnType<typeof createRemoteKeys>;
+export type RemoteDocuments = ReturnType<typeof createRemoteDocuments>;

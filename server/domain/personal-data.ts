@@ -1,9 +1,9 @@
 // What a feature says of the personal data that it keeps: its part of an export, and what erasure must do beyond the person's
 // row, which takes what refers to it along. A test on the catalogue demands an owner for every table that names a person.
 // Specification 2.9, 4.6.
-import type { GdprExport } from '../../../contract/gdpr.ts';
-import type { Seal } from '../../../crypto/seal.ts';
-import type { Sql } from '../../../db/sql.ts';
+import type { GdprExport } from '../contract/gdpr.ts';
+import type { Seal } from '../crypto/seal.ts';
+import type { Sql } from '../db/sql.ts';
 
 /** Whose data it is, while they are still there. */
 export interface DataSubject {
