@@ -20,7 +20,7 @@ import { keepChanges } from './features/authentication/new-device/store.ts';
 import { seedClientScopes } from './features/configuration/client-scopes/seed.ts';
 import { createClientActivity } from './features/configuration/clients/activity.ts';
 import { createClientViews } from './features/configuration/clients/view.ts';
-import { resetFlow, seedFlows } from './features/configuration/flows/seed.ts';
+import { seedFlows } from './features/configuration/flows/seed.ts';
 import { createTokens } from './features/configuration/issued-tokens/service.ts';
 import type { GenerateKeyPair } from './features/configuration/keys/generate.ts';
 import { seedKeys } from './features/configuration/keys/seed.ts';
@@ -33,7 +33,6 @@ import type { ResolveTxt } from './features/configuration/organizations/service.
 import { createRealms } from './features/configuration/realms/service.ts';
 import { samlMetadataRefresh } from './features/configuration/saml-clients/refresh.ts';
 import { createSettings } from './features/configuration/settings/service.ts';
-import { bindFlow } from './features/configuration/settings/store.ts';
 import { deliveryJob } from './features/configuration/webhooks/delivery.ts';
 import { adminArrival } from './features/operations/admin-access/arrival.ts';
 import { refreshAdminRoles, seedAdminRoles } from './features/operations/admin-access/seed.ts';
@@ -46,7 +45,6 @@ import { actuatorRoutes, countRequests } from './features/operations/monitoring/
 import { createMonitoring } from './features/operations/monitoring/service.ts';
 import { agentReviews } from './features/people/agents/reviews.ts';
 import { createBreaches } from './features/people/credentials/breaches.ts';
-import { enable, insertNamed } from './features/people/users/store.ts';
 import { createFederation } from './federation.ts';
 import { createBodyTime } from './http/body-time.ts';
 import { trackConnections } from './http/connections.ts';
@@ -215,10 +213,8 @@ export async function buildApp({
     clients: resources.clients,
     identities: resources.workloadIdentity,
     passwords,
-    insertUser: insertNamed,
     newPasswordFaults: credentials.newPasswordFaults,
     setPassword: credentials.setPassword,
-    adminAudience: access.audience,
   });
 
   const selfMade = createSelfMadeClients({ ...shared, resources, settings });
@@ -368,10 +364,7 @@ export async function buildApp({
         ...shared,
         ...{ access, passwords, credentials, readKeys },
         keeperOf: (...of) => federation.source.keeperOf(...of),
-        insertUser: insertNamed,
-        enableUser: enable,
-        resetFlow: resetFlow({ newId, registry }),
-        bindFlow,
+        registry,
       });
       return recover(...wanted);
     },

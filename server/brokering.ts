@@ -5,9 +5,10 @@ import type { Seal } from './crypto/seal.ts';
 import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
+import { createIdentitySection } from './features/authentication/account/identities.ts';
+import type { OwnIdentities } from './features/authentication/account/own-identities.ts';
 import type { AccountSection } from './features/authentication/account/section.ts';
 import type { MailedCodes } from './features/authentication/authenticators/mailed-code.ts';
-import { createIdentitySection } from './features/authentication/brokering/account.ts';
 import { createCodeFlow } from './features/authentication/brokering/code-flow.ts';
 import { type Connections, createConnections } from './features/authentication/brokering/connect.ts';
 import { createFirstSignIns, type FirstSignInDeps } from './features/authentication/brokering/first-sign-in.ts';
@@ -17,7 +18,6 @@ import { createUpstreamLogout, type UpstreamLogout } from './features/authentica
 import { upstreamLogoutRoutes } from './features/authentication/brokering/logout-routes.ts';
 import { createOauth2 } from './features/authentication/brokering/oauth2.ts';
 import { createOidc } from './features/authentication/brokering/oidc.ts';
-import type { OwnIdentities } from './features/authentication/brokering/own-identities.ts';
 import { createProviderSessions } from './features/authentication/brokering/provider-sessions.ts';
 import { createProviderTokens, providerTokenRoutes } from './features/authentication/brokering/provider-tokens.ts';
 import { createProviders } from './features/authentication/brokering/providers.ts';
@@ -27,7 +27,7 @@ import { type Applications, createSamlLogout } from './features/authentication/b
 import { createSamlProviders } from './features/authentication/brokering/saml-providers.ts';
 import { createBrokering } from './features/authentication/brokering/service.ts';
 import type { Continuation } from './features/authentication/sign-in/continuation.ts';
-import { next } from './features/authentication/sign-in/engine.ts';
+
 import type { SignIns } from './features/authentication/sign-in/service.ts';
 import type { Keys } from './features/configuration/keys/service.ts';
 import type { Notify } from './features/configuration/messaging/notify.ts';
@@ -79,7 +79,7 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
   const saml = createSamlBrokering({ samlProviders, keys, signerOf, realmSql, seal, now });
   const firstSignIns = createFirstSignIns({
     ...deps,
-    ...{ links, providers, next },
+    ...{ links, providers },
   });
   const upstreams = { oidc, oauth2: createOauth2({ codeFlow }), saml };
   const brokering = createBrokering({

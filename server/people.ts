@@ -13,16 +13,15 @@ import type { Transact } from './db/transact.ts';
 import { type Attempts, createAttempts } from './domain/attempts.ts';
 import { type CodeGuessDeps, createCodeGuesses } from './domain/code-guesses.ts';
 import { createFactors } from './domain/factors.ts';
+import { createBrowsersSection } from './features/authentication/account/browsers.ts';
 import { ERASURES_A_MINUTE } from './features/authentication/account/erase.ts';
+import { createOwnIdentities } from './features/authentication/account/own-identities.ts';
 import { createMayHavePassword } from './features/authentication/account/own-password.ts';
 import { createForgetPhone, createPhoneSection } from './features/authentication/account/phone.ts';
 import { accountRoutes } from './features/authentication/account/routes.ts';
 import { createWaysLeft } from './features/authentication/account/ways-left.ts';
 import { createMailedCodes } from './features/authentication/authenticators/mailed-code.ts';
-import { createOtp } from './features/authentication/authenticators/otp.ts';
 import { createRegistry } from './features/authentication/authenticators/registry.ts';
-import { createWebauthn } from './features/authentication/authenticators/webauthn.ts';
-import { createOwnIdentities } from './features/authentication/brokering/own-identities.ts';
 import { enrolmentLinkPages } from './features/authentication/enrolment-links/routes.ts';
 import { createEnrolmentLinks } from './features/authentication/enrolment-links/service.ts';
 import { impersonationPages } from './features/authentication/impersonation/routes.ts';
@@ -32,10 +31,9 @@ import { newDeviceRoutes } from './features/authentication/new-device/routes.ts'
 import { createNewDevices } from './features/authentication/new-device/service.ts';
 import { recoveryRoutes } from './features/authentication/recovery/routes.ts';
 import { createRecovery } from './features/authentication/recovery/service.ts';
-import { createBrowsers, createBrowsersSection } from './features/authentication/risk/browsers.ts';
+import { createBrowsers } from './features/authentication/risk/browsers.ts';
 import { createLocator } from './features/authentication/risk/location.ts';
 import { createRisk } from './features/authentication/risk/service.ts';
-import { sendClosed } from './features/authentication/self-registration/pages.ts';
 import { createRegister } from './features/authentication/self-registration/register.ts';
 import { askedAgain, type Continuation } from './features/authentication/sign-in/continuation.ts';
 import { inTab } from './features/authentication/sign-in/cookie.ts';
@@ -203,14 +201,7 @@ export function createPeople(deps: PeopleDeps) {
     ...{ sql, transact, recovery, send, sends, now },
     distrust: createDistrust({ browsers, notify, now, newId }),
   });
-  const setUps = {
-    CONFIGURE_PASSKEY: (within: Transact) => createWebauthn({ passkeys, transact: within }),
-    CONFIGURE_OTP: (within: Transact) => createOtp({ credentials, transact: within, seal }),
-  };
-  const enrolmentLinks = createEnrolmentLinks({
-    ...{ sql, transact, credentials, now },
-    methodFor: (action, within) => setUps[action](within),
-  });
+  const enrolmentLinks = createEnrolmentLinks({ sql, transact, credentials, passkeys, seal, now });
   const recovers = async (realm: string, { passwordRecoveryEnabled }: RealmSettingsDto): Promise<boolean> =>
     passwordRecoveryEnabled && sends(realm, 'EMAIL');
   const isOpen = ({ registrationEnabled }: Pick<RealmSettingsDto, 'registrationEnabled'>): boolean =>
@@ -350,7 +341,7 @@ export function createPeople(deps: PeopleDeps) {
         continuations,
         links: pageLinks,
         looks: createAttempts({ limit: LOOKS_A_MINUTE, now }),
-        registration: { isOpen, sendClosed },
+        isOpen,
       });
       upstreamLogout.mount(pages, singleLogout);
       const connections = identities.connectionsWith(sessions);

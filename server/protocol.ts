@@ -19,13 +19,12 @@ import type { SignIns } from './features/authentication/sign-in/service.ts';
 import type { ClientViews } from './features/configuration/clients/view.ts';
 import { createMint } from './features/configuration/issued-tokens/mint.ts';
 import type { Tokens } from './features/configuration/issued-tokens/service.ts';
-import { isPersonOver } from './features/configuration/issued-tokens/store.ts';
 import type { Keys } from './features/configuration/keys/service.ts';
 import type { Languages } from './features/configuration/message-texts/languages.ts';
 import type { Send } from './features/configuration/messaging/send.ts';
 import type { SettingsService } from './features/configuration/settings/service.ts';
 import { createConsents } from './features/people/consent/service.ts';
-import { type Sessions, sessionCookieAt } from './features/people/sessions/service.ts';
+import type { Sessions } from './features/people/sessions/service.ts';
 import { createDevices } from './features/protocol/authorize/device.ts';
 import { deviceFlowRoutes, devicePageRoutes } from './features/protocol/authorize/device-routes.ts';
 import { createPushed } from './features/protocol/authorize/pushed.ts';
@@ -74,7 +73,6 @@ import { createCors } from './http/cors.ts';
 import { guardProtocol } from './http/oauth.ts';
 import { oauthPageErrors } from './http/oauth-pages.ts';
 import type { Outbound } from './http/outbound.ts';
-import { adminAudience } from './http/own-addresses.ts';
 import { createRemoteDocuments } from './http/remote-documents.ts';
 import { speaksTo } from './http/spoken.ts';
 import { createUma } from './uma.ts';
@@ -132,8 +130,8 @@ export function createProtocol(deps: ProtocolDeps) {
     tokens,
     subjects,
     settings,
-    adminAudience: adminAudience(baseUrl),
-    isPerson: isPersonOver(sql),
+    sql,
+    baseUrl,
     now,
     newId,
   });
@@ -185,8 +183,7 @@ export function createProtocol(deps: ProtocolDeps) {
     permissions: uma.shown,
     now,
   });
-  const sessionCookie = sessionCookieAt(baseUrl).nameIn;
-  const consents = createConsents({ sql, sessionCookie, adminAudience: adminAudience(baseUrl), now });
+  const consents = createConsents({ sql, baseUrl, now });
   const requests = createAuthorizationRequests({ clients, levels, baseUrl });
   const requestObjects = createRequestObjects({ withKeys, settings, now });
   const requestUris = createRequestUris({ outbound, attempts: createAttempts({ limit: PUSHES_A_MINUTE, now }) });
@@ -225,7 +222,6 @@ export function createProtocol(deps: ProtocolDeps) {
       address: createAttempts({ limit: CODES_A_MINUTE, now }),
       session: createAttempts({ limit: CODES_OF_A_SESSION, windowMs: 600_000, now }),
     },
-    sessionCookie,
     baseUrl,
     now,
   });
@@ -257,7 +253,7 @@ export function createProtocol(deps: ProtocolDeps) {
     settings,
     tokens,
     subjects,
-    sessionCookie,
+    baseUrl,
     now,
   });
 

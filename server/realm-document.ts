@@ -23,12 +23,10 @@ import { createKeycloakImport } from './features/operations/transfer/keycloak/se
 import { createManagers } from './features/operations/transfer/managers.ts';
 import { createManagersMove } from './features/operations/transfer/move.ts';
 import { transferRoutes } from './features/operations/transfer/routes.ts';
-import { createTransfer, sectionKeys, type TransferDeps } from './features/operations/transfer/service.ts';
+import { createTransfer, type TransferDeps } from './features/operations/transfer/service.ts';
 import { createUserImport } from './features/operations/transfer/user-import.ts';
 import { userImportRoutes } from './features/operations/transfer/user-import-routes.ts';
 import type { Credentials } from './features/people/credentials/service.ts';
-import { readUser } from './features/people/users/document-user.ts';
-import * as importStore from './features/people/users/import-store.ts';
 import { createUserMerge } from './features/people/users/merge.ts';
 import { createUserTransfer } from './features/people/users/transfer.ts';
 import type { RealmPart } from './resource/part.ts';
@@ -80,7 +78,6 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
     transact,
     parts,
     users,
-    userRows: importStore,
     mergeUsers: createUserMerge(credentials),
     realms,
     documentEnvironment,
@@ -92,7 +89,7 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
     newId,
   });
   const defaults = createDefaults({ transact, parts, realms, newId });
-  const exporter = createExport({ pool, parts, users, keys: sectionKeys, defaults });
+  const exporter = createExport({ pool, parts, users, defaults });
   const managers = createManagers({ sql, transact });
   const { applyPlan: carryOut, alone } = transfer;
   const history = createHistory({ sql, transact, parts, carryOut, alone, reservedManagers, now });
@@ -102,7 +99,7 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
     mount(admin: FastifyInstance): void {
       transferRoutes(admin, { transfer, managers, move, exporter, parts });
       historyRoutes(admin, history);
-      keycloakRoutes(admin, createKeycloakImport({ transfer, parts, readUser, sql }));
+      keycloakRoutes(admin, createKeycloakImport({ transfer, parts, sql }));
       userImportRoutes(admin, createUserImport({ transfer, credentials }));
     },
   };

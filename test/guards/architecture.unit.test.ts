@@ -82,12 +82,29 @@ function allowed({ file, to }: Import): boolean {
   return false;
 }
 
-test('imports go one way: contract, schedule ← db, events, jobs, crypto, http, xml ← domain ← resource ← features ← app; contract ← operator ← cli (pure parts)', () => {
+test('imports go one way: contract, schedule ← db, events, jobs, crypto, http, xml ← domain ← resource ← features (configuration ← people ← authentication ← protocol ← operations) ← app; contract ← operator ← cli (pure parts)', () => {
   const wrong = code
     .flatMap(importsOf)
     .filter((found) => !allowed(found))
     .map(({ file, to, typeOnly }) => `${file} → ${to}${typeOnly ? ' (type)' : ''}`);
   expect(wrong).toEqual([]);
+});
+
+test('no feature needs another one that needs it, types included', () => {
+  const needs = new Map<string, Set<string>>();
+  for (const { file, to } of code.flatMap(importsOf)) {
+    const [from, target] = [layerOf(file), layerOf(to)];
+    if (from === target || !from.startsWith('feature ') || !target.startsWith('feature ')) continue;
+    needs.set(from, (needs.get(from) ?? new Set()).add(target));
+  }
+  // what needs nothing that is left is taken away; what stays is in a cycle, or needs one
+  let left = [...needs.keys()];
+  for (let before = -1; before !== left.length; ) {
+    before = left.length;
+    const there = new Set(left);
+    left = left.filter((feature) => [...(needs.get(feature) ?? [])].some((one) => there.has(one)));
+  }
+  expect(left.map((feature) => `${feature} → ${[...(needs.get(feature) ?? [])].join(', ')}`)).toEqual([]);
 });
 
 test('the wire contract needs zod and nothing else', () => {

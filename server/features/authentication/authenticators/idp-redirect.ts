@@ -1,11 +1,10 @@
 // The authenticator idp-redirect: another identity provider says who it is. How is features/authentication/brokering's.
 import { z } from 'zod';
 import { BY_PROVIDER } from '../../../contract/flows.ts';
-import type { Brokering } from '../brokering/service.ts';
 import type { Method } from './authenticator.ts';
 
 export interface IdpRedirectDeps {
-  brokering: Brokering;
+  brokering: Pick<Method, 'begin' | 'beside' | 'verify' | 'guesses' | 'foresee' | 'atEnd'>;
 }
 
 export const createIdpRedirect = ({ brokering }: IdpRedirectDeps): Method => ({

@@ -5,7 +5,6 @@ import { invalidState } from '../../../http/field-errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { text } from '../../../http/texts.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
-import type { Homes } from '../brokering/homes.ts';
 import type { Complaint, Form, Method, Step, StepPage } from './authenticator.ts';
 
 const NAME_MAX = 255;
@@ -14,7 +13,14 @@ const PASSWORD_MAX = 512;
 export interface UsernamePasswordDeps {
   credentials: Pick<Credentials, 'checkPassword'>;
   /** Where people are at home by their address: they are sent there. */
-  homes: Pick<Homes, 'any' | 'of' | 'sources'>;
+  /** Where people are at home by the domain of their address (features/authentication/brokering). */
+  homes: {
+    any(realm: string): Promise<boolean>;
+    /** The provider's alias. */
+    of(realm: string, name: string): Promise<string | undefined>;
+    /** Where its people are sent, as sources of a page's policy. */
+    sources(realm: string): Promise<string[]>;
+  };
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
 }

@@ -12,7 +12,6 @@ import type { NewPerson, OwnAccounts } from '../../people/users/own-account.ts';
 import { applyProvided } from '../../people/users/provided.ts';
 import type { Form, Kept, Step, StepPage, StepVerdict } from '../authenticators/authenticator.ts';
 import type { MailedCodes } from '../authenticators/mailed-code.ts';
-import type { next } from '../sign-in/engine.ts';
 import { asksAlways, has, nextStep, stepsOf } from './first-steps.ts';
 import type { Links } from './links.ts';
 import { codePage, linkPage, reviewPage } from './pages.ts';
@@ -31,7 +30,6 @@ export interface FirstSignInDeps {
   /** What a flow has for first sign-ins. */
   firstSteps(realm: string, flow: string): Promise<readonly TreeNode[]>;
   /** The flow engine. */
-  next: typeof next;
 }
 
 type Review = Extract<Stage, { is: 'review' }>;
@@ -57,7 +55,7 @@ const NAMES = new Set(['username', 'email']);
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export function createFirstSignIns(deps: FirstSignInDeps) {
-  const { accounts, credentials, codes, links, providers, transact, sends, firstSteps, next } = deps;
+  const { accounts, credentials, codes, links, providers, transact, sends, firstSteps } = deps;
   const contextOf = ({ realm, challenge }: Step, { providerId, subject }: Arrived): string =>
     `brokering:${realm}:${challenge}:${providerId}:${subject}`;
   const again = (at: string, message: string, values: Kept = {}, reason = ''): Outcome => ({
@@ -125,7 +123,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     const reviews = !reviewed && !(owner && confirmed) && (fault !== undefined || asksAlways(tree, 'review-profile'));
     const connects = owner && provider?.linking === 'ask';
     const mayMail = connects && !due && (await reachOf(realm, owner.id)) !== undefined;
-    const found = nextStep(next, tree, {
+    const found = nextStep(tree, {
       done: [...(reviews ? [] : ['review-profile' as const]), ...(confirms ? [] : ['confirm-email' as const])],
       open: [
         ...['review-profile' as const, 'confirm-email' as const],

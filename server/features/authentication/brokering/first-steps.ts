@@ -3,7 +3,7 @@
 // that they haven't set up.
 import { firstSignInIds } from '../../../contract/flows.ts';
 import type { TreeNode } from '../../configuration/flows/tree.ts';
-import type { Facts, next, Progress } from '../sign-in/engine.ts';
+import { type Facts, next, type Progress } from '../sign-in/engine.ts';
 
 export type FirstStepId = (typeof firstSignInIds)[number];
 
@@ -60,7 +60,6 @@ export interface Standing {
 
 /** @returns the step, and what may be done instead of it; undefined: there is no way on */
 export function nextStep(
-  engine: typeof next,
   tree: readonly TreeNode[],
   { done, open }: Standing,
 ): { step: FirstStepId; instead: FirstStepId[] } | undefined {
@@ -72,7 +71,7 @@ export function nextStep(
     failed: new Set(),
     requiredLevel: 0,
   };
-  const verdict = engine(tree, progress, facts);
+  const verdict = next(tree, progress, facts);
   if (verdict.do !== 'ask' || !isId(verdict.authenticatorId)) return undefined;
   const instead = verdict.others.map(({ authenticatorId }) => authenticatorId).filter(isId);
   return { step: verdict.authenticatorId, instead };

@@ -6,6 +6,7 @@ import type { LinkAction } from '../../../contract/enrolment-links.ts';
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
+import type { Seal } from '../../../crypto/seal.ts';
 import { newSecret, sha256 } from '../../../crypto/tokens.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
@@ -17,6 +18,8 @@ import type { Site } from '../../../domain/site.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import type { MustCover } from '../../people/users/service.ts';
 import type { Complaint, Form, Method, Step, StepPage } from '../authenticators/authenticator.ts';
+import { createOtp, type OtpDeps } from '../authenticators/otp.ts';
+import { createWebauthn, type WebauthnDeps } from '../authenticators/webauthn.ts';
 import * as store from './store.ts';
 
 const USUAL_SECONDS = 3600;
@@ -24,9 +27,9 @@ const USUAL_SECONDS = 3600;
 export interface EnrolmentLinksDeps {
   sql: Sql;
   transact: Transact;
-  /** What sets it up, writing by that transaction. */
-  methodFor(action: LinkAction, transact: Transact): Method;
-  credentials: Pick<Credentials, 'removeOthers'>;
+  credentials: OtpDeps['credentials'] & Pick<Credentials, 'removeOthers'>;
+  passkeys: WebauthnDeps['passkeys'];
+  seal: Seal;
   now: () => Date;
 }
 
@@ -71,7 +74,14 @@ function stepOf({ realm, settings, token, ipAddress, site }: Arrival, { user }: 
   };
 }
 
-export function createEnrolmentLinks({ sql, transact, methodFor, credentials, now }: EnrolmentLinksDeps) {
+export function createEnrolmentLinks({ sql, transact, credentials, passkeys, seal, now }: EnrolmentLinksDeps) {
+  const setUps = {
+    CONFIGURE_PASSKEY: (within: Transact) => createWebauthn({ passkeys, transact: within }),
+    CONFIGURE_OTP: (within: Transact) => createOtp({ credentials, transact: within, seal }),
+  };
+  /** What sets it up, writing by that transaction. */
+  const methodFor = (action: LinkAction, within: Transact): Method => setUps[action](within);
+
   /** It is good while whoever made it could make it still. */
   async function find(
     on: Sql,

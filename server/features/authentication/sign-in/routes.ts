@@ -8,6 +8,7 @@ import { adminArrivalPath } from '../../../http/own-addresses.ts';
 import { type PlainKey, plainText } from '../../../http/texts.ts';
 import type { Sessions } from '../../people/sessions/service.ts';
 import type { AuthenticatorRecord, Form } from '../authenticators/authenticator.ts';
+import { sendClosed } from '../self-registration/pages.ts';
 import { askedAgain, askedOf, type Continuation, continuationOf } from './continuation.ts';
 import { inTab, tabOf } from './cookie.ts';
 import { idOf, isPage } from './judge.ts';
@@ -48,11 +49,8 @@ export interface SignInRoutesDeps {
   links: readonly PageLink[];
   /** Bounds how often the pages of one address that wait may ask. */
   looks: Pick<Attempts, 'take'>;
-  /** Where people can make accounts, and what is shown where they can't. */
-  registration: {
-    isOpen(settings: RealmSettingsDto): boolean;
-    sendClosed(reply: FastifyReply, realm: string, settings: RealmSettingsDto, status: 200 | 403): FastifyReply;
-  };
+  /** Whether people can make accounts. */
+  isOpen(settings: RealmSettingsDto): boolean;
 }
 
 /** A form whose fields are sent twice, or hold what no field of ours holds, is nobody's form. */
@@ -65,7 +63,7 @@ function formOf(body: unknown): Form {
 
 export function signInRoutes(
   app: FastifyInstance,
-  { signIns, sessions, settings, registry, continuations, links, looks, registration }: SignInRoutesDeps,
+  { signIns, sessions, settings, registry, continuations, links, looks, isOpen }: SignInRoutesDeps,
 ): void {
   async function realmSettings(params: unknown) {
     const { realm } = Params.parse(params);
@@ -160,7 +158,7 @@ export function signInRoutes(
   const registerPath = '/realms/:realm/register';
   app.get(registerPath, { schema: { hide: true } }, async (request, reply) => {
     const { realm, policy } = await realmSettings(request.params);
-    if (!registration.isOpen(policy)) return registration.sendClosed(reply, realm, policy, 200);
+    if (!isOpen(policy)) return sendClosed(reply, realm, policy, 200);
     const view = await signIns.view(reply, request, realm);
     if (view?.state.is === 'unknown' && view.state.chosen === REGISTER) return show(request, reply, realm, view);
     if (await signIns.toRegister(reply, request, realm))
@@ -176,7 +174,7 @@ export function signInRoutes(
   const post = { schema: { hide: true }, bodyLimit: FORM_LIMIT };
   app.post(registerPath, post, async (request, reply) => {
     const { realm, policy } = await realmSettings(request.params);
-    if (!registration.isOpen(policy)) return registration.sendClosed(reply, realm, policy, 403);
+    if (!isOpen(policy)) return sendClosed(reply, realm, policy, 403);
     return take(request, reply);
   });
   app.post(path, post, (request, reply) => take(request, reply));

@@ -34,12 +34,14 @@ const builtInRows = (newId: () => string, registry: readonly AuthenticatorEntry[
 };
 
 /** Gives a realm its built-in flow as it was seeded. @returns the flow's alias */
-export const resetFlow =
-  ({ newId, registry }: { newId: () => string; registry: readonly AuthenticatorEntry[] }) =>
-  async (sql: Sql, realm: string): Promise<string> => {
-    await store.replaceExecutions(sql, realm, BUILT_IN_FLOW, builtInRows(newId, registry));
-    return BUILT_IN_FLOW;
-  };
+export async function resetFlow(
+  sql: Sql,
+  realm: string,
+  { newId, registry }: { newId: () => string; registry: readonly AuthenticatorEntry[] },
+): Promise<string> {
+  await store.replaceExecutions(sql, realm, BUILT_IN_FLOW, builtInRows(newId, registry));
+  return BUILT_IN_FLOW;
+}
 
 export const seedFlows =
   ({ newId, registry }: { newId: () => string; registry: readonly AuthenticatorEntry[] }): RealmSeed =>

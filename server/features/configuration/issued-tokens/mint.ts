@@ -6,6 +6,7 @@ import { ADMIN_API_CLAIM } from '../../../contract/admin-access.ts';
 import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
 import { USERINFO_CLAIM } from '../../../contract/claims.ts';
 import type { UmaPermission } from '../../../contract/uma-grant.ts';
+import type { Sql } from '../../../db/sql.ts';
 import {
   audiencesOf,
   type Carrier,
@@ -20,8 +21,10 @@ import type { Person } from '../../../domain/person.ts';
 import { OPENID } from '../../../domain/scopes.ts';
 import type { Subject, Subjects } from '../../../domain/subjects.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
+import { adminAudience } from '../../../http/own-addresses.ts';
 import type { ClientView } from '../clients/view.ts';
 import type { Tokens } from './service.ts';
+import { isPerson } from './store.ts';
 
 /** How the person signed in, as it stands in tokens. */
 export interface SignedIn {
@@ -76,8 +79,8 @@ export function createMint({
   tokens,
   subjects,
   settings,
-  adminAudience,
-  isPerson,
+  baseUrl,
+  sql,
   now,
   newId,
 }: {
@@ -87,14 +90,15 @@ export function createMint({
     issuer(realm: string): Promise<string>;
     of(realm: string): Promise<{ accessTokenTtlSeconds: number } | undefined>;
   };
-  adminAudience: string;
-  isPerson(realm: string, id: string): Promise<boolean>;
+  baseUrl: string;
+  sql: Sql;
   now: () => Date;
   newId: () => string;
 }) {
+  const adminApi = adminAudience(baseUrl);
+
   /** An audience alone doesn't say how the token came by it. */
-  const marks = (resources: readonly string[]) =>
-    resources.includes(adminAudience) ? { [ADMIN_API_CLAIM]: true } : {};
+  const marks = (resources: readonly string[]) => (resources.includes(adminApi) ? { [ADMIN_API_CLAIM]: true } : {});
 
   async function frame(realm: string, client: ClientView, ttlSeconds?: number, until?: Date) {
     const iat = Math.floor(now().getTime() / 1000);
@@ -125,7 +129,7 @@ export function createMint({
       },
     ): Promise<Minted> {
       const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, undefined, person?.until);
-      if (!person && (await isPerson(realm, client.clientId))) throw namedAsPerson();
+      if (!person && (await isPerson(sql, realm, client.clientId))) throw namedAsPerson();
       const { sid, authTime: auth_time, acr, amr } = person?.signedIn ?? {};
       const accessToken = await tokens.sign(
         realm,
@@ -169,7 +173,7 @@ export function createMint({
         claims?: Readonly<Record<string, unknown>>;
       },
     ): Promise<Minted> {
-      if (await isPerson(realm, client.clientId)) throw namedAsPerson();
+      if (await isPerson(sql, realm, client.clientId)) throw namedAsPerson();
       const { iss, iat, exp, expiresIn, jti } = await frame(realm, client, ttlSeconds);
       const scope = shown(scopes).join(' ');
       const said = saidFor(client, scopes);

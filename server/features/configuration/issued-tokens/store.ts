@@ -28,8 +28,6 @@ export async function revoke(sql: Sql, realm: string, id: string, expiresAt: Dat
 }
 
 /** Whether a name is the id of somebody of the realm; most names need no look. */
-export const isPersonOver =
-  (sql: Sql) =>
-  async (realm: string, name: string): Promise<boolean> =>
-    UUID.test(name.toLowerCase()) &&
-    (await sql`select from realm_user where realm_id = ${realm} and id = ${name}`).length > 0;
+export const isPerson = async (sql: Sql, realm: string, name: string): Promise<boolean> =>
+  UUID.test(name.toLowerCase()) &&
+  (await sql`select from realm_user where realm_id = ${realm} and id = ${name}`).length > 0;

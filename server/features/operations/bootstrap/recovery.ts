@@ -3,12 +3,16 @@
 // Implements: decisions "The last administrator" (recovery).
 import { randomBytes } from 'node:crypto';
 import type { By } from '../../../contract/events.ts';
+
 import { MASTER } from '../../../contract/realms.ts';
 import type { Passwords } from '../../../crypto/passwords.ts';
-import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { userParty } from '../../../domain/party.ts';
+import { resetFlow } from '../../configuration/flows/seed.ts';
+import type { AuthenticatorEntry } from '../../configuration/flows/tree.ts';
+import { bindFlow } from '../../configuration/settings/store.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
+import { enable, insertNamed } from '../../people/users/store.ts';
 import type { Access } from '../admin-access/service.ts';
 import { ADMINISTRATES } from './service.ts';
 import * as store from './store.ts';
@@ -22,13 +26,7 @@ export interface RecoveryDeps {
   keeperOf(realm: string, userId: string): Promise<string | undefined>;
   /** @throws where the master key is not that of the server */
   readKeys(): Promise<unknown>;
-  insertUser(sql: Sql, realm: string, user: { id: string; username: string; at: Date }): Promise<boolean>;
-  /** Also from what the user has to do at the next sign-in. @returns the fields that it changed */
-  enableUser(sql: Sql, realm: string, userId: string): Promise<readonly string[]>;
-  /** Gives the realm its built-in flow as it was seeded. @returns the flow's alias */
-  resetFlow(sql: Sql, realm: string): Promise<string>;
-  /** Binds the realm to a flow. @returns whether it was bound to another */
-  bindFlow(sql: Sql, realm: string, alias: string): Promise<boolean>;
+  registry: readonly AuthenticatorEntry[];
   now: () => Date;
   newId: () => string;
 }
@@ -50,10 +48,7 @@ export function createRecovery({
   credentials,
   keeperOf,
   readKeys,
-  insertUser,
-  enableUser,
-  resetFlow,
-  bindFlow,
+  registry,
   now,
   newId,
 }: RecoveryDeps) {
@@ -62,7 +57,7 @@ export function createRecovery({
     const keeper = await keeperOf(MASTER, id);
     if (keeper !== undefined)
       throw new Error(`The password of ${username} is kept by the directory ${keeper}: name another user`);
-    const fields = await enableUser(tx.sql, MASTER, id);
+    const fields = await enable(tx.sql, MASTER, id);
     if (fields.length > 0)
       tx.record({ type: 'USER_UPDATED', realm: MASTER, by, subject: userParty(id, username), data: { fields } });
     for (const { type, id: credentialId } of await credentials.list(MASTER, id, tx.sql))
@@ -71,7 +66,7 @@ export function createRecovery({
 
   /** The flow of before may ask for what no user has. */
   async function useBuiltInFlow(tx: Tx): Promise<void> {
-    const alias = await resetFlow(tx.sql, MASTER);
+    const alias = await resetFlow(tx.sql, MASTER, { registry, newId });
     tx.record({
       type: 'FLOW_UPDATED',
       realm: MASTER,
@@ -106,7 +101,7 @@ export function createRecovery({
       const { id, username } = found ?? { id: newId(), username: wanted };
       if (found) await reset(tx, found);
       else {
-        if (!(await insertUser(tx.sql, MASTER, { id, username, at: now() })))
+        if (!(await insertNamed(tx.sql, MASTER, { id, username, at: now() })))
           throw new Error(`The name ${username} is another user's address: name another user`);
         tx.record({ type: 'USER_CREATED', realm: MASTER, by, subject: userParty(id, username) });
       }

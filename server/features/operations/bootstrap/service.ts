@@ -10,6 +10,7 @@ import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { hasAdministrator } from '../../../domain/administrators.ts';
 import { userParty } from '../../../domain/party.ts';
+import { adminAudience } from '../../../http/own-addresses.ts';
 import { changeOf, deletionOf } from '../../../resource/change.ts';
 import { strings } from '../../../resource/items.ts';
 import type { Fields } from '../../../resource/part.ts';
@@ -17,6 +18,7 @@ import type { Resource } from '../../../resource/resource.ts';
 import { comparedSecrets } from '../../../resource/secrets.ts';
 import { writeChanges } from '../../../resource/write.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
+import { insertNamed } from '../../people/users/store.ts';
 import type { Access } from '../admin-access/service.ts';
 import * as store from './store.ts';
 
@@ -82,10 +84,9 @@ export function createBootstrap({
   clients,
   identities,
   passwords,
-  insertUser,
   newPasswordFaults,
   setPassword,
-  adminAudience,
+  baseUrl,
   now,
   newId,
 }: {
@@ -98,12 +99,10 @@ export function createBootstrap({
   clients: Resource;
   identities: Resource;
   passwords: Pick<Passwords, 'hash'>;
-  /** False where the name is taken. */
-  insertUser(sql: Sql, realm: string, user: { id: string; username: string; at: Date }): Promise<boolean>;
   newPasswordFaults: Credentials['newPasswordFaults'];
   /** Stores a password's hash for a user who has none yet. */
   setPassword: Credentials['setPassword'];
-  adminAudience: string;
+  baseUrl: string;
   now: () => Date;
   newId: () => string;
 }) {
@@ -121,7 +120,7 @@ export function createBootstrap({
     { username, phc, temporary }: { username: string; phc: string; temporary: boolean },
   ): Promise<boolean> {
     const id = newId();
-    if (!(await insertUser(tx.sql, MASTER, { id, username, at: now() }))) return false;
+    if (!(await insertNamed(tx.sql, MASTER, { id, username, at: now() }))) return false;
     await setPassword(tx, by, MASTER, { id, username }, { phc, temporary, newAccount: true });
     tx.record({ type: 'USER_CREATED', realm: MASTER, by, subject: userParty(id, username) });
     await access.grant(tx, by, MASTER, { ...ADMINISTRATES, holder: { userId: id } });
@@ -159,7 +158,7 @@ export function createBootstrap({
     const row = await clients.table.find(tx.sql, MASTER, { key: ADMIN_CLI });
     const [only = '', ...more] = strings(row?.fields.allowedResources);
     if (row && (more.length > 0 || !only.endsWith('/admin'))) return;
-    await put(tx, clients, ADMIN_CLI, { always: { allowedResources: [adminAudience] }, atFirst: CLI_CLIENT });
+    await put(tx, clients, ADMIN_CLI, { always: { allowedResources: [adminAudience(baseUrl)] }, atFirst: CLI_CLIENT });
   }
 
   async function makeOperator(tx: Tx, { secret, identity }: Operator): Promise<void> {

@@ -18,6 +18,7 @@ import { refuseEscalation } from '../../../resource/rights.ts';
 import type { GuessCount } from '../../../resource/secrets.ts';
 import { writeChanges } from '../../../resource/write.ts';
 import type { Realms } from '../../configuration/realms/service.ts';
+import * as userRows from '../../people/users/import-store.ts';
 import { MOST_RECORDED, type RecordedOwner, recordedChange, recordedMove } from './applied-plan.ts';
 import { consequencesOf } from './consequences.ts';
 import { type Document, refuse } from './document.ts';
@@ -26,7 +27,7 @@ import { NONE } from './guesses.ts';
 import * as history from './history-store.ts';
 import { refuseKept } from './kept.ts';
 import { refuseWithoutAdministrator } from './last-administrator.ts';
-import { type ImportStore, NOBODY, type People, type UserPlan } from './people.ts';
+import { NOBODY, type People, type UserPlan } from './people.ts';
 import type { Move, Owner } from './plan.ts';
 import { planOf } from './present.ts';
 import { refuseGuesses, requirePermission, requireSections, rightsOf } from './rights.ts';
@@ -89,13 +90,11 @@ export type ApplyPlan = (
 export function createApply({
   parts,
   realms,
-  userRows,
   now,
   newId,
 }: {
   parts: readonly RealmPart[];
   realms: Pick<Realms, 'seedInto'>;
-  userRows: Pick<ImportStore, 'undeclared' | 'leaving'>;
   now: () => Date;
   newId: () => string;
 }) {

@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import type pg from 'pg';
 import { Problem } from '../../../contract/problem.ts';
+import { sections } from '../../../contract/sections.ts';
 import { FORMAT_VERSION } from '../../../contract/transfer.ts';
 import { type Sql, sqlOver } from '../../../db/sql.ts';
 import { hasNoRules, readProfile } from '../../../domain/user-profile.ts';
@@ -17,6 +18,8 @@ import { withUnfit } from './unfit.ts';
 /** Text is handed on in pieces of about this size. */
 const PIECE = 64 * 1024;
 /** Objects that are printed between two turns of the event loop. */
+/** Every top-level key, as an export has them. */
+const sectionKeys = [...Object.keys(sections), 'formatVersion', 'requiredEnv'].sort();
 const BATCH = 500;
 
 export interface Exported {
@@ -29,14 +32,11 @@ export function createExport({
   pool,
   parts,
   users,
-  keys,
   defaults,
 }: {
   pool: pg.Pool;
   parts: readonly RealmPart[];
   users: UserTransfer;
-  /** Every top-level key, sorted. */
-  keys: readonly string[];
   defaults: Defaults;
 }) {
   /** One snapshot for all. */
@@ -105,7 +105,7 @@ export function createExport({
     bare: boolean,
   ): AsyncGenerator<string | Buffer> {
     let open = '{\n';
-    for (const key of keys) {
+    for (const key of sectionKeys) {
       if (key === 'users' && !rows) continue;
       if (bare && !ALWAYS.has(key) && isEmpty(key === 'requiredEnv' ? requiredEnv : printed.get(key))) continue;
       yield `${open}${JSON.stringify(key)}:`;

@@ -5,7 +5,7 @@ import type { Fragment, Sql } from '../../../db/sql.ts';
 import { administratorToKeep, KEPT_ADMINISTRATOR, refuseLastAdministrator } from '../../../domain/administrators.ts';
 import { strings } from '../../../resource/items.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
-import type { ImportStore } from './people.ts';
+import { asides, leaving as leavingRows } from '../../people/users/import-store.ts';
 
 /** @param leaving a query that gives the ids of users whom the plan deletes or disables */
 export async function refuseWithoutAdministrator(
@@ -29,14 +29,9 @@ export async function refuseWithoutAdministrator(
 }
 
 /** Of rows that are judged one by one: the row that would disable the last administrator is set aside, and the others are taken. */
-export async function setLastAdministratorAside(
-  { asides, leaving }: Pick<ImportStore, 'asides' | 'leaving'>,
-  sql: Sql,
-  realm: string,
-  importId: string,
-): Promise<void> {
+export async function setLastAdministratorAside(sql: Sql, realm: string, importId: string): Promise<void> {
   if (realm !== MASTER) return;
-  const those = leaving(realm, importId);
+  const those = leavingRows(realm, importId);
   const [any] = await sql`${those} limit 1`;
   const id = any && (await administratorToKeep(sql, those));
   if (id !== undefined)

@@ -12,15 +12,12 @@ import { prunedName } from '../../../resource/references.ts';
 import { escalation, holdsAll } from '../../../resource/rights.ts';
 import type { BulkInsert } from '../../people/users/bulk-insert.ts';
 import type { Declares } from '../../people/users/document-user.ts';
-import type * as store from '../../people/users/import-store.ts';
+import * as rows from '../../people/users/import-store.ts';
 import type { UserMerge } from '../../people/users/merge.ts';
 import type { Stage } from '../../people/users/transfer.ts';
 import { refuse } from './document.ts';
 import { setLastAdministratorAside } from './last-administrator.ts';
 import type { PlanOptions } from './plan.ts';
-
-/** The statements of features/people/users/import-store.ts. */
-export type ImportStore = typeof store;
 
 export interface UserPlan {
   counts: ReadonlyMap<string, number>;
@@ -76,7 +73,6 @@ export interface People {
  * @param aside what the realm can't take is set aside, and ends nothing
  */
 export function stagedPeople(
-  rows: ImportStore,
   mergeUsers: UserMerge,
   realm: string,
   { stage, aside }: { stage: Stage; aside: boolean },
@@ -111,7 +107,7 @@ export function stagedPeople(
     if (stage.planned) await rows.reset(sql, realm, importId);
     stage.planned = true;
     if (many() && (known || ties || aside)) await rows.analyze(sql, realm, importId);
-    const setAside = asideOf(rows, sql, { realm, importId, changes, ties, options });
+    const setAside = asideOf(sql, { realm, importId, changes, ties, options });
     if (aside) await setAside.beforeComparing();
     if (known) await rows.compare(sql, realm, importId, { ...options, declares });
     if (known && options.prune) await rows.stageDropped(sql, realm, importId, options.manager);
@@ -150,11 +146,11 @@ export function stagedPeople(
   ): Promise<void> {
     // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
     if (options.dryRun || [...counts.keys()].some((action) => action !== 'create'))
-      await refuseDoubles(rows, sql, realm, importId);
-    await refuseUnfit(rows, sql, { realm, importId, changes, mayKeepUnfit: options.mayKeepUnfit });
-    if (ties) await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
+      await refuseDoubles(sql, realm, importId);
+    await refuseUnfit(sql, { realm, importId, changes, mayKeepUnfit: options.mayKeepUnfit });
+    if (ties) await refuseUnknownNames(sql, { realm, importId, changes, mayAsk });
     // Otherwise the unique index finds them.
-    const taken = options.dryRun && known ? await emailsTaken(rows, sql, realm, importId) : undefined;
+    const taken = options.dryRun && known ? await emailsTaken(sql, realm, importId) : undefined;
     if (taken) throw taken;
   }
 }
@@ -168,7 +164,6 @@ interface Fitting {
 
 /** Sets aside the rows that the realm can't take. Which of two that can't be both is kept doesn't depend on the order here. */
 function asideOf(
-  rows: ImportStore,
   sql: Sql,
   {
     realm,
@@ -186,7 +181,7 @@ function asideOf(
     },
     async afterComparing(): Promise<void> {
       await asides.refuseManaged(sql, realm, importId);
-      for await (const unfit of unfitRows(rows, sql, { realm, importId, changes, mayKeepUnfit: options.mayKeepUnfit }))
+      for await (const unfit of unfitRows(sql, { realm, importId, changes, mayKeepUnfit: options.mayKeepUnfit }))
         await asides.refuseRows(sql, realm, importId, unfit);
       const holders = (await rows.administrators(sql, realm, importId)).filter(beyond(options.principal));
       const errors = (of: (typeof holders)[number]) => [{ path: '', message: escalationBy(of).detail ?? '' }];
@@ -201,12 +196,12 @@ function asideOf(
       await asides.refuseSubjectsOfOthers(sql, realm, importId);
       await asides.refuseTakenEmails(sql, realm, importId);
       // Of the rows that are left.
-      await setLastAdministratorAside(rows, sql, realm, importId);
+      await setLastAdministratorAside(sql, realm, importId);
     },
   };
 }
 
-type Administrator = Awaited<ReturnType<ImportStore['administrators']>>[number];
+type Administrator = Awaited<ReturnType<typeof rows.administrators>>[number];
 const beyond =
   (principal: Principal) =>
   ({ permissions, target_realm: target }: Administrator): boolean =>
@@ -219,7 +214,6 @@ const escalationBy = ({ holder, role }: Administrator): Problem =>
  * than the profile, where the importer could as well change the profile.
  */
 async function* unfitRows(
-  rows: ImportStore,
   sql: Sql,
   { realm, importId, changes, mayKeepUnfit }: Fitting,
 ): AsyncGenerator<{ n: number; errors: FieldError[] }[]> {
@@ -239,9 +233,9 @@ async function* unfitRows(
   await rows.closeProfiles(sql);
 }
 
-async function refuseUnfit(rows: ImportStore, sql: Sql, of: Fitting): Promise<void> {
+async function refuseUnfit(sql: Sql, of: Fitting): Promise<void> {
   const faults: FieldError[] = [];
-  for await (const unfit of unfitRows(rows, sql, of)) {
+  for await (const unfit of unfitRows(sql, of)) {
     for (const { n, errors } of unfit)
       for (const fault of errors) faults.push({ ...fault, path: `users[${n}].${fault.path}` });
     if (faults.length >= MOST_FAULTS) break;
@@ -250,7 +244,7 @@ async function refuseUnfit(rows: ImportStore, sql: Sql, of: Fitting): Promise<vo
 }
 
 /** Users who are in the realm's table already, all of them new. */
-export function insertedPeople(rows: ImportStore, realm: string, inserts: BulkInsert): People {
+export function insertedPeople(realm: string, inserts: BulkInsert): People {
   const { importId, declares } = inserts;
   const counts = fresh(inserts.count());
   return {
@@ -258,7 +252,7 @@ export function insertedPeople(rows: ImportStore, realm: string, inserts: BulkIn
     async plan(sql, _options, changes, mayAsk) {
       if (declaresTies(declares)) {
         await rows.analyze(sql, realm, importId);
-        await refuseUnknownNames(rows, sql, { realm, importId, changes, mayAsk });
+        await refuseUnknownNames(sql, { realm, importId, changes, mayAsk });
       }
       return { counts, conflicts: [], writes: counts.size > 0, undeclared: NOBODY };
     },
@@ -274,7 +268,6 @@ export function insertedPeople(rows: ImportStore, realm: string, inserts: BulkIn
 }
 
 async function refuseUnknownNames(
-  rows: ImportStore,
   sql: Sql,
   {
     realm,
@@ -301,7 +294,7 @@ async function refuseUnknownNames(
   );
 }
 
-async function refuseDoubles(rows: ImportStore, sql: Sql, realm: string, importId: string): Promise<void> {
+async function refuseDoubles(sql: Sql, realm: string, importId: string): Promise<void> {
   refuse(
     (await rows.doubles(sql, realm, importId)).map(({ field, value, places: [first, second] }) => ({
       path: `users[${second}].${field}`,
@@ -311,17 +304,12 @@ async function refuseDoubles(rows: ImportStore, sql: Sql, realm: string, importI
 }
 
 /** What a unique index refused, in the document's words. */
-export async function takenNames(
-  rows: ImportStore,
-  sql: Sql,
-  realm: string,
-  stage: Stage,
-): Promise<Problem | undefined> {
-  await refuseDoubles(rows, sql, realm, stage.importId);
-  return emailsTaken(rows, sql, realm, stage.importId);
+export async function takenNames(sql: Sql, realm: string, stage: Stage): Promise<Problem | undefined> {
+  await refuseDoubles(sql, realm, stage.importId);
+  return emailsTaken(sql, realm, stage.importId);
 }
 
-async function emailsTaken(rows: ImportStore, sql: Sql, realm: string, importId: string): Promise<Problem | undefined> {
+async function emailsTaken(sql: Sql, realm: string, importId: string): Promise<Problem | undefined> {
   const taken = await rows.takenEmails(sql, realm, importId);
   if (taken.length === 0) return undefined;
   const errors = taken.map(({ n, owner }) => ({ path: `users[${n}].email`, message: `is ${owner}'s already` }));

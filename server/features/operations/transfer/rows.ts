@@ -3,9 +3,9 @@
 import type { FieldError } from '../../../contract/problem.ts';
 import { MOST_TOLD, type UsersImported } from '../../../contract/user-import.ts';
 import type { Sql } from '../../../db/sql.ts';
+import { asides, counts as countsOf } from '../../people/users/import-store.ts';
 import type { Stage } from '../../people/users/transfer.ts';
 import type { Request } from './apply.ts';
-import type { ImportStore } from './people.ts';
 
 /** A row that could be read, or what is wrong with it. */
 export type Row = { n: number } & (
@@ -23,7 +23,6 @@ const WORDS = { create: 'created', update: 'updated', take: 'unchanged', same: '
 
 /** Reads what became of the rows from the staged rows, once the import has written them. */
 export async function rowsImported(
-  { asides, counts: countsOf }: ImportStore,
   sql: Sql,
   realm: string,
   { importId, count }: Pick<Stage, 'importId' | 'count'>,

@@ -3,7 +3,6 @@
 // Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
 import type { Readable } from 'node:stream';
 import { Problem, type ProblemCode } from '../../../contract/problem.ts';
-import { sections } from '../../../contract/sections.ts';
 import type { Plan } from '../../../contract/transfer.ts';
 import type { UsersImported } from '../../../contract/user-import.ts';
 import { cancelledBy } from '../../../db/cancel.ts';
@@ -17,13 +16,14 @@ import type { RealmPart, Section } from '../../../resource/part.ts';
 import { createSemaphore } from '../../../schedule/semaphore.ts';
 import type { Realms } from '../../configuration/realms/service.ts';
 import type { BulkInsert } from '../../people/users/bulk-insert.ts';
+import * as userRows from '../../people/users/import-store.ts';
 import type { UserMerge } from '../../people/users/merge.ts';
 import type { Stage, UserTransfer } from '../../people/users/transfer.ts';
 import { CreatedMeanwhile, createApply, type Opened, PlannedOnly, REPLANS, type Request } from './apply.ts';
 import { type BufferedBody, createBodyBuffer } from './buffered-body.ts';
 import { type Document, readDocument, refuse } from './document.ts';
 import { type Guesses, NONE } from './guesses.ts';
-import { type ImportStore, insertedPeople, stagedPeople, takenNames } from './people.ts';
+import { insertedPeople, stagedPeople, takenNames } from './people.ts';
 import { requireAny, requireManager, requirePermission, requireSections, rightsOf } from './rights.ts';
 import { type RowsRequest, rowsImported } from './rows.ts';
 import { declaresSecret, resolveSecrets } from './secrets.ts';
@@ -34,7 +34,6 @@ export interface TransferDeps {
   /** In dependency order: a part's objects refer to those before it. */
   parts: readonly RealmPart[];
   users: UserTransfer;
-  userRows: ImportStore;
   mergeUsers: UserMerge;
   realms: Pick<Realms, 'seedInto'>;
   documentEnvironment: Readonly<Record<string, string>>;
@@ -104,7 +103,6 @@ export function createTransfer({
   sql,
   parts,
   users,
-  userRows,
   mergeUsers,
   realms,
   documentEnvironment,
@@ -117,7 +115,7 @@ export function createTransfer({
 }: TransferDeps) {
   const oneAtATime = createSemaphore({ perKey: 1, inAll: AT_ONCE });
   const buffer = createBodyBuffer(BUFFER_BYTES);
-  const { open, conclude, release, carryOut: applyPlan } = createApply({ parts, realms, userRows, now, newId });
+  const { open, conclude, release, carryOut: applyPlan } = createApply({ parts, realms, now, newId });
 
   /** A refusal for want of rights, or of too many guesses, is audited like any other on the admin surface, which does it for escalations itself. */
   async function auditing<T>(
@@ -223,7 +221,7 @@ export function createTransfer({
       if (!hasNoRules(await profileDeclared(declared))) throw new NotInsertable();
       await people.finish();
       ready(request, declared);
-      return await conclude(tx, request, { opened, document, people: insertedPeople(userRows, realm, people) });
+      return await conclude(tx, request, { opened, document, people: insertedPeople(realm, people) });
     } catch (error) {
       await people.abort();
       throw error;
@@ -294,7 +292,7 @@ export function createTransfer({
         }
         await stage.finish();
         await inTransaction(request, { declared: [], users: true, whole: false }, { stage, aside: true });
-        const imported = await rowsImported(userRows, sql, realm, stage);
+        const imported = await rowsImported(sql, realm, stage);
         await userRows.discard(sql, realm, stage.importId);
         return imported;
       });
@@ -316,7 +314,7 @@ export function createTransfer({
     document: Document,
     of: { stage: Stage; aside: boolean } | undefined,
   ): Promise<Plan> {
-    const people = of && stagedPeople(userRows, mergeUsers, request.realm, of);
+    const people = of && stagedPeople(mergeUsers, request.realm, of);
     const work = () =>
       inTime(request, of?.stage.count() ?? 0, async (tx) => {
         const opened = await open(tx, request, displayNameIn(document.declared));
@@ -340,7 +338,7 @@ export function createTransfer({
   }
 
   async function nameTaken(error: unknown, realm: string, stage: Stage | undefined): Promise<unknown> {
-    const address = stage && (await takenNames(userRows, sql, realm, stage));
+    const address = stage && (await takenNames(sql, realm, stage));
     if (address) return address;
     const constraint = constraintOf(error);
     const words = takenWords[constraint] ?? 'Somebody took a name or an address of this document meanwhile: plan again';
@@ -396,4 +394,3 @@ function displayNameIn(declared: readonly Section[]): string | undefined {
 }
 
 /** Sections in the order of their keys, as an export has them. */
-export const sectionKeys = [...Object.keys(sections), 'formatVersion', 'requiredEnv'].sort();

@@ -11,9 +11,11 @@ import type { ScopeView } from '../../../domain/claims.ts';
 import { type AboutClient, picturesOf } from '../../../http/about-client.ts';
 import type { Form } from '../../../http/form.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
+import { adminAudience } from '../../../http/own-addresses.ts';
 import { type Brand, type Html, sendPage } from '../../../http/pages.ts';
 import { text as words } from '../../../http/texts.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
+import { sessionCookieAt } from '../sessions/service.ts';
 import { agreementList, consentPage } from './pages.ts';
 import * as store from './store.ts';
 
@@ -53,18 +55,10 @@ export interface Question {
   onward?: readonly string[];
 }
 
-export function createConsents({
-  sql,
-  sessionCookie,
-  adminAudience,
-  now,
-}: {
-  sql: Sql;
-  sessionCookie: (realm: string) => string;
-  /** The page has words of its own for it. */
-  adminAudience: string;
-  now: () => Date;
-}) {
+export function createConsents({ sql, baseUrl, now }: { sql: Sql; baseUrl: string; now: () => Date }) {
+  const sessionCookie = sessionCookieAt(baseUrl).nameIn;
+  const administrators = adminAudience(baseUrl);
+
   const about = (answerAt: string, session: Person, text: string, since: string) => [
     'consent',
     answerAt,
@@ -78,7 +72,7 @@ export function createConsents({
     agreementList({
       scopes,
       openid,
-      resources: toAgree.resources.filter((resource) => resource !== adminAudience),
+      resources: toAgree.resources.filter((resource) => resource !== administrators),
       claims: toAgree.claims,
       administers,
     });

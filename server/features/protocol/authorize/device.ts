@@ -23,7 +23,7 @@ import { text } from '../../../http/texts.ts';
 import type { SignIns } from '../../authentication/sign-in/service.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Consents } from '../../people/consent/service.ts';
-import type { LiveSession } from '../../people/sessions/service.ts';
+import { type LiveSession, sessionCookieAt } from '../../people/sessions/service.ts';
 import { createAdmission } from './admission.ts';
 import type { AuthorizationRequest } from './checks.ts';
 import { codePage, confirmPage, saidPage } from './device-pages.ts';
@@ -52,7 +52,6 @@ export interface DevicesDeps {
   subjects: Pick<Subjects, 'ofUser'>;
   /** Of codes that were typed, at one address and in one session. */
   typed: { address: Pick<Attempts, 'take'>; session: Pick<Attempts, 'take'> };
-  sessionCookie: (realm: string) => string;
   baseUrl: string;
   now: () => Date;
 }
@@ -100,7 +99,8 @@ export function createDevices(deps: DevicesDeps) {
       { status: complaint ? 400 : 200 },
     );
   };
-  const cookieOf = (request: FastifyRequest, realm: string) => request.cookies[deps.sessionCookie(realm)] ?? '';
+  const cookie = sessionCookieAt(deps.baseUrl);
+  const cookieOf = (request: FastifyRequest, realm: string) => request.cookies[cookie.nameIn(realm)] ?? '';
 
   const begin = ({ request, reply, realm }: RequestContext, more: Partial<Parameters<SignIns['begin']>[2]>) =>
     signIns.begin(reply, request, {

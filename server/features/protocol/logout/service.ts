@@ -18,7 +18,7 @@ import type { UpstreamLogout } from '../../authentication/brokering/logout.ts';
 import type { SignIns } from '../../authentication/sign-in/service.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Claims, Tokens } from '../../configuration/issued-tokens/service.ts';
-import type { Sessions, SsoSession } from '../../people/sessions/service.ts';
+import { type Sessions, type SsoSession, sessionCookieAt } from '../../people/sessions/service.ts';
 import type { SingleLogout } from '../saml/logout.ts';
 import { confirmPage, signedOutPage } from './pages.ts';
 
@@ -49,7 +49,7 @@ export function createLogout({
   settings,
   tokens,
   subjects,
-  sessionCookie,
+  baseUrl,
   now,
 }: {
   transact: Transact;
@@ -62,9 +62,11 @@ export function createLogout({
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   tokens: Pick<Tokens, 'verify'>;
   subjects: Pick<Subjects, 'find'>;
-  sessionCookie: (realm: string) => string;
+  baseUrl: string;
   now: () => Date;
 }) {
+  const sessionCookie = sessionCookieAt(baseUrl).nameIn;
+
   const bad = (description: string, client?: ClientView) =>
     new OAuthError('invalid_request', description, { page: { back: client } });
 

@@ -14,7 +14,7 @@ import { MIB, MOST_HELD, piecesOf } from './files.ts';
 import { parseExported } from './lenient.ts';
 import { createNotes, type Notes } from './notes.ts';
 import { clashes, type UserText } from './people.ts';
-import { createWriter, type Stored, type WriterDeps } from './writer.ts';
+import { createWriter, type Stored } from './writer.ts';
 
 export interface KeycloakImported extends Imported {
   notCarried: NotCarried[];
@@ -29,13 +29,12 @@ const BATCH_BYTES = 16 * MIB;
 export function createKeycloakImport({
   transfer,
   parts,
-  readUser,
   sql,
 }: {
   transfer: Pick<Transfer, 'import' | 'check'>;
   parts: readonly RealmPart[];
   sql: Sql;
-} & Pick<WriterDeps, 'readUser'>) {
+}) {
   /** What a realm has that users name; they may come without their realm's file. */
   async function stored(realm: string): Promise<Stored> {
     const [row] = await sql<{ roles: string[]; groups: string[]; clients: string[]; clientRoles: [string, string][] }>`
@@ -86,7 +85,6 @@ export function createKeycloakImport({
         realm,
         parts,
         notes,
-        readUser,
         check,
         clashesWith: async (users) => (isEmpty || users.length === 0 ? [] : clashes(sql, realm, users)),
       }),

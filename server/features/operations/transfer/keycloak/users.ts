@@ -1,10 +1,10 @@
 // People of Keycloak, one by one, as a realm document has them; what doesn't fit is told, and the rest of them comes along.
 // docs/keycloak.md.
 
-import type { FieldError } from '../../../../contract/problem.ts';
 import type { UserProfile } from '../../../../contract/user-profile.ts';
 import type { UserDocument } from '../../../../contract/users.ts';
 import { profileFaults } from '../../../../domain/user-profile.ts';
+import { readUser } from '../../../people/users/document-user.ts';
 import { credentialOf } from './credentials.ts';
 import { type Credential, User } from './export-shape.ts';
 import { at, without } from './fit.ts';
@@ -23,8 +23,6 @@ export interface Surroundings {
   issuers: ReadonlyMap<string, string | undefined>;
   profile: UserProfile | undefined;
   notes: Notes;
-  /** As the import judges a user of its document. */
-  readUser(value: unknown, path: string): { user?: UserDocument; errors?: FieldError[] };
 }
 export interface There {
   clients: ReadonlySet<string>;
@@ -155,7 +153,7 @@ function credentialsOf(given: readonly Credential[], note: (field: string, why: 
 const MOST_CUTS = 50;
 
 /** By the schema and by the realm's profile; what they refuse is cut out. */
-function fitted(given: unknown, { profile, readUser }: Surroundings, note: Note): UserDocument | undefined {
+function fitted(given: unknown, { profile }: Surroundings, note: Note): UserDocument | undefined {
   let value: unknown = given;
   for (let cuts = 0; cuts < MOST_CUTS; cuts += 1) {
     const { user, errors = [] } = readUser(value, 'user');

@@ -21,7 +21,7 @@ export interface Stored {
   there: There;
 }
 
-export interface WriterDeps extends Pick<Surroundings, 'readUser'> {
+export interface WriterDeps {
   realm: string;
   parts: readonly RealmPart[];
   notes: Notes;
@@ -33,7 +33,7 @@ export interface WriterDeps extends Pick<Surroundings, 'readUser'> {
 const membersOf = (organization: unknown) => strings(Object(organization).members);
 const text = (piece: string) => Buffer.from(piece);
 
-export function createWriter({ realm, parts, notes, check, clashesWith, readUser }: WriterDeps) {
+export function createWriter({ realm, parts, notes, check, clashesWith }: WriterDeps) {
   let told: TranslatedRealm | undefined;
   let name = '';
   let before = '{';
@@ -50,7 +50,6 @@ export function createWriter({ realm, parts, notes, check, clashesWith, readUser
     issuers: told ? issuersIn(told.sections.get('identityProviders')) : (fromRealm?.issuers ?? new Map()),
     profile: told ? told.profile : fromRealm?.profile,
     notes,
-    readUser,
   });
 
   /** Only these sections are cut any more. */

@@ -8,10 +8,10 @@ import { siteOf } from '../../../domain/site.ts';
 import { html } from '../../../http/html.ts';
 import { sendOnward } from '../../../http/self-posting.ts';
 import { text, textHtml } from '../../../http/texts.ts';
-import type { AccountSection } from '../account/section.ts';
-import type { Connections } from './connect.ts';
-import type { Links } from './links.ts';
+import type { Connections } from '../brokering/connect.ts';
+import type { Links } from '../brokering/links.ts';
 import type { OwnIdentities } from './own-identities.ts';
+import type { AccountSection } from './section.ts';
 
 export interface IdentitySectionDeps {
   links: Pick<Links, 'list'>;

@@ -1,8 +1,8 @@
 // Disconnecting one's own account from an identity provider, by the page or the API: one way to prove who they are has to be left.
 import type { By } from '../../../contract/events.ts';
 import type { Tx } from '../../../db/transact.ts';
-import type { WaysLeft } from '../account/ways-left.ts';
-import type { Links } from './links.ts';
+import type { Links } from '../brokering/links.ts';
+import type { WaysLeft } from './ways-left.ts';
 
 export interface OwnIdentitiesDeps {
   links: Pick<Links, 'list' | 'remove'>;
