@@ -16,7 +16,7 @@ import { prepareKeyPairs } from './support/key-pairs.ts';
 import { type Need, needsOf } from './support/needs.ts';
 import { NotInstallable } from './support/packages.ts';
 import { obtainPythonClient } from './support/python-client.ts';
-import { closingLine, countSuites, failures, type Missing, table, total } from './support/report.ts';
+import { closingLine, countSuites, failures, type Missing, slowest, table, total } from './support/report.ts';
 import { obtainSamlTools } from './support/saml-tools.ts';
 import { obtainScimTester } from './support/scim-tester.ts';
 import { slapdPath } from './support/slapd.ts';
@@ -96,7 +96,7 @@ async function run(vitest: Vitest): Promise<void> {
   const unexcused = counts.skipped > excused;
   if (counts.failed > 0 || counts.passed === 0 || (ci && unexcused)) process.exitCode ||= 1;
   const notes = [...failures(ran), ...remarks(missing, counts, unexcused)];
-  process.once('exit', () => say(['', table(suites), ...notes, '', closingLine(counts)].join('\n')));
+  process.once('exit', () => say(['', slowest(ran), '', table(suites), ...notes, '', closingLine(counts)].join('\n')));
 }
 
 function remarks(missing: Missing[], { passed, failed }: ReturnType<typeof total>, unexcused: boolean): string[] {

@@ -1,8 +1,8 @@
-// Owns: counting a run's tests per suite, and the table and closing line made of it.
+// Owns: counting a run's tests per suite, the table and closing line made of it, and which files took the time.
 // Does not own: running them (run.ts).
 // Implements: `npm test` ends with `N passed, N failed`, and says loudly what was skipped.
 import { stripVTControlCharacters } from 'node:util';
-import type { TestModule } from 'vitest/node';
+import { experimental_getRunnerTask, type TestModule } from 'vitest/node';
 
 /** One vitest project's share of the run. */
 export interface Suite {
@@ -12,6 +12,8 @@ export interface Suite {
   failed: number;
   skipped: number;
   seconds: number;
+  /** How much of them passes before the first test of a file begins. */
+  setUp: number;
 }
 
 /** A part that could not be tested on this machine. */
@@ -31,7 +33,7 @@ export interface Missing {
 export function countSuites(modules: TestModule[], missing: Missing[], byName: boolean): Suite[] {
   const suites = new Map<string, Suite>();
   const suiteOf = (name: string) => {
-    const suite = suites.get(name) ?? { name, files: 0, passed: 0, failed: 0, skipped: 0, seconds: 0 };
+    const suite = suites.get(name) ?? { name, files: 0, passed: 0, failed: 0, skipped: 0, seconds: 0, setUp: 0 };
     suites.set(name, suite);
     return suite;
   };
@@ -45,7 +47,8 @@ export function countSuites(modules: TestModule[], missing: Missing[], byName: b
     suite.failed += failed || (module.ok() ? 0 : 1);
     // 'pending' at the end: never begun, as when the run was cut short
     suite.skipped += byName ? 0 : count('skipped') + count('pending');
-    suite.seconds += module.diagnostic().duration / 1000;
+    suite.seconds += secondsOf(module);
+    suite.setUp += setUpOf(module);
   }
   for (const { suite: name, files, tests } of missing) {
     const suite = suiteOf(name);
@@ -55,14 +58,45 @@ export function countSuites(modules: TestModule[], missing: Missing[], byName: b
   return [...suites.values()].sort((a, b) => a.name.localeCompare(b.name));
 }
 
+/** A file's seconds, with its imports. */
+function secondsOf(module: TestModule): number {
+  const { collectDuration, duration } = module.diagnostic();
+  return (collectDuration + duration) / 1000;
+}
+
+/** A file's seconds until its first test begins: its imports, and what it starts before. */
+function setUpOf(module: TestModule): number {
+  const begun = experimental_getRunnerTask(module).result?.startTime;
+  const tests = [...module.children.allTests()].flatMap((test) => test.diagnostic()?.startTime ?? []);
+  const before = begun === undefined || tests.length === 0 ? 0 : Math.min(...tests) - begun;
+  return (module.diagnostic().collectDuration + Math.max(0, before)) / 1000;
+}
+
+/** The files that took longest, a line each. */
+export function slowest(modules: TestModule[], most = 20): string {
+  const files = modules.map((module) => ({ module, seconds: secondsOf(module) }));
+  const rows = files
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, most)
+    .map(({ module, seconds }) => [module.relativeModuleId, inSeconds(seconds), inSeconds(setUpOf(module))]);
+  return columns([['slowest files', 'time', 'set-up'], ...rows]);
+}
+
+const inSeconds = (seconds: number): string => `${seconds.toFixed(1)} s`;
+
 /** The suites as a table, a line each. */
 export function table(suites: Suite[]): string {
   const rows = suites.map((suite) => [
     suite.name,
     ...[suite.files, suite.passed, suite.failed, suite.skipped].map(String),
-    `${suite.seconds.toFixed(1)} s`,
+    inSeconds(suite.seconds),
+    inSeconds(suite.setUp),
+    inSeconds(suite.files > 0 ? suite.setUp / suite.files : 0),
   ]);
-  const lines = [['suite', 'files', 'passed', 'failed', 'skipped', 'time'], ...rows];
+  return columns([['suite', 'files', 'passed', 'failed', 'skipped', 'time', 'set-up', 'a file'], ...rows]);
+}
+
+function columns(lines: string[][]): string {
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((row) => row[column]!.length)));
   const pad = (cell: string, column: number) =>
     column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!);
