@@ -1,112 +1,22 @@
-// Owns: that the pages of each language fit a narrow phone with nothing cut off, say what they say in words, and run the right way.
-// Does not own: how a language is chosen (test/server/features/languages.test.ts), what else holds of a page (pages.test.ts).
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+// Owns: that the pages fit a narrow phone in three languages, and that a language is chosen there by the keyboard alone.
+// Does not own: what must hold of a page in a language (test/support/language-walk.ts), all languages (languages.long.test.ts), how
+// a language is chosen (test/server/features/languages.test.ts), what else holds of a page (pages.test.ts).
+import { expect, test } from 'vitest';
 import { putSettings } from '../../server/contract/settings.ts';
-import { isTextKey, written } from '../../server/http/languages.ts';
-import { realmCookie } from '../../server/http/realm-cookie.ts';
+import { written } from '../../server/http/languages.ts';
 import { makePeopledRealm } from '../support/applications.ts';
-import { launchBrowser } from '../support/chromium.ts';
-import { type MailingServer, startMailingServer } from '../support/mail.ts';
-import { createWalk, stopNames } from '../support/page-walk.ts';
-import { makeWalkedRealm } from '../support/page-walk-realm.ts';
+import { walkInLanguages } from '../support/language-walk.ts';
 
-const LANGUAGE_COOKIE = 'SVC_LANGUAGE';
-const WIDTH = 320;
-let callback = '';
-let site: MailingServer;
-let browser: Browser;
-beforeAll(async () => {
-  site = await startMailingServer({ env: { USER_REGISTRATION_ENABLED: 'true' } });
-  callback = `${site.server.baseUrl}/nothing`;
-  await makePeopledRealm(site.server, 'acme');
-  await site.server.admin.call(putSettings, { params: { realm: 'acme' }, body: { supportedLocales: [...written] } });
-  await makeWalkedRealm(site, { realm: 'walk', locale: 'en', locales: [...written], callback });
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser?.close();
-  await site?.stop();
-});
-
-interface Seen {
-  lang: string | null;
-  dir: string | null;
-  width: number;
-  /** What runs over its own box, or out of the page. */
-  cutOff: string[];
-  words: string[];
-}
-/** With everything open that a person can open. */
-const seen = `(() => {
-  for (const one of document.querySelectorAll('details')) one.open = true;
-  const root = document.documentElement;
-  const cutOff = [...document.querySelectorAll('body, body *')].filter((one) => {
-    if (one.clientWidth <= 1 || one.matches('input, svg *, .hidden') || !one.checkVisibility()) return false;
-    const { left, right } = one.getBoundingClientRect();
-    return one.scrollWidth > one.clientWidth + 1 || left < -1 || right > ${WIDTH} + 1;
-  });
-  return {
-    lang: root.lang,
-    dir: root.getAttribute('dir'),
-    width: document.scrollingElement.scrollWidth,
-    cutOff: cutOff.map((one) => one.outerHTML.slice(0, 160)),
-    words: document.body.innerText.split(/[\\s"“”„«»‘’(),:;!?]+/),
-  };
-})()`;
-
-async function speaks(page: Page, name: string, locale: string): Promise<void> {
-  await page.evaluate('stop()');
-  await page.setViewportSize({ width: WIDTH, height: 640 });
-  const { words, ...shown }: Seen = await page.evaluate(seen);
-  const keys = words.filter((word) => /[.A-Z]/.test(word) && isTextKey(word.replace(/\.$/, '')));
-  expect({ ...shown, keys }, `${name} in ${locale}`).toEqual({
-    lang: locale,
-    dir: locale === 'ar' ? 'rtl' : null,
-    width: WIDTH,
-    cutOff: [],
-    keys: [],
-  });
-}
-
-const cookie = realmCookie('http://127.0.0.1', LANGUAGE_COOKIE);
-/** As by the switch of the page, which would lead away from one that answers a form. */
-async function choose(page: Page, locale: string): Promise<void> {
-  const { origin, pathname } = new URL(page.url());
-  const realm = pathname.split('/')[2] ?? '';
-  await page.context().addCookies([{ name: cookie.nameIn(realm), value: locale, url: `${origin}/realms/${realm}/` }]);
-  await page.reload();
-}
-
-/** Of no realm, so that they know of no choice. */
-const ofNoRealm = ['errors', 'administration'] as const;
-/** Answers that come once, or to a code that is not typed again and again: pages.test.ts looks at them, in three languages. */
-const counted = ['device-code-wrong', 'device-confirm', 'device-allowed', 'erased'];
-const stops = stopNames.filter((stop) => !ofNoRealm.some((one) => one === stop));
-test.each(stops)('the pages of %s fit a phone of 320 pixels in every language, with nothing cut off', async (stop) => {
-  const controls = 'main input, main button, main a';
-  const look = async (page: Page, name: string) => {
-    if (counted.includes(name)) return;
-    const had = await page.locator(controls).count();
-    for (const locale of [...written, 'en']) {
-      await choose(page, locale);
-      await speaks(page, name, locale);
-      expect(await page.locator(controls).count(), `${name} in ${locale}`).toBe(had);
-    }
-  };
-  await createWalk({ browser, site, realm: 'walk', locale: 'en', callback, look })[stop]();
-});
-
-test.each(written)('the pages of no realm fit as well for a browser that speaks %s', async (locale) => {
-  const look = (page: Page, name: string) => speaks(page, name, locale);
-  const walk = createWalk({ browser, site, realm: 'walk', locale, callback, look });
-  for (const stop of ofNoRealm) await walk[stop]();
-});
+// one with long words, one without spaces between words, one from right to left
+const walk = walkInLanguages(['de', 'ja', 'ar']);
 
 test('a language is chosen with the keyboard alone, and its page runs from right to left', async () => {
-  const context = await browser.newContext({ locale: 'en' });
+  const { server } = walk.site();
+  await makePeopledRealm(server, 'acme');
+  await server.admin.call(putSettings, { params: { realm: 'acme' }, body: { supportedLocales: [...written] } });
+  const context = await walk.browser().newContext({ locale: 'en' });
   const page = await context.newPage();
-  await page.goto(`${site.server.baseUrl}/realms/acme/login?for=account`);
+  await page.goto(`${server.baseUrl}/realms/acme/login?for=account`);
   await page.locator('details.language summary').focus();
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'العربية' }).focus();
