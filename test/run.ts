@@ -10,6 +10,7 @@ import { errorWords } from '../server/contract/error-words.ts';
 import { NOT_PROMISED, NotPromised } from './containers/engine.ts';
 import { chromiumPath } from './support/chromium.ts';
 import { startCluster } from './support/cluster.ts';
+import { fillCompileCache } from './support/compile-cache.ts';
 import type {} from './support/database.ts';
 import { obtainGoClient } from './support/go-client.ts';
 import { prepareKeyPairs } from './support/key-pairs.ts';
@@ -44,6 +45,13 @@ const preparations: Record<Exclude<Need, 'database'>, () => Promise<unknown>> = 
   scimTester: () => obtainScimTester(say).catch(notPromised),
 };
 
+/** Those that use the same thing, Debian's packages or a folder of programs, one after the other; the others at once. */
+const lanes: readonly (readonly Exclude<Need, 'database'>[])[] = [
+  ['chromium', 'slapd', 'samlTools', 'containers'],
+  ['kubernetes', 'helm', 'kstatus', 'node', 'goClient'],
+  ['pythonClient', 'scimTester'],
+];
+
 function notPromised(error: unknown): never {
   throw new NotPromised(errorWords(error));
 }
@@ -55,7 +63,8 @@ interface Lack {
 }
 
 // Programs that tests start load twice as fast by Node's cache of compiled modules, which has no types left to strip.
-process.env.NODE_COMPILE_CACHE ??= path.resolve('node_modules/.cache/node-compile');
+const compiled = process.env.NODE_COMPILE_CACHE ?? path.resolve('node_modules/.cache/node-compile');
+process.env.NODE_COMPILE_CACHE = compiled;
 
 const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
 // the long ones only for who asks for them, or for one of their files
@@ -73,7 +82,10 @@ async function run(vitest: Vitest): Promise<void> {
   await vitest.standalone();
   const chosen = await vitest.getRelevantTestSpecifications(filter);
   const needs = new Set(chosen.flatMap(({ moduleId }) => [...needsOf(moduleId)]));
-  const lacking = await prepare(needs);
+  const [lacking] = await Promise.all([
+    prepare(needs),
+    needs.has('database') && Promise.all([startDatabase(vitest), fillCompileCache(compiled)]),
+  ]);
   const missing: Missing[] = [];
   const runnable: TestSpecification[] = [];
   for (const specification of chosen) {
@@ -82,7 +94,6 @@ async function run(vitest: Vitest): Promise<void> {
     if (lack) missing.push(await skip(vitest, specification, lack));
     else runnable.push(specification);
   }
-  if (needs.has('database')) await startDatabase(vitest);
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(runnable, filter.length === 0);
   // vitest also returns what was only parsed
   const ran = testModules.filter(({ moduleId }) =>
@@ -117,16 +128,19 @@ async function startDatabase(vitest: Vitest): Promise<void> {
 
 async function prepare(needs: Set<Need>): Promise<Map<Need, Lack>> {
   const lacking = new Map<Need, Lack>();
-  for (const need of needs) {
-    if (need === 'database') continue;
-    try {
-      await preparations[need]();
-    } catch (error) {
-      const reason = errorWords(error);
-      say(`${need} can't be had, the tests that need it are skipped: ${reason}`);
-      lacking.set(need, { reason: reason.split('\n')[0] ?? need, excused: error instanceof NotPromised });
+  const inLane = async (lane: readonly Exclude<Need, 'database'>[]) => {
+    for (const need of lane) {
+      if (!needs.has(need)) continue;
+      try {
+        await preparations[need]();
+      } catch (error) {
+        const reason = errorWords(error);
+        say(`${need} can't be had, the tests that need it are skipped: ${reason}`);
+        lacking.set(need, { reason: reason.split('\n')[0] ?? need, excused: error instanceof NotPromised });
+      }
     }
-  }
+  };
+  await Promise.all(lanes.map(inLane));
   return lacking;
 }
 

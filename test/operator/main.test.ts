@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { managersOf } from '../../operator/managers.ts';
 import type { Client } from '../../server/contract/client.ts';
 import { getSettings } from '../../server/contract/settings.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { createFolder, eventually, type Folder, OPERATOR_SECRET, resource } from '../support/operator.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -16,7 +17,9 @@ let folder: Folder;
 let children: ChildProcess[] = [];
 
 function run(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH ?? '', ...env } });
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { PATH: process.env.PATH ?? '', ...compileCache(), ...env },
+  });
   children.push(child);
   const said = { out: '', err: '' };
   child.stdout.on('data', (chunk) => {

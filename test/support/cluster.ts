@@ -1,4 +1,4 @@
-// Owns: the PostgreSQL of a test run and its template database with all migrations applied.
+// Owns: the PostgreSQL of a test run and its template database with all migrations applied, and the tables of the queue.
 // Does not own: the databases of the single test files (database.ts).
 // Implements: tests on a real database: the embedded one, or any server through TEST_DATABASE_URL.
 import { createHash } from 'node:crypto';
@@ -9,6 +9,7 @@ import pg from 'pg';
 import { type EmbeddedPostgres, startPostgres } from '../../server/db/embedded.ts';
 import { migrate } from '../../server/db/migrate.ts';
 import { readMigrations } from '../../server/db/migration-files.ts';
+import { createQueue } from '../../server/jobs/queue.ts';
 
 /** What a test needs to make its own databases; plain data, so that it can be handed to the workers. */
 export interface TestCluster {
@@ -114,6 +115,7 @@ async function roomInMemory(): Promise<boolean> {
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256');
   for (const { name, checksum } of await readMigrations()) hash.update(`${name} ${checksum}\n`);
+  hash.update(await fs.readFile(path.resolve(import.meta.dirname, '../../node_modules/pg-boss/package.json')));
   return hash.digest('hex').slice(0, 12);
 }
 
@@ -123,6 +125,10 @@ async function provide(admin: pg.Client, url: string, template: string): Promise
   const draft = `${template}_draft`;
   await admin.query(`create database ${draft} template template0`);
   await migrate(onDatabase(url, draft));
+  // each server would make its tables at its first start
+  const queue = createQueue({ url: onDatabase(url, draft), log: () => {} });
+  await queue.start();
+  await queue.stop();
   await admin.query(`alter database ${draft} rename to ${template}`);
 }
 

@@ -11,6 +11,7 @@ import { type Client, createClient } from '../../server/contract/client.ts';
 import { type Cluster, type ClusterOptions, startCluster } from '../kubernetes/cluster.ts';
 import { type Daemon, startDaemon, startGuard } from '../kubernetes/processes.ts';
 import { type SharedCluster, shareCluster } from '../kubernetes/shared-cluster.ts';
+import { compileCache } from './compile-cache.ts';
 import { createDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
 import { eventually, type Manifest, OPERATOR_SECRET } from './operator.ts';
@@ -92,7 +93,7 @@ export async function startLandscape({ own, serverEnv = async () => ({}) }: Land
           name,
           command: process.execPath,
           args: [path.join(root, file), ...args],
-          env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, ...env },
+          env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, ...compileCache(), ...env },
           log,
           guard,
           ready,

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { run } from '../../cli/run.ts';
+import { compileCache } from './compile-cache.ts';
 import { OPERATOR_SECRET } from './operator.ts';
 
 const program = path.resolve(import.meta.dirname, '../../cli/main.ts');
@@ -63,7 +64,7 @@ export function realmctlProcess(
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(node, [file, ...args], {
-      env: { PATH: process.env.PATH, HOME: '/nonexistent', ...env },
+      env: { PATH: process.env.PATH, HOME: '/nonexistent', ...compileCache(), ...env },
       cwd,
       stdio: 'pipe',
     });
@@ -85,7 +86,7 @@ export function realmctlProcess(
 /** One that is still running: what it has said so far, and signals to it. */
 export function startRealmctl(env: Record<string, string>, args: readonly string[]) {
   const child = spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env.PATH, HOME: '/nonexistent', ...env },
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', ...compileCache(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [stdout, stderr] = ['', ''];

@@ -96,12 +96,12 @@ test('codes that went to an address are guessed twenty times an hour, by however
     expect(page.heading).toBe('Confirm your e-mail address');
     return { who, page };
   };
-  for (const of of [server, replica, server, replica]) {
-    const { who, page } = await register(of);
+  for (const one of [server, replica, server, replica]) {
+    const { who, page } = await register(one);
     expect((await guess(who, page, 5, '99999999')).text).toContain('That code is not right.');
   }
-  for (const of of [server, replica]) {
-    const { who, page } = await register(of);
+  for (const one of [server, replica]) {
+    const { who, page } = await register(one);
     expect(isIn(await who.fill(page, { code: EIGHT }))).toBe(false);
   }
   clock = new Date(clock.getTime() + 3_600_000);

@@ -139,7 +139,7 @@ describe('roles of a group', () => {
     });
     const shop = await group('shop');
     const at = (roleId: string | undefined) => ({ params: { ...params, id: shop.id, roleId: roleId ?? '' } });
-    for (const of of [role, teller, role]) await server.admin.call(api.addGroupRole, at(of?.id));
+    for (const one of [role, teller, role]) await server.admin.call(api.addGroupRole, at(one?.id));
     const { body: roles } = await server.admin.call(api.listGroupRoles, { params: { ...params, id: shop.id } });
     expect(roles).toEqual([
       { id: role?.id, name: 'seller', clientId: null, description: null },
