@@ -1,14 +1,13 @@
 // Owns: that the pages fit a narrow phone in three languages, and that a language is chosen there by the keyboard alone.
-// Does not own: what must hold of a page in a language (test/support/language-walk.ts), all languages (languages.long.test.ts), how
+// Does not own: what must hold of a page in a language (test/support/language-walk.ts), the other languages (languages.long.test.ts), how
 // a language is chosen (test/server/features/languages.test.ts), what else holds of a page (pages.test.ts).
 import { expect, test } from 'vitest';
 import { putSettings } from '../../server/contract/settings.ts';
 import { written } from '../../server/http/languages.ts';
 import { makePeopledRealm } from '../support/applications.ts';
-import { walkInLanguages } from '../support/language-walk.ts';
+import { THREE, walkInLanguages } from '../support/language-walk.ts';
 
-// one with long words, one without spaces between words, one from right to left
-const walk = walkInLanguages(['de', 'ja', 'ar']);
+const walk = walkInLanguages(THREE);
 
 test('a language is chosen with the keyboard alone, and its page runs from right to left', async () => {
   const { server } = walk.site();

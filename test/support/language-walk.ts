@@ -65,6 +65,9 @@ const ofNoRealm = ['errors', 'administration'] as const;
 /** Answers that come once, or to a code that is not typed again and again: pages.test.ts looks at them, in three languages. */
 const counted = ['device-code-wrong', 'device-confirm', 'device-allowed', 'erased'];
 
+/** One with long words, one without spaces between words, one from right to left: each run looks at these. */
+export const THREE = ['de', 'ja', 'ar'] as const;
+
 /** Tests of a file: the walk through all pages, each of them in each of these languages. */
 export function walkInLanguages(locales: readonly string[]): { site(): MailingServer; browser(): Browser } {
   let callback = '';

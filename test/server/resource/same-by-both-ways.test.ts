@@ -423,7 +423,10 @@ async function rowOf(
 }
 /** What was told of the object, without whose way it was. */
 async function eventsOf(realm: string, name: string): Promise<unknown[]> {
-  const { body = [] } = await server.admin.call(listEvents, { params: { realm }, query: { limit: 1000 } });
+  const { body = [] } = await server.admin.call(listEvents, {
+    params: { realm },
+    query: { limit: 1000, subject: name },
+  });
   return body
     .filter(({ subject }) => subject?.name === name)
     .map(({ type, subject, clientId, outcome, data: { manager: _, ...data } }) => {
