@@ -1,6 +1,6 @@
 // Owns: the steps of a first sign-in by a provider as a flow declares them: left out, in another order, asked of everybody; what is refused.
 // Does not own: the usual steps (brokering.first.test.ts), how providers speak (brokering.test.ts).
-// Implements: decisions "Identity provider"; docs/brokering.md "The first time".
+// Implements: decisions "Identity provider"; docs/brokering.md "The first sign-in".
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { createFlow, type ExecutionDocument, putFlow } from '../../../server/contract/flows.ts';
