@@ -43,6 +43,34 @@ test.each(documents)('every relative link of %s leads somewhere', (document) => 
   expect(dead).toEqual([]);
 });
 
+/** The anchors of a page, as GitHub makes them of its headings. */
+const anchorsOf = (page: string): Set<string> =>
+  new Set(
+    [...page.replaceAll(/^ *```[\s\S]*?^ *```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+
+test.each([...documents, 'CHANGELOG.md', 'SECURITY.md'])('every link of %s to a heading finds it', (document) => {
+  const prose = read(document).replaceAll(/`[^`\n]*`/g, '');
+  const links = [...prose.matchAll(/\]\(([^):#\s]*)#([^)\s]+)\)/g)].map(([, file = '', anchor = '']) => ({
+    file: file === '' ? document : path.join(path.dirname(document), file),
+    anchor,
+  }));
+  const dead = links.filter(({ file, anchor }) => file.endsWith('.md') && !anchorsOf(read(file)).has(anchor));
+  expect(dead).toEqual([]);
+});
+
+test('docs/README.md lists every document', () => {
+  const listed = new Set([...read('docs/README.md').matchAll(/\]\(([a-z-]+\.md)\)/g)].map(([, name]) => name));
+  const names = readdirSync(path.join(root, 'docs')).filter((name) => name !== 'README.md');
+  expect(names.filter((name) => !listed.has(name))).toEqual([]);
+});
+
 test('docs/administrators.md lists the operations for administrators of single groups and clients, and no other', async () => {
   const listed = [...read('docs/administrators.md').matchAll(/^\| `([A-Z]+ \/[^`]+)` \|/gm)].map(
     ([, operation]) => operation,
