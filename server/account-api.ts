@@ -114,7 +114,7 @@ export function createAccountApi(deps: AccountApiDeps): {
       accountApiRoutes(app, {
         ...{ sql, transact, sessions, gdpr, notify, asThemselves, settings, baseUrl, now },
         details,
-        phone: createOwnPhoneWrites({ ...own, ...written, notify, sends }),
+        phone: createOwnPhoneWrites({ ...own, ...written, sends }),
         methods: createOwnCredentials({ ...own, ...written, settings }),
         browsers: own.browsers,
         agents: own.agents,

@@ -20,6 +20,7 @@ import { createMayHavePassword } from './features/authentication/account/own-pas
 import { createForgetPhone, createPhoneSection } from './features/authentication/account/phone.ts';
 import { accountRoutes } from './features/authentication/account/routes.ts';
 import { createWaysLeft } from './features/authentication/account/ways-left.ts';
+import { createContacts } from './features/authentication/authenticators/contact.ts';
 import { createMailedCodes } from './features/authentication/authenticators/mailed-code.ts';
 import { createRegistry } from './features/authentication/authenticators/registry.ts';
 import { enrolmentLinkPages } from './features/authentication/enrolment-links/routes.ts';
@@ -192,6 +193,7 @@ export function createPeople(deps: PeopleDeps) {
   const profiles = createOwnProfiles({ sql, transact });
   const emails = createOwnEmails({ sql });
   const phones = createOwnPhones({ sql });
+  const contacts = createContacts({ emails, phones, codes, credentials, notify });
   const forgetPhone = createForgetPhone({ phones, notify, now });
   const recovery = createRecovery({
     ...{ sql, transact, credentials, choosePassword, send, now },
@@ -227,8 +229,8 @@ export function createPeople(deps: PeopleDeps) {
     registry,
     required: [
       createNewPassword({ credentials, choosePassword, transact }),
-      createVerifyEmail({ emails, codes, credentials, transact, notify }),
-      createVerifyPhone({ phones, codes, credentials, sends, transact, notify }),
+      createVerifyEmail({ contact: contacts.email, transact }),
+      createVerifyPhone({ contact: contacts.phone, sends, transact }),
       createProfile({ profiles, notify }),
       createTerms({ transact }),
     ],
@@ -261,7 +263,7 @@ export function createPeople(deps: PeopleDeps) {
     /** What people change of their own account. */
     own: {
       ...{ credentials, passkeys, recoveryCodes, enrolments, links, ownIdentities, waysLeft, factors },
-      ...{ profiles, emails, codes, choosePassword, erasures, offline, browsers, phones, forgetPhone, agents },
+      ...{ profiles, emails, contacts, choosePassword, erasures, offline, browsers, phones, forgetPhone, agents },
     },
     languages,
     drop(realm: string | undefined): void {

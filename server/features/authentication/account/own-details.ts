@@ -1,6 +1,5 @@
 // What people change of who they are by the account API: names and attributes, their address, their password. The pages do the same
 // as steps of a sign-in (features/authentication/sign-in).
-import { z } from 'zod';
 import type { OwnProfile } from '../../../contract/account.ts';
 import type { By } from '../../../contract/events.ts';
 import { type FieldError, faultAt, Problem } from '../../../contract/problem.ts';
@@ -11,19 +10,20 @@ import type { ChoosePassword } from '../../people/credentials/new-password.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import type { OwnEmails } from '../../people/users/own-email.ts';
 import type { OwnProfiles } from '../../people/users/own-profile.ts';
-import type { MailedCodes } from '../authenticators/mailed-code.ts';
+import type { Contacts } from '../authenticators/contact.ts';
 import type { AsThemselves } from './as-themselves.ts';
+import { createOwnContact } from './own-contact.ts';
 import type { Starts } from './starts.ts';
-import { type Tickets, used } from './tickets.ts';
+import type { Tickets } from './tickets.ts';
 
 export interface OwnDetailsDeps {
   profiles: OwnProfiles;
-  emails: OwnEmails;
-  codes: MailedCodes;
-  credentials: Pick<Credentials, 'guess' | 'setPassword'>;
+  emails: Pick<OwnEmails, 'of'>;
+  contacts: Pick<Contacts, 'email'>;
+  credentials: Pick<Credentials, 'setPassword'>;
   choosePassword: ChoosePassword;
   notify: Notify;
-  sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
+  sends(realm: string, channel: 'EMAIL' | 'SMS'): Promise<boolean>;
   starts: Starts;
   asThemselves: AsThemselves;
   tickets: Tickets;
@@ -43,10 +43,9 @@ interface ProfileInput {
   attributes?: Record<string, string[]> | undefined;
 }
 
-const EmailTicket = z.record(z.string(), z.string());
-
 export function createOwnDetails(deps: OwnDetailsDeps) {
-  const { profiles, emails, codes, credentials, choosePassword, notify, sends, starts, asThemselves, tickets } = deps;
+  const { profiles, emails, contacts, credentials, choosePassword, notify, sends, starts, asThemselves, tickets } =
+    deps;
 
   async function profile(realm: string, userId: string): Promise<OwnProfile> {
     const [person, { shown, inputs }, { mayChange }] = await Promise.all([
@@ -78,8 +77,21 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
     return Object.fromEntries([...given].map(([path, values]) => [fields.get(path) ?? path, values]));
   }
 
-  const emailContext = ({ realm, holder }: AccountWrite, email: string) =>
-    `account-email:${realm}:${holder.userId}:${email}`;
+  const email = createOwnContact({
+    contact: contacts.email,
+    purpose: 'email',
+    field: 'email',
+    words: {
+      keptByRealm: 'The realm keeps addresses for its administrators',
+      sendsNothing: 'The realm sends no e-mail',
+    },
+    // The answer doesn't tell that another user has the address.
+    taken: () => faultAt('code', 'is wrong'),
+    sends,
+    starts,
+    asThemselves,
+    tickets,
+  });
 
   return {
     profile,
@@ -98,48 +110,8 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
       return profile(realm, userId);
     },
 
-    async startEmail(write: AccountWrite, email: string) {
-      const { realm, holder, by, origin } = write;
-      const { userId } = holder;
-      const { email: present, verified, mayChange } = await emails.of(realm, userId);
-      const isNew = present?.toLowerCase() !== email.toLowerCase();
-      if (isNew && !mayChange) throw new Problem('forbidden', 'The realm keeps addresses for its administrators');
-      if (!isNew && verified) throw faultAt('email', 'is yours already');
-      const fault = await emails.fault(realm, userId, email);
-      if (fault !== undefined) throw faultAt('email', said(fault));
-      if (!(await sends(realm, 'EMAIL'))) throw new Problem('wrong-state', 'The realm sends no e-mail');
-      starts(realm, userId, 'EMAIL');
-      const owner = await emails.ownerOf(realm, email, userId);
-      const context = emailContext(write, email);
-      const kept = await asThemselves.write(realm, holder, (tx) =>
-        codes.send(tx, { realm, origin, by, userId, email, context, owner }),
-      );
-      return tickets.issue(realm, holder, 'email', kept);
-    },
-
-    async confirmEmail(write: AccountWrite, { ticket, code }: { ticket: string; code: string }): Promise<void> {
-      const { realm, holder, by } = write;
-      const { userId, username } = holder;
-      const kept = EmailTicket.parse(tickets.open(realm, holder, 'email', ticket));
-      const email = kept.email ?? '';
-      const { email: present, verified } = await emails.of(realm, userId);
-      if (verified && present?.toLowerCase() === email.toLowerCase()) throw used();
-      const proof = await codes.check(realm, kept, { code }, emailContext(write, email));
-      const user = { id: userId, username };
-      const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);
-      if (proof.do === 'again') throw faultAt('code', proof.message);
-      if (!isProven) throw faultAt('code', 'is wrong');
-      await asThemselves
-        .write(realm, holder, async (tx) => {
-          await tickets.use(tx.sql, realm, ticket);
-          const before = await emails.confirm(tx, by, realm, { userId, email });
-          if (before !== null && verified && present !== null)
-            await notify(tx, { realm, by, userId, what: 'email-changed', to: before });
-        })
-        .catch((error: unknown) => {
-          throw emails.isTaken(error) ? faultAt('code', 'is wrong') : error;
-        });
-    },
+    startEmail: email.start,
+    confirmEmail: email.confirm,
 
     async changePassword({ realm, holder, by }: AccountWrite, password: string): Promise<void> {
       const { userId: id, username } = holder;

@@ -1,6 +1,5 @@
 // The phone number to which codes go, on a person's account page and by the account API: which it is, confirming one, removing it.
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import { faultAt, Problem } from '../../../contract/problem.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
@@ -8,16 +7,16 @@ import { endAccess } from '../../../domain/end-access.ts';
 import { userParty } from '../../../domain/party.ts';
 import type { OwnSession } from '../../../domain/principal.ts';
 import { html } from '../../../http/html.ts';
-import { said, text } from '../../../http/texts.ts';
+import { text } from '../../../http/texts.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
-import type { Credentials } from '../../people/credentials/service.ts';
-import { type OwnPhones, plainNumber } from '../../people/users/own-phone.ts';
-import type { MailedCodes } from '../authenticators/mailed-code.ts';
+import type { OwnPhones } from '../../people/users/own-phone.ts';
+import type { Contacts } from '../authenticators/contact.ts';
 import type { AsThemselves } from './as-themselves.ts';
+import { createOwnContact, type OwnContactDeps } from './own-contact.ts';
 import type { AccountWrite } from './own-details.ts';
 import type { AccountSection } from './section.ts';
 import type { Starts } from './starts.ts';
-import { type Tickets, used } from './tickets.ts';
+import type { Tickets } from './tickets.ts';
 
 type Sends = (realm: string, channel: 'SMS') => Promise<boolean>;
 
@@ -69,67 +68,36 @@ ${mayChange && reaches && (isTheirs || !verified) && html`<div class="actions">$
 });
 
 export interface OwnPhoneDeps {
-  phones: OwnPhones;
+  phones: Pick<OwnPhones, 'of'>;
+  contacts: Pick<Contacts, 'phone'>;
   forgetPhone: ForgetPhone;
-  codes: MailedCodes;
-  credentials: Pick<Credentials, 'guess'>;
-  sends: Sends;
+  sends: OwnContactDeps['sends'];
   starts: Starts;
-  notify: Notify;
   asThemselves: AsThemselves;
   tickets: Tickets;
 }
 
-const Ticket = z.record(z.string(), z.string());
-
 /** For the API. */
 export function createOwnPhoneWrites(deps: OwnPhoneDeps) {
-  const { phones, forgetPhone, codes, credentials, sends, starts, notify, asThemselves, tickets } = deps;
-  const contextOf = ({ realm, holder }: AccountWrite, number: string) =>
-    `account-phone:${realm}:${holder.userId}:${number}`;
+  const { phones, contacts, forgetPhone, sends, starts, asThemselves, tickets } = deps;
+  const { start, confirm } = createOwnContact({
+    contact: contacts.phone,
+    purpose: 'phone',
+    field: 'number',
+    words: {
+      keptByRealm: 'The realm keeps phone numbers for its administrators',
+      sendsNothing: 'The realm sends no SMS',
+    },
+    taken: () => faultAt('ticket', 'is for a number that can’t be used: it is taken'),
+    sends,
+    starts,
+    asThemselves,
+    tickets,
+  });
   return {
     of: phones.of,
-
-    async start(write: AccountWrite, written: string) {
-      const { realm, holder, by } = write;
-      const { userId } = holder;
-      const number = plainNumber(written);
-      const { number: present, verified, mayChange } = await phones.of(realm, userId);
-      if (number !== present && !mayChange)
-        throw new Problem('forbidden', 'The realm keeps phone numbers for its administrators');
-      if (number === present && verified) throw faultAt('number', 'is yours already');
-      const fault = await phones.fault(realm, userId, number);
-      if (fault !== undefined) throw faultAt('number', said(fault));
-      if (!(await sends(realm, 'SMS'))) throw new Problem('wrong-state', 'The realm sends no SMS');
-      starts(realm, userId, 'SMS');
-      const kept = await asThemselves.write(realm, holder, (tx) =>
-        codes.text(tx, { realm, by, userId, number, context: contextOf(write, number) }),
-      );
-      return tickets.issue(realm, holder, 'phone', kept);
-    },
-
-    async confirm(write: AccountWrite, { ticket, code }: { ticket: string; code: string }): Promise<void> {
-      const { realm, holder, by } = write;
-      const { userId, username } = holder;
-      const kept = Ticket.parse(tickets.open(realm, holder, 'phone', ticket));
-      const number = kept.phone ?? '';
-      const present = await phones.of(realm, userId);
-      if (present.verified && present.number === number) throw used();
-      const proof = await codes.check(realm, kept, { code }, contextOf(write, number));
-      const user = { id: userId, username };
-      const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);
-      if (proof.do === 'again') throw faultAt('code', proof.message);
-      if (!isProven) throw faultAt('code', 'is wrong');
-      await asThemselves
-        .write(realm, holder, async (tx) => {
-          await tickets.use(tx.sql, realm, ticket);
-          await phones.confirm(tx, by, realm, { userId, number });
-          await notify(tx, { realm, by, userId, what: 'credential-added' });
-        })
-        .catch((error: unknown) => {
-          throw phones.isTaken(error) ? faultAt('ticket', 'is for a number that can’t be used: it is taken') : error;
-        });
-    },
+    start,
+    confirm,
 
     remove: ({ realm, holder, by }: AccountWrite): Promise<void> =>
       asThemselves.write(realm, holder, async (tx) => {

@@ -1,85 +1,48 @@
-// A required action: to prove one's phone number (VERIFY_PHONE), by a code that is sent there. Whoever wants it on their own account,
-// or has none, says which.
+// A required action: to prove one's phone number (VERIFY_PHONE), by a code that is sent there. A user who asks for it on their own
+// account, or has none, says which.
 import type { Transact } from '../../../db/transact.ts';
-import { mustHold } from '../../../domain/proof.ts';
 import { codeField } from '../../../http/code-field.ts';
 import { invalidState } from '../../../http/field-errors.ts';
 import { html } from '../../../http/html.ts';
-import { said, text, textHtml } from '../../../http/texts.ts';
-import type { Notify } from '../../configuration/messaging/notify.ts';
-import type { Credentials } from '../../people/credentials/service.ts';
-import { type OwnPhones, plainNumber } from '../../people/users/own-phone.ts';
-import type { Complaint, RequiredStep, Step, StepPage } from '../authenticators/authenticator.ts';
-import type { MailedCodes } from '../authenticators/mailed-code.ts';
+import { text, textHtml } from '../../../http/texts.ts';
+import type { Complaint, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
+import type { Contact } from '../authenticators/contact.ts';
+import { createVerifyContact } from './verify-contact.ts';
 
 export interface VerifyPhoneDeps {
-  phones: OwnPhones;
-  codes: MailedCodes;
-  credentials: Pick<Credentials, 'guess'>;
+  contact: Contact;
   sends(realm: string, channel: 'SMS'): Promise<boolean>;
   transact: Transact;
-  notify: Notify;
 }
 
-export function createVerifyPhone(deps: VerifyPhoneDeps): RequiredStep {
-  const { phones, codes, credentials, sends, transact, notify } = deps;
-  const contextOf = ({ realm, user }: Step, number: string) => `verify-phone:${realm}:${user?.id}:${number}`;
-
-  function sendTo(step: Step, number: string) {
-    const { realm, by, user } = step;
-    const texting = { realm, by, userId: user?.id ?? '', number, context: contextOf(step, number) };
-    return transact(realm, (tx) => codes.text(tx, texting));
-  }
+export function createVerifyPhone({ contact, sends, transact }: VerifyPhoneDeps): RequiredStep {
+  const { verify } = createVerifyContact({
+    contact,
+    transact,
+    field: 'phone',
+    words: {
+      label: () => text('phone.number'),
+      nowhere: () => text('phone.nowhere'),
+      yours: () => text('phone.yours'),
+      taken: () => text('phone.taken'),
+    },
+    other: (_step, { mayChange }) => (mayChange ? {} : undefined),
+    async chosen({ realm }, { phone }, { value, mayChange }) {
+      if (phone === undefined || !(await sends(realm, 'SMS'))) return undefined;
+      return mayChange ? contact.plain(phone) : (value ?? undefined);
+    },
+  });
 
   return {
     action: 'VERIFY_PHONE',
     async begin({ realm, user, kept }, complaint) {
-      if (!user) throw new Error('a number is somebody’s');
-      if (kept.code !== undefined) return codePage(kept.phone ?? '', complaint);
-      const { number, mayChange } = await phones.of(realm, user.id);
+      if (!user) throw new Error('a number is confirmed for a user');
+      if (kept.code !== undefined) return codePage(contact.sentTo(kept), complaint);
+      const { value: number, mayChange } = await contact.of(realm, user.id);
       if (!(await sends(realm, 'SMS')) || (number === null && !mayChange)) return nowherePage();
       return numberPage(number, mayChange, complaint);
     },
-
-    async verify(step, form) {
-      const { realm, user, proven, kept, by, byThem } = step;
-      if (!user || !proven) throw new Error('a number is somebody’s');
-      const again = (field: string, message: string) =>
-        ({ do: 'again', complaint: { field, message, values: { phone: form.phone ?? '' } }, reason: '' }) as const;
-      const { number: present, verified, mayChange } = await phones.of(realm, user.id);
-      if (form.other !== undefined && mayChange) return { do: 'kept', keep: {} };
-      if (kept.code === undefined) {
-        if (form.phone === undefined || !(await sends(realm, 'SMS'))) return again('form', text('phone.nowhere'));
-        const number = mayChange ? plainNumber(form.phone) : (present ?? '');
-        const fault = number === present && !mayChange ? undefined : await phones.fault(realm, user.id, number);
-        if (fault !== undefined)
-          return again('phone', text('profile.fault', { label: text('phone.number'), fault: said(fault) }));
-        if (verified && number === present) return again('phone', text('phone.yours'));
-        return { do: 'kept', keep: await sendTo(step, number) };
-      }
-      const number = kept.phone ?? '';
-      if (form.resend !== undefined) {
-        if (!codes.mayResend(kept)) return again('code', text('messageCode.sentJustNow'));
-        return { do: 'kept', keep: await sendTo(step, number) };
-      }
-      const proof = await codes.check(realm, kept, form, contextOf(step, number));
-      const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);
-      if (proof.do === 'again') {
-        const { message, keep } = proof;
-        return { do: 'again', complaint: { field: 'code', message }, reason: '', ...(keep && { keep }) };
-      }
-      if (!isProven) return again('code', text('messageCode.wrong'));
-      const confirmed = await transact(realm, async (tx) => {
-        await mustHold(tx.sql, realm, proven);
-        await phones.confirm(tx, byThem, realm, { userId: user.id, number });
-        await notify(tx, { realm, by: byThem, userId: user.id, what: 'credential-added' });
-        return true;
-      }).catch((error: unknown) => {
-        if (phones.isTaken(error)) return false;
-        throw error;
-      });
-      return confirmed ? { do: 'done' } : again('code', text('phone.taken'));
-    },
+    verify,
   };
 }
 

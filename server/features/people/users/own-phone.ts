@@ -24,7 +24,7 @@ export interface OwnPhone {
 class NumberTaken extends Error {}
 
 /** As people write it: `+49 (170) 123-45 67`. */
-export const plainNumber = (written: string): string => written.replace(/[\s()./-]/g, '');
+const plain = (written: string): string => written.replace(/[\s()./-]/g, '');
 
 export function createOwnPhones({ sql }: { sql: Sql }) {
   const rowOf = async (on: Sql, realm: string, userId: string) => {
@@ -37,6 +37,8 @@ export function createOwnPhones({ sql }: { sql: Sql }) {
   });
 
   return {
+    plain,
+
     isTaken: (error: unknown): boolean => error instanceof NumberTaken || constraintOf(error) === SUBJECT_TAKEN,
 
     async of(realm: string, userId: string): Promise<OwnPhone> {

@@ -1,0 +1,163 @@
+// How a person proves that an e-mail address or a phone number is theirs: which one may be proven, sending the code, checking it, and
+// writing that it is confirmed. A page of a sign-in and the account API differ in how they ask (sign-in/verify-contact.ts,
+// account/own-contact.ts), and an address and a number in the data at the end of this file.
+import type { By } from '../../../contract/events.ts';
+import type { Tx } from '../../../db/transact.ts';
+import type { Notify } from '../../configuration/messaging/notify.ts';
+import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
+import type { OwnEmails } from '../../people/users/own-email.ts';
+import type { OwnPhones } from '../../people/users/own-phone.ts';
+import type { Form, Kept } from './authenticator.ts';
+import type { MailedCodes } from './mailed-code.ts';
+
+/** The address or number that the user has now. */
+export interface Present {
+  value: string | null;
+  verified: boolean;
+  /** Whether the realm lets people change it. */
+  mayChange: boolean;
+}
+/** Why a value can't be proven. `fault` is in words that follow the field's name. */
+export type Refusal = { why: 'kept-by-realm' } | { why: 'confirmed-already' } | { why: 'fault'; fault: string };
+export type Confirmed =
+  | { do: 'confirmed' }
+  | { do: 'wrong' }
+  /** Another user got the address or number meanwhile. */
+  | { do: 'taken' }
+  | { do: 'again'; message: string; keep?: Kept };
+
+interface Mailing {
+  realm: string;
+  origin: string;
+  by: By;
+  userId: string;
+  /** What the code is for: it is worth nothing elsewhere. */
+  context: string;
+}
+interface Kind {
+  channel: 'EMAIL' | 'SMS';
+  of(realm: string, userId: string): Promise<Present>;
+  /** A value as it is stored, of one as people write it. */
+  plain(written: string): string;
+  isSame(one: string, other: string): boolean;
+  fault(realm: string, userId: string, value: string): Promise<string | undefined>;
+  /** Reads what sending needs, before the transaction begins. */
+  prepare(realm: string, userId: string, value: string): Promise<(tx: Tx, mailing: Mailing) => Promise<Kept>>;
+  /** The value that a code was sent to. */
+  sentTo(kept: Kept): string;
+  /** Writes that it is confirmed, and tells the user. @throws an error that `isTaken` recognises */
+  confirm(tx: Tx, by: By, realm: string, now: { userId: string; value: string; before: Present }): Promise<void>;
+  isTaken(error: unknown): boolean;
+}
+type Write = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
+
+function contactOf(
+  { prepare, confirm, isTaken, isSame, ...kind }: Kind,
+  { codes, credentials }: { codes: MailedCodes; credentials: Pick<Credentials, 'guess'> },
+) {
+  const isPresent = ({ value }: Present, other: string) => value !== null && isSame(value, other);
+  return {
+    channel: kind.channel,
+    of: kind.of,
+    plain: kind.plain,
+    sentTo: kind.sentTo,
+    mayResend: codes.mayResend,
+    isConfirmed: (present: Present, value: string): boolean => present.verified && isPresent(present, value),
+
+    /** Why the user can't have a code sent to `value`; undefined: they can. */
+    async refusal(realm: string, userId: string, present: Present, value: string): Promise<Refusal | undefined> {
+      if (!isPresent(present, value) && !present.mayChange) return { why: 'kept-by-realm' };
+      if (isPresent(present, value) && present.verified) return { why: 'confirmed-already' };
+      const fault = await kind.fault(realm, userId, value);
+      return fault === undefined ? undefined : { why: 'fault', fault };
+    },
+
+    /** @returns what the caller keeps for `confirm` */
+    async send(mailing: Mailing, value: string, write: Write): Promise<Kept> {
+      const sendIn = await prepare(mailing.realm, mailing.userId, value);
+      return write((tx) => sendIn(tx, mailing));
+    },
+
+    /**
+     * Checks the code and confirms the value that it was sent to.
+     * @param by the party to whom a guess is counted; `byThem`: the user, as the author of the change
+     * @param beside what else is written in the same transaction, before the confirmation
+     */
+    async confirm(
+      asked: { realm: string; user: KnownUser; by: By; byThem: By; context: string; kept: Kept; before: Present },
+      form: Form,
+      write: Write,
+      beside: (tx: Tx) => Promise<void>,
+    ): Promise<Confirmed> {
+      const { realm, user, by, byThem, context, kept, before } = asked;
+      const proof = await codes.check(realm, kept, form, context);
+      const isProven = await codes.countGuess(credentials, { realm, user, by }, proof);
+      if (proof.do === 'again') return proof;
+      if (!isProven) return { do: 'wrong' };
+      try {
+        await write(async (tx) => {
+          await beside(tx);
+          await confirm(tx, byThem, realm, { userId: user.id, value: kind.sentTo(kept), before });
+        });
+        return { do: 'confirmed' };
+      } catch (error) {
+        if (isTaken(error)) return { do: 'taken' };
+        throw error;
+      }
+    },
+  };
+}
+export type Contact = ReturnType<typeof contactOf>;
+
+export interface ContactsDeps {
+  emails: OwnEmails;
+  phones: OwnPhones;
+  codes: MailedCodes;
+  credentials: Pick<Credentials, 'guess'>;
+  notify: Notify;
+}
+export interface Contacts {
+  email: Contact;
+  phone: Contact;
+}
+
+export function createContacts({ emails, phones, codes, credentials, notify }: ContactsDeps): Contacts {
+  const email: Kind = {
+    channel: 'EMAIL',
+    async of(realm, userId) {
+      const { email: value, ...rest } = await emails.of(realm, userId);
+      return { value, ...rest };
+    },
+    plain: (written) => written.trim(),
+    isSame: (one, other) => one.toLowerCase() === other.toLowerCase(),
+    fault: emails.fault,
+    async prepare(realm, userId, value) {
+      const owner = await emails.ownerOf(realm, value, userId);
+      return (tx, mailing) => codes.send(tx, { ...mailing, email: value, owner });
+    },
+    sentTo: (kept) => kept.email ?? '',
+    async confirm(tx, by, realm, { userId, value, before: { verified } }) {
+      const to = await emails.confirm(tx, by, realm, { userId, email: value });
+      if (to !== null && verified) await notify(tx, { realm, by, userId, what: 'email-changed', to });
+    },
+    isTaken: emails.isTaken,
+  };
+  const phone: Kind = {
+    channel: 'SMS',
+    async of(realm, userId) {
+      const { number: value, ...rest } = await phones.of(realm, userId);
+      return { value, ...rest };
+    },
+    plain: phones.plain,
+    isSame: (one, other) => one === other,
+    fault: phones.fault,
+    prepare: async (_realm, _userId, number) => (tx, mailing) => codes.text(tx, { ...mailing, number }),
+    sentTo: (kept) => kept.phone ?? '',
+    async confirm(tx, by, realm, { userId, value }) {
+      await phones.confirm(tx, by, realm, { userId, number: value });
+      await notify(tx, { realm, by, userId, what: 'credential-added' });
+    },
+    isTaken: phones.isTaken,
+  };
+  return { email: contactOf(email, { codes, credentials }), phone: contactOf(phone, { codes, credentials }) };
+}

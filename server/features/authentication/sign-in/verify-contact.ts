@@ -1,0 +1,79 @@
+// A required action: to prove an e-mail address or a phone number by a code that is sent there (VERIFY_EMAIL, VERIFY_PHONE). The two
+// differ in their pages and words (verify-email.ts, verify-phone.ts); the proof is authenticators/contact.ts's.
+import type { Transact } from '../../../db/transact.ts';
+import { mustHold } from '../../../domain/proof.ts';
+import { said, text } from '../../../http/texts.ts';
+import type { Form, Kept, RequiredStep, Step, StepVerdict } from '../authenticators/authenticator.ts';
+import type { Contact, Present } from '../authenticators/contact.ts';
+
+export interface VerifyContactDeps {
+  contact: Contact;
+  transact: Transact;
+  /** The form's field with the address or number. */
+  field: 'email' | 'phone';
+  /** In the language of the request. */
+  words: Record<'label' | 'nowhere' | 'yours' | 'taken', () => string>;
+  /** What is kept where the user wants to name another one; undefined: they can't. */
+  other(step: Step, present: Present): Kept | undefined;
+  /** The address or number to prove, by the page on which the user names it; undefined: there is none. */
+  chosen(step: Step, form: Form, present: Present): Promise<string | undefined>;
+}
+
+export function createVerifyContact({ contact, transact, field, words, other, chosen }: VerifyContactDeps) {
+  const contextOf = ({ realm, user }: Step, value: string) => `verify-${field}:${realm}:${user?.id}:${value}`;
+
+  function sendTo(step: Step, value: string): Promise<Kept> {
+    const { realm, by, site, user } = step;
+    const mailing = { realm, origin: site.origin, by, userId: user?.id ?? '', context: contextOf(step, value) };
+    return contact.send(mailing, value, (work) => transact(realm, work));
+  }
+  /** The sign-in is found by the `address` of a link. */
+  const keeping = (keep: Kept) =>
+    ({ do: 'kept', keep, ...(keep.address !== undefined && { address: keep.address }) }) as const;
+  const again = (at: string, message: string, { values, keep }: { values?: Kept; keep?: Kept | undefined } = {}) =>
+    ({
+      do: 'again',
+      complaint: { field: at, message, ...(values && { values }) },
+      reason: '',
+      ...(keep && { keep }),
+    }) as const;
+
+  async function choose(step: Step, form: Form, userId: string, present: Present): Promise<StepVerdict> {
+    const { realm } = step;
+    const values = { [field]: form[field] ?? '' };
+    const value = await chosen(step, form, present);
+    if (value === undefined) return again('form', words.nowhere(), { values });
+    const refusal = await contact.refusal(realm, userId, present, value);
+    if (refusal?.why === 'kept-by-realm') return again('form', words.nowhere(), { values });
+    if (refusal?.why === 'confirmed-already') return again(field, words.yours(), { values });
+    // An address or number that the realm keeps isn't the user's to mend.
+    if (refusal && present.mayChange)
+      return again(field, text('profile.fault', { label: words.label(), fault: said(refusal.fault) }), { values });
+    return keeping(await sendTo(step, value));
+  }
+
+  const verify: RequiredStep['verify'] = async (step, form) => {
+    const { realm, user, proven, kept, by, byThem } = step;
+    if (!user || !proven) throw new Error('a contact is confirmed for a user who has proven who they are');
+    const before = await contact.of(realm, user.id);
+    const another = form.other === undefined ? undefined : other(step, before);
+    if (another) return { do: 'kept', keep: another };
+    if (kept.code === undefined) return choose(step, form, user.id, before);
+    const value = contact.sentTo(kept);
+    if (form.resend !== undefined)
+      return contact.mayResend(kept)
+        ? keeping(await sendTo(step, value))
+        : again('code', text('messageCode.sentJustNow'));
+    const confirmed = await contact.confirm(
+      { realm, user, by, byThem, context: contextOf(step, value), kept, before },
+      form,
+      (work) => transact(realm, work),
+      (tx) => mustHold(tx.sql, realm, proven),
+    );
+    if (confirmed.do === 'confirmed') return { do: 'done' };
+    if (confirmed.do === 'again') return again('code', confirmed.message, { keep: confirmed.keep });
+    return again('code', confirmed.do === 'taken' ? words.taken() : text('messageCode.wrong'));
+  };
+
+  return { sendTo, verify };
+}
