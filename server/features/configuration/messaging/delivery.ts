@@ -8,7 +8,7 @@ import type { RealmSql } from '../../../db/realm-share.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { type Job, job } from '../../../jobs/job.ts';
-import type { EnqueueOptions } from '../../../jobs/queue.ts';
+import { createRetries, type Enqueue } from '../../../jobs/retries.ts';
 import type { Sent } from './driver.ts';
 import type { Gateways } from './gateways.ts';
 import { forgetDevice, markUsed } from './push-tokens.ts';
@@ -26,7 +26,6 @@ const MessageJob = z.object({
 
 /** Seven tries in two hours, as long as the message is of use; each delay a fifth shorter or longer. */
 const RETRY_DELAYS: readonly number[] = [5, 15, 60, 300, 1_200, 3_600];
-const JITTER = 0.2;
 
 export interface MessageJobDeps {
   sql: Sql;
@@ -36,7 +35,7 @@ export interface MessageJobDeps {
   gateways: Gateways;
   /** For the metrics; what is given up is an event. */
   tried(realm: string, channel: Channel, outcome: 'sent' | 'retried'): void;
-  enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
+  enqueue: Enqueue;
   now: () => Date;
   retryDelaysSeconds?: readonly number[] | undefined;
   random?: () => number;
@@ -83,17 +82,7 @@ export function messageJob({
     return sent;
   }
 
-  /** In how many seconds it is tried again; undefined: no more, or not while it is of use. */
-  function nextTry(
-    { again, afterSeconds = 0 }: Extract<Sent, { ok: false }>,
-    attempt: number,
-    expiresAt: Date,
-  ): number | undefined {
-    const delay = again ? retryDelaysSeconds[attempt - 1] : undefined;
-    if (delay === undefined) return undefined;
-    const seconds = Math.max(delay * (1 - JITTER + 2 * JITTER * random()), afterSeconds);
-    return now().getTime() + seconds * 1000 < expiresAt.getTime() ? seconds : undefined;
-  }
+  const retry = createRetries({ sql, enqueue, job: MESSAGE_JOB, delaysSeconds: retryDelaysSeconds, random });
 
   return job({
     name: MESSAGE_JOB,
@@ -120,16 +109,17 @@ export function messageJob({
         if (first) tried(realm, row.channel, 'sent');
         return;
       }
-      const startAfterSeconds = nextTry(sent, attempt, row.expires_at);
-      if (startAfterSeconds === undefined) {
-        await giveUp(realm, row, { ...settled, status: 'dead' });
-        return;
-      }
-      // The next try is stored before this one is settled: a death in between repeats this one and loses none.
       const { channel } = row;
-      await enqueue(sql, MESSAGE_JOB, [{ realm, id, channel, attempt: attempt + 1 }], { startAfterSeconds });
-      const [first] = await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'retrying' });
-      if (first) tried(realm, channel, 'retried');
+      const settle = async (status: 'retrying' | 'dead') => {
+        if (status === 'dead') return giveUp(realm, row, { ...settled, status });
+        const [first] = await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status });
+        if (first) tried(realm, channel, 'retried');
+      };
+      await retry({ realm, id, channel, attempt }, settle, {
+        final: !sent.again,
+        notBeforeSeconds: sent.afterSeconds ?? 0,
+        isOfUse: (seconds) => now().getTime() + seconds * 1000 < row.expires_at.getTime(),
+      });
     },
   });
 }

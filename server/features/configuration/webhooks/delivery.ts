@@ -7,7 +7,7 @@ import type { Sql } from '../../../db/sql.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import { OutboundError } from '../../../http/outbound-connection.ts';
 import { type Job, job } from '../../../jobs/job.ts';
-import type { EnqueueOptions } from '../../../jobs/queue.ts';
+import { createRetries, type Enqueue, JITTER } from '../../../jobs/retries.ts';
 import { createConcurrencyLimit } from '../../../schedule/concurrency-limit.ts';
 import { webhookSecret } from './resource.ts';
 import { signedHeaders } from './signature.ts';
@@ -40,7 +40,6 @@ export const RETRY_DELAYS: readonly number[] = [
   7 * HOUR,
   12 * HOUR,
 ];
-const JITTER = 0.2;
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_ERROR_LENGTH = 500;
@@ -53,7 +52,7 @@ export interface DeliveryDeps {
   seal: Seal;
   outbound: Pick<Outbound, 'fetch'>;
   now(): Date;
-  enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
+  enqueue: Enqueue;
   retryDelaysSeconds?: readonly number[];
   /** What a receiver has to answer in. */
   timeoutMs?: number;
@@ -101,6 +100,7 @@ export function deliveryJob({
     }
   }
 
+  const retry = createRetries({ sql, enqueue, job: DELIVERY_JOB, delaysSeconds: retryDelaysSeconds, random });
   const limited = createConcurrencyLimit({ perKey: PLACES.realm, now });
 
   return job({
@@ -130,17 +130,11 @@ export function deliveryJob({
         await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status: 'succeeded' });
         return;
       }
-      const delay = off ? undefined : retryDelaysSeconds[attempt - 1 - done];
-      // The next try is stored before this one is settled: a death in between repeats this one and loses none.
-      if (delay !== undefined) {
-        const startAfterSeconds = delay * (1 - JITTER + 2 * JITTER * random());
-        await enqueue(sql, DELIVERY_JOB, [{ realm, webhookId, id, attempt: attempt + 1, done }], { startAfterSeconds });
-      }
-      await store.recordOutcome(realmSql(realm), realm, id, {
-        ...settled,
-        status: delay === undefined ? 'dead' : 'retrying',
-      });
-      if (delay === undefined && !off) gaveUp?.(realm);
+      const settle = async (status: 'retrying' | 'dead') => {
+        await store.recordOutcome(realmSql(realm), realm, id, { ...settled, status });
+        if (status === 'dead' && !off) gaveUp?.(realm);
+      };
+      await retry({ realm, webhookId, id, attempt, done }, settle, { done, final: off });
     },
   });
 }

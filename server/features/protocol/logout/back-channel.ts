@@ -9,7 +9,7 @@ import type { EventConsumer } from '../../../events/consumer.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import { OutboundError } from '../../../http/outbound-connection.ts';
 import { type Job, job } from '../../../jobs/job.ts';
-import type { EnqueueOptions } from '../../../jobs/queue.ts';
+import { createRetries, type Enqueue } from '../../../jobs/retries.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Tokens } from '../../configuration/issued-tokens/service.ts';
 
@@ -39,7 +39,7 @@ export const backChannelConsumer: EventConsumer = {
     where h.type = 'SESSION_ENDED'`,
 };
 
-/** 5 s, 30 s, 2 min, 10 min, 30 min, 2 h. */
+/** 5 s, 30 s, 2 min, 10 min, 30 min, 2 h; each a fifth shorter or longer. */
 const RETRY_DELAYS: readonly number[] = [5, 30, 120, 600, 1_800, 7_200];
 const TOKEN_SECONDS = 120;
 const LIMITS = { timeoutMs: 10_000, maxBytes: 16 * 1024, excess: 'cut' } as const;
@@ -53,7 +53,7 @@ export interface BackChannelDeps {
   subjects: Pick<Subjects, 'ofUser'>;
   settings: { issuer(realm: string): Promise<string> };
   outbound: Pick<Outbound, 'fetch'>;
-  enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
+  enqueue: Enqueue;
   retryDelaysSeconds?: readonly number[];
   now: () => Date;
   newId: () => string;
@@ -61,7 +61,8 @@ export interface BackChannelDeps {
 
 export function backChannelJob(deps: BackChannelDeps): Job {
   const { sql, transact, clients, tokens, subjects, settings, outbound, enqueue, now, newId } = deps;
-  const delays = deps.retryDelaysSeconds ?? RETRY_DELAYS;
+  const delaysSeconds = deps.retryDelaysSeconds ?? RETRY_DELAYS;
+  const retry = createRetries({ sql, enqueue, job: LOGOUT_JOB, delaysSeconds });
 
   /** §2.4: neither a nonce nor anything else of an ID token. */
   async function logoutToken(realm: string, client: ClientView, userId: string | null, sid: string): Promise<string> {
@@ -116,26 +117,27 @@ export function backChannelJob(deps: BackChannelDeps): Job {
     concurrency: 8,
     group: { of: ({ realm, clientId }) => `${realm}/${clientId}`, concurrency: 2 },
     async run(ended) {
-      const { realm, clientId, sessionId, attempt } = ended;
+      const { realm, clientId, sessionId } = ended;
       const client = await clients.view(realm, clientId);
       if (!client?.enabled || client.backchannelLogoutUri === null) return;
       const userId = await personOf(ended);
       const fault = await send(client.backchannelLogoutUri, await logoutToken(realm, client, userId, sessionId));
       if (fault === undefined) return;
-      const startAfterSeconds = delays[attempt - 1];
-      const again = { ...ended, attempt: attempt + 1 };
-      if (startAfterSeconds !== undefined) return enqueue(sql, LOGOUT_JOB, [again], { startAfterSeconds });
-      await transact(realm, async ({ record }) =>
-        record({
-          type: 'BACKCHANNEL_LOGOUT_FAILED',
-          realm,
-          by: bySystem,
-          clientId,
-          subject: userId === null ? null : { type: 'user', id: userId, name: null },
-          outcome: 'failure',
-          data: { sessionId, reason: fault },
-        }),
-      );
+      const giveUp = () =>
+        transact(realm, async ({ record }) =>
+          record({
+            type: 'BACKCHANNEL_LOGOUT_FAILED',
+            realm,
+            by: bySystem,
+            clientId,
+            subject: userId === null ? null : { type: 'user', id: userId, name: null },
+            outcome: 'failure',
+            data: { sessionId, reason: fault },
+          }),
+        );
+      await retry(ended, async (status) => {
+        if (status === 'dead') await giveUp();
+      });
     },
   });
 }
