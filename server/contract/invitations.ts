@@ -1,12 +1,13 @@
 // Invitations: somebody who may join an organization, or have an account in the realm, by a link. Decisions "Organization".
+
 import { z } from 'zod';
+import { DAY_SECONDS } from './durations.ts';
 import { ById, EpochMs, Id, InRealm, name, Page } from './names.ts';
 import { route } from './route.ts';
 import { Email } from './users.ts';
 
 const tag = 'invitations';
 const at = '/admin/realms/:realm/invitations' as const;
-const DAY = 86_400;
 
 export const Invitation = z
   .object({
@@ -31,7 +32,7 @@ const how = {
   expiresInSeconds: z
     .int()
     .min(60)
-    .max(30 * DAY)
+    .max(30 * DAY_SECONDS)
     .optional()
     .describe('How long the link works; default seven days'),
 };

@@ -2,6 +2,7 @@
 // Does not own: the program's own expressions; what a pattern is asked for (user-profile.ts).
 // Implements: decisions "Patterns".
 import type { RE2Set } from 're2js';
+import { createRecentlyUsed } from '../schedule/recently-used.ts';
 import { translated, Unsupported } from './pattern-syntax.ts';
 
 /** A pattern may have this many characters, classes and groups, each counted as many times as it may repeat; large classes count more. */
@@ -27,22 +28,9 @@ export async function loadPatterns(): Promise<void> {
 }
 
 /** Compiled patterns that were used lately: the oldest go once they are too many or too large. There is room for any one profile. */
-const KEPT = { patterns: 1000, size: 20_000 };
-const kept = new Map<string, Compiled>();
-let keptSize = 0;
-const sizeOf = (of: Compiled | undefined) => (of && 'size' in of ? of.size : 0);
-
-function compiled(pattern: string): Compiled {
-  const known = kept.get(pattern) ?? compile(pattern);
-  keptSize += kept.delete(pattern) ? 0 : sizeOf(known);
-  kept.set(pattern, known);
-  for (const [oldest, of] of kept) {
-    if (kept.size === 1 || (kept.size <= KEPT.patterns && keptSize <= KEPT.size)) break;
-    kept.delete(oldest);
-    keptSize -= sizeOf(of);
-  }
-  return known;
-}
+const KEPT = { most: 1000, largest: 20_000 };
+const recent = createRecentlyUsed<Compiled>({ ...KEPT, size: (of) => ('size' in of ? of.size : 0) });
+const compiled = (pattern: string): Compiled => recent.get(pattern, () => compile(pattern));
 
 function compile(pattern: string): Compiled {
   if (!library) throw new Error('loadPatterns comes before any pattern');

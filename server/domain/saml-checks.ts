@@ -1,6 +1,7 @@
 // What every message of SAML must be, whoever sends it, and what those of single logout say: pure, from XML that was read.
 // SAML 2.0 Core §3.2, §3.7.
 import { OAuthError } from '../http/oauth-error.ts';
+import { childrenIn } from '../xml/children.ts';
 import type { Xml } from '../xml/document.ts';
 import { ASSERTION, PARTIAL_LOGOUT, PROTOCOL, SUCCESS } from './saml-names.ts';
 
@@ -10,8 +11,8 @@ export const SKEW_MS = 3 * 60_000;
 const ID = /^[A-Za-z_][\w.-]{0,255}$/;
 
 const bad = (description: string) => new OAuthError('invalid_request', description);
-export const childOf = (xml: Xml, name: string, namespace = ASSERTION): Xml | undefined =>
-  xml.children.find((child) => child.name === name && child.namespace === namespace);
+const of = childrenIn(ASSERTION);
+export const childOf = (xml: Xml, name: string, namespace?: string): Xml | undefined => of(xml, name, namespace)[0];
 
 export const issuerOf = (xml: Xml): string => childOf(xml, 'Issuer')?.text.trim() ?? '';
 
@@ -52,9 +53,7 @@ export function logoutRequestOf(xml: Xml, at: { now: Date; addresses: readonly s
     throw new OAuthError('invalid_request', 'The message is too old, or the clocks of both sides are apart');
   const name = childOf(xml, 'NameID')?.text.trim();
   if (!name) throw new OAuthError('invalid_request', 'The message names nobody in plain text');
-  const indexes = xml.children
-    .filter((child) => child.name === 'SessionIndex' && child.namespace === PROTOCOL)
-    .map(({ text }) => text.trim());
+  const indexes = of(xml, 'SessionIndex', PROTOCOL).map(({ text }) => text.trim());
   return { id, name, indexes };
 }
 

@@ -1,18 +1,22 @@
 // Which network an address is of, for whatever is counted by it, and whether it is in one that somebody named.
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
-/** A single subscriber has a whole /64 of IPv6, so that is what counts. */
-export function network(address: string): string {
-  if (!isIPv6(address) || address.includes('.')) return address;
+/** The first groups of an IPv6 address, each without leading zeros. An IPv4 address at the end stands for two groups. */
+export function firstGroups(address: string, count: number): string {
+  const groupsOf = (part: string) =>
+    part === '' ? [] : part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]));
   const [head = '', tail] = address.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const [left, right] = [groupsOf(head), groupsOf(tail ?? '')];
   const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
   return [...left, ...Array<string>(zeros).fill('0'), ...right]
-    .slice(0, 4)
+    .slice(0, count)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':');
 }
+
+/** A single subscriber has a whole /64 of IPv6, so that is what counts. */
+export const network = (address: string): string =>
+  !isIPv6(address) || address.includes('.') ? address : firstGroups(address, 4);
 
 /** Of addresses and of networks in CIDR notation. */
 export function blockListOf(cidrs: readonly string[]): BlockList {

@@ -1,7 +1,9 @@
 // Owns: deleting expired rows, in small batches, at intervals. Readers of a row check its expiry all the same.
 // Does not own: how long audit events are kept (SVC_EVENT_RETENTION_DAYS): that is policy and not tidiness.
 // Implements: design "Jobs".
+
 import { z } from 'zod';
+import { DAY_MS } from '../contract/durations.ts';
 import type { Seal } from '../crypto/seal.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import { dropStagingBefore } from '../db/staging.ts';
@@ -18,7 +20,6 @@ const BATCHES_OF_EACH_REQUEST = 1_000;
 const LONGEST_MS = 300_000;
 const LONGEST_OF_SESSIONS_MS = 60_000;
 const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 
 interface Expiry {
   table: Fragment;
@@ -32,7 +33,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`device_enrolment`, gone: (now) => fragment`expires_at < ${now}` },
   // As long as pushes that nobody approved are counted.
   { table: fragment`device_challenge`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
-  { table: fragment`device_transaction`, gone: (now) => fragment`expires_at < ${before(now, 30 * DAY)}` },
+  { table: fragment`device_transaction`, gone: (now) => fragment`expires_at < ${before(now, 30 * DAY_MS)}` },
   { table: fragment`pushed_authorization_request`, gone: (now) => fragment`expires_at < ${now}` },
   // Kept a while: a second use is recognised as one.
   { table: fragment`device_authorization`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
@@ -40,7 +41,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`authorization_code`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
   // Each by an index of its own: for one of the two PostgreSQL may look through all.
   { table: fragment`refresh_family`, gone: (now) => fragment`expires_at < ${now}` },
-  { table: fragment`refresh_family`, gone: (now) => fragment`revoked_at < ${before(now, DAY)}` },
+  { table: fragment`refresh_family`, gone: (now) => fragment`revoked_at < ${before(now, DAY_MS)}` },
   { table: fragment`revoked_token`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`secret_guess`, gone: (now) => fragment`guessed_at < ${before(now, HOUR)}` },
   { table: fragment`password_reset`, gone: (now) => fragment`expires_at < ${now}` },
@@ -59,14 +60,14 @@ const expiries: readonly Expiry[] = [
   { table: fragment`initial_access_token`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`admin_session`, gone: (now) => fragment`expires_at < ${now}` },
   // For a receiver that nobody configures any more.
-  { table: fragment`departed_event`, gone: (now) => fragment`occurred_at < ${before(now, 90 * DAY)}` },
+  { table: fragment`departed_event`, gone: (now) => fragment`occurred_at < ${before(now, 90 * DAY_MS)}` },
   {
     table: fragment`directory_sync`,
-    gone: (now) => fragment`created_at < ${before(now, 30 * DAY)} and state in ('done', 'failed')`,
+    gone: (now) => fragment`created_at < ${before(now, 30 * DAY_MS)} and state in ('done', 'failed')`,
   },
-  { table: fragment`message`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY)}` },
+  { table: fragment`message`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY_MS)}` },
   // A plan looks a day back.
-  { table: fragment`client_activity`, gone: (now) => fragment`hour < ${before(now, 2 * DAY)}` },
+  { table: fragment`client_activity`, gone: (now) => fragment`hour < ${before(now, 2 * DAY_MS)}` },
   // A realm that comes to keep fewer plans; what is above the usual number goes with each plan.
   {
     table: fragment`applied_plan`,
@@ -84,7 +85,7 @@ const expiries: readonly Expiry[] = [
 /** Never longer than its event, by which an erasure finds it. */
 const deliveries = (eventDays = 30): Expiry => ({
   table: fragment`webhook_delivery`,
-  gone: (now) => fragment`created_at < ${before(now, Math.min(30, eventDays) * DAY)}`,
+  gone: (now) => fragment`created_at < ${before(now, Math.min(30, eventDays) * DAY_MS)}`,
 });
 
 interface Ageing {
@@ -167,11 +168,11 @@ export async function sweep(
     })),
     {
       table: SIGN_IN_HISTORY.table,
-      rows: aged(SIGN_IN_HISTORY, before(now, SIGN_IN_HISTORY.days * DAY)),
+      rows: aged(SIGN_IN_HISTORY, before(now, SIGN_IN_HISTORY.days * DAY_MS)),
       batches: BATCHES_OF_EACH_REQUEST,
     },
   ];
-  await dropStagingBefore(sql, before(now, DAY));
+  await dropStagingBefore(sql, before(now, DAY_MS));
   let total = 0;
   for (const { table, rows, batches } of doomed) {
     for (let i = 0; i < batches; i += 1) {
@@ -200,7 +201,7 @@ export async function sweepEvents(
   { eventRetentionDays, forwarding = false }: Retention,
 ): Promise<number> {
   if (eventRetentionDays === undefined) return 0;
-  const until = before(now, eventRetentionDays * DAY);
+  const until = before(now, eventRetentionDays * DAY_MS);
   let total = 0;
   const began = performance.now();
   for (let more = true; more && performance.now() - began < LONGEST_MS; ) {

@@ -1,8 +1,10 @@
 // Owns: the durable queue (pg-boss, schema `pgboss`): its set-up, its workers, enqueueing in the caller's transaction.
 // Does not own: what a job does (each feature's Job record, listed in app.ts).
 // Implements: design "Jobs"; decisions "Webhooks" (by a durable queue).
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job as Claimed, PgBoss } from 'pg-boss';
+import { DAY_SECONDS } from '../contract/durations.ts';
 import { KEEP_ALIVE } from '../db/dead-peer.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 import type { Job } from './job.ts';
@@ -30,7 +32,6 @@ export interface QueueOptions {
 }
 
 const CONNECTIONS = 4;
-const DAY = 86_400;
 /** One idle worker looks by itself, too: for jobs that have become due, and where a notification was lost. */
 const LOOK_SECONDS = 1;
 const LOOK_RARELY_SECONDS = 30;
@@ -128,7 +129,7 @@ const queueOptions = (job: Job) => ({
   expireInSeconds: job.expireSeconds,
   // What was delivered is in our own tables; pg-boss's rows are only the queue.
   deleteAfterSeconds: 600,
-  retentionSeconds: 30 * DAY,
+  retentionSeconds: 30 * DAY_SECONDS,
 });
 
 /**

@@ -2,7 +2,9 @@
 // Does not own: whether what was encrypted may be believed (signature.ts, features): anybody can encrypt.
 // Implements: XML Encryption 1.1 §5.2, §5.5.2. RSA with PKCS #1 v1.5 is never undone, nor AES-CBC without a signature around it:
 // whoever changes the message could read it by our answers.
+
 import { constants, createDecipheriv, type KeyObject, privateDecrypt } from 'node:crypto';
+import { childrenIn } from './children.ts';
 import { type Xml, XmlError } from './document.ts';
 
 const XENC = 'http://www.w3.org/2001/04/xmlenc#';
@@ -24,8 +26,7 @@ const digests: Readonly<Record<string, string | undefined>> = {
   [`${XENC}sha512`]: 'sha512',
 };
 
-const of = (at: Xml, name: string, namespace = XENC): Xml[] =>
-  at.children.filter((child) => child.name === name && child.namespace === namespace);
+const of = childrenIn(XENC);
 const bytesOf = (at: Xml): Buffer => {
   const [value] = of(at, 'CipherData').flatMap((data) => of(data, 'CipherValue'));
   return Buffer.from(value?.text ?? '', 'base64');

@@ -1,5 +1,7 @@
 // Sections of the account page beside sign-in methods and sessions: who one is, applications, agents, what happened lately, data.
+
 import type { OwnAgent, OwnApplication } from '../../../contract/account.ts';
+import { DAY_MS } from '../../../contract/durations.ts';
 import type { ConsentRecord } from '../../../contract/gdpr.ts';
 import type { OfflineSession } from '../../../contract/offline-sessions.ts';
 import type { RequiredAction } from '../../../contract/users.ts';
@@ -8,8 +10,6 @@ import { dayOf } from '../../../http/ago.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { type PlainKey, plainText, scopeText, text, textHtml } from '../../../http/texts.ts';
 import type { ActivityRow, Profile } from './store.ts';
-
-const DAY = 86_400_000;
 
 export interface SectionParts {
   post(action: string, inside: Html): Html;
@@ -126,7 +126,7 @@ const states: Record<OwnAgent['status'], PlainKey> = {
 
 const day = (at: number): Html => html`<time datetime="${new Date(at).toISOString()}">${dayOf(at)}</time>`;
 
-const isDue = (at: number | null, now: Date) => at !== null && at <= now.getTime() + AGENT_REMINDER_DAYS * DAY;
+const isDue = (at: number | null, now: Date) => at !== null && at <= now.getTime() + AGENT_REMINDER_DAYS * DAY_MS;
 
 export function agentsSection(
   agents: readonly OwnAgent[],

@@ -1,4 +1,5 @@
 // The authorization code flow as its client: what OpenID Connect and plain OAuth 2.0 share. RFC 6749 §4.1, RFC 7636, RFC 9207.
+import { DAY_SECONDS } from '../../../contract/durations.ts';
 import { isLoopback } from '../../../contract/names.ts';
 import { signJwt } from '../../../crypto/jwt.ts';
 import { challengeOf } from '../../../crypto/pkce.ts';
@@ -14,7 +15,7 @@ const ASSERTION_SECONDS = 60;
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const LONGEST_TOKEN = 64 * 1024;
 const LONGEST_SCOPE = 4096;
-const YEAR_SECONDS = 365 * 86_400;
+const YEAR_SECONDS = 365 * DAY_SECONDS;
 
 export interface CodeFlowDeps {
   outbound: Pick<Outbound, 'fetch'>;

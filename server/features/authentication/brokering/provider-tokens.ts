@@ -1,6 +1,8 @@
 // Access tokens of identity providers, kept sealed where a provider says so, and read by the clients alone that it names, each time
 // for the person whose token they hold.
+
 import type { FastifyInstance } from 'fastify';
+import { DAY_MS } from '../../../contract/durations.ts';
 import { readProviderToken } from '../../../contract/identity-links.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -13,7 +15,6 @@ import type { Providers } from './providers.ts';
 
 const KIND = 'provider-token';
 /** How long one is kept of which the provider doesn't say how long it is good. */
-const DAY_MS = 86_400_000;
 
 export interface ProviderToken {
   value: string;

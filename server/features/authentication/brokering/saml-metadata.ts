@@ -1,7 +1,9 @@
 // What an identity provider's SAML metadata says, and ours as its service provider. SAML 2.0 Metadata §2.
+
 import { X509Certificate } from 'node:crypto';
 import { isProviderAddress } from '../../../contract/identity-providers.ts';
 import { type Binding, bindingNames, METADATA, PROTOCOL, SIGNATURES } from '../../../domain/saml-names.ts';
+import { childrenIn } from '../../../xml/children.ts';
 import { METADATA as LIMITS, parseDocument, type Xml, XmlError } from '../../../xml/document.ts';
 import { keyInfo } from '../../../xml/sign.ts';
 import { readSigned } from '../../../xml/signature.ts';
@@ -19,8 +21,7 @@ export interface SamlProvider {
   certificates: readonly string[];
 }
 
-const of = (at: Xml, name: string, namespace = METADATA): Xml[] =>
-  at.children.filter((child) => child.name === name && child.namespace === namespace);
+const of = childrenIn(METADATA);
 
 const entitiesIn = (at: Xml): Xml[] => {
   if (at.namespace !== METADATA) return [];

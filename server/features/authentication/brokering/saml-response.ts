@@ -2,6 +2,7 @@
 // SAML 2.0 Core §2.3, §3.2; Profiles §4.1.4.3.
 import type { KeyObject } from 'node:crypto';
 import { ASSERTION, PROTOCOL, SUCCESS } from '../../../domain/saml-names.ts';
+import { childrenIn } from '../../../xml/children.ts';
 import { decrypted } from '../../../xml/decrypt.ts';
 import { MESSAGE, parseDocument, parseXml, type Xml, type XmlDocument, XmlError } from '../../../xml/document.ts';
 import { readSigned } from '../../../xml/signature.ts';
@@ -38,8 +39,7 @@ export interface Said {
   nameId: Record<string, string>;
 }
 
-const of = (at: Xml, name: string, namespace = ASSERTION): Xml[] =>
-  at.children.filter((child) => child.name === name && child.namespace === namespace);
+const of = childrenIn(ASSERTION);
 const only = (at: Xml, name: string, namespace = ASSERTION): Xml => {
   const [one, another] = of(at, name, namespace);
   if (!one || another) throw new UpstreamError(`saml-not-one-${name.toLowerCase()}`);

@@ -2,6 +2,7 @@
 // Does not own: members (organizations), an account's rows and rules (users), messages (messaging).
 // Implements: specification 2.6 (invitation-email); decisions "Organization". Whether the address is somebody's already is told to
 // nobody but to whoever has the link.
+import { DAY_SECONDS } from '../../../contract/durations.ts';
 import type { By } from '../../../contract/events.ts';
 import type { Invitation } from '../../../contract/invitations.ts';
 import { Problem } from '../../../contract/problem.ts';
@@ -24,8 +25,7 @@ import type { NewAccount, NewPerson, OwnAccounts } from '../../people/users/own-
 import * as store from './store.ts';
 
 const HOUR = 3_600;
-const DAY = 86_400;
-const USUAL_SECONDS = 7 * DAY;
+const USUAL_SECONDS = 7 * DAY_SECONDS;
 
 export interface InvitationsDeps {
   sql: Sql;

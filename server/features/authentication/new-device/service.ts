@@ -1,6 +1,7 @@
 // Owns: telling people by mail of a sign-in on a device that is new to them, and what follows when it wasn't them.
 // Does not own: which devices are known (features/authentication/risk), the new password (features/authentication/recovery), messages (features/configuration/messaging).
 // Implements: specification 2.6 (new-device-email).
+import { DAY_MS, DAY_SECONDS } from '../../../contract/durations.ts';
 import type { By } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { newSecret, sha256 } from '../../../crypto/tokens.ts';
@@ -16,7 +17,6 @@ import type { Recovery } from '../recovery/service.ts';
 import * as store from './store.ts';
 
 const LINK_DAYS = 7;
-const DAY_SECONDS = 86_400;
 
 export interface NewDevicesDeps {
   sql: Sql;
@@ -55,7 +55,7 @@ export function createNewDevices({ sql, transact, recovery, distrust, send, send
       if (to === undefined) return;
       const secret = newSecret();
       const at = now();
-      const expiresAt = new Date(at.getTime() + LINK_DAYS * DAY_SECONDS * 1000);
+      const expiresAt = new Date(at.getTime() + LINK_DAYS * DAY_MS);
       await store.insert(tx.sql, realm, {
         id: digestOf(secret),
         userId,

@@ -1,9 +1,10 @@
 // The risk scorer, pure: what is unusual about this sign-in, and how many points each finding is worth. Specification 1, 3
 // "Risk bands". It knows only what it was shown; what it can't know (a place without a locator) it doesn't guess.
-import { isIP, isIPv4 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { freshWeights, type RiskReason, type RiskWeights } from '../../../contract/risk.ts';
 import type { RiskAction } from '../../../contract/settings.ts';
 import type { Finding } from '../../../domain/risk.ts';
+import { firstGroups } from '../../../http/network.ts';
 
 export interface Coordinates {
   latitude: number;
@@ -66,16 +67,7 @@ export function networkOf(address: string | null): string | undefined {
   if (address === null) return undefined;
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*/s, '');
   if (isIPv4(plain)) return `${plain.split('.').slice(0, 3).join('.')}.0/24`;
-  if (isIP(plain) !== 6) return undefined;
-  const [head = '', tail] = plain.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
-  const groups = [...left, ...Array<string>(Math.max(0, zeros)).fill('0'), ...right];
-  return `${groups
-    .slice(0, 3)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/48`;
+  return isIPv6(plain) ? `${firstGroups(plain, 3)}::/48` : undefined;
 }
 
 function distanceKm(a: Coordinates, b: Coordinates): number {

@@ -1,8 +1,10 @@
 // Owns: what is remembered of a person's sign-ins for scoring them: devices by a cookie, networks, failures; and the score.
 // Does not own: the points (score.ts), what an action leads to (features/authentication/sign-in).
 // Implements: specification 1 "Adaptive authentication", 2.3 (risk fields), 3 "Risk bands".
+
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DAY_MS } from '../../../contract/durations.ts';
 import type { RiskReason } from '../../../contract/risk.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { newSecret, sha256 } from '../../../crypto/tokens.ts';
@@ -25,7 +27,6 @@ export interface RiskDeps {
 }
 
 const HISTORY = 50;
-const DAY_MS = 24 * 60 * 60 * 1000;
 const HISTORY_DAYS = 90;
 const DEVICE_DAYS = 365;
 /** Whose account was made since has just come: their first device is no news to them. */

@@ -7,6 +7,7 @@ import type { Token, TokenHandler } from 'parse5';
 import { ADDRESSES, isLinkTarget, OBEYED } from '../../../contract/html-template.ts';
 import { PLACEHOLDER } from '../../../contract/message-drivers.ts';
 import { isSecret, placeholdersIn, standsInAddress } from '../../../contract/secret-placeholders.ts';
+import { createRecentlyUsed } from '../../../schedule/recently-used.ts';
 
 /** Elements whose content is no text. */
 const RAW = new Set('style xmp iframe noembed noframes noscript'.split(' '));
@@ -120,18 +121,11 @@ const filledInText = (text: string): Set<number> =>
   new Set([...placeholdersIn(text).entries()].flatMap(([n, { fits }]) => (fits ? [n] : [])));
 
 /** A template is rendered for each message and changes seldom. */
-const MOST_KEPT = 200;
-const kept = new Map<string, Promise<ReadonlySet<number>>>();
+const recent = createRecentlyUsed<Promise<ReadonlySet<number>>>({ most: 200 });
 
 /** The numbers of the placeholders, in their order, that are filled. */
 export async function filledPlaceholders(template: string, html: boolean): Promise<ReadonlySet<number>> {
-  if (!html) return filledInText(template);
-  const known = kept.get(template) ?? filledInHtml(template);
-  kept.delete(template);
-  kept.set(template, known);
-  const [oldest] = kept.keys();
-  if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
-  return known;
+  return html ? recent.get(template, () => filledInHtml(template)) : filledInText(template);
 }
 
 /** @returns the fault of an HTML body, in words for the administrator who writes it; undefined: it has none */

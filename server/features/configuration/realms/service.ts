@@ -1,7 +1,7 @@
 // Owns: realms as such: the list with its revisions, creation with the seeds of every feature, deletion.
 // Does not own: what a realm holds (each feature), import and adoption (features/operations/transfer), health (health.ts).
 // Implements: decisions "Realms", "Import, export, plan" (revision list with ETag); specification 1.
-import { type By, bySystem } from '../../../contract/events.ts';
+import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { type Adoption, MASTER, type Realm, type RealmSummary } from '../../../contract/realms.ts';
 import { createRealmCache } from '../../../db/cache.ts';
@@ -108,13 +108,6 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
       const row = await store.readFormer(sql, realm);
       if (!row) throw new Problem('not-found', `No realm ${realm} was deleted`);
       return { managers: row.adoption, createdBy: row.created_by };
-    },
-
-    /** Makes the realm that always exists, where it doesn't yet. */
-    async ensureMaster(): Promise<boolean> {
-      if (await store.read(sql, MASTER)) return false;
-      await create(bySystem, { realm: MASTER });
-      return true;
     },
 
     /** Cached. */

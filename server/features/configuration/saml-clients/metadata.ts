@@ -1,7 +1,9 @@
 // What a service provider's metadata says, as fields of a SAML client. Pure. SAML 2.0 Metadata §2; decisions "SAML client".
+
 import { type FieldError, Problem } from '../../../contract/problem.ts';
 import { METADATA, PROTOCOL, SIGNATURES } from '../../../domain/saml-names.ts';
 import type { Fields } from '../../../resource/part.ts';
+import { childrenIn } from '../../../xml/children.ts';
 import { METADATA as LIMITS, parseDocument, type Xml, XmlError } from '../../../xml/document.ts';
 import { readSigned } from '../../../xml/signature.ts';
 import { pem } from './certificates.ts';
@@ -37,8 +39,7 @@ export function readMetadata(
 
 export const faulty = (...errors: FieldError[]): Problem => new Problem('invalid-request', undefined, { errors });
 
-const of = (xml: Xml, name: string, namespace = METADATA): Xml[] =>
-  xml.children.filter((child) => child.name === name && child.namespace === namespace);
+const of = childrenIn(METADATA);
 const flag = (value: string | undefined): boolean => value === 'true' || value === '1';
 
 /** The one that is a service provider by SAML 2.0, or the one that is asked for. */

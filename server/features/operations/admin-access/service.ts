@@ -245,10 +245,6 @@ export function createAccess({
     /** The admin roles that a user or client of `realm` holds, each over its target. */
     grantsOf: (realm: string, holder: store.Holder, on: Sql = sql) => store.grants(on, realm, holder),
 
-    /** Whether a client may ask for the admin API's audience without being on an allow-list. */
-    hasGrants: async (realm: string, clientUuid: string, on: Sql = sql): Promise<boolean> =>
-      (await store.grants(on, realm, { clientUuid })).length > 0,
-
     covers,
 
     /** Whether who made something about a person could make it now: they write users still, and hold all that the person holds. */

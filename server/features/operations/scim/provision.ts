@@ -2,7 +2,9 @@
 // is when it is sent, by one process at a time, so that its states arrive in their order and the last one stays.
 // Does not own: where targets are kept (features/configuration/scim-targets), how one is spoken to (provision-http.ts), what is sent (provision-shape.ts).
 // Implements: specification 4.10; decisions "SCIM target".
+
 import { z } from 'zod';
+import { DAY_MS } from '../../../contract/durations.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { EventConsumer } from '../../../events/consumer.ts';
@@ -54,7 +56,6 @@ export const provisioningConsumer: EventConsumer = {
 const BATCH = 50;
 const CLAIM_MS = 20 * 60_000;
 const RUN_MS = 120_000;
-const DAY_MS = 86_400_000;
 const LOOK_SECONDS = 10;
 /** An object that is refused is tried again after 1 min, 2 min, … at the most 6 h; a target that is away after 5 s, … 10 min. */
 const OBJECT_MS = { first: 60_000, most: 6 * 3_600_000 };

@@ -1,6 +1,8 @@
 // The job by which no agent outlives its review or its own end: owners are reminded, then it is suspended. It repeats safely:
 // a reminder is told once for each review, and who is suspended is not active any more. Decisions "Agent".
+
 import { z } from 'zod';
+import { DAY_MS, DAY_SECONDS } from '../../../contract/durations.ts';
 import { bySystem } from '../../../contract/events.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
@@ -9,8 +11,6 @@ import { endpointsOf } from '../../../http/realm-endpoints.ts';
 import { type Job, job } from '../../../jobs/job.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
 import * as store from './store.ts';
-
-const DAY = 86_400_000;
 
 export interface AgentReviewDeps {
   sql: Sql;
@@ -30,7 +30,7 @@ export function agentReviews({ sql, transact, send, baseUrl, now }: AgentReviewD
         to: email,
         templateKey: 'agent-review-email',
         values: { agent: name, time: due.toISOString().slice(0, 10), link: endpointsOf(baseUrl, realm).account },
-        goodForSeconds: DAY / 1000,
+        goodForSeconds: DAY_SECONDS,
       });
   }
 
@@ -43,7 +43,7 @@ export function agentReviews({ sql, transact, send, baseUrl, now }: AgentReviewD
     everySeconds: 600,
     async run() {
       const at = now();
-      const until = new Date(at.getTime() + AGENT_REMINDER_DAYS * DAY);
+      const until = new Date(at.getTime() + AGENT_REMINDER_DAYS * DAY_MS);
       // a transaction for each realm, as each has its own audit log
       for (const realm of await store.realmsDue(sql, at, until))
         await transact(

@@ -1,8 +1,10 @@
 // Owns: people's sign-in sessions: cookie, timeouts, remember-me, how many at once, how they end.
 // Does not own: how somebody signs in (features/authentication/sign-in), tokens (ended with the session by the database's cascade).
 // Implements: specification 2.3 "Session policy meaning"; decisions "Session", "Reading and writing" (maxConcurrentSessions).
+
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DAY_MS } from '../../../contract/durations.ts';
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { EndedSessions, ServiceAccountSession, Session } from '../../../contract/sessions.ts';
@@ -84,7 +86,6 @@ export type EndReason = 'logout' | 'administrator' | 'self' | 'limit' | 'reauthe
 
 const TOUCH_MS = 60_000;
 const MOST_ENDED = 1000;
-const DAY_MS = 86_400_000;
 const USER_AGENT_MAX = 512;
 const userAgentOf = (text: string | null): string | null => text?.replaceAll('\0', '').slice(0, USER_AGENT_MAX) ?? null;
 /** How long the address may wait to be opened. */

@@ -1,6 +1,7 @@
 // Owns: clients whose id is the address of their metadata: fetched when somebody comes by them, kept as clients, renewed as HTTP says.
 // Does not own: what a document may say (document.ts, metadata.ts), whom a request may be made to (http/outbound.ts).
 // Implements: draft-ietf-oauth-client-id-metadata-document; decisions "Provisioning".
+import { DAY_MS } from '../../../contract/durations.ts';
 import type { By } from '../../../contract/events.ts';
 import type { Provisioning } from '../../../contract/provisioning.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -22,7 +23,6 @@ import * as store from './store.ts';
 /** The draft's own advice is 5 KB; keys take more. */
 const LIMITS = { timeoutMs: 5_000, maxBytes: 16 * 1024 };
 /** So long what was fetched serves where its host doesn't answer, or isn't asked. */
-const STALE_MS = 86_400_000;
 
 const unusable = (why: string, cause?: unknown) =>
   new OAuthError('invalid_request', `The client’s metadata document cannot be used: ${why}`, { cause });
@@ -44,7 +44,7 @@ export function createClientDocuments(deps: DocumentDeps) {
   const { sql, outbound, transact, requestsIn, clients, settings, baseUrl, attempts, now } = deps;
 
   const serves = (known: store.Document | undefined): boolean =>
-    known?.freshUntil != null && known.freshUntil.getTime() + STALE_MS > now().getTime();
+    known?.freshUntil != null && known.freshUntil.getTime() + DAY_MS > now().getTime();
 
   /** Which of many faults it was isn't told: nobody looks around by this server's requests. */
   async function fetched(clientId: string, etag: string | null): Promise<OutboundAnswer | undefined> {

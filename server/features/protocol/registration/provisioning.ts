@@ -1,5 +1,6 @@
 // What a realm lets clients register, as a view of its settings; and the initial access tokens that let somebody in.
 // Specification 4.2; decisions "Fields that the specification does not show".
+import { DAY_MS } from '../../../contract/durations.ts';
 import type { By } from '../../../contract/events.ts';
 import type { Changes } from '../../../contract/names.ts';
 import { Problem } from '../../../contract/problem.ts';
@@ -13,8 +14,6 @@ import type { Expect } from '../../../http/etag.ts';
 import type { Author } from '../../../resource/api.ts';
 import { refuseLending } from '../../../resource/rights.ts';
 import * as store from './store.ts';
-
-const DAY = 86_400_000;
 
 export interface PolicySource {
   of(realm: string): Promise<RealmSettingsDto | undefined>;
@@ -72,13 +71,15 @@ export function createClientProvisioning({
       realm: string,
       { days, ...page }: { days: number; after: string | undefined; limit: number },
     ): Promise<UnusedClient[]> =>
-      (await store.listUnused(sql, realm, { ...page, since: new Date(now().getTime() - days * DAY) })).map((row) => ({
-        id: row.id,
-        clientId: row.client_id,
-        name: row.name,
-        createdAt: row.created_at.getTime(),
-        lastUsedAt: row.used_at?.getTime() ?? null,
-      })),
+      (await store.listUnused(sql, realm, { ...page, since: new Date(now().getTime() - days * DAY_MS) })).map(
+        (row) => ({
+          id: row.id,
+          clientId: row.client_id,
+          name: row.name,
+          createdAt: row.created_at.getTime(),
+          lastUsedAt: row.used_at?.getTime() ?? null,
+        }),
+      ),
 
     async makeToken(
       { principal, by }: Author,

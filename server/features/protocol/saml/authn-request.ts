@@ -2,6 +2,7 @@
 
 import { checkMessage, childOf } from '../../../domain/saml-checks.ts';
 import { ASSERTION, bindingNames, type NameIdFormat, nameIdFormats, PROTOCOL } from '../../../domain/saml-names.ts';
+import { childrenIn } from '../../../xml/children.ts';
 import type { Xml } from '../../../xml/document.ts';
 import type { RequestedContext } from './contexts.ts';
 
@@ -44,9 +45,7 @@ function subjectOf(xml: Xml): AuthnRequest['subject'] {
 function contextOf(xml: Xml): RequestedContext | undefined {
   const asked = childOf(xml, 'RequestedAuthnContext', PROTOCOL);
   if (!asked) return undefined;
-  const classes = asked.children
-    .filter(({ name, namespace }) => name === 'AuthnContextClassRef' && namespace === ASSERTION)
-    .map(({ text }) => text.trim());
+  const classes = childrenIn(ASSERTION)(asked, 'AuthnContextClassRef').map(({ text }) => text.trim());
   return { comparison: asked.attributes.Comparison ?? 'exact', classes };
 }
 

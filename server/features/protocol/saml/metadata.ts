@@ -1,12 +1,13 @@
 // The identity provider's own metadata. SAML 2.0 Metadata §2.4.3; specification 4.3; decisions "SAML".
 
+import { DAY_MS } from '../../../contract/durations.ts';
 import { type Binding, bindingNames, nameIdFormats, PROTOCOL } from '../../../domain/saml-names.ts';
 import { newXmlId } from '../../../domain/saml-writing.ts';
 import { keyInfo, signed, type XmlSigner } from '../../../xml/sign.ts';
 import { written, type XmlName, type XmlNode, xml } from '../../../xml/write.ts';
 
 /** Whoever can't reach the server for a while goes on with what they have. */
-const VALID_MS = 7 * 86_400_000;
+const VALID_MS = 7 * DAY_MS;
 /** A key may be replaced at any moment. */
 const CACHE = 'PT1M';
 const BINDINGS = ['Redirect', 'POST'] as const satisfies readonly Binding[];

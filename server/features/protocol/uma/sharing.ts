@@ -1,6 +1,7 @@
 // Owns: what people share of what is theirs: with whom, who asks, yes and no; and what others share with them.
 // Does not own: what sharing permits (features/configuration/authorization-services/evaluate.ts), the page (features/authentication/account).
 // Implements: decisions "Authorization services"; specification 4.11.
+import { DAY_SECONDS } from '../../../contract/durations.ts';
 import type { By, DomainEvent } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { ReceivedShare, Share, SharedResource } from '../../../contract/sharing.ts';
@@ -19,7 +20,6 @@ export interface Person {
   username: string;
 }
 
-const DAY_SECONDS = 86_400;
 /** Of what somebody else has named, in a message. */
 const MOST_OF_NAME = 100;
 const MOST_OF_NAMES = 300;

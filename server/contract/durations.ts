@@ -1,0 +1,3 @@
+// A day, in the two units in which the server counts: settings and TTLs in seconds, the clock in milliseconds.
+export const DAY_SECONDS = 86_400;
+export const DAY_MS = DAY_SECONDS * 1000;
