@@ -9,7 +9,7 @@ export interface ResourceEvent {
   message: string;
 }
 
-/** What the source tells; keys are {@link keyOf}'s. */
+/** What the source tells; keys are `keyOfResource`'s. */
 export interface SourceListener {
   changed(key: string): void;
   /** A Secret was made, changed or deleted. */

@@ -1,6 +1,6 @@
 // What people granted to clients: authorization codes, and the refresh families that they begin. SQL: a code is issued; one
 // statement locks and reads codes or families with whom the next tokens are about, one takes them; families end. What they must
-// satisfy is features/protocol/token's (judge.ts).
+// satisfy is features/protocol/token/judge.ts's.
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import type { Tx } from '../db/transact.ts';
 import { LONGEST } from './end-access.ts';

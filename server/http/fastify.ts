@@ -1,5 +1,5 @@
 // The HTTP server below all surfaces: limits on a request's size and time, how bodies are parsed, how faults are answered.
-// Who may come in is for each surface to say (admin.ts, oauth.ts, pages.ts). Specification 7 and 8.
+// Who may come in is for each surface to say (surface.ts, oauth.ts, pages.ts). Specification 7 and 8.
 import { parse } from 'node:querystring';
 import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';

@@ -1,5 +1,5 @@
 // Owns: a surface that is loaded and made when its addresses are first asked for: an application behind the server's own.
-// Does not own: what is mounted there (admin-api.ts), its guards.
+// Does not own: what is mounted there (server/admin-api.ts), its guards.
 // Implements: a start, and a server that is never asked, do without it (performance, "start" and "memory").
 import type { FastifyInstance, RouteOptions } from 'fastify';
 

@@ -305,7 +305,7 @@ export const texts = {
   'terms.version': 'Version {version}',
   'terms.changed': 'The terms have changed meanwhile. Read them again.',
 
-  // Words that programs are told as well, so that they are written where the rules are: `said` of texts.ts finds them here by
+  // Words that programs are told as well, so that they are written where the rules are: `said` of http/texts.ts finds them here by
   // what they say in English.
   'said.usernamePassword': 'Username and password',
   'said.password': 'Password',

@@ -1,4 +1,4 @@
-// What a feature puts into a fresh realm. Each feature exports one from its seed.ts; app.ts lists them in order.
+// What a feature puts into a fresh realm. Each feature exports one from its seed.ts; server/app.ts lists them in order.
 import type { By } from '../../../contract/events.ts';
 import type { Tx } from '../../../db/transact.ts';
 

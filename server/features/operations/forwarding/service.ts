@@ -1,5 +1,5 @@
 // Owns: forwarding the audit log to a SIEM: each event at least once and in order, by a cursor that moves on once the receiver has it.
-// Does not own: the log's order (events/position.ts, chain.ts), where events go (receivers.ts), in which shape (ecs.ts, ocsf.ts).
+// Does not own: the log's order (events/position.ts, events/chain.ts), where events go (receivers.ts), in which shape (ecs.ts, ocsf.ts).
 // Implements: specification 6.1. While the receiver is away events wait in the log, and nobody else does.
 import type { Sql } from '../../../db/sql.ts';
 import { forgetDeparted } from '../../../events/log.ts';

@@ -1,4 +1,4 @@
-// The components that every server has. A feature with something of its own to watch adds a HealthComponent in app.ts.
+// The components that every server has. A feature with something of its own to watch adds a HealthComponent in server/app.ts.
 // Specification 4.9 (names); each check says what it looks at.
 import { X509Certificate } from 'node:crypto';
 import { readFile, statfs } from 'node:fs/promises';

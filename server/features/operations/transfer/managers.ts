@@ -1,4 +1,4 @@
-// Who manages what in a realm, and which managers may adopt it. Taking and releasing is the engine's (service.ts).
+// Who manages what in a realm, and which managers may adopt it. Adopting and releasing objects is apply.ts's.
 // Decisions "Ownership", "Tenancy".
 import type { By } from '../../../contract/events.ts';
 import { permissions } from '../../../contract/permissions.ts';

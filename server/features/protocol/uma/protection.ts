@@ -1,5 +1,5 @@
 // Owns: the protection API: resource servers register what people own, and ask for tickets where a client lacks something.
-// Does not own: deciding (decisions.ts), what becomes of a ticket (grant.ts), introspection (features/protocol/introspect).
+// Does not own: deciding (authorization-services/decisions.ts), what becomes of a ticket (grant.ts), introspection (features/protocol/introspect).
 // Implements: Federated Authorization for UMA 2.0 §1.3, §3, §4.
 import type { By } from '../../../contract/events.ts';
 import type { PermissionRequest, ResourceDescription } from '../../../contract/uma.ts';

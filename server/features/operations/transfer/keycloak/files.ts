@@ -1,4 +1,4 @@
-// The files of an export while they arrive: one, or a list of them. Each is cut into its pieces by document-stream.ts, users one by
+// The files of an export while they arrive: one, or a list of them. Each is cut into its pieces by ../document-stream.ts, users one by
 // one, so that memory doesn't grow with them. What the pieces mean is document.ts's.
 import { Problem } from '../../../../contract/problem.ts';
 import { createSplitter, type Slice } from '../document-stream.ts';
