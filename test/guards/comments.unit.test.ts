@@ -38,7 +38,9 @@ const FOLDER = /(?<![\w./<>-])(?:(?:server\/)?features|server|operator)\/[\w-]+(
 function isPlace(named: string, from: string): boolean {
   const place = named.replace(/\/$/, '');
   if (place.startsWith('.')) return places.has(path.normalize(path.join(from, place)));
-  return place.includes('/') ? ends.has(place) || places.has(place) : places.has(path.join(from, place)) || places.has(place);
+  return place.includes('/')
+    ? ends.has(place) || places.has(place)
+    : places.has(path.join(from, place)) || places.has(place);
 }
 
 function unresolvedIn(file: string): string[] {

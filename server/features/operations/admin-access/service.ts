@@ -1,5 +1,5 @@
 // Owns: who calls the admin API (cookie or bearer), what they hold, and whether they hold what they would give or take over.
-// Does not own: the check of a route's permission (features/operations/admin-access/surface.ts), passwords (credentials), tokens' signatures (tokens).
+// Does not own: the check of a route's permission (features/operations/admin-access/surface.ts), passwords (credentials), tokens' signatures (issued-tokens).
 // Implements: specification 5; decisions "Admin authentication", "Rights".
 import { z } from 'zod';
 import { ADMIN_API_CLAIM, ADMIN_CLI } from '../../../contract/admin-access.ts';
@@ -241,9 +241,6 @@ export function createAccess({
 
     authenticate: (credential: { token: PresentedToken } | { cookie: string }): Promise<Caller | undefined> =>
       'token' in credential ? byToken(credential.token) : byCookie(credential.cookie),
-
-    /** The admin roles that a user or client of `realm` holds, each over its target. */
-    grantsOf: (realm: string, holder: store.Holder, on: Sql = sql) => store.grants(on, realm, holder),
 
     covers,
 
