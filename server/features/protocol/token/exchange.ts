@@ -68,7 +68,7 @@ export function exchangeGrant({
     grantType: TOKEN_EXCHANGE,
     body: grantBodies[TOKEN_EXCHANGE],
     clientAuth: 'proof',
-    // An agent acts for people by what they agreed to, and none acts in its name again: agents/delegation.ts is its only way.
+    // An agent acts for people by what they agreed to, and none acts in its name again: delegation/grant.ts is its only way.
     allowedTo: ({ agent, grantTypes }) => agent === null && grantTypes.has(TOKEN_EXCHANGE),
     scopePolicy: 'granted',
     resourcePolicy: 'client',
