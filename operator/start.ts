@@ -11,12 +11,12 @@ import type { OperatorMetrics } from './metrics.ts';
 import { keyOfResource, nameOf, namespaceOfKey, type Resource } from './resource.ts';
 import { createController } from './runtime/controller.ts';
 import { createDetails } from './runtime/details.ts';
-import { createDrift } from './runtime/drift.ts';
 import { nextOf, type Outcome } from './runtime/outcome.ts';
 import { createQueue, systemTimers, type Timers } from './runtime/queue.ts';
 import type { RealmNames } from './runtime/realm-names.ts';
 import { createRealms } from './runtime/realms.ts';
 import { createRegistry, realmOf } from './runtime/registry.ts';
+import { createRevisionWatch } from './runtime/revision-watch.ts';
 import { serverRefOf } from './runtime/server-ref.ts';
 import type { Source, SourceListener } from './source/source.ts';
 
@@ -33,7 +33,7 @@ export interface OperatorOptions {
   serverName?: string | undefined;
   concurrency?: number;
   /**
-   * Drift is told of by the realms' revisions; the net below that (a database that somebody changed by hand, a right that
+   * RevisionWatch is told of by the realms' revisions; the net below that (a database that somebody changed by hand, a right that
    * was given meanwhile, how deliveries went) asks for every plan so often.
    */
   resyncMs?: number;
@@ -86,7 +86,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   /** How often each realm was written to by us. */
   const writes = new Map<string | undefined, number>();
   const writesTo = (realm: string | undefined): number => writes.get(realm) ?? 0;
-  const drift = createDrift({
+  const drift = createRevisionWatch({
     client,
     timers,
     changed: enqueueRealm,

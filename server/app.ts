@@ -11,8 +11,8 @@ import { MASTER } from './contract/realms.ts';
 import { createDpopNonces } from './crypto/dpop-nonce.ts';
 import type { Argon2Parameters } from './crypto/phc.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
-import { createAttempts } from './domain/attempts.ts';
 import { createDpop } from './domain/dpop.ts';
+import { createRateLimit } from './domain/rate-limit.ts';
 import { createSubjects } from './domain/subjects.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
@@ -123,7 +123,7 @@ export async function buildApp({
   const settings = createSettings({ sql, transact, baseUrl, now });
   const keys = createKeys({ sql, transact, seal, now, newId, generate });
   const subjects = createSubjects({ sql, seal, settings, now });
-  const attempts = createAttempts({ now });
+  const attempts = createRateLimit({ now });
   const messaging = createMessaging({
     ...shared,
     settings,

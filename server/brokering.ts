@@ -35,7 +35,7 @@ import type { SettingsService } from './features/configuration/settings/service.
 import type { Credentials } from './features/people/credentials/service.ts';
 import type { Sessions } from './features/people/sessions/service.ts';
 import type { OwnAccounts } from './features/people/users/own-account.ts';
-import { createSigner } from './features/protocol/saml/signer.ts';
+import { createSigningKeyOf } from './features/protocol/saml/signing-key.ts';
 import type { Outbound } from './http/outbound.ts';
 import { createRemoteDocuments } from './http/remote-documents.ts';
 
@@ -75,7 +75,7 @@ export function createIdentityBrokering(deps: IdentityBrokeringDeps) {
   const oidc = createOidc({ codeFlow, documents, now });
   const texts = createRemoteDocuments({ outbound, loopback: true, read: (text) => text, keepOld: true, now });
   const samlProviders = createSamlProviders({ documents: texts, settings, now });
-  const signerOf = createSigner(keys);
+  const signerOf = createSigningKeyOf(keys);
   const saml = createSamlBrokering({ samlProviders, keys, signerOf, realmSql, seal, now });
   const firstSignIns = createFirstSignIns({
     ...deps,

@@ -7,7 +7,7 @@ import { createRealmCache } from './db/cache.ts';
 import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
-import { createAttempts } from './domain/attempts.ts';
+import { createRateLimit } from './domain/rate-limit.ts';
 import { MESSAGE_JOB, type MessageJobDeps, messageJob } from './features/configuration/messaging/delivery.ts';
 import type { MessageDriver } from './features/configuration/messaging/driver.ts';
 import { apnsDriver } from './features/configuration/messaging/drivers/apns.ts';
@@ -57,7 +57,7 @@ export function createMessaging(deps: MessagingDeps) {
     fcmDriver({ outbound, now }),
     apnsDriver({ outbound, now }),
   ];
-  const tests = createAttempts({ limit: TESTS_A_MINUTE, now });
+  const tests = createRateLimit({ limit: TESTS_A_MINUTE, now });
   const gateways = createGateways({ sql, seal, drivers, tests, now, newId });
   const texts = createTexts({ settings });
   const send = createSend({

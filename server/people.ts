@@ -10,9 +10,9 @@ import type { TokenSeal } from './crypto/token-seal.ts';
 import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
-import { type Attempts, createAttempts } from './domain/attempts.ts';
 import { type CodeGuessDeps, createCodeGuesses } from './domain/code-guesses.ts';
 import { createFactors } from './domain/factors.ts';
+import { createRateLimit, type RateLimit } from './domain/rate-limit.ts';
 import { createBrowsersSection } from './features/authentication/account/browsers.ts';
 import { ERASURES_A_MINUTE } from './features/authentication/account/erase.ts';
 import { createOwnIdentities } from './features/authentication/account/own-identities.ts';
@@ -111,7 +111,7 @@ export interface PeopleDeps {
   /** Whether the realm has somebody who sends for the channel. */
   sends(realm: string, channel: 'EMAIL' | 'SMS'): Promise<boolean>;
   pushTokens: Pick<PushTokens, 'replace'>;
-  attempts: Attempts;
+  attempts: RateLimit;
   /** What the realm proves itself by to identity providers. */
   keys: Pick<Keys, 'active' | 'certificates' | 'decrypting'>;
   outbound: Outbound;
@@ -181,7 +181,7 @@ export function createPeople(deps: PeopleDeps) {
   const factors = createFactors(registry);
   const waysLeft = createWaysLeft({ credentials, factors });
   const ownIdentities = createOwnIdentities({ links, waysLeft });
-  const erasures = createAttempts({ limit: ERASURES_A_MINUTE, now });
+  const erasures = createRateLimit({ limit: ERASURES_A_MINUTE, now });
   const flows = createFlows({ sql, transact, settings, registry, now, newId });
   const sessions = createSessions({ sql, realmSql, transact, settings, factors, baseUrl, now, newId });
   const offline = createOfflineSessions({ sql, transact, now });
@@ -218,7 +218,7 @@ export function createPeople(deps: PeopleDeps) {
     transact,
     seal,
     sends,
-    attempts: createAttempts({ limit: REGISTRATIONS_A_MINUTE, now }),
+    attempts: createRateLimit({ limit: REGISTRATIONS_A_MINUTE, now }),
   });
   const signIns = createSignIns({
     sql,
@@ -242,7 +242,7 @@ export function createPeople(deps: PeopleDeps) {
     risk,
     newDevices,
     attempts,
-    unproven: createAttempts({ limit: UNPROVEN_A_MINUTE, now }),
+    unproven: createRateLimit({ limit: UNPROVEN_A_MINUTE, now }),
     seal: signInSeal,
     baseUrl,
     now,
@@ -274,7 +274,7 @@ export function createPeople(deps: PeopleDeps) {
     invitations,
     /** What devices call. */
     mountDevices(app: FastifyInstance, known: Pick<DeviceSurface, 'realmExists' | 'tokens' | 'subjects'>): void {
-      const refused = createAttempts({ now });
+      const refused = createRateLimit({ now });
       guardDevices(app, {
         sql,
         enrolments,
@@ -342,18 +342,18 @@ export function createPeople(deps: PeopleDeps) {
         registry,
         continuations,
         links: pageLinks,
-        looks: createAttempts({ limit: LOOKS_A_MINUTE, now }),
+        looks: createRateLimit({ limit: LOOKS_A_MINUTE, now }),
         isOpen,
       });
       upstreamLogout.mount(pages, singleLogout);
       const connections = identities.connectionsWith(sessions);
       identities.mountPages(pages, { signIns, continuations, connections });
-      const recoveries = createAttempts({ limit: RECOVERIES_A_MINUTE, now });
+      const recoveries = createRateLimit({ limit: RECOVERIES_A_MINUTE, now });
       appPageRoutes(pages, { settings });
       recoveryRoutes(pages, { recovery, settings, offered: recovers, signInFor, attempts: recoveries, baseUrl });
       enrolmentLinkPages(pages, { links: enrolmentLinks, settings, access, baseUrl });
       newDeviceRoutes(pages, { newDevices, settings, recovers, baseUrl });
-      const tries = createAttempts({ limit: REGISTRATIONS_A_MINUTE, now });
+      const tries = createRateLimit({ limit: REGISTRATIONS_A_MINUTE, now });
       invitationPages(pages, { invitations, sessions, signIns, settings, attempts: tries, baseUrl });
       impersonationPages(pages, { transact, sessions, settings, baseUrl });
       accountRoutes(pages, {

@@ -7,9 +7,9 @@ import type { Seal } from './crypto/seal.ts';
 import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
 import type { Transact } from './db/transact.ts';
-import { createAttempts } from './domain/attempts.ts';
 import type { Dpop } from './domain/dpop.ts';
 import type { Factors } from './domain/factors.ts';
+import { createRateLimit } from './domain/rate-limit.ts';
 import type { Subjects } from './domain/subjects.ts';
 import { createEventBatch } from './events/batch.ts';
 import type { Metrics } from './events/metrics.ts';
@@ -54,7 +54,7 @@ import { createKeeping } from './features/protocol/saml/kept.ts';
 import { createSingleLogout } from './features/protocol/saml/logout.ts';
 import { samlMetadataRoutes, samlRoutes, singleLogoutRoutes } from './features/protocol/saml/routes.ts';
 import { createSamlIdentityProvider } from './features/protocol/saml/service.ts';
-import { createSigner } from './features/protocol/saml/signer.ts';
+import { createSigningKeyOf } from './features/protocol/saml/signing-key.ts';
 import { createSamlClientViews } from './features/protocol/saml/view.ts';
 import { clientCredentialsGrant } from './features/protocol/token/client-credentials.ts';
 import { codeGrant } from './features/protocol/token/code.ts';
@@ -139,7 +139,7 @@ export function createProtocol(deps: ProtocolDeps) {
   const withKeys = createClientKeys(createRemoteDocuments({ outbound, now }));
   const assertions = createAssertions({ sql, settings, withKeys, baseUrl, now });
   const authentication = createClientAuthentication({ clients, assertions, passwords, now });
-  const exchanges = createAttempts({ limit: deps.exchangesAMinute, now });
+  const exchanges = createRateLimit({ limit: deps.exchangesAMinute, now });
   const workloads = {
     sql,
     transact,
@@ -186,9 +186,9 @@ export function createProtocol(deps: ProtocolDeps) {
   const consents = createConsents({ sql, baseUrl, now });
   const requests = createAuthorizationRequests({ clients, levels, baseUrl });
   const requestObjects = createRequestObjects({ withKeys, settings, now });
-  const requestUris = createRequestUris({ outbound, attempts: createAttempts({ limit: PUSHES_A_MINUTE, now }) });
+  const requestUris = createRequestUris({ outbound, attempts: createRateLimit({ limit: PUSHES_A_MINUTE, now }) });
   const pushed = createPushed({ sql, transact, settings, requests, requestObjects, now });
-  const pushes = createAttempts({ limit: PUSHES_A_MINUTE, now });
+  const pushes = createRateLimit({ limit: PUSHES_A_MINUTE, now });
   const authorization = createAuthorization({
     transact,
     clients,
@@ -219,15 +219,15 @@ export function createProtocol(deps: ProtocolDeps) {
     consents,
     subjects,
     typed: {
-      address: createAttempts({ limit: CODES_A_MINUTE, now }),
-      session: createAttempts({ limit: CODES_OF_A_SESSION, windowMs: 600_000, now }),
+      address: createRateLimit({ limit: CODES_A_MINUTE, now }),
+      session: createRateLimit({ limit: CODES_OF_A_SESSION, windowMs: 600_000, now }),
     },
     baseUrl,
     now,
   });
   const samlClients = createSamlClientViews({ sql, now });
   const keeping = createKeeping({ seal: deps.seal, now });
-  const signerOf = createSigner(keys);
+  const signerOf = createSigningKeyOf(keys);
   const shared = {
     transact,
     clients: samlClients,

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Sql } from './db/sql.ts';
 import type { Transact, Tx } from './db/transact.ts';
-import { createAttempts } from './domain/attempts.ts';
+import { createRateLimit } from './domain/rate-limit.ts';
 import { createClientDocuments } from './features/protocol/registration/documents.ts';
 import type { PolicySource } from './features/protocol/registration/provisioning.ts';
 import { registrationRoutes } from './features/protocol/registration/routes.ts';
@@ -54,13 +54,13 @@ export function createSelfMadeClients({
     now,
   };
   const registration = createRegistration({ ...shared, newId });
-  const attempts = { address: createAttempts({ now }), host: createAttempts({ limit: FETCHES_A_MINUTE, now }) };
+  const attempts = { address: createRateLimit({ now }), host: createRateLimit({ limit: FETCHES_A_MINUTE, now }) };
   return {
     documents: createClientDocuments({ ...shared, attempts }),
 
     async mount(app: FastifyInstance, { realmExists }: { realmExists(realm: string): Promise<boolean> }) {
       guardProtocol(app, { surface: 'registration', realmExists });
-      registrationRoutes(app, { registration, attempts: createAttempts({ now }) });
+      registrationRoutes(app, { registration, attempts: createRateLimit({ now }) });
     },
   };
 }

@@ -121,7 +121,12 @@ async function show(cli: Cli, realm: string, revision: number, { output }: Optio
 
 /** A plan in which nothing stands in the way. */
 const nothing = Plan.parse({
-  ...{ manager: '', revision: 0, changes: [], ownership: [], conflicts: [], inSync: false },
+  manager: '',
+  revision: 0,
+  changes: [],
+  ownership: [],
+  conflicts: [],
+  inSync: false,
   summary: { create: 0, update: 0, delete: 0, text: '' },
 });
 const shownPlan = (cli: Cli, realm: string, plan: Plan): string => planText(cli.io, { realm, plan, notCompared: [] });

@@ -59,8 +59,12 @@ export const insertCode = async (sql: Sql, realm: string, code: NewCode): Promis
 /** The same for many, in their order; a session or client that another transaction holds is passed over, as is one that has ended. */
 export async function insertCodes(sql: Sql, codes: readonly (NewCode & { realm: string })[]): Promise<boolean[]> {
   const asked = codes.map(({ realm, hash, client, sessionId, data, expiresAt }) => ({
-    ...{ realm_id: realm, code_hash: hex(hash), client, session_id: sessionId },
-    ...{ request: data, expires_at: expiresAt.toISOString() },
+    realm_id: realm,
+    code_hash: hex(hash),
+    client,
+    session_id: sessionId,
+    request: data,
+    expires_at: expiresAt.toISOString(),
   }));
   const rows = await sql<{ codeHash: Buffer }>`
     with live as (

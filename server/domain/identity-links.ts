@@ -43,7 +43,10 @@ export async function removeLinksSince(
   const subject = userParty(userId, username);
   for (const { id, alias } of gone)
     tx.record({
-      ...{ type: 'IDENTITY_UNLINKED', realm, by, subject },
+      type: 'IDENTITY_UNLINKED',
+      realm,
+      by,
+      subject,
       data: { identityProvider: alias, id, reason: 'reported' },
     });
 }

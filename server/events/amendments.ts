@@ -21,7 +21,7 @@ export const lastSaid: Fragment = fragment`lateral (
   join event_block saying on saying.realm_id = a.realm_id and saying.number = a.number and saying.first_position is null
   where a.realm_id = b.realm_id and a.block = b.number order by a.number desc limit 1) said on true`;
 /** Block `b` has events that are not deleted by age. */
-export const kept: Fragment = fragment`(b.first_position is not null and not exists (
+export const isRetained: Fragment = fragment`(b.first_position is not null and not exists (
   select from event_amendment a where a.realm_id = b.realm_id and a.block = b.number and a.digest is null))`;
 
 /** Until the transaction ends nobody else puts blocks into a chain. Rows of events that it waits for are locked before, never behind. */

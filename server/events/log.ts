@@ -2,7 +2,7 @@
 // them by age is retention.ts's.
 import type { Seal } from '../crypto/seal.ts';
 import { fragment, type Sql } from '../db/sql.ts';
-import { type Amendment, amend, holdChain, kept, lastSaid } from './amendments.ts';
+import { type Amendment, amend, holdChain, isRetained, lastSaid } from './amendments.ts';
 import { digest, ofBlock } from './chain.ts';
 import { type Erased, erasureOf, maybeTelling } from './erasure.ts';
 
@@ -50,7 +50,7 @@ export async function erasePerson(
     ), places as (select distinct realm_id, position from erased), b as (
       select distinct on (b.realm_id, b.number) b.* from places cross join lateral (
         select * from event_block where realm_id = places.realm_id and last_position >= places.position order by last_position limit 1
-      ) b where b.first_position <= places.position and ${kept}
+      ) b where b.first_position <= places.position and ${isRetained}
     ) select r.realm_id as realm,
       array(select b.number from b left join ${lastSaid} where b.realm_id = r.realm_id and coalesce(said.digest, b.digest) = (
         select ${digest} from event e where ${ofBlock})) as whole,
@@ -60,7 +60,7 @@ export async function erasePerson(
   const blocks = await sql<Amendment>`
     select b.realm_id as realm, b.number as block, (select encode(${digest}, 'hex') from event e where ${ofBlock}) as digest
     from jsonb_to_recordset(${JSON.stringify(found)}::jsonb) as f (realm text, whole bigint[], unsealed bigint[])
-    join event_block b on b.realm_id = f.realm and ${kept} and (b.number = any(f.whole)
+    join event_block b on b.realm_id = f.realm and ${isRetained} and (b.number = any(f.whole)
       or exists (select from unnest(f.unsealed) p where p between b.first_position and b.last_position))`;
   await amend(sql, seal, at, blocks);
 }

@@ -52,7 +52,9 @@ export function profileInputs({ attributes }: UserProfile): ProfileInput[] {
         field: `attribute.${name}`,
         label: displayName ?? name,
         required: required.includes('user'),
-        ...{ type, multivalued, options: options ?? [] },
+        type,
+        multivalued,
+        options: options ?? [],
         ...(autocomplete !== undefined && { autocomplete }),
       };
     });

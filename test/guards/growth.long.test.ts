@@ -9,7 +9,7 @@ import { createSeal } from '../../server/crypto/seal.ts';
 import { sqlOver } from '../../server/db/sql.ts';
 import { createTransact } from '../../server/db/transact.ts';
 import { sealEvents } from '../../server/events/chain.ts';
-import { begin, next, progress, waiting } from '../../server/features/operations/forwarding/store.ts';
+import { begin, eventsAfter, progress, waiting } from '../../server/features/operations/forwarding/store.ts';
 import { sweep, sweepEvents } from '../../server/jobs/janitor.ts';
 import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../support/applications.ts';
 import { basic, makeClient, post, SECRET } from '../support/clients.ts';
@@ -339,7 +339,7 @@ test('what is done in the background', async () => {
   await begin(sql);
   for (let i = 0; i < 7; i += 1) await waiting(sql);
   await progress(sql, 1_000);
-  await next(sql, { position: -500_000_000, id: personId(1) }, 500);
+  await eventsAfter(sql, { position: -500_000_000, id: personId(1) }, 500);
   asking = 'the janitor';
   await sweep(sql, now());
   await sweepEvents({ transact, seal }, now(), { eventRetentionDays: 99 });

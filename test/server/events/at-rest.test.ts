@@ -9,7 +9,7 @@ import { createTransact, type Transact } from '../../../server/db/transact.ts';
 import { sealEvents } from '../../../server/events/chain.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
 import { continuePositions } from '../../../server/events/position.ts';
-import { begin, next, progress, waiting } from '../../../server/features/operations/forwarding/store.ts';
+import { begin, eventsAfter, progress, waiting } from '../../../server/features/operations/forwarding/store.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
 import { type Explained, explainAll, hearPlans, rowsRead } from '../../support/plans.ts';
 
@@ -62,5 +62,5 @@ test('forwarding reads as many events of one large transaction as it sends', asy
     select position, id from event order by position, id offset 6000 limit 1`;
   if (!middle) throw new Error('no event');
   // with each its block
-  expect(await rowsOf((sql) => next(sql, middle, 500))).toBeLessThanOrEqual(1_100);
+  expect(await rowsOf((sql) => eventsAfter(sql, middle, 500))).toBeLessThanOrEqual(1_100);
 });

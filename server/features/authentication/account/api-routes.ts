@@ -8,10 +8,10 @@ import { faultAt, Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import type { Attempts } from '../../../domain/attempts.ts';
-import { inRealm } from '../../../domain/attempts.ts';
 import { endAccess } from '../../../domain/end-access.ts';
 import { holderOf } from '../../../domain/principal.ts';
+import type { RateLimit } from '../../../domain/rate-limit.ts';
+import { inRealm } from '../../../domain/rate-limit.ts';
 import { type Site, siteOf } from '../../../domain/site.ts';
 import { bind } from '../../../http/bind.ts';
 import { cursorId, page } from '../../../http/paging.ts';
@@ -44,7 +44,7 @@ export interface AccountApiRoutesDeps {
   browsers: Pick<Browsers, 'list' | 'forget'>;
   asThemselves: AsThemselves;
   /** By address; with those of the page. */
-  erasures: Pick<Attempts, 'take'>;
+  erasures: Pick<RateLimit, 'take'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   baseUrl: string;
   now: () => Date;

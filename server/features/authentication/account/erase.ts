@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
-import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { errorNote, invalidState } from '../../../http/field-errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { sendPage } from '../../../http/pages.ts';
@@ -22,7 +22,7 @@ export interface EraseDeps {
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   prove: Prove;
   isFresh(session: LiveSession): boolean;
-  erasures: Pick<Attempts, 'take'>;
+  erasures: Pick<RateLimit, 'take'>;
 }
 
 /** Accounts that one address may delete, by the page or the API: all that the audit log says of each is rewritten. */

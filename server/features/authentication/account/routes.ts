@@ -10,8 +10,8 @@ import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { sameSecret } from '../../../crypto/tokens.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import type { Attempts } from '../../../domain/attempts.ts';
 import type { Factors } from '../../../domain/factors.ts';
+import type { RateLimit } from '../../../domain/rate-limit.ts';
 import { actorOf } from '../../../domain/session.ts';
 import { wantsPage } from '../../../http/pages.ts';
 import { plainText, text } from '../../../http/texts.ts';
@@ -68,7 +68,7 @@ export interface AccountDeps {
   logout: SignOut;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   /** Of accounts, by address. */
-  erasures: Pick<Attempts, 'take'>;
+  erasures: Pick<RateLimit, 'take'>;
   now: () => Date;
 }
 

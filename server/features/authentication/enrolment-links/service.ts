@@ -56,7 +56,12 @@ const digestOf = (token: string): Buffer => sha256(`enrolment-link:${token}`);
 function stepOf({ realm, settings, token, ipAddress, site }: Arrival, { user }: store.Found, kept: Form): Step {
   const by: By = { actor: userParty(user.id, user.username), ipAddress };
   return {
-    ...{ realm, settings, by, byThem: by, user, site },
+    realm,
+    settings,
+    by,
+    byThem: by,
+    user,
+    site,
     proven: { userId: user.id, credentials: [] },
     config: {},
     enrol: true,

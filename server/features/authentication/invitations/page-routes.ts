@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
-import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { isFromElsewhere, siteOf } from '../../../domain/site.ts';
 import { valuesIn, withValues } from '../../../http/profile-fields.ts';
 import { termsFault, termsOf } from '../../../http/terms.ts';
@@ -31,7 +31,7 @@ export interface InvitationPagesDeps {
   signIns: Pick<SignIns, 'begin' | 'takesPasskeyAlone'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   /** Bounds how often one address may try. */
-  attempts: Pick<Attempts, 'take'>;
+  attempts: Pick<RateLimit, 'take'>;
   baseUrl: string;
 }
 

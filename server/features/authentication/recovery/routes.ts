@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
-import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { isFromElsewhere, siteOf } from '../../../domain/site.ts';
 import { text } from '../../../http/texts.ts';
 import { sendChanged, sendChoose, sendForgot, sendLookIntoMail, sendOver } from './pages.ts';
@@ -31,7 +31,7 @@ export interface RecoveryRoutesDeps {
   /** Where the same is asked for anew. */
   signInFor(realm: string, asked: string | undefined): string;
   /** Bounds how often one address may ask. */
-  attempts: Pick<Attempts, 'take'>;
+  attempts: Pick<RateLimit, 'take'>;
   baseUrl: string;
 }
 

@@ -7,7 +7,7 @@ import type { By } from '../../../contract/events.ts';
 import { idNamed } from '../../../crypto/ids.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
-import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { toldFault, valuesIn, withValues } from '../../../http/profile-fields.ts';
 import { termsFault, termsOf } from '../../../http/terms.ts';
 import { text } from '../../../http/texts.ts';
@@ -34,7 +34,7 @@ export interface RegisterDeps {
   seal: Seal;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
   /** Bounds how often one address may try. */
-  attempts: Pick<Attempts, 'take'>;
+  attempts: Pick<RateLimit, 'take'>;
 }
 
 /** What waits for its address to be confirmed, or for a passkey. */

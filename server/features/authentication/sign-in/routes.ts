@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
-import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { adminArrivalPath } from '../../../http/own-addresses.ts';
 import { type PlainKey, plainText } from '../../../http/texts.ts';
 import type { Sessions } from '../../people/sessions/service.ts';
@@ -48,7 +48,7 @@ export interface SignInRoutesDeps {
   continuations: readonly Continuation[];
   links: readonly PageLink[];
   /** Bounds how often the pages of one address that wait may ask. */
-  looks: Pick<Attempts, 'take'>;
+  looks: Pick<RateLimit, 'take'>;
   /** Whether people can make accounts. */
   isOpen(settings: RealmSettingsDto): boolean;
 }

@@ -4,9 +4,9 @@ import type { By } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { sha256 } from '../../../crypto/tokens.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { type Attempts, inRealm } from '../../../domain/attempts.ts';
 import { SECOND_FACTOR } from '../../../domain/factors.ts';
 import { isWithdrawn } from '../../../domain/proof.ts';
+import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { siteOf } from '../../../domain/site.ts';
 import type { PersonStanding } from '../../../domain/standing.ts';
 import { personSpeaks } from '../../../http/spoken.ts';
@@ -57,7 +57,7 @@ export interface RunDeps {
   risk: RiskService;
   newDevices: Pick<NewDevices, 'tells'>;
   /** Bounds how often one address may fail. */
-  attempts: Pick<Attempts, 'blocked' | 'fail' | 'inTurn'>;
+  attempts: Pick<RateLimit, 'blocked' | 'fail' | 'inTurn'>;
   baseUrl: string;
   now: () => Date;
 }

@@ -9,9 +9,9 @@ import { newSecret, sameSecret } from '../../../crypto/tokens.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import type { Attempts } from '../../../domain/attempts.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import { linkDigest } from '../../../domain/links.ts';
+import type { RateLimit } from '../../../domain/rate-limit.ts';
 import { createSemaphore } from '../../../schedule/semaphore.ts';
 import type { TreeNode } from '../../configuration/flows/tree.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
@@ -62,7 +62,7 @@ export interface SignInDeps {
   risk: RiskService;
   newDevices: Pick<NewDevices, 'tell' | 'tells'>;
   /** Bounds how often one address may fail. */
-  attempts: Pick<Attempts, 'blocked' | 'fail' | 'inTurn'>;
+  attempts: Pick<RateLimit, 'blocked' | 'fail' | 'inTurn'>;
   /** Bounds how many sign-ins without any proof one address may have stored. */
   unproven: { take(address: string): number | undefined };
   /** For what the cookie carries. */

@@ -7,7 +7,7 @@ import { newSecret, sha256 } from '../../../crypto/tokens.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
-import { inRealm } from '../../../domain/attempts.ts';
+import { inRealm } from '../../../domain/rate-limit.ts';
 import { type Beginning, type Carried, createSignInCookie, LIFETIME_SECONDS } from './cookie.ts';
 import { type Over, REGISTER, type SignInState } from './state.ts';
 import * as store from './store.ts';

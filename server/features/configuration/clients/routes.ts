@@ -7,7 +7,7 @@ import type { ResourceApi } from '../../../resource/api.ts';
 import type { Fields } from '../../../resource/part.ts';
 import type { Resource } from '../../../resource/resource.ts';
 import type { ClientSecrets } from './secrets.ts';
-import { serviceAccountRolesPart as accounts, given, taken } from './service-accounts.ts';
+import { serviceAccountRolesPart as accounts, withoutRoles, withRoles } from './service-accounts.ts';
 
 export function clientRoutes(
   app: FastifyInstance,
@@ -31,12 +31,12 @@ export function clientRoutes(
   );
   bind(app, api.addServiceAccountRoles, async ({ params: { realm, clientId: id }, body, by, expect, request }) => {
     const caller = { principal: principalOf(request), by, expect };
-    const to = (fields: Fields) => given(fields, body);
+    const to = (fields: Fields) => withRoles(fields, body);
     return account(realm, id, await resources.edit({ of: clients, part: accounts }, caller, realm, { id }, to));
   });
   bind(app, api.removeServiceAccountRoles, async ({ params: { realm, clientId: id }, body, by, expect, request }) => {
     const caller = { principal: principalOf(request), by, expect };
-    const to = (fields: Fields) => taken(fields, body);
+    const to = (fields: Fields) => withoutRoles(fields, body);
     await resources.edit({ of: clients, part: accounts }, caller, realm, { id }, to);
     return undefined;
   });

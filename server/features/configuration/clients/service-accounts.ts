@@ -106,11 +106,11 @@ interface Names {
 const withClientRoles = (keys: readonly string[], roles: readonly string[]) => ({ roles, clientRoles: byClient(keys) });
 
 /** What an account holds once it is given these. */
-export const given = ({ roles, clientRoles }: Fields, more: Names): Fields =>
+export const withRoles = ({ roles, clientRoles }: Fields, more: Names): Fields =>
   withClientRoles([...pairs(clientRoles), ...pairs(more.clientRoles)], [...strings(roles), ...(more.roles ?? [])]);
 
 /** What it holds once these are taken from it. */
-export const taken = ({ roles, clientRoles }: Fields, gone: Names): Fields => {
+export const withoutRoles = ({ roles, clientRoles }: Fields, gone: Names): Fields => {
   const [names, keys] = [new Set(gone.roles), new Set(pairs(gone.clientRoles))];
   return withClientRoles(
     pairs(clientRoles).filter((key) => !keys.has(key)),

@@ -6,7 +6,7 @@ import type { testMessagingProvider } from '../../../contract/messages.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Sql } from '../../../db/sql.ts';
-import type { Attempts } from '../../../domain/attempts.ts';
+import type { RateLimit } from '../../../domain/rate-limit.ts';
 import type { MessageDriver, Outgoing, Provider, Sent } from './driver.ts';
 import { providerSecret } from './providers.ts';
 import { deviceOf } from './push-tokens.ts';
@@ -33,7 +33,7 @@ export interface GatewaysDeps {
   sql: Sql;
   seal: Seal;
   drivers: readonly MessageDriver[];
-  tests: Pick<Attempts, 'take'>;
+  tests: Pick<RateLimit, 'take'>;
   now: () => Date;
   newId: () => string;
 }

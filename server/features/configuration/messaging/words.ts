@@ -59,7 +59,15 @@ export function spanIn(locale: string, seconds: number): string {
 /** `24 November 2026 at 00:18 UTC`, in the locale's own way. */
 export const momentIn = (locale: string, at: Date): string =>
   new Intl.DateTimeFormat([locale, languageIn(locale), BUILT_IN_LOCALE], {
-    ...{ year: 'numeric', month: 'long', day: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' },
+    year: 'numeric',
+    month: 'long',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
     // digits as those of the codes, and the calendar of the rest of the mail
-    ...{ hourCycle: 'h23', timeZone: 'UTC', numberingSystem: 'latn', calendar: 'gregory' },
+    hourCycle: 'h23',
+    timeZone: 'UTC',
+    numberingSystem: 'latn',
+    calendar: 'gregory',
   }).format(at);

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { EventVerification } from '../../../contract/events.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { amended, kept, lastSaid } from '../../../events/amendments.ts';
+import { amended, isRetained, lastSaid } from '../../../events/amendments.ts';
 import { chainKeys, type Hashed, hashOf } from '../../../events/block.ts';
 import { digest, ofBlock } from '../../../events/chain.ts';
 import { foldsOf, isProven } from '../../../events/fold.ts';
@@ -55,7 +55,7 @@ const checkBlocks = (sql: Sql, realm: string, { after, limit }: Range) => sql<Ch
 /** Events that no block has, wherever they say that they stand, and those that have only just come. */
 const outsideBlocks = (sql: Sql, realm: string) => sql<{ unsealed: boolean; waiting: number }>`
   with sealed as (
-    select coalesce(sum(b.events), 0) as events from event_block b where b.realm_id = ${realm} and ${kept}
+    select coalesce(sum(b.events), 0) as events from event_block b where b.realm_id = ${realm} and ${isRetained}
   ), there as (
     select count(*) as events, count(*) filter (where e.position > l.position and e.position < l.added
       + pg_snapshot_xmax(pg_current_snapshot())::text::bigint) as waiting

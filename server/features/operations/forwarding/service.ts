@@ -70,7 +70,7 @@ export function createForwarding({ sql, receiver, holder, log, now }: Forwarding
 
   /** @returns from where there is more */
   async function sendOne(at: store.Cursor): Promise<store.Cursor | undefined> {
-    const rows = await store.next(sql, at, BATCH);
+    const rows = await store.eventsAfter(sql, at, BATCH);
     if (rows.length === 0) return undefined;
     const kept = await sendSome(rows);
     return kept && rows.length === BATCH ? rows.at(-1) : undefined;

@@ -41,7 +41,7 @@ export async function take(sql: Sql, holder: string, seconds: number): Promise<C
   return row;
 }
 
-export const next = (sql: Sql, { position, id }: Cursor, limit: number) => {
+export const eventsAfter = (sql: Sql, { position, id }: Cursor, limit: number) => {
   const from = (table: Fragment) => fragment`
     (select realm_id, id, position, type, occurred_at, actor, subject, client_id, ip_address, outcome, data from ${table}
      where ${behind({ position: fragment`${position}::bigint`, id: fragment`${id}::uuid` })} order by position, id limit ${limit})`;

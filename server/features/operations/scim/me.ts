@@ -15,7 +15,7 @@ import { scimPathOf } from './user-attributes.ts';
 import { changedIn } from './user-document.ts';
 import { findUser, type ScimUserRow } from './user-store.ts';
 import { userResource, type WantedUser, wantedUser } from './user-wire.ts';
-import { told } from './users.ts';
+import { asScimFault } from './users.ts';
 
 /** Whoever asks, and under which condition. */
 interface Write {
@@ -55,7 +55,7 @@ export function createScimMe({ sql, details, baseOf }: ScimMeDeps) {
     const { wanted, leaves } = wish(seen);
     const { editable } = await details.profile(realm, holder.userId);
     const changes = ownChanges(wanted, seen, { editable: new Set(editable), leaves });
-    if (Object.keys(changes).length > 0) await told(details.changeProfile(write, changes));
+    if (Object.keys(changes).length > 0) await asScimFault(details.changeProfile(write, changes));
     return get(realm, holder.userId, projection);
   }
 

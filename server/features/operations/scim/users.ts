@@ -72,7 +72,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
     wanted: (row: ScimUserRow, shown: Values) => WantedUser,
   ): Promise<void> {
     const { principal, by } = caller;
-    await told(
+    await asScimFault(
       users.update({ principal, by, expect: expected(caller, realm, id) }, realm, id, async (on) => {
         const row = await load(on, realm, id);
         const { input, said } = wanted(row, (await show(on, realm))(row));
@@ -109,7 +109,9 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
       const { input, said } = wantedUser(readResource(userType, body), { before: {}, roles: 'kept' });
       const none = { externalId: null, emailType: null, emailPrimary: true, document: {} };
       const stands = beside(realm, none, said);
-      const { id } = await told(users.create({ by }, realm, input, stands.fields.length > 0 ? stands : undefined));
+      const { id } = await asScimFault(
+        users.create({ by }, realm, input, stands.fields.length > 0 ? stands : undefined),
+      );
       return answer(realm, id, projection);
     },
 
@@ -155,7 +157,7 @@ const UNSAID =
   ' by the realm’s user profile, and SCIM has no attribute for it: require it of people alone, who are asked when they sign in';
 
 /** What the users' rules refuse, by the names that SCIM has for it. */
-export async function told<T>(work: Promise<T>): Promise<T> {
+export async function asScimFault<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

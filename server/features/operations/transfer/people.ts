@@ -88,8 +88,13 @@ export function stagedPeople(
     },
     consequences: async (sql, at) =>
       (await rows.touched(sql, realm, importId, at)).map(({ effect, people, sessions }) => ({
-        ...{ kind: 'user', key: '*', message: WORDS[effect], locksOut: true },
-        ...{ people, sessions, clients: 0 },
+        kind: 'user',
+        key: '*',
+        message: WORDS[effect],
+        locksOut: true,
+        people,
+        sessions,
+        clients: 0,
       })),
     merge: (tx, by, { manager }, at, counts) =>
       mergeUsers(tx, { realm, importId, by, manager, at, declares, many: many(), has: (action) => counts.has(action) }),

@@ -113,8 +113,16 @@ export function createChallenges(deps: ChallengeDeps) {
         }
         tx.record({ type: 'PUSH_REQUESTED', realm, by, subject, data: { ...data, push: id } });
         await store.insert(tx.sql, realm, {
-          ...{ id, userId: user.id, kind: 'push', status: 'waiting', challenge: newSecret(), number, ...asking },
-          ...{ credentialId: null, at, expiresAt: later(at, PUSH_SECONDS) },
+          id,
+          userId: user.id,
+          kind: 'push',
+          status: 'waiting',
+          challenge: newSecret(),
+          number,
+          ...asking,
+          credentialId: null,
+          at,
+          expiresAt: later(at, PUSH_SECONDS),
         });
         const values = { client: asking.application ?? '' };
         const message = { realm, by, userId: user.id, templateKey: 'push-challenge', values } as const;
@@ -202,9 +210,18 @@ export function createChallenges(deps: ChallengeDeps) {
         });
       await transact(realm, async (tx) => {
         const first = await store.insert(tx.sql, realm, {
-          ...{ id, userId: device.userId, kind: 'qr', status: 'approved', challenge, number: null, ipAddress },
-          ...{ application: application ?? undefined, userAgent: undefined, credentialId: device.id },
-          ...{ at: now(), expiresAt: new Date(until) },
+          id,
+          userId: device.userId,
+          kind: 'qr',
+          status: 'approved',
+          challenge,
+          number: null,
+          ipAddress,
+          application: application ?? undefined,
+          userAgent: undefined,
+          credentialId: device.id,
+          at: now(),
+          expiresAt: new Date(until),
         });
         if (!first) throw over();
         deviceKeys.used(tx, realm, device.id);

@@ -2,8 +2,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { type Attempts, inRealm } from '../../../domain/attempts.ts';
 import { userParty } from '../../../domain/party.ts';
+import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
 import { problemChallenge } from '../../../http/challenge.ts';
 import { bearerOf, realmOf } from '../../../http/oauth.ts';
@@ -44,7 +44,7 @@ export interface DeviceSurface {
   sql: Sql;
   enrolments: Pick<Enrolments, 'find'>;
   deviceKeys: Pick<DeviceKeys, 'find'>;
-  attempts: Pick<Attempts, 'blocked' | 'fail'>;
+  attempts: Pick<RateLimit, 'blocked' | 'fail'>;
   tokens: Pick<Tokens, 'present'>;
   subjects: Pick<Subjects, 'find'>;
   issuer(realm: string): Promise<string>;

@@ -110,9 +110,16 @@ export function createTransactions({ sql, transact, send, deviceKeys, now, newId
 
     list: async (realm: string, device: SigningDevice): Promise<TransactionToSign[]> =>
       (await store.toSign(sql, realm, device.userId, now())).map((row) => ({
-        ...{ id: row.id, challenge: row.challenge, text: row.text, amount: row.amount, currency: row.currency },
-        ...{ payee: row.payee, username: row.username, application: row.application },
-        ...{ createdAt: row.created_at.getTime(), expiresAt: row.expires_at.getTime() },
+        id: row.id,
+        challenge: row.challenge,
+        text: row.text,
+        amount: row.amount,
+        currency: row.currency,
+        payee: row.payee,
+        username: row.username,
+        application: row.application,
+        createdAt: row.created_at.getTime(),
+        expiresAt: row.expires_at.getTime(),
       })),
 
     sign: (by: By, realm: string, device: SigningDevice, id: string): Promise<void> =>

@@ -8,7 +8,7 @@ import type { Seal } from '../../../crypto/seal.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import { fragment } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { createAttempts } from '../../../domain/attempts.ts';
+import { createRateLimit } from '../../../domain/rate-limit.ts';
 import { createSemaphore } from '../../../schedule/semaphore.ts';
 import type { ElsewhereAttempt, PasswordSource } from '../credentials/sources.ts';
 import type { DirectoryPerson, FromDirectoryWriter } from '../users/from-directory.ts';
@@ -51,7 +51,7 @@ export function createDirectorySource(
   });
   const lastPasswords = createLastPasswords(deps);
   const turn = createSemaphore({ perKey: AT_ONCE });
-  const guesses = createAttempts({ ...GUESSES, now });
+  const guesses = createRateLimit({ ...GUESSES, now });
   const awayUntil = new Map<string, number>();
 
   async function filterOf({ users }: store.Directory, username: string) {

@@ -23,7 +23,7 @@ export interface KnownRow extends Row {
  * Of each, in their order: how they are known here, and which other users hold the username or the address that they are to have (as
  * `taken` of store.ts judges it).
  */
-export const known = (sql: Sql, realm: string, directoryId: string, people: readonly DirectoryPerson[]) =>
+export const knownPeople = (sql: Sql, realm: string, directoryId: string, people: readonly DirectoryPerson[]) =>
   sql<{ was: KnownRow | null; username: Holder[]; email: Holder[] }>`
     select case when u.id is not null then jsonb_build_object('id', u.id, 'username', u.username, 'email', u.email,
       'emailVerified', u.email_verified, 'firstName', u.first_name, 'lastName', u.last_name, 'attributes', u.attributes,

@@ -121,7 +121,7 @@ export function createFromDirectory({
   /** Drafts of entries that have their stable id alone, each user as it is to be but for its names. */
   async function draft(tx: Tx, batch: Batch): Promise<{ drafts: Draft[]; names: NamesGot[]; faulty: Faulty[] }> {
     const { realm, directoryId, people } = batch;
-    const rows = await store.known(tx.sql, realm, directoryId, people);
+    const rows = await store.knownPeople(tx.sql, realm, directoryId, people);
     const profile = await readProfile(tx.sql, realm);
     const stableIds = new Set<string>();
     const faulty: Faulty[] = [];
@@ -159,7 +159,7 @@ export function createFromDirectory({
   async function withAdministrator(tx: Tx, batch: Batch): Promise<{ people: Batch['people']; kept: Faulty[] }> {
     const { realm, directoryId, people } = batch;
     if (!batch.keepsAdministrator) return { people, kept: [] };
-    const rows = await store.known(tx.sql, realm, directoryId, people);
+    const rows = await store.knownPeople(tx.sql, realm, directoryId, people);
     const disabled = people.flatMap((person, i) => (person.enabled ? [] : (rows[i]?.was?.id ?? [])));
     const id = await administratorToKeep(tx.sql, fragment`select unnest(${disabled}::uuid[])`);
     const stays = (i: number) => id !== undefined && rows[i]?.was?.id === id;

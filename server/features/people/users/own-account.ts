@@ -87,7 +87,7 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
     async usernameTaken(realm: string, { username, email }: NewPerson, given?: string): Promise<boolean> {
       if (username.toLowerCase() === email.toLowerCase()) return false;
       if (username !== given && username.normalize('NFKC').includes('@')) return true;
-      return (await store.taken(sql, realm, { id: NOBODY, username, email: null })) !== undefined;
+      return (await store.takenName(sql, realm, { id: NOBODY, username, email: null })) !== undefined;
     },
 
     /** @returns undefined: a name became somebody else's meanwhile */
@@ -103,7 +103,7 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
       const names = { id: user.id, username, email };
       const row = { ...names, email_verified: emailVerified, first_name, last_name, enabled: true, attributes };
       const write = async (tx: Tx) => {
-        if ((await store.taken(tx.sql, realm, names)) || (await store.subjectTaken(tx.sql, realm, row)))
+        if ((await store.takenName(tx.sql, realm, names)) || (await store.subjectTaken(tx.sql, realm, row)))
           throw new Taken();
         if (!(await store.insert(tx.sql, realm, { ...row, required_actions: [], created_at: now() })))
           throw new Taken();

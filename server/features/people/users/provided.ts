@@ -60,9 +60,9 @@ async function fitting(
   const { username = row.username, email = row.email, firstName, lastName } = properties;
   const { id } = row;
   const mayName =
-    Username.safeParse(username).success && !(await store.taken(sql, realm, { id, username, email: null }));
+    Username.safeParse(username).success && !(await store.takenName(sql, realm, { id, username, email: null }));
   const mayMail =
-    Email.safeParse(email).success && !(await store.taken(sql, realm, { id, username: row.username, email }));
+    Email.safeParse(email).success && !(await store.takenName(sql, realm, { id, username: row.username, email }));
   const isNewAddress = mayMail && email?.toLowerCase() !== row.email?.toLowerCase();
   const wanted = {
     ...row,

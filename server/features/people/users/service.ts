@@ -161,7 +161,7 @@ export function createUsers({
   async function refuseTaken(on: Sql, realm: string, user: User, changed: readonly string[]): Promise<void> {
     const said = (...fields: string[]) => fields.some((field) => changed.includes(field));
     // Who has a name from before it was somebody else's keeps it.
-    const which = said('username', 'email') ? await store.taken(on, realm, user) : undefined;
+    const which = said('username', 'email') ? await store.takenName(on, realm, user) : undefined;
     if (which) throw takenAt(which);
     const attribute = said('attributes') ? await store.subjectTaken(on, realm, user) : undefined;
     if (attribute !== undefined) throw takenAt(attribute, `attributes.${attribute}`);

@@ -58,7 +58,7 @@ export async function subjectTaken(
 }
 
 /** Which of a user's two names is another's: people sign in by both, so neither may be the other of somebody else. */
-export async function taken(
+export async function takenName(
   sql: Sql,
   realm: string,
   { id, username, email }: Pick<UserRow, 'id' | 'username' | 'email'>,

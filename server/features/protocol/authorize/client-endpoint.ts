@@ -2,7 +2,7 @@
 // client proven, a limit for those that only name themselves, and each refusal audited.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
-import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import type { Refusals } from '../../../events/refusals.ts';
 import type { Cors } from '../../../http/cors.ts';
 import type { Form } from '../../../http/form.ts';
@@ -15,7 +15,7 @@ import type { Documents } from './requests.ts';
 export interface ClientEndpoint {
   authentication: Pick<ClientAuthentication, 'authenticate'>;
   /** Of clients that only name themselves. */
-  attempts: Pick<Attempts, 'take'>;
+  attempts: Pick<RateLimit, 'take'>;
   refusals: Pick<Refusals, 'record'>;
   documents: Documents;
   cors: Cors;

@@ -10,10 +10,10 @@ import { newUserCode, readUserCode, shownUserCode } from '../../../crypto/user-c
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { covers, needsConsent } from '../../../domain/agreement.ts';
-import { type Attempts, inRealm } from '../../../domain/attempts.ts';
 import * as devices from '../../../domain/device-codes.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import { allowDevice } from '../../../domain/grants.ts';
+import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { actorOf, personOf } from '../../../domain/session.ts';
 import type { Subjects } from '../../../domain/subjects.ts';
 import { type Form, parseForm } from '../../../http/form.ts';
@@ -51,7 +51,7 @@ export interface DevicesDeps {
   consents: Pick<Consents, 'of' | 'grant' | 'listed'>;
   subjects: Pick<Subjects, 'ofUser'>;
   /** Of codes that were typed, at one address and in one session. */
-  typed: { address: Pick<Attempts, 'take'>; session: Pick<Attempts, 'take'> };
+  typed: { address: Pick<RateLimit, 'take'>; session: Pick<RateLimit, 'take'> };
   baseUrl: string;
   now: () => Date;
 }

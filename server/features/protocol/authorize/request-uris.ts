@@ -3,7 +3,7 @@
 // Implements: RFC 9101 §5.2, §10.4; OpenID Connect Core §6.2.
 
 import { sha256 } from '../../../crypto/tokens.ts';
-import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { withoutFragment } from '../../../domain/redirect-uri.ts';
 import { parseForm } from '../../../http/form.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -33,7 +33,7 @@ export function createRequestUris({
 }: {
   outbound: Pick<Outbound, 'fetch'>;
   /** Of those who make this server fetch. */
-  attempts: Pick<Attempts, 'take'>;
+  attempts: Pick<RateLimit, 'take'>;
 }) {
   /** Which of many faults it was isn't told: nobody looks around by this server's requests. */
   async function fetched(uri: string): Promise<string | undefined> {

@@ -13,7 +13,7 @@ import type { Refusals } from '../../../events/refusals.ts';
 import { withHost } from '../../../http/about-client.ts';
 import { type Form, parseForm } from '../../../http/form.ts';
 import { oauthErrorOf } from '../../../http/oauth.ts';
-import { OAuthError, shown } from '../../../http/oauth-error.ts';
+import { loggable, OAuthError } from '../../../http/oauth-error.ts';
 import { applicationSpeaks } from '../../../http/spoken.ts';
 import type { Continuation } from '../../authentication/sign-in/continuation.ts';
 import type { SignIns } from '../../authentication/sign-in/service.ts';
@@ -176,7 +176,9 @@ export function createAuthorization(deps: AuthorizationDeps) {
         origin: client.documentHost === null ? undefined : { host: client.documentHost, redirectUri },
         agreement: consents.listed(asked),
         text,
-        ...{ since, onward: [redirectUri], again: requestPath(realm, asItCame(text)) },
+        since,
+        onward: [redirectUri],
+        again: requestPath(realm, asItCame(text)),
       });
     }
     const code = await codes.give(at, asked, { session, since, sub, agreed });
@@ -238,8 +240,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
       return { given, target: targetOf(given, client) };
     } catch (thrown) {
       const error = oauthErrorOf(thrown);
-      error.clientId = shown(form.get('client_id'), MOST_CLIENT_ID);
-      const redirectUri = shown(form.get('redirect_uri'), MOST_REDIRECT_URI) ?? null;
+      error.clientId = loggable(form.get('client_id'), MOST_CLIENT_ID);
+      const redirectUri = loggable(form.get('redirect_uri'), MOST_REDIRECT_URI) ?? null;
       refusals.record({
         type: 'AUTHORIZATION_REFUSED',
         realm,

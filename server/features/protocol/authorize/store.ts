@@ -44,8 +44,12 @@ export async function openPushed(
   whenLocked: WhenLocked,
 ): Promise<(string | undefined)[]> {
   const openings = asked.map(({ realm, hash, client, now, until }, n) => ({
-    ...{ n, realm_id: realm, uri_hash: `\\x${hash.toString('hex')}`, client },
-    ...{ at: now.toISOString(), until: until.toISOString() },
+    n,
+    realm_id: realm,
+    uri_hash: `\\x${hash.toString('hex')}`,
+    client,
+    at: now.toISOString(),
+    until: until.toISOString(),
   }));
   const rows = await sql<{ n: number; parameters: string }>`
     with asked as (

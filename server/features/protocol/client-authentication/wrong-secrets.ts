@@ -1,7 +1,7 @@
 // How often one address may be wrong about a client's secret. The same wrong value again tells nothing new and isn't counted:
 // a client that was configured wrongly, in many copies, locks nobody out. Counted in this process, for names that exist or not.
 import { sha256 } from '../../../crypto/tokens.ts';
-import { inRealm } from '../../../domain/attempts.ts';
+import { inRealm } from '../../../domain/rate-limit.ts';
 
 /** Different wrong values for one client, by one address. */
 const MOST = 10;

@@ -6,7 +6,7 @@ import type { By } from '../../../contract/events.ts';
 import type { Provisioning } from '../../../contract/provisioning.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
-import { type Attempts, inRealm } from '../../../domain/attempts.ts';
+import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { subjectTypes } from '../../../domain/subjects.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { Outbound, OutboundAnswer } from '../../../http/outbound.ts';
@@ -36,7 +36,7 @@ export interface DocumentDeps {
   baseUrl: string;
   settings: PolicySource;
   /** Of those who make this server fetch, and of the hosts that it fetches from. */
-  attempts: { address: Pick<Attempts, 'take'>; host: Pick<Attempts, 'take'> };
+  attempts: { address: Pick<RateLimit, 'take'>; host: Pick<RateLimit, 'take'> };
   now: () => Date;
 }
 

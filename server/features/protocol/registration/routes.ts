@@ -4,8 +4,8 @@ import type { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import * as admin from '../../../contract/provisioning.ts';
 import * as api from '../../../contract/registration.ts';
-import type { Attempts } from '../../../domain/attempts.ts';
 import { principalOf } from '../../../domain/principal.ts';
+import type { RateLimit } from '../../../domain/rate-limit.ts';
 import { bind } from '../../../http/bind.ts';
 import { acceptEmptyJson } from '../../../http/json-body.ts';
 import { network } from '../../../http/network.ts';
@@ -32,7 +32,7 @@ function bodyOf<S extends z.ZodType>(request: FastifyRequest, schema: S): z.outp
 
 export function registrationRoutes(
   app: FastifyInstance,
-  { registration, attempts }: { registration: Registration; attempts: Pick<Attempts, 'take'> },
+  { registration, attempts }: { registration: Registration; attempts: Pick<RateLimit, 'take'> },
 ): void {
   acceptEmptyJson(app);
   const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });

@@ -4,7 +4,7 @@
 import { issuerOf } from '../../../domain/saml-checks.ts';
 import type { Binding } from '../../../domain/saml-names.ts';
 import { oauthErrorOf } from '../../../http/oauth.ts';
-import { OAuthError, shown } from '../../../http/oauth-error.ts';
+import { loggable, OAuthError } from '../../../http/oauth-error.ts';
 import { endpointsOf } from '../../../http/realm-endpoints.ts';
 import { type AuthnRequest, authnRequestOf, consumerOf } from './authn-request.ts';
 import { type Wanted, wantedBy } from './contexts.ts';
@@ -51,7 +51,7 @@ export function createSamlRequests({
 }) {
   const refused = (entityId: string, error: OAuthError, reason = error.description ?? error.error): Refused => ({
     error,
-    entityId: shown(entityId, LONGEST_ENTITY_ID) || undefined,
+    entityId: loggable(entityId, LONGEST_ENTITY_ID) || undefined,
     reason,
   });
   /** The same for whoever isn't known, and whoever could be somebody else. */

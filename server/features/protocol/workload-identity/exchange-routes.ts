@@ -1,8 +1,8 @@
 // The exchange of a workload's token for one of ours: a token endpoint of its own, with the same phases (features/protocol/token). RFC 8693.
 import type { FastifyInstance } from 'fastify';
 import { workloadTokenRoute } from '../../../contract/workload-identity.ts';
-import { type Attempts, inRealm } from '../../../domain/attempts.ts';
 import type { Dpop } from '../../../domain/dpop.ts';
+import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { formOf, realmOf, sendJson } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { dpopOf } from '../../../http/presented-token.ts';
@@ -14,7 +14,7 @@ export function workloadTokenRoutes(
     endpoint,
     attempts,
     dpop,
-  }: { endpoint: TokenEndpoint; attempts: Pick<Attempts, 'take'>; dpop: Pick<Dpop, 'nonce'> },
+  }: { endpoint: TokenEndpoint; attempts: Pick<RateLimit, 'take'>; dpop: Pick<Dpop, 'nonce'> },
 ): void {
   app.route({
     ...workloadTokenRoute,

@@ -8,8 +8,8 @@ import { JWT_BEARER, jwtBearerBody, TOKEN_EXCHANGE } from '../../../contract/oau
 import { exchangeBody } from '../../../contract/workload-identity.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { type Attempts, inRealm } from '../../../domain/attempts.ts';
 import type { ScopeView } from '../../../domain/claims.ts';
+import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import type { Refusals } from '../../../events/refusals.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
@@ -36,7 +36,7 @@ export interface ExchangeDeps {
   mint: Pick<Mint, 'forClient'>;
   refusals: Pick<Refusals, 'record'>;
   /** Of one address in one realm, where the endpoint doesn't count them itself. */
-  attempts?: Pick<Attempts, 'take'>;
+  attempts?: Pick<RateLimit, 'take'>;
   now(): Date;
   failureMs?: number;
 }

@@ -6,7 +6,7 @@ import { because, errorWords } from '../../server/contract/error-words.ts';
 import { listRealms } from '../../server/contract/realms.ts';
 import type { Timers } from './queue.ts';
 
-export interface Drift {
+export interface RevisionWatch {
   start(): void;
   stop(): void;
   /** A pass has planned against this revision; what comes after it must not be missed, also before the first look. */
@@ -32,7 +32,7 @@ interface Seen {
   movedIn: number;
 }
 
-export function createDrift({
+export function createRevisionWatch({
   client,
   timers,
   changed,
@@ -52,7 +52,7 @@ export function createDrift({
   /** Whether it answered, each time it was asked. */
   answered?: ((answered: boolean) => void) | undefined;
   log(message: string): void;
-}): Drift {
+}): RevisionWatch {
   const realms = new Map<string, Seen>();
   let look = 0;
   /** Whether the server has listed all realms once. */

@@ -1,6 +1,6 @@
-// Drift is seen by revisions: what somebody else wrote is told, what we wrote ourselves is not, and no change is missed.
+// RevisionWatch is seen by revisions: what somebody else wrote is told, what we wrote ourselves is not, and no change is missed.
 import { expect, test } from 'vitest';
-import { createDrift, type Drift } from '../../operator/runtime/drift.ts';
+import { createRevisionWatch, type RevisionWatch } from '../../operator/runtime/revision-watch.ts';
 import { createClient } from '../../server/contract/client.ts';
 
 type Revisions = Record<string, number>;
@@ -32,7 +32,7 @@ function harness(first: Revisions) {
       return response;
     },
   });
-  const drift = createDrift({
+  const drift = createRevisionWatch({
     client,
     timers: {
       now: () => 0,
@@ -183,7 +183,7 @@ test('answers to our own writes that overtake each other are no drift', async ()
 });
 
 test('what somebody else wrote after a pass and before the first look is drift', async () => {
-  const cases: [string, (drift: Drift) => void, number][] = [
+  const cases: [string, (drift: RevisionWatch) => void, number][] = [
     ['in sync, then changed', (drift) => drift.looked('a', 5), 6],
     ['written by us, then changed', (drift) => drift.applied('a', 5), 6],
     [

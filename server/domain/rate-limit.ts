@@ -4,7 +4,7 @@ import { network } from '../http/network.ts';
 import { createSemaphore } from '../schedule/semaphore.ts';
 
 const MAX_ADDRESSES = 20_000;
-/** Attempts of one address under way in one realm: as many as an office needs, and few enough to leave room for others. */
+/** RateLimit of one address under way in one realm: as many as an office needs, and few enough to leave room for others. */
 const AT_ONCE = 32;
 /** In all realms together, so that one whose database rows are held doesn't hold up the others of the address. */
 const AT_ONCE_ANYWHERE = 96;
@@ -12,7 +12,7 @@ const AT_ONCE_ANYWHERE = 96;
 /** What is counted by realm: nobody's failures in one close the others. */
 export const inRealm = (realm: string, address: string): string => `${realm} ${network(address)}`;
 
-export function createAttempts({
+export function createRateLimit({
   limit = 20,
   windowMs = 60_000,
   now,
@@ -72,4 +72,4 @@ export function createAttempts({
     },
   };
 }
-export type Attempts = ReturnType<typeof createAttempts>;
+export type RateLimit = ReturnType<typeof createRateLimit>;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createAttempts } from '../../../server/domain/attempts.ts';
+import { createRateLimit } from '../../../server/domain/rate-limit.ts';
 import { network } from '../../../server/http/network.ts';
 
 describe('the count of attempts', () => {
   test('refuses what is over the limit until the window ends, and says when to come back', () => {
     let at = 0;
-    const attempts = createAttempts({ limit: 2, windowMs: 60_000, now: () => new Date(at) });
+    const attempts = createRateLimit({ limit: 2, windowMs: 60_000, now: () => new Date(at) });
     expect([attempts.take('a'), attempts.take('a')]).toEqual([undefined, undefined]);
     at = 45_500;
     expect(attempts.take('a')).toBe(15);
@@ -18,7 +18,7 @@ describe('the count of attempts', () => {
   test('gives back what succeeded, never more than was taken', () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { maxLength: 60 }), fc.integer({ min: 1, max: 8 }), (takes, limit) => {
-        const attempts = createAttempts({ limit, windowMs: 1000, now: () => new Date(0) });
+        const attempts = createRateLimit({ limit, windowMs: 1000, now: () => new Date(0) });
         let used = 0;
         for (const take of takes) {
           if (take) {
@@ -35,7 +35,7 @@ describe('the count of attempts', () => {
   });
 
   test('forgets the oldest address rather than grow without end', () => {
-    const attempts = createAttempts({ limit: 1, windowMs: 60_000, now: () => new Date(0) });
+    const attempts = createRateLimit({ limit: 1, windowMs: 60_000, now: () => new Date(0) });
     for (let i = 0; i < 20_100; i += 1) attempts.take(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`);
     expect(attempts.take('10.0.0.0')).toBeUndefined();
     expect(attempts.take('10.0.78.131')).toBe(60);
@@ -43,9 +43,9 @@ describe('the count of attempts', () => {
 });
 
 describe('the turns of an address', () => {
-  /** Attempts that end when they are told to. */
+  /** RateLimit that end when they are told to. */
   function stuck() {
-    const attempts = createAttempts({ now: () => new Date(0) });
+    const attempts = createRateLimit({ now: () => new Date(0) });
     const { promise, resolve: release } = Promise.withResolvers<void>();
     const order: string[] = [];
     const begin = (realm: string, address: string) =>

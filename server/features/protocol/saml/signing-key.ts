@@ -1,8 +1,8 @@
-// What signs a realm's SAML messages: its active key, with that key's certificate. Specification 4.3.
+// The key that signs a realm's SAML messages: the active one, with its certificate. Specification 4.3.
 import type { XmlSigner } from '../../../xml/sign.ts';
 import type { Keys } from '../../configuration/keys/service.ts';
 
-export const createSigner =
+export const createSigningKeyOf =
   (keys: Pick<Keys, 'active' | 'certificates'>) =>
   async (realm: string): Promise<XmlSigner> => {
     const { keyId, privateKey } = await keys.active(realm);
