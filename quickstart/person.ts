@@ -2,6 +2,7 @@
 // Decisions "Where it listens, what it reads".
 import { type Client, ServerProblem } from '../server/contract/client.ts';
 import { passwordFaults } from '../server/contract/password-rules.ts';
+import { inEnglish } from '../server/contract/phrases.ts';
 import { freshSettings } from '../server/contract/settings.ts';
 import { createUser } from '../server/contract/users.ts';
 import { createCommonPasswords, IS_COMMON } from '../server/features/people/credentials/common-passwords.ts';
@@ -13,8 +14,8 @@ const NAMES = { username: PERSON, email: 'alice@example.com', firstName: 'Alice'
 /** What the demonstration's realm would refuse of a password: better said before anything is started. */
 export async function personFaults(password: string): Promise<string[]> {
   const faults = passwordFaults(password, freshSettings(REALM), NAMES);
-  if (faults.length > 0 || !(await createCommonPasswords().has(password, NAMES))) return faults;
-  return [IS_COMMON];
+  if (faults.length > 0 || !(await createCommonPasswords().has(password, NAMES))) return faults.map(inEnglish);
+  return [inEnglish(IS_COMMON)];
 }
 
 /** Does nothing where alice exists already: people's data is theirs. */

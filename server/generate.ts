@@ -7,7 +7,7 @@ import { chartReadme, withCrds } from '../operator/chart-readme.ts';
 import { parseConfig } from './config.ts';
 import { newId } from './crypto/ids.ts';
 import { openPool } from './db/sql.ts';
-import { textsListed } from './http/texts-listed.ts';
+import { placeholdersListed, textsListed } from './http/texts-listed.ts';
 import { registries } from './registries.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -49,6 +49,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   const read = (file: string) => readFile(path.join(root, file), 'utf8');
   files.set(chart('README.md'), chartReadme(await read(chart('README.md')), await read(chart('values.yaml'))));
   files.set('docs/cli.md', kindsNamed(await read('docs/cli.md')));
+  files.set('server/http/text-placeholders.ts', placeholdersListed());
   files.set('docs/texts.md', textsListed(await read('docs/texts.md')));
   const crds = [...renderCrds().values()].map((text) => text.trimEnd());
   files.set('deploy/install.yaml', `${withCrds(await read('deploy/install.yaml'), crds)}\n`);
@@ -68,8 +69,8 @@ export async function outdated(files: Map<string, string>): Promise<string[]> {
 }
 
 const USAGE = `Writes what is printed from the code and committed: the lists of declared kinds, server/openapi.json, the CRDs in crds/ and
-in the chart, the table of values in the chart's README, the kinds in docs/cli.md, the texts in docs/texts.md, and the CRDs in
-deploy/install.yaml.
+in the chart, the table of values in the chart's README, the kinds in docs/cli.md, the texts in docs/texts.md and their
+placeholders in server/http/text-placeholders.ts, and the CRDs in deploy/install.yaml.
 
 Usage: npm run generate
 

@@ -1,5 +1,6 @@
 // Rules against passwords that are easy to guess by themselves: signs that follow from the signs before them, and the user's own names.
 // Pure. features/people/credentials/common-passwords.ts finds the common ones. Decisions "Guessable passwords".
+import { type Phrase, phrase } from './phrases.ts';
 
 /** The user whose password it is, by name. */
 export interface PasswordOwner {
@@ -173,14 +174,12 @@ export function namedSigns(signs: readonly string[], owner: PasswordOwner): bool
   return named;
 }
 
-/** The reasons why a password is easy to guess, as sentences; none: these rules find none. */
-export function guessableFaults(password: string, owner: PasswordOwner): string[] {
+/** The reasons why a password is easy to guess; none: these rules find none. */
+export function guessableFaults(password: string, owner: PasswordOwner): Phrase[] {
   const signs = foldedPassword(password);
   const free = followingSigns(signs).filter((follows) => !follows).length;
   if (free < Math.min(LEAST_FREE, signs.length) || new Set(signs).size < Math.min(LEAST_DIFFERENT, signs.length))
-    return ['must not be mostly repeated signs or rows such as abcd, 1234 or qwerty'];
+    return [phrase('notRow')];
   const named = namedSigns(signs, owner);
-  return named.includes(true) && weightOf(signs, (at) => !named[at]) < LEAST_BESIDE
-    ? ['must not be made of the person’s own name or address']
-    : [];
+  return named.includes(true) && weightOf(signs, (at) => !named[at]) < LEAST_BESIDE ? [phrase('notOwnName')] : [];
 }

@@ -1,6 +1,7 @@
 // The problems that admin, account and monitoring APIs answer with (RFC 9457), as one table: code → status and title.
 // OAuth's errors are apart (http/oauth-error.ts): their vocabulary is RFC 6749's. Specification section 7; decisions "Errors".
 import { z } from 'zod';
+import { inEnglish, type Words } from './phrases.ts';
 
 export const problems = {
   'invalid-request': { status: 400, title: 'The request is malformed or invalid' },
@@ -52,6 +53,12 @@ export const FieldError = z.object({
 });
 export type FieldError = z.infer<typeof FieldError>;
 
+/** A field error of the API: always in English. */
+export const fieldErrorOf = ({ path, fault }: { path: string; fault: Words }): FieldError => ({
+  path,
+  message: inEnglish(fault),
+});
+
 /** A field that names what isn't there. */
 export const unknownName = (path: string, kind: string, key: string): FieldError => ({
   path,
@@ -75,17 +82,21 @@ export type ProblemDetails = z.infer<typeof ProblemDetails>;
 
 export const problemType = (code: ProblemCode): string => `urn:svc:problem:${code}`;
 
-/** What a caller may know is in `detail`, `errors` and `extra`; `reason` and `cause` go to the log alone. */
+/**
+ * What a caller may know is in `detail`, `errors` and `extra`; `reason` and `cause` go to the log alone. `words` are the detail
+ * before it was put into English: a page translates them.
+ */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly detail: string | undefined;
+  readonly words: Words | undefined;
   readonly errors: FieldError[] | undefined;
   readonly extra: Record<string, unknown> | undefined;
   readonly reason: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   constructor(
     code: ProblemCode,
-    detail?: string,
+    words?: Words,
     more: {
       errors?: FieldError[];
       extra?: Record<string, unknown>;
@@ -94,9 +105,11 @@ export class Problem extends Error {
       retryAfterSeconds?: number;
     } = {},
   ) {
+    const detail = words === undefined ? undefined : inEnglish(words);
     super(detail ?? problems[code].title, { cause: more.cause });
     this.code = code;
     this.detail = detail;
+    this.words = words;
     this.errors = more.errors;
     this.extra = more.extra;
     this.reason = more.reason;
@@ -108,5 +121,5 @@ export class Problem extends Error {
 }
 
 /** A request of which one field is wrong. */
-export const faultAt = (path: string, message: string): Problem =>
-  new Problem('invalid-request', undefined, { errors: [{ path, message }] });
+export const faultAt = (path: string, fault: Words): Problem =>
+  new Problem('invalid-request', undefined, { errors: [fieldErrorOf({ path, fault })] });

@@ -1,8 +1,10 @@
 // What somebody has proven, by which authenticator and when: what sessions remember, and what tokens say of it (`acr`, `amr`,
 // `auth_time`). What an authenticator proves is its registry record's to say; which are asked for is the flow's
 // (features/authentication/sign-in). Decisions "Single sign-on and freshness".
+
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import type { Phrase } from '../contract/phrases.ts';
 import type { RequiredAction } from '../contract/users.ts';
 
 export const Factor = z.object({
@@ -28,7 +30,7 @@ interface Method {
   identifies: boolean;
   amr: readonly string[];
   standsIn?: boolean;
-  credential?: { type: string; name: string; setUpBy?: RequiredAction };
+  credential?: { type: string; name: Phrase; setUpBy?: RequiredAction };
 }
 type Entry = Method | { category: 'CONDITION' | 'FIRST_SIGN_IN' };
 

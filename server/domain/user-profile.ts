@@ -1,6 +1,7 @@
 // What a realm's user profile says of a person's data: whether a change of it may be made, and who sees what of it. Pure but
 // for reading it; whoever writes people asks here. Decisions "User profile".
 import { z } from 'zod';
+import { type Phrase, phrase, type Words } from '../contract/phrases.ts';
 import type { FieldError } from '../contract/problem.ts';
 import {
   UserProfile as Profile,
@@ -87,6 +88,12 @@ const valuesOf = (data: ProfileData | undefined, name: string): readonly string[
 const pathOf = (name: string): string => (fields.has(name) ? name : `attributes.${name}`);
 const same = (a: readonly string[], b: readonly string[]) => a.length === b.length && a.every((one, i) => one === b[i]);
 
+/** `fault` follows the field's name: `is required`. contract/problem.ts's `fieldErrorOf` makes a field error of it. */
+export interface ProfileFault {
+  path: string;
+  fault: Words;
+}
+
 /**
  * Everything that speaks against a change, by its path. What doesn't change blames nobody: it may be older than the profile.
  * @param by a document carries people as they are, so it may set what nobody may edit
@@ -94,25 +101,25 @@ const same = (a: readonly string[], b: readonly string[]) => a.length === b.leng
 export function profileFaults(
   { unmanagedAttributes, attributes }: UserProfile,
   { by, before, after }: { by: ProfileParty | 'document'; before: ProfileData | undefined; after: ProfileData },
-): FieldError[] {
+): ProfileFault[] {
   const declared = new Set(attributes.map(({ name }) => name));
   const compare = comparing();
   const changes = (name: string) => !same(valuesOf(before, name), valuesOf(after, name));
-  const ofDeclared = attributes.flatMap((attribute): FieldError[] => {
+  const ofDeclared = attributes.flatMap((attribute): ProfileFault[] => {
     const { name, edit, required } = attribute;
     const path = pathOf(name);
     const values = valuesOf(after, name);
     const changed = changes(name);
-    if (changed && by !== 'document' && !edit.includes(by)) return [{ path, message: 'can’t be changed here' }];
+    if (changed && by !== 'document' && !edit.includes(by)) return [{ path, fault: phrase('fixed') }];
     if (values.length === 0 && (changed || !before) && required.includes(by === 'user' ? 'user' : 'admin'))
-      return [{ path, message: 'is required' }];
-    return changed ? valueFaults(attribute, values, compare).map((message) => ({ path, message })) : [];
+      return [{ path, fault: phrase('required') }];
+    return changed ? valueFaults(attribute, values, compare).map((fault) => ({ path, fault })) : [];
   });
   const open = unmanagedAttributes === 'enabled' || (unmanagedAttributes === 'adminEdit' && by !== 'user');
   const undeclared = open ? [] : Object.keys(after.attributes).filter((name) => !declared.has(name) && changes(name));
   return [
     ...ofDeclared,
-    ...undeclared.map((name) => ({ path: pathOf(name), message: 'is no attribute of the realm’s user profile' })),
+    ...undeclared.map((name) => ({ path: pathOf(name), fault: 'is no attribute of the realm’s user profile' })),
   ];
 }
 
@@ -121,37 +128,37 @@ function valueFaults(
   { type, multivalued, validation }: ProfileAttribute,
   values: readonly string[],
   compare: Compare,
-): string[] {
-  if (!multivalued && values.length > 1) return ['must have one value'];
+): Phrase[] {
+  if (!multivalued && values.length > 1) return [phrase('one')];
   const faults = values.map((value) => againstType(type, value) ?? againstRules(validation, { type, value, compare }));
   return faults.filter((fault) => fault !== undefined).slice(0, 1);
 }
 
-const forms: Record<ProfileAttribute['type'], { reads(value: string): boolean; message: string }> = {
-  string: { reads: () => true, message: '' },
-  number: { reads: (value) => value.trim() !== '' && Number.isFinite(Number(value)), message: 'must be a number' },
-  boolean: { reads: (value) => value === 'true' || value === 'false', message: 'must be true or false' },
-  date: { reads: (value) => z.iso.date().safeParse(value).success, message: 'must be a date such as 2026-12-31' },
-  email: { reads: (value) => z.email().safeParse(value).success, message: 'must be an e-mail address' },
+const forms: Record<ProfileAttribute['type'], { reads(value: string): boolean; fault?: Phrase }> = {
+  string: { reads: () => true },
+  number: { reads: (value) => value.trim() !== '' && Number.isFinite(Number(value)), fault: phrase('number') },
+  boolean: { reads: (value) => value === 'true' || value === 'false', fault: phrase('boolean') },
+  date: { reads: (value) => z.iso.date().safeParse(value).success, fault: phrase('date') },
+  email: { reads: (value) => z.email().safeParse(value).success, fault: phrase('email') },
   url: {
     reads: (value) => /^https?:/i.test(value) && URL.canParse(value),
-    message: 'must be an http or https address',
+    fault: phrase('url'),
   },
 };
-const againstType = (type: ProfileAttribute['type'], value: string): string | undefined =>
-  forms[type].reads(value) ? undefined : forms[type].message;
+const againstType = (type: ProfileAttribute['type'], value: string): Phrase | undefined =>
+  forms[type].reads(value) ? undefined : forms[type].fault;
 
 function againstRules(
   { minLength, maxLength, pattern, min, max, options }: ProfileAttribute['validation'],
   { type, value, compare }: { type: ProfileAttribute['type']; value: string; compare: Compare },
-): string | undefined {
+): Phrase | undefined {
   const length = [...value].length;
-  if (typeof minLength === 'number' && length < minLength) return `must have at least ${minLength} characters`;
-  if (typeof maxLength === 'number' && length > maxLength) return `must have at most ${maxLength} characters`;
-  if (options && !options.includes(value)) return `must be one of ${options.slice(0, 20).join(', ')}`;
-  if (type === 'number' && typeof min === 'number' && Number(value) < min) return `must be at least ${min}`;
-  if (type === 'number' && typeof max === 'number' && Number(value) > max) return `must be at most ${max}`;
-  if (typeof pattern === 'string' && compare(pattern, value) === false) return 'has another form than it must';
+  if (typeof minLength === 'number' && length < minLength) return phrase('leastLong', { least: minLength });
+  if (typeof maxLength === 'number' && length > maxLength) return phrase('mostLong', { most: maxLength });
+  if (options && !options.includes(value)) return phrase('oneOf', { options: options.slice(0, 20).join(', ') });
+  if (type === 'number' && typeof min === 'number' && Number(value) < min) return phrase('least', { least: min });
+  if (type === 'number' && typeof max === 'number' && Number(value) > max) return phrase('most', { most: max });
+  if (typeof pattern === 'string' && compare(pattern, value) === false) return phrase('form');
   return undefined;
 }
 

@@ -1,12 +1,24 @@
-// The languages that pages are written in. English is always there; another one is read when somebody first asks for it.
-import { texts as english } from './languages/en.ts';
+// Owns: the languages that pages are written in: which there are, loading one at its first use, choosing the best for a reader.
+// Does not own: filling a text's placeholders (texts.ts), which language a request is answered in (spoken.ts).
+// A language is one catalogue, languages/<tag>.json: the text of each key, or its plural forms. English is always loaded.
+import english from './languages/en.json' with { type: 'json' };
 
+/** A form for each plural category of the language. https://cldr.unicode.org/index/cldr-spec/plural-rules */
+export type PluralForms = Readonly<{ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>>;
+export type Text = string | PluralForms;
 export type TextKey = keyof typeof english;
-export type Catalogue = Readonly<Record<TextKey, string>>;
-export const sourceTexts = english;
+export type Catalogue = Readonly<Record<TextKey, Text>>;
+export const sourceTexts: Catalogue = english;
 export const isTextKey = (key: string): key is TextKey => Object.hasOwn(english, key);
 export const PLACEHOLDER = /\{(\w+)\}/;
-/** Each once. */
+/** A text with plural forms has exactly one of these placeholders, and its number chooses the form. */
+export const COUNTS: readonly string[] = ['minutes', 'wait', 'most', 'least', 'digits'];
+
+/** All forms of a text. */
+export const formsOf = (text: Text): string[] => (typeof text === 'string' ? [text] : Object.values(text));
+/** The form that stands for the text where there is no number. */
+export const usualForm = (text: Text): string => (typeof text === 'string' ? text : text.other);
+/** Each name once. */
 export const placeholdersIn = (words: string): string[] => [
   ...new Set(words.split(PLACEHOLDER).filter((_, i) => i % 2 === 1)),
 ];
@@ -16,22 +28,22 @@ export interface Language {
   tag: string;
   texts: Catalogue;
   rightToLeft: boolean;
-  /** What client scopes mean, by name, where the realm says it in this language. */
+  /** What client scopes mean, by name, where the realm's message texts have it in this language. */
   scopes?: ReadonlyMap<string, string>;
 }
 
-const others: Readonly<Record<string, () => Promise<{ texts: Catalogue }>>> = {
-  de: () => import('./languages/de.ts'),
-  fr: () => import('./languages/fr.ts'),
-  es: () => import('./languages/es.ts'),
-  it: () => import('./languages/it.ts'),
-  pt: () => import('./languages/pt.ts'),
-  nl: () => import('./languages/nl.ts'),
-  pl: () => import('./languages/pl.ts'),
-  tr: () => import('./languages/tr.ts'),
-  ja: () => import('./languages/ja.ts'),
-  zh: () => import('./languages/zh.ts'),
-  ar: () => import('./languages/ar.ts'),
+const others: Readonly<Record<string, () => Promise<{ default: Catalogue }>>> = {
+  de: () => import('./languages/de.json', { with: { type: 'json' } }),
+  fr: () => import('./languages/fr.json', { with: { type: 'json' } }),
+  es: () => import('./languages/es.json', { with: { type: 'json' } }),
+  it: () => import('./languages/it.json', { with: { type: 'json' } }),
+  pt: () => import('./languages/pt.json', { with: { type: 'json' } }),
+  nl: () => import('./languages/nl.json', { with: { type: 'json' } }),
+  pl: () => import('./languages/pl.json', { with: { type: 'json' } }),
+  tr: () => import('./languages/tr.json', { with: { type: 'json' } }),
+  ja: () => import('./languages/ja.json', { with: { type: 'json' } }),
+  zh: () => import('./languages/zh.json', { with: { type: 'json' } }),
+  ar: () => import('./languages/ar.json', { with: { type: 'json' } }),
 };
 export const written: readonly string[] = ['en', ...Object.keys(others)];
 const rightToLeft: readonly string[] = ['ar'];
@@ -41,14 +53,31 @@ export const isWritten = (tag: string): boolean => written.includes(baseOf(tag))
 
 export const ENGLISH: Language = { tag: 'en', texts: english, rightToLeft: false };
 
-/** @param tag of a language that is written */
+/** @param tag of a language that pages are written in */
 export async function languageOf(tag: string): Promise<Language> {
   const base = baseOf(tag);
-  const { texts } = (await others[base]?.()) ?? ENGLISH;
+  const texts = (await others[base]?.())?.default ?? ENGLISH.texts;
   return { tag, texts, rightToLeft: rightToLeft.includes(base) };
 }
 
-/** The first that is offered of what is wanted: the very one, else one of the same language (`de-AT` → `de` or `de-CH`). */
+const rules = new Map<string, Intl.PluralRules>();
+function rulesOf(tag: string): Intl.PluralRules {
+  const made = rules.get(tag) ?? new Intl.PluralRules(tag);
+  rules.set(tag, made);
+  return made;
+}
+
+/** The form of a text that goes with its number. */
+export function formOf(text: Text, tag: string, values: Readonly<Record<string, unknown>>): string {
+  if (typeof text === 'string') return text;
+  const count = COUNTS.find((name) => Object.hasOwn(values, name));
+  return (count !== undefined && text[rulesOf(baseOf(tag)).select(Number(values[count]))]) || text.other;
+}
+
+/**
+ * The first language that the reader wants and the realm offers: the very one, else one of the same language (`de-AT` → `de` or
+ * `de-CH`).
+ */
 export function bestOf(wanted: readonly string[], offered: readonly string[]): string | undefined {
   for (const one of wanted) {
     const same = (tag: string) => tag.toLowerCase() === one.toLowerCase();
@@ -72,7 +101,7 @@ export const accepted = (header: string | undefined): string[] =>
     .sort((a, b) => b.quality - a.quality)
     .map(({ tag }) => tag);
 
-/** What its speakers call it. */
+/** A language's name in the language itself: `Deutsch`. */
 export function nameOf(tag: string): string {
   const name = new Intl.DisplayNames([tag], { type: 'language', languageDisplay: 'standard' }).of(tag) ?? tag;
   return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1);

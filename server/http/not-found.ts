@@ -1,6 +1,8 @@
 // What the router finds nothing for: 404, or 405 with Allow where the address exists under other methods (RFC 9110 §15.5.6).
 // Both are problems like all others, and to a browser a page. Decisions "Errors".
+
 import type { FastifyInstance } from 'fastify';
+import { phrase } from '../contract/phrases.ts';
 import { Problem } from '../contract/problem.ts';
 import { sendProblemPage, wantsPage } from './pages.ts';
 import { sendProblem } from './problems.ts';
@@ -38,7 +40,7 @@ export function answerNotFound(app: FastifyInstance): void {
     const send = isScim ? sendScimError : sendProblem;
     const allowed = new Set([...methods.values()].filter((r) => r.matches.test(path)).flatMap((r) => [...r.allowed]));
     if (allowed.size === 0 || allowed.has(request.method)) {
-      const problem = new Problem('not-found', 'There is nothing at this address');
+      const problem = new Problem('not-found', phrase('nothingHere'));
       void reply.header('vary', 'Accept');
       if (isScim || !wantsPage(request)) return send(problem, request, reply);
       return spokenTo(request, () => sendProblemPage(reply, problem));

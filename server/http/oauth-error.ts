@@ -1,5 +1,6 @@
 // What OAuth endpoints refuse with: the vocabulary of RFC 6749 §4.1.2.1 and §5.2, OIDC Core §3.1.2.6, RFC 6750 §3.1, RFC 8707.
 // Rendering is http/oauth.ts's (JSON) and http/oauth-pages.ts's (a page). Decisions "Errors".
+import { inEnglish, type Words } from '../contract/phrases.ts';
 
 const oauthErrors = {
   invalid_request: 400,
@@ -42,7 +43,7 @@ export type OAuthErrorCode = keyof typeof oauthErrors;
 
 /** Texts for the error page that people see, besides those that follow from the code. */
 export interface PersonsPage {
-  /** In words for people, who know no parameters. */
+  /** What happened, in the language of the request. */
   told?: string;
   /** The application that sent them here. */
   back?: { title: string; homeUrl: string | null } | undefined;
@@ -52,6 +53,8 @@ export interface PersonsPage {
 export class OAuthError extends Error {
   readonly error: OAuthErrorCode;
   readonly description: string | undefined;
+  /** The description before it was put into English: a page translates it. */
+  readonly words: Words | undefined;
   readonly reason: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly status: number;
@@ -64,7 +67,7 @@ export class OAuthError extends Error {
   clientId: string | undefined;
   constructor(
     error: OAuthErrorCode,
-    description?: string,
+    words?: Words,
     more: {
       reason?: string;
       cause?: unknown;
@@ -75,9 +78,11 @@ export class OAuthError extends Error {
       more?: Readonly<Record<string, unknown>>;
     } = {},
   ) {
+    const description = words === undefined ? undefined : inEnglish(words);
     super(description ?? error, { cause: more.cause });
     this.error = error;
     this.description = description;
+    this.words = words;
     this.reason = more.reason;
     this.retryAfterSeconds = more.retryAfterSeconds;
     this.audited = more.audited ?? false;

@@ -5,14 +5,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { logRefusal, oauthErrorOf, realmOf } from './oauth.ts';
 import type { OAuthError } from './oauth-error.ts';
 import { type Brand, type Html, html, sendPage, sentence } from './pages.ts';
-import { said, text } from './texts.ts';
+import { text, translated } from './texts.ts';
 
-/** What happened, as a person needs to know it. */
-function toldOf({ page, error, status, description }: OAuthError): string {
-  if (page.told !== undefined) return said(page.told);
+/** What happened, in words that need no knowledge of the protocol. */
+function sentenceOf({ page, error, status, words }: OAuthError): string {
+  if (page.told !== undefined) return page.told;
   if (error === 'not_found') return text('error.nothingHere');
   if (status >= 500) return text('error.ours');
-  return error === 'slow_down' ? sentence(said(description ?? 'Too many requests')) : text('error.badRequest');
+  if (error !== 'slow_down') return text('error.badRequest');
+  return sentence(words === undefined ? text('said.tooMany') : translated(words));
 }
 
 function wayBack({ page: { back }, error, status }: OAuthError, request: FastifyRequest): Html {
@@ -35,7 +36,7 @@ export const oauthPageErrors =
     if (error.retryAfterSeconds !== undefined) void reply.header('retry-after', String(error.retryAfterSeconds));
     const realm = realmOf(request);
     const brand = error.error === 'not_found' ? undefined : await brandOf(realm).catch(() => undefined);
-    const body = html`<p role="alert">${toldOf(error)}</p>
+    const body = html`<p role="alert">${sentenceOf(error)}</p>
 ${wayBack(error, request)}
 <details><summary>${text('error.forDevelopers')}</summary>
 <p lang="en" dir="ltr"><code>${error.error}</code>${error.description !== undefined && html`: ${sentence(error.description)}`}</p></details>`;

@@ -101,7 +101,7 @@ export function oauthErrorOf(error: unknown): OAuthError {
   const { code, status, retryAfterSeconds } = problem;
   const later = { cause: error, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   if (code === 'unavailable') return new OAuthError('temporarily_unavailable', undefined, later);
-  if (code === 'too-many-requests') return new OAuthError('slow_down', problem.detail, later);
+  if (code === 'too-many-requests') return new OAuthError('slow_down', problem.words, later);
   if (status >= 500) return new OAuthError('server_error', undefined, { cause: error });
   const description = error instanceof Problem ? detailOf(problem) : undefined;
   return new OAuthError('invalid_request', description ?? 'The request is malformed', { cause: error });

@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Problem, problems } from '../contract/problem.ts';
+import { Problem, type ProblemCode, problems } from '../contract/problem.ts';
 import type { Settings } from '../contract/settings.ts';
 import { darkened, parseHex, type Rgb, readableOn, textOn, toHex, visibleOn } from './colours.ts';
 import { Html, html } from './html.ts';
@@ -12,7 +12,7 @@ import { pageStyle } from './page-style.ts';
 import { pathRealm } from './path-realm.ts';
 import { logProblem, problemOf } from './problems.ts';
 import { offered, spoken } from './spoken.ts';
-import { said, text } from './texts.ts';
+import { type PlainKey, plainText, text, translated } from './texts.ts';
 
 export { Html, html } from './html.ts';
 
@@ -219,19 +219,38 @@ export function sentence(words: string): string {
 export const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
   (method === 'GET' || method === 'HEAD') && (headers.accept ?? '').includes('text/html');
 
+/** The problems that pages can meet. */
+const titles: Partial<Record<ProblemCode, PlainKey>> = {
+  'csrf-mismatch': 'error.outdated',
+  'not-found': 'said.notFound',
+  forbidden: 'said.forbidden',
+  'invalid-request': 'said.invalid',
+  'method-not-allowed': 'said.methodNotAllowed',
+  'too-large': 'said.tooLarge',
+  'unsupported-media-type': 'said.unsupportedMediaType',
+  'too-many-requests': 'said.tooMany',
+  'wrong-state': 'said.wrongState',
+  internal: 'said.internal',
+  unavailable: 'said.unavailable',
+};
+function titleOf(code: ProblemCode): string {
+  const key = titles[code];
+  return key === undefined ? problems[code].title : plainText(key);
+}
+
 /** A problem as a page: what happened, in the words that the caller may know, and what to do now. */
 export function sendProblemPage(
   reply: FastifyReply,
   problem: Problem,
   look: Pick<Page, 'realm' | 'brand'> & { next?: Html | undefined } = {},
 ): FastifyReply {
-  const title = problem.code === 'csrf-mismatch' ? text('error.outdated') : said(problems[problem.code].title);
+  const title = titleOf(problem.code);
   const { next, ...page } = look;
   const account =
     page.realm !== undefined &&
     html`
 <div class="actions"><a class="button quiet" href="/realms/${page.realm}/account">${text('error.goToAccount')}</a></div>`;
-  const body = html`<p role="alert">${sentence(problem.detail === undefined ? text('error.nothingMore') : said(problem.detail))}</p>
+  const body = html`<p role="alert">${sentence(problem.words === undefined ? text('error.nothingMore') : translated(problem.words))}</p>
 ${next ?? html`<p>${text('error.goBack')}</p>${account}`}`;
   if (problem.retryAfterSeconds !== undefined) void reply.header('retry-after', String(problem.retryAfterSeconds));
   return sendPage(reply, { ...page, title, body }, { status: problem.status });

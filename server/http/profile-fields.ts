@@ -1,10 +1,12 @@
 // The fields by which people fill in their profile, made from what the realm declares of it, and what comes back in a form.
 // Whether that fits is domain/user-profile.ts's.
+
 import { PHONE_CONFIRMED, withoutOldConfirmation } from '../contract/phone.ts';
+import type { Words } from '../contract/phrases.ts';
 import type { ProfileAttribute, UserProfile } from '../contract/user-profile.ts';
 import { invalidState } from './field-errors.ts';
 import { type Html, html } from './html.ts';
-import { plainText, said, text } from './texts.ts';
+import { plainText, text, translated } from './texts.ts';
 
 const MOST = 255;
 const MOST_OF_MANY = 4000;
@@ -123,9 +125,9 @@ export function withValues<T extends { firstName: string | null; lastName: strin
   };
 }
 
-/** What doesn't fit, with the name of its field, as a person is told it. */
-export const toldFault = ({ label, message }: { label: string; message: string }): string =>
-  text('profile.fault', { label, fault: said(message) });
+/** A sentence for the user: the field's label, and what is wrong with it. */
+export const faultSentence = ({ label, fault }: { label: string; fault: Words }): string =>
+  text('profile.fault', { label, fault: translated(fault) });
 
 /** What people call themselves. @param state what else the field says of itself */
 export const usernameField = (value: string | undefined, state: Html | false): Html => html`<div class="field">

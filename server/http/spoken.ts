@@ -7,6 +7,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { phrase } from '../contract/phrases.ts';
 import { Problem } from '../contract/problem.ts';
 import type { Settings } from '../contract/settings.ts';
 import { accepted, bestOf, ENGLISH, isWritten, type Language, languageOf, written } from './languages.ts';
@@ -119,7 +120,7 @@ export function languageRoute(app: FastifyInstance, { settings, baseUrl }: Omit<
     const { realm } = Params.parse(request.params);
     const locales = await settings.of(realm);
     const form = Chosen.safeParse(request.body);
-    if (!locales) throw new Problem('not-found', 'There is no such realm here.');
+    if (!locales) throw new Problem('not-found', phrase('noRealm'));
     if (!form.success || !offeredBy(locales).includes(form.data.locale)) throw new Problem('invalid-request');
     const back = URL.canParse(form.data.back, baseUrl) ? new URL(form.data.back, baseUrl) : undefined;
     const isOurs = back?.origin === new URL(baseUrl).origin && back.pathname.startsWith(`/realms/${realm}/`);

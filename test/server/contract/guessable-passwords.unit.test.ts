@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { guessableFaults, type PasswordOwner } from '../../../server/contract/guessable-passwords.ts';
+import { inEnglish } from '../../../server/contract/phrases.ts';
 import {
   commonPasswords,
   createCommonPasswords,
@@ -11,7 +12,7 @@ const common = createCommonPasswords();
 const person = { username: 'user00010', email: 'alice.smith@example.org', firstName: 'Ålice', lastName: 'Liddell' };
 async function fault(password: string, owner: PasswordOwner = person): Promise<string> {
   const [found] = guessableFaults(password, owner);
-  if (found) return found.includes('rows') ? 'row' : 'name';
+  if (found) return inEnglish(found).includes('rows') ? 'row' : 'name';
   return (await common.has(password, owner)) ? 'common' : 'none';
 }
 

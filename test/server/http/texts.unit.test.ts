@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { inEnglish, type PhraseCode, phrase, phrases } from '../../../server/contract/phrases.ts';
 import { html } from '../../../server/http/html.ts';
-import { sourceTexts } from '../../../server/http/languages.ts';
-import { said, text, textHtml } from '../../../server/http/texts.ts';
+import { isTextKey, sourceTexts, usualForm } from '../../../server/http/languages.ts';
+import { text, textHtml, translated } from '../../../server/http/texts.ts';
 
 const sources = globSync('server/**/*.ts')
   .filter((file) => !file.includes('http/languages/'))
@@ -25,7 +26,8 @@ test('on a page strings are escaped, and markup is not', () => {
 });
 
 test('each key is used, and none is put together at run time, which nobody could look up', () => {
-  const used = (key: string) => key.startsWith('said.') || sources.some(({ code }) => code.includes(`'${key}'`));
+  const ofPhrases = new Set(Object.keys(phrases).map((code) => `said.${code}`));
+  const used = (key: string) => ofPhrases.has(key) || sources.some(({ code }) => code.includes(`'${key}'`));
   expect(Object.keys(sourceTexts).filter((key) => !used(key))).toEqual([]);
   const computed = sources.filter(
     ({ file, code }) => !file.endsWith('http/texts.ts') && /\btext(?:Html)?\([`][a-z]+\.\$/.test(code),
@@ -48,14 +50,31 @@ test('pages have no text of their own', () => {
   expect(own).toEqual([]);
 });
 
-test('what programs are told in English is found by its words, with what stands in them', () => {
-  expect(said('must have at least 12 characters')).toBe('must have at least 12 characters');
-  expect(said('what an administrator wrote')).toBe('what an administrator wrote');
-  const written = Object.entries(sourceTexts)
-    .filter(([key]) => key.startsWith('said.'))
-    .map(([, words]) => words.split(/\{\w+\}/).filter((part) => part.trim() !== ''));
-  // the password's classes are put together of two parts
-  const together = /^must have (an? .*)$/;
-  const stands = (part: string) => sources.some(({ code }) => code.includes(part.replace(together, '$1')));
-  expect(written.filter((parts) => !parts.every(stands))).toEqual([]);
+test('each phrase is used, and its text says in English what programs read', () => {
+  const codes = Object.keys(phrases) as PhraseCode[];
+  const others = sources.filter(({ file }) => !file.endsWith('contract/phrases.ts'));
+  const made = (code: string) =>
+    others.some(({ code: source }) => source.includes(`phrase('${code}'`) || source.includes(`phrases.${code}`));
+  expect(codes.filter((code) => !made(code))).toEqual([]);
+  const texts = codes.map((code) => [`said.${code}`, phrases[code]]);
+  const english = texts.map(([key = '']) => [key, isTextKey(key) ? usualForm(sourceTexts[key]) : undefined]);
+  expect(english).toEqual(texts);
+});
+
+test('a phrase is the same in English wherever it is read, and words without a translation stay as they are', () => {
+  expect(translated(phrase('leastLong', { least: 12 }))).toBe('must have at least 12 characters');
+  expect(inEnglish(phrase('leastLong', { least: 12 }))).toBe('must have at least 12 characters');
+  expect(inEnglish(phrase('oneOf', { options: '$&, {options}' }))).toBe('must be one of $&, {options}');
+  expect(translated('what an administrator wrote')).toBe('what an administrator wrote');
+  // @ts-expect-error a parameter without a value
+  phrase('leastLong');
+  // @ts-expect-error a phrase that doesn't exist
+  expect(() => inEnglish(phrase('longest'))).toThrow();
+});
+
+test('one of a thing is one in number', () => {
+  expect(text('signIn.tooManyFailures', { wait: 1 })).toBe(
+    'Too many failed tries from your network. Wait 1 second, then try again.',
+  );
+  expect(text('newPassword.least', { least: '1' })).toBe('At least 1 character');
 });

@@ -2,7 +2,6 @@
 // The two differ in the data that the caller passes; the proof is authenticators/contact.ts's.
 import { z } from 'zod';
 import { faultAt, Problem } from '../../../contract/problem.ts';
-import { said } from '../../../http/texts.ts';
 import type { Contact } from '../authenticators/contact.ts';
 import type { AsThemselves } from './as-themselves.ts';
 import type { AccountWrite } from './own-details.ts';
@@ -42,7 +41,7 @@ export function createOwnContact(deps: OwnContactDeps) {
       const refusal = await contact.refusal(realm, userId, await contact.of(realm, userId), value);
       if (refusal?.why === 'kept-by-realm') throw new Problem('forbidden', words.keptByRealm);
       if (refusal?.why === 'confirmed-already') throw faultAt(field, 'is yours already');
-      if (refusal) throw faultAt(field, said(refusal.fault));
+      if (refusal) throw faultAt(field, refusal.fault);
       if (!(await sends(realm, contact.channel))) throw new Problem('wrong-state', words.sendsNothing);
       starts(realm, userId, contact.channel);
       const mailing = { realm, origin, by, userId, context: contextOf(write, value) };

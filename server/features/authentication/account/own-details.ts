@@ -4,7 +4,6 @@ import type { OwnProfile } from '../../../contract/account.ts';
 import type { By } from '../../../contract/events.ts';
 import { type FieldError, faultAt, Problem } from '../../../contract/problem.ts';
 import type { AccountHolder } from '../../../domain/principal.ts';
-import { said } from '../../../http/texts.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
 import type { ChoosePassword } from '../../people/credentials/new-password.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
@@ -106,7 +105,7 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
         }),
       };
       const changed = await asThemselves.told(profiles.change(realm, change, await valuesOf(realm, input)));
-      if (!changed.ok) throw faultAt(changed.path, said(changed.message));
+      if (!changed.ok) throw faultAt(changed.path, changed.fault);
       return profile(realm, userId);
     },
 

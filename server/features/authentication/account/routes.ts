@@ -5,6 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { sameSecret } from '../../../crypto/tokens.ts';
@@ -112,7 +113,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
   async function visit(request: FastifyRequest) {
     const { realm, id } = Params.parse(request.params);
     const policy = await settings.of(realm);
-    if (!policy) throw new Problem('not-found', 'There is no such realm here.');
+    if (!policy) throw new Problem('not-found', phrase('noRealm'));
     return { realm, id, policy, session: await sessions.current(request, realm) };
   }
   function checkForm(request: FastifyRequest, session: SsoSession): void {

@@ -8,7 +8,7 @@ import type { Transact, Tx } from '../../../db/transact.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import { userParty } from '../../../domain/party.ts';
 import { type Html, html } from '../../../http/pages.ts';
-import { said, text, textHtml } from '../../../http/texts.ts';
+import { text, textHtml, translated } from '../../../http/texts.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import type { LiveSession } from '../../people/sessions/service.ts';
 import type { Prove } from './freshness.ts';
@@ -71,7 +71,7 @@ export interface MethodsView {
 
 /** The section of the account page. */
 export const methodsSection = ({ credentials, kinds, post, time, mayChange }: MethodsView): Html => {
-  const nameOf = (type: string) => said(kinds.find((kind) => kind.type === type)?.name ?? type);
+  const nameOf = (type: string) => translated(kinds.find((kind) => kind.type === type)?.name ?? type);
   const more = ({ backedUp, codesLeft: left, reported }: Credential): string => {
     if (reported) return text('account.methodReported');
     if (left !== undefined) return text('account.methodCodesLeft', { left });
@@ -104,7 +104,7 @@ ${kinds.flatMap(({ name, setUpBy }) =>
     ? [
         post(
           'credentials/set-up',
-          html`<input type="hidden" name="action" value="${setUpBy}"><button class="quiet">${text('account.addMethod', { method: said(name) })}</button>`,
+          html`<input type="hidden" name="action" value="${setUpBy}"><button class="quiet">${text('account.addMethod', { method: translated(name) })}</button>`,
         ),
       ]
     : [],

@@ -1,7 +1,9 @@
 // Owns: what an authenticator is: a record that begins and verifies its own step, or a condition that holds or doesn't.
 // Does not own: the order of steps (features/authentication/sign-in/engine.ts), pages' frame and routes (features/authentication/sign-in).
 // Implements: specification 2.2; design "Extension is an array of small records".
+
 import type { By } from '../../../contract/events.ts';
+import type { Phrase } from '../../../contract/phrases.ts';
 import type { RiskReason } from '../../../contract/risk.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { RequiredAction } from '../../../contract/users.ts';
@@ -167,8 +169,7 @@ export interface RequiredStep extends PageStep {
 /** What somebody holds who has set a method up. */
 export interface CredentialKind {
   type: string;
-  /** As people call it. */
-  name: string;
+  name: Phrase;
   /** What an administrator asks people to do who are to set it up; absent: it isn't set up within a sign-in. */
   setUpBy?: RequiredAction;
 }

@@ -2,6 +2,7 @@
 // writing that it is confirmed. A page of a sign-in and the account API differ in how they ask (sign-in/verify-contact.ts,
 // account/own-contact.ts), and an address and a number in the data at the end of this file.
 import type { By } from '../../../contract/events.ts';
+import type { Words } from '../../../contract/phrases.ts';
 import type { Tx } from '../../../db/transact.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
@@ -17,8 +18,8 @@ export interface Present {
   /** Whether the realm lets people change it. */
   mayChange: boolean;
 }
-/** Why a value can't be proven. `fault` is in words that follow the field's name. */
-export type Refusal = { why: 'kept-by-realm' } | { why: 'confirmed-already' } | { why: 'fault'; fault: string };
+/** Why a value can't be proven. `fault` follows the field's name. */
+export type Refusal = { why: 'kept-by-realm' } | { why: 'confirmed-already' } | { why: 'fault'; fault: Words };
 export type Confirmed =
   | { do: 'confirmed' }
   | { do: 'wrong' }
@@ -40,7 +41,7 @@ interface Kind {
   /** A value as it is stored, of one as people write it. */
   plain(written: string): string;
   isSame(one: string, other: string): boolean;
-  fault(realm: string, userId: string, value: string): Promise<string | undefined>;
+  fault(realm: string, userId: string, value: string): Promise<Words | undefined>;
   /** Reads what sending needs, before the transaction begins. */
   prepare(realm: string, userId: string, value: string): Promise<(tx: Tx, mailing: Mailing) => Promise<Kept>>;
   /** The value that a code was sent to. */

@@ -1,6 +1,8 @@
 // The authenticator idp-redirect: another identity provider says who it is. How is features/authentication/brokering's.
+
 import { z } from 'zod';
 import { BY_PROVIDER } from '../../../contract/flows.ts';
+import { phrase } from '../../../contract/phrases.ts';
 import type { Method } from './authenticator.ts';
 
 export interface IdpRedirectDeps {
@@ -9,7 +11,7 @@ export interface IdpRedirectDeps {
 
 export const createIdpRedirect = ({ brokering }: IdpRedirectDeps): Method => ({
   id: BY_PROVIDER,
-  displayName: 'Identity provider',
+  displayName: phrase('identityProvider'),
   factorClass: 'NONE',
   levelOfAssurance: 1,
   category: 'METHOD',

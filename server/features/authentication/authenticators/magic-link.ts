@@ -1,6 +1,8 @@
 // The authenticator magic-link: a link by mail that finishes the sign-in which asked for it, in the browser that asked. Opening it
 // shows a page with a button, since mail scanners open links too. Whether anybody gets a mail is never said.
+
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import { newSecret, sameSecret } from '../../../crypto/tokens.ts';
 import type { Transact } from '../../../db/transact.ts';
@@ -61,7 +63,7 @@ export function createMagicLink({ credentials, transact, send, sends, seal, now 
 
   return {
     id: 'magic-link',
-    displayName: 'Link by e-mail',
+    displayName: phrase('magicLink'),
     factorClass: 'POSSESSION',
     levelOfAssurance: 1,
     category: 'METHOD',

@@ -1,7 +1,9 @@
 // The authenticators email-otp and sms-otp: a code that is sent to a verified address of somebody who is known already. A code is
 // good for a few minutes, for this sign-in alone, and for five tries; guesses count with those of every other kind of code.
+
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
+import { type Phrase, phrase } from '../../../contract/phrases.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import { newSecret, sameSecret } from '../../../crypto/tokens.ts';
 import type { Transact } from '../../../db/transact.ts';
@@ -27,7 +29,7 @@ export interface MessageCodeDeps {
 
 interface Kind {
   id: string;
-  displayName: string;
+  displayName: Phrase;
   channel: 'EMAIL' | 'SMS';
   templateKey: 'otp-email' | 'otp-sms';
   amr: string[];
@@ -37,7 +39,7 @@ interface Kind {
 const kinds: Kind[] = [
   {
     id: 'email-otp',
-    displayName: 'Code by e-mail',
+    displayName: phrase('emailCode'),
     channel: 'EMAIL',
     templateKey: 'otp-email',
     amr: ['otp'],
@@ -45,7 +47,7 @@ const kinds: Kind[] = [
   },
   {
     id: 'sms-otp',
-    displayName: 'Code by SMS',
+    displayName: phrase('smsCode'),
     channel: 'SMS',
     templateKey: 'otp-sms',
     amr: ['sms'],

@@ -1,5 +1,7 @@
 // The authenticator otp: a code of an authenticator application (RFC 6238), and setting one up within the sign-in.
+
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import { newOtpSecret, otpAddress } from '../../../crypto/otp.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Transact } from '../../../db/transact.ts';
@@ -45,13 +47,13 @@ export function createOtp({ credentials, transact, seal }: OtpDeps): Method {
 
   return {
     id: 'otp',
-    displayName: 'One-time code (TOTP)',
+    displayName: phrase('otp'),
     factorClass: 'POSSESSION',
     levelOfAssurance: 2,
     category: 'METHOD',
     identifies: false,
     amr: ['otp'],
-    credential: { type: 'otp', name: 'Authenticator app', setUpBy: 'CONFIGURE_OTP' },
+    credential: { type: 'otp', name: phrase('app'), setUpBy: 'CONFIGURE_OTP' },
     configSchema: z.strictObject({}),
     answers: ({ otp }) => (otp === undefined ? undefined : { code: otp }),
     async begin(step, complaint) {

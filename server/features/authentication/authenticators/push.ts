@@ -1,6 +1,8 @@
 // The authenticator push: a person approves on a device of theirs, and types the number there that this page shows. Setting a device
 // up within the sign-in: the app scans a code, and the person says here that it is theirs. What devices sign is features/people/devices's.
+
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { mustHold } from '../../../domain/proof.ts';
@@ -92,14 +94,14 @@ export function createPush({ challenges, enrolments, credentials, transact, seal
 
   return {
     id: 'push',
-    displayName: 'Approval on a device',
+    displayName: phrase('push'),
     factorClass: 'POSSESSION',
     levelOfAssurance: 6,
     category: 'METHOD',
     identifies: false,
     provenElsewhere: true,
     amr: ['pop', 'mca'],
-    credential: { type: 'device', name: 'Device', setUpBy: 'CONFIGURE_DEVICE' },
+    credential: { type: 'device', name: phrase('device'), setUpBy: 'CONFIGURE_DEVICE' },
     configSchema: z.strictObject({}),
     async begin(step) {
       const { realm, user, kept } = step;

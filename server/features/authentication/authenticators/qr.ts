@@ -1,6 +1,8 @@
 // The authenticator qr: a code that this page shows and the person's device confirms, which says who they are. It is of use in the
 // browser that asked, once.
+
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import { html } from '../../../http/html.ts';
 import { qrPicture } from '../../../http/qr-picture.ts';
 import { text, textHtml } from '../../../http/texts.ts';
@@ -30,7 +32,7 @@ export function createQr({ challenges, now, newId }: QrDeps): Method {
 
   return {
     id: 'qr',
-    displayName: 'QR code',
+    displayName: phrase('qr'),
     factorClass: 'POSSESSION',
     levelOfAssurance: 2,
     category: 'METHOD',

@@ -1,5 +1,7 @@
 // The authenticator recovery-codes: codes that were shown once, each of which stands in once for a second factor that is lost.
+
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { mustHold } from '../../../domain/proof.ts';
@@ -43,7 +45,7 @@ export function createRecoveryCodesMethod({ credentials, recoveryCodes, transact
 
   return {
     id: 'recovery-codes',
-    displayName: 'Recovery code',
+    displayName: phrase('recoveryCode'),
     factorClass: 'KNOWLEDGE',
     levelOfAssurance: 2,
     category: 'METHOD',
@@ -51,7 +53,7 @@ export function createRecoveryCodesMethod({ credentials, recoveryCodes, transact
     enrols: false,
     standsIn: true,
     amr: ['otp'],
-    credential: { type: 'recovery-codes', name: 'Recovery codes', setUpBy: 'CONFIGURE_RECOVERY_CODES' },
+    credential: { type: 'recovery-codes', name: phrase('recoveryCodes'), setUpBy: 'CONFIGURE_RECOVERY_CODES' },
     configSchema: z.strictObject({}),
     async begin(step, complaint) {
       const { user } = step;

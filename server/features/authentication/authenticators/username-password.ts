@@ -1,5 +1,7 @@
 // The authenticator username-password: finds out who it is, and checks what they know.
+
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import { providerPath } from '../../../domain/links.ts';
 import { invalidState } from '../../../http/field-errors.ts';
 import { type Html, html } from '../../../http/html.ts';
@@ -27,13 +29,13 @@ export interface UsernamePasswordDeps {
 
 export const createUsernamePassword = ({ credentials, homes, breached }: UsernamePasswordDeps): Method => ({
   id: 'username-password',
-  displayName: 'Username and password',
+  displayName: phrase('usernamePassword'),
   factorClass: 'KNOWLEDGE',
   levelOfAssurance: 1,
   category: 'METHOD',
   identifies: true,
   amr: ['pwd'],
-  credential: { type: 'password', name: 'Password' },
+  credential: { type: 'password', name: phrase('password') },
   configSchema: z.strictObject({}),
   answers: ({ username, password }) =>
     username === undefined || password === undefined ? undefined : { username, password },

@@ -1,6 +1,8 @@
 // The authenticator webauthn: a passkey, which finds out who it is by itself or is asked for after something else, and setting one
 // up within the sign-in. What is checked of it is features/people/credentials/passkeys.ts's.
+
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { mustHold } from '../../../domain/proof.ts';
 import { type Html, html } from '../../../http/html.ts';
@@ -53,14 +55,14 @@ export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
 
   return {
     id: 'webauthn',
-    displayName: 'Passkey',
+    displayName: phrase('passkey'),
     factorClass: 'POSSESSION',
     levelOfAssurance: 3,
     category: 'METHOD',
     identifies: true,
     enrols: true,
     amr: ['user', 'mfa'],
-    credential: { type: 'webauthn', name: 'Passkey', setUpBy: 'CONFIGURE_PASSKEY' },
+    credential: { type: 'webauthn', name: phrase('passkey'), setUpBy: 'CONFIGURE_PASSKEY' },
     configSchema: Config,
     async begin(step, complaint) {
       if (step.enrol && step.user) {

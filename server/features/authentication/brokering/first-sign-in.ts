@@ -4,7 +4,7 @@
 // addresses does so before an account is made or anybody learns that there is one.
 import type { By } from '../../../contract/events.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { toldFault, valuesIn, withValues } from '../../../http/profile-fields.ts';
+import { faultSentence, valuesIn, withValues } from '../../../http/profile-fields.ts';
 import { text } from '../../../http/texts.ts';
 import type { TreeNode } from '../../configuration/flows/tree.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
@@ -96,7 +96,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     const byEmail = settings.registrationEmailAsUsername;
     if (fault) {
       const at = fault.path === 'username' && byEmail ? 'email' : fault.path;
-      return { at, message: toldFault(fault) };
+      return { at, message: faultSentence(fault) };
     }
     if (!byEmail && (await accounts.usernameTaken(realm, person, arrived.username)))
       return { at: 'username', message: text('register.usernameTaken') };

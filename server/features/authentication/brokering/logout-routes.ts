@@ -1,6 +1,8 @@
 // The way over a provider as somebody signs out, and where it says that a session of its has ended.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Binding } from '../../../domain/saml-names.ts';
@@ -48,7 +50,7 @@ export function upstreamLogoutRoutes(app: FastifyInstance, deps: UpstreamLogoutR
   async function realmOf(params: unknown) {
     const { realm, alias } = Params.parse(params);
     const brand = await settings.of(realm);
-    if (!brand) throw new Problem('not-found', 'There is no such realm here.');
+    if (!brand) throw new Problem('not-found', phrase('noRealm'));
     return { realm, alias, brand };
   }
 
@@ -69,7 +71,7 @@ export function upstreamLogoutRoutes(app: FastifyInstance, deps: UpstreamLogoutR
   async function samlProviderOf(params: unknown) {
     const { realm, alias, brand } = await realmOf(params);
     const provider = await providers.named(realm, alias);
-    if (provider?.type !== 'saml') throw new Problem('not-found', 'There is no such identity provider here.');
+    if (provider?.type !== 'saml') throw new Problem('not-found', phrase('noProvider'));
     return { realm, alias, brand, provider };
   }
   type Look = Pick<Awaited<ReturnType<typeof samlProviderOf>>, 'realm' | 'brand'>;

@@ -1,7 +1,9 @@
 // The browser's way to an identity provider and back: below the sign-in it leaves, at the address that the provider knows it comes back.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { BY_PROVIDER } from '../../../contract/flows.ts';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { siteOf } from '../../../domain/site.ts';
@@ -48,7 +50,7 @@ export function brokeringRoutes(app: FastifyInstance, deps: BrokeringRoutesDeps)
   async function visit(request: FastifyRequest) {
     const { realm, alias } = Params.parse(request.params);
     const policy = await settings.of(realm);
-    if (!policy) throw new Problem('not-found', 'There is no such realm here.');
+    if (!policy) throw new Problem('not-found', phrase('noRealm'));
     return { realm, alias, policy };
   }
 
@@ -90,7 +92,7 @@ export function brokeringRoutes(app: FastifyInstance, deps: BrokeringRoutesDeps)
   async function samlProvider(request: FastifyRequest) {
     const { realm, alias, policy } = await visit(request);
     const provider = await providers.named(realm, alias);
-    if (provider?.type !== 'saml') throw new Problem('not-found', 'There is no such identity provider here.');
+    if (provider?.type !== 'saml') throw new Problem('not-found', phrase('noProvider'));
     const { origin } = siteOf(request, policy, baseUrl);
     return { realm, provider, callback: `${origin}/realms/${realm}/broker/${alias}/endpoint` };
   }

@@ -1,7 +1,9 @@
 // POST …/users/{userId}/enrollment-links, and the page that such a link leads to. Opening it does nothing: mail scanners do so, too.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { createEnrolmentLink, deleteEnrolmentLink } from '../../../contract/enrolment-links.ts';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { AdminRights } from '../../../domain/admin-rights.ts';
@@ -63,7 +65,7 @@ export function enrolmentLinkPages(
   async function arrival(request: FastifyRequest, token: string): Promise<Arrival> {
     const { realm } = Params.parse(request.params);
     const policy = await settings.of(realm);
-    if (!policy) throw new Problem('not-found', 'There is no such realm here.');
+    if (!policy) throw new Problem('not-found', phrase('noRealm'));
     const site = siteOf(request, policy, baseUrl);
     return { realm, settings: policy, token, ipAddress: request.ip, site, stillMay };
   }

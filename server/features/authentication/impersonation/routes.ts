@@ -1,6 +1,8 @@
 // POST …/users/{userId}/impersonate, and the page by which the administrator's browser gets its session.
+
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { impersonateUser } from '../../../contract/user-access.ts';
@@ -34,7 +36,7 @@ export function impersonationPages(pages: FastifyInstance, deps: ImpersonationPa
   async function brandOf(params: unknown) {
     const { realm } = Params.parse(params);
     const brand = await deps.settings.of(realm);
-    if (!brand) throw new Problem('not-found', 'There is no such realm here.');
+    if (!brand) throw new Problem('not-found', phrase('noRealm'));
     return { realm, brand };
   }
   // A form, so that nobody is signed in by a link alone, nor by another site's form.

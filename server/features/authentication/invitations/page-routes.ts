@@ -1,6 +1,8 @@
 // The addresses that an invitation's link leads to, below /login/invitation. Opening a link does nothing: mail scanners do so, too.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
@@ -42,7 +44,7 @@ export function invitationPages(app: FastifyInstance, deps: InvitationPagesDeps)
   async function visit(request: FastifyRequest, sent: string) {
     const { realm } = Params.parse(request.params);
     const policy = await settings.of(realm);
-    if (!policy) throw new Problem('not-found', 'There is no such realm here.');
+    if (!policy) throw new Problem('not-found', phrase('noRealm'));
     const invited = sent === '' ? undefined : await invitations.look(realm, sent);
     return { place: { realm, settings: policy, token: sent }, invited };
   }

@@ -15,7 +15,7 @@ import { invitationLinkTo } from '../../../domain/links.ts';
 import { userParty } from '../../../domain/party.ts';
 import { may, type Principal } from '../../../domain/principal.ts';
 import type { Site } from '../../../domain/site.ts';
-import { toldFault } from '../../../http/profile-fields.ts';
+import { faultSentence } from '../../../http/profile-fields.ts';
 import { text } from '../../../http/texts.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
 import { addMember } from '../../configuration/organizations/store.ts';
@@ -268,7 +268,7 @@ export function createInvitations(deps: InvitationsDeps) {
       if (!found) return { do: 'over' };
       const whole = { ...person, username: person.username ?? found.email, email: found.email };
       const fault = await accounts.fault(realm, whole);
-      if (fault) return { do: 'fault', field: fault.path, message: toldFault(fault) };
+      if (fault) return { do: 'fault', field: fault.path, message: faultSentence(fault) };
       const usernameTaken = person.username !== undefined && (await accounts.usernameTaken(realm, whole));
       if (usernameTaken) return { do: 'fault', field: 'username', message: text('register.usernameTaken') };
       const account = { person: whole, emailVerified: found.mailedAt !== null, terms };

@@ -1,6 +1,8 @@
 // The address in the mail of a sign-in on a new device. Opening it does nothing: mail scanners do so, too.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { isFromElsewhere, siteOf } from '../../../domain/site.ts';
@@ -28,7 +30,7 @@ export function newDeviceRoutes(app: FastifyInstance, deps: NewDeviceRoutesDeps)
   async function place(request: FastifyRequest) {
     const { realm } = Params.parse(request.params);
     const policy = await settings.of(realm);
-    if (!policy) throw new Problem('not-found', 'There is no such realm here.');
+    if (!policy) throw new Problem('not-found', phrase('noRealm'));
     return { realm, settings: policy };
   }
 

@@ -1,7 +1,9 @@
 // The addresses of a forgotten password: /login/forgot asks for a link, /login/reset is where it leads. Opening a link does
 // nothing: mail scanners do so, too.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
@@ -41,7 +43,7 @@ export function recoveryRoutes(app: FastifyInstance, deps: RecoveryRoutesDeps): 
   async function place(request: FastifyRequest) {
     const { realm } = Params.parse(request.params);
     const policy = await settings.of(realm);
-    if (!policy) throw new Problem('not-found', 'There is no such realm here.');
+    if (!policy) throw new Problem('not-found', phrase('noRealm'));
     if (!(await offered(realm, policy))) throw new Problem('not-found', text('recover.notOffered'));
     return { realm, policy };
   }

@@ -8,7 +8,7 @@ import { idNamed } from '../../../crypto/ids.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
-import { toldFault, valuesIn, withValues } from '../../../http/profile-fields.ts';
+import { faultSentence, valuesIn, withValues } from '../../../http/profile-fields.ts';
 import { termsFault, termsOf } from '../../../http/terms.ts';
 import { text } from '../../../http/texts.ts';
 import type { Captchas } from '../../configuration/captchas/check.ts';
@@ -158,7 +158,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
       const fault = await accounts.fault(realm, person);
       if (fault) {
         const at = fault.path === 'username' && settings.registrationEmailAsUsername ? 'email' : fault.path;
-        return again(at, toldFault(fault), keep);
+        return again(at, faultSentence(fault), keep);
       }
       const unaccepted = termsFault(settings, form);
       if (unaccepted !== undefined) return again('terms', unaccepted, keep);

@@ -7,7 +7,7 @@ import { aboutClient, picturesOf } from '../../../http/about-client.ts';
 import { errorNote } from '../../../http/field-errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { sendPage } from '../../../http/pages.ts';
-import { type PlainKey, plainText, said, text } from '../../../http/texts.ts';
+import { type PlainKey, plainText, text, translated } from '../../../http/texts.ts';
 import { waitingScript } from '../../../http/waiting-script.ts';
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import { inTab } from './cookie.ts';
@@ -57,7 +57,7 @@ export function sendStep(
   if (!page || nextStep.do === 'finish') throw new Error('there is no step to show');
   if (state.is === 'refused' || state.is === 'done') throw new Error('it takes no more steps');
   const others = nextStep.do === 'ask' ? nextStep.others : [];
-  const nameOf = (id: string) => said(registry.find((r) => r.id === id)?.displayName ?? id);
+  const nameOf = (id: string) => translated(registry.find((r) => r.id === id)?.displayName ?? id);
   // What has ways of its own leads there by itself.
   const choices = others.flatMap(({ executionId, authenticatorId }) => {
     const offer = beside.get(executionId);

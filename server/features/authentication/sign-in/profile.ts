@@ -1,7 +1,7 @@
 // A required action: names, and what else the realm lets people say of themselves (UPDATE_PROFILE).
 import { mustHold } from '../../../domain/proof.ts';
 import { html } from '../../../http/html.ts';
-import { type ProfileInput, profileFields, toldFault, valuesIn, valuesOf } from '../../../http/profile-fields.ts';
+import { faultSentence, type ProfileInput, profileFields, valuesIn, valuesOf } from '../../../http/profile-fields.ts';
 import { text } from '../../../http/texts.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
 import type { OwnProfiles } from '../../people/users/own-profile.ts';
@@ -43,7 +43,7 @@ export function createProfile({ profiles, notify }: { profiles: OwnProfiles; not
         values,
       );
       if (changed.ok) return { do: 'done' };
-      return again(changed.path, toldFault(changed));
+      return again(changed.path, faultSentence(changed));
     },
   };
 }

@@ -1,6 +1,8 @@
 // The sign-in's two addresses: GET shows the step that is next, POST takes it. Decisions "Protocol paths".
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
@@ -57,7 +59,7 @@ export interface SignInRoutesDeps {
 function formOf(body: unknown): Form {
   const parsed = Fields.safeParse(body ?? {});
   if (!parsed.success || Object.values(parsed.data).some((value) => value.includes('\0')))
-    throw new Problem('invalid-request', 'The form could not be read.');
+    throw new Problem('invalid-request', phrase('unreadable'));
   return parsed.data;
 }
 
@@ -68,7 +70,7 @@ export function signInRoutes(
   async function realmSettings(params: unknown) {
     const { realm } = Params.parse(params);
     const found = await settings.of(realm);
-    if (!found) throw new Problem('not-found', 'There is no such realm here.');
+    if (!found) throw new Problem('not-found', phrase('noRealm'));
     return { realm, policy: found };
   }
   async function linksFrom(request: FastifyRequest, realm: string, view: View, asked: string | undefined) {

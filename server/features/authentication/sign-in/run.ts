@@ -10,7 +10,7 @@ import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
 import { siteOf } from '../../../domain/site.ts';
 import type { PersonStanding } from '../../../domain/standing.ts';
 import { personSpeaks } from '../../../http/spoken.ts';
-import { said, text } from '../../../http/texts.ts';
+import { text } from '../../../http/texts.ts';
 import type { TreeNode } from '../../configuration/flows/tree.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import type {
@@ -84,7 +84,6 @@ const registering: Extract<PageAsked, { do: 'ask' }> = {
   others: [],
   config: {},
 };
-const CHANGED = 'What you signed in with has changed meanwhile. Start again.';
 
 /** Nobody is known for certain while a sign-in is under way. */
 export const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
@@ -228,7 +227,7 @@ export function createRun(deps: RunDeps) {
       return await record.verify(step, form);
     } catch (error) {
       if (!isWithdrawn(error)) throw error;
-      return { do: 'again', complaint: { field: 'form', message: said(CHANGED) }, reason: 'withdrawn' };
+      return { do: 'again', complaint: { field: 'form', message: text('said.changed') }, reason: 'withdrawn' };
     }
   }
   /** A proof is tried in its address's turn in this realm, and its failures count. */

@@ -1,7 +1,9 @@
 // Owns: a sign-in under way: its state, the steps a person takes through the realm's flow, and the session at its end.
 // Does not own: the order of steps (engine.ts), the steps (features/authentication/authenticators), what an application asked for (authorize).
 // Implements: specification 1 (flows, adaptive authentication), 2.1, 2.3; decisions "Protocol paths".
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { TokenSeal } from '../../../crypto/token-seal.ts';
@@ -121,7 +123,7 @@ export function createSignIns(deps: SignInDeps) {
 
   async function settingsOf(realm: string): Promise<RealmSettingsDto> {
     const found = await settings.of(realm);
-    if (!found) throw new Problem('not-found', 'There is no such realm here.');
+    if (!found) throw new Problem('not-found', phrase('noRealm'));
     return found;
   }
 

@@ -1,6 +1,8 @@
 // Where sign-ins are kept, behind one interface: how one began in the browser's cookie (cookie.ts), what has happened since in a
 // row under the cookie's token (store.ts); strangers of one address get no more rows than people need.
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { TokenSeal } from '../../../crypto/token-seal.ts';
 import { newSecret, sha256 } from '../../../crypto/tokens.ts';
@@ -52,7 +54,7 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
   function limitUnproven(realm: string, { ip }: FastifyRequest): void {
     const retryAfterSeconds = unproven.take(inRealm(realm, ip));
     if (retryAfterSeconds !== undefined)
-      throw new Problem('too-many-requests', 'Too many sign-ins were begun from here. Try again shortly.', {
+      throw new Problem('too-many-requests', phrase('tooManySignIns'), {
         retryAfterSeconds,
       });
   }

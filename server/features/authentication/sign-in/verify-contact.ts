@@ -2,7 +2,7 @@
 // differ in their pages and words (verify-email.ts, verify-phone.ts); the proof is authenticators/contact.ts's.
 import type { Transact } from '../../../db/transact.ts';
 import { mustHold } from '../../../domain/proof.ts';
-import { said, text } from '../../../http/texts.ts';
+import { text, translated } from '../../../http/texts.ts';
 import type { Form, Kept, RequiredStep, Step, StepVerdict } from '../authenticators/authenticator.ts';
 import type { Contact, Present } from '../authenticators/contact.ts';
 
@@ -48,7 +48,7 @@ export function createVerifyContact({ contact, transact, field, words, other, ch
     if (refusal?.why === 'confirmed-already') return again(field, words.yours(), { values });
     // An address or number that the realm keeps isn't the user's to mend.
     if (refusal && present.mayChange)
-      return again(field, text('profile.fault', { label: words.label(), fault: said(refusal.fault) }), { values });
+      return again(field, text('profile.fault', { label: words.label(), fault: translated(refusal.fault) }), { values });
     return keeping(await sendTo(step, value));
   }
 

@@ -1,6 +1,8 @@
 // The scopes of a fresh realm: those of OpenID Connect Core §5.4 with their claims, which userinfo gives, and roles. A dot in a claim's name nests.
+
 import type { ClaimInput, ClaimPlace } from '../../../contract/claims.ts';
 import type { ClientScopeInput, freshClientScopes } from '../../../contract/client-scopes.ts';
+import { phrases } from '../../../contract/phrases.ts';
 import type { Fields } from '../../../resource/part.ts';
 import type { Resource } from '../../../resource/resource.ts';
 import type { RealmSeed } from '../realms/seed.ts';
@@ -53,21 +55,21 @@ const named = (claims: readonly ClaimInput[]): string[] => claims.map(({ name })
 
 /** Written as the admin API writes them. */
 const seededScopes: readonly (ClientScopeInput & { name: (typeof freshClientScopes)[number] })[] = [
-  { name: 'openid', description: 'Sign you in', claims: [] },
-  { name: 'profile', description: 'Your name and other profile details', claims: named(profile) },
-  { name: 'email', description: 'Your e-mail address', claims: named(email) },
-  { name: 'address', description: 'Your postal address', claims: named(address) },
+  { name: 'openid', description: phrases.scopeOpenid, claims: [] },
+  { name: 'profile', description: phrases.scopeProfile, claims: named(profile) },
+  { name: 'email', description: phrases.scopeEmail, claims: named(email) },
+  { name: 'address', description: phrases.scopeAddress, claims: named(address) },
   {
     name: 'phone',
-    description: 'Your phone number',
+    description: phrases.scopePhone,
     claims: named(phone),
   },
-  { name: 'roles', description: 'Your roles', includeInTokenScope: false, claims: named(roles) },
-  { name: 'groups', description: 'Your groups', claims: named(groups) },
-  { name: 'organization', description: 'Your organizations', claims: named(organization) },
-  { name: 'account', description: 'Manage your account', claims: [] },
-  { name: 'uma_protection', description: 'Register what is yours, so that you decide who may use it', claims: [] },
-  { name: 'offline_access', description: 'Access while you are signed out', claims: [] },
+  { name: 'roles', description: phrases.scopeRoles, includeInTokenScope: false, claims: named(roles) },
+  { name: 'groups', description: phrases.scopeGroups, claims: named(groups) },
+  { name: 'organization', description: phrases.scopeOrganization, claims: named(organization) },
+  { name: 'account', description: phrases.scopeAccount, claims: [] },
+  { name: 'uma_protection', description: phrases.scopeUmaProtection, claims: [] },
+  { name: 'offline_access', description: phrases.scopeOffline, claims: [] },
 ];
 
 export const seedClientScopes =

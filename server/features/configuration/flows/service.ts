@@ -1,9 +1,11 @@
 // Owns: a realm's sign-in flows as an administrator keeps them: trees, clones, names, what is bound to them.
 // Does not own: running a flow (features/authentication/sign-in), what authenticators do (features/authentication/authenticators), binding (settings, clients).
 // Implements: specification 2.1, 2.2, 3 (Flow), 4.1; decisions "Reading and writing".
+
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import type { Authenticator, Execution, Flow, TreeInput } from '../../../contract/flows.ts';
+import { inEnglish } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -115,7 +117,7 @@ export function createFlows({ sql, transact, settings, registry, now, newId }: F
     authenticators: (): Authenticator[] =>
       registry.map(({ id, displayName, factorClass, levelOfAssurance, category, configSchema }) => ({
         id,
-        displayName,
+        displayName: inEnglish(displayName),
         factorClass,
         levelOfAssurance,
         category,

@@ -11,11 +11,14 @@ import {
   MAX_FLOW_DEPTH,
 } from '../../../contract/flows.ts';
 import { canonicalJson } from '../../../contract/json.ts';
+import type { Words } from '../../../contract/phrases.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { divided, firstFaults, isFirstAlone } from './first-steps.ts';
 
 /** What a tree has to know of an authenticator: its registry entry, its config, and whether it finds out who it is. */
-export interface AuthenticatorEntry extends Omit<Authenticator, 'configSchema'> {
+export interface AuthenticatorEntry extends Omit<Authenticator, 'configSchema' | 'displayName'> {
+  /** A phrase where pages name it to users. */
+  displayName: Words;
   configSchema: z.ZodType;
   /** true: it needs nobody before it (username and password); false: it checks somebody who is known already. */
   identifies: boolean;

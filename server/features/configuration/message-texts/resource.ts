@@ -3,13 +3,13 @@
 // Implements: decisions "Of further resources" (`messageTexts`).
 import { messageTexts, SCOPE_TEXT } from '../../../contract/message-texts.ts';
 import type { FieldError } from '../../../contract/problem.ts';
-import { isTextKey, isWritten, placeholdersIn, sourceTexts, written } from '../../../http/languages.ts';
+import { isTextKey, isWritten, placeholdersIn, sourceTexts, usualForm, written } from '../../../http/languages.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 
 function textFault(key: string, words: string): string | undefined {
   const isPage = isTextKey(key);
   if (!isPage && !key.startsWith(SCOPE_TEXT)) return 'is not the key of a text; docs/texts.md has them';
-  const wanted = isPage ? placeholdersIn(sourceTexts[key]) : [];
+  const wanted = isPage ? placeholdersIn(usualForm(sourceTexts[key])) : [];
   const given = placeholdersIn(words);
   const unknown = given.find((placeholder) => !wanted.includes(placeholder));
   if (unknown !== undefined)

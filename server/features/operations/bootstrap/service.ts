@@ -1,9 +1,11 @@
 // Owns: what a server makes of itself at start: the realm master, its first administrator, the clients of realmctl and operator.
 // Does not own: realms, roles or credentials themselves; it calls their features. Running it again changes nothing.
 // Implements: decisions "Realms", "The last administrator", "Admin authentication" (first start, the operator's first sign-in).
+
 import { randomBytes } from 'node:crypto';
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
 import { type By, bySystem } from '../../../contract/events.ts';
+import { inEnglish } from '../../../contract/phrases.ts';
 import { MASTER } from '../../../contract/realms.ts';
 import type { Passwords } from '../../../crypto/passwords.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -111,7 +113,7 @@ export function createBootstrap({
   /** @throws where the realm refuses it: the first administrator's password is set like any other */
   async function hashed(username: string, password: string): Promise<string> {
     const faults = await newPasswordFaults(MASTER, password, { username, email: null });
-    if (faults.length > 0) throw new Error(`SVC_BOOTSTRAP_ADMIN_PASSWORD ${faults.join(', and ')}`);
+    if (faults.length > 0) throw new Error(`SVC_BOOTSTRAP_ADMIN_PASSWORD ${faults.map(inEnglish).join(', and ')}`);
     return passwords.hash(password);
   }
 

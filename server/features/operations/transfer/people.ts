@@ -1,7 +1,8 @@
 // Users in an import: plans and merges their rows by the statements of features/people/users/, checks names, doubles and rights.
 // Rows never come into memory; what is wrong is told by their place in the document.
+
 import type { By } from '../../../contract/events.ts';
-import { type FieldError, Problem, unknownName } from '../../../contract/problem.ts';
+import { type FieldError, fieldErrorOf, Problem, unknownName } from '../../../contract/problem.ts';
 import type { Conflict, Consequence, Plan } from '../../../contract/transfer.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
@@ -231,7 +232,7 @@ async function* unfitRows(
     if (people.length === 0) break;
     yield people.flatMap(({ n, before, olderThanProfile, ...person }) => {
       const found = profileFaults(profile, { by: 'document', before: before ?? undefined, after: person });
-      const errors = found.filter(({ path }) => !mayKeepUnfit || !olderThanProfile.includes(path));
+      const errors = found.filter(({ path }) => !mayKeepUnfit || !olderThanProfile.includes(path)).map(fieldErrorOf);
       return errors.length > 0 ? [{ n, errors }] : [];
     });
   }

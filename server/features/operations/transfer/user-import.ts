@@ -1,8 +1,9 @@
 // Owns: importing users row by row: what a row of the body is, plain passwords, all or none.
 // Does not own: comparing, setting rows aside, writing, rights (service.ts), rows while they arrive (user-rows.ts).
 // Implements: decisions "Import, export, plan" (POST /users/import); specification 4.2.
+
 import { z } from 'zod';
-import { type FieldError, Problem } from '../../../contract/problem.ts';
+import { type FieldError, fieldErrorOf, Problem } from '../../../contract/problem.ts';
 import { MOST_TOLD, type TakenRow, UserRow, type UsersImported } from '../../../contract/user-import.ts';
 import { issuesAt, join } from '../../../resource/items.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
@@ -45,7 +46,7 @@ export function createUserImport({ transfer, credentials }: UserImportDeps) {
     const { username, email = null, firstName, lastName, credentials: others = [] } = user;
     if (password === undefined) return { value: user };
     const faults = await credentials.newPasswordFaults(realm, password, { username, email, firstName, lastName });
-    if (faults.length > 0) return { errors: faults.map((message) => ({ path: 'password', message })) };
+    if (faults.length > 0) return { errors: faults.map((fault) => fieldErrorOf({ path: 'password', fault })) };
     const phc = await credentials.hashPassword(password);
     return { value: { ...user, credentials: [...others, { type: 'password', phc, temporary }] } };
   }

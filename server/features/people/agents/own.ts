@@ -1,7 +1,9 @@
 // What people see of the agents that act for them, and do with those that they answer for: stop, end for good, confirm.
 // They let none act: that is an administrator's. Specification 4.10, 4.11; decisions "Agent".
+
 import type { OwnAgent } from '../../../contract/account.ts';
 import type { By } from '../../../contract/events.ts';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
@@ -16,7 +18,7 @@ export function createOwnAgents({ sql, transact, now }: { sql: Sql; transact: Tr
     /** One that is stopped already stays so. */
     stop: (by: By, realm: string, of: { id: string; owner: string }): Promise<void> =>
       transact(realm, async (tx) => {
-        if (!(await store.isOwn(tx.sql, realm, of))) throw new Problem('not-found', 'You have no such agent');
+        if (!(await store.isOwn(tx.sql, realm, of))) throw new Problem('not-found', phrase('noAgent'));
         await suspendAgents(tx, realm, { which: fragment`t.id = ${of.id}`, cause: 'owner', by });
       }),
 

@@ -131,7 +131,7 @@ export function createConsents({ sql, baseUrl, now }: { sql: Sql; baseUrl: strin
       const cookie = request.cookies[sessionCookie(realm)];
       if (!session || !proofHolds(form.get('proof'), cookie, about(answerAt, session, text, since), now()))
         throw new OAuthError('invalid_request', 'The page is too old', {
-          page: { told: 'The page was open for too long, so nothing was allowed.' },
+          page: { told: words('said.nothingAllowed') },
         });
       const signedIn = { sessionId: session.id, since: Number(since) };
       return { text, signedIn, allowed: form.get('decision') === 'allow' };

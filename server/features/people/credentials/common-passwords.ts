@@ -11,6 +11,7 @@ import {
   readings,
   weightOf,
 } from '../../../contract/guessable-passwords.ts';
+import { phrase } from '../../../contract/phrases.ts';
 
 /** The first lines of the list count whatever their length; behind them only long ones do, which a realm's other rules might allow. */
 const MOST_COMMON = 100_000;
@@ -81,7 +82,7 @@ async function readList(): Promise<(text: string) => boolean> {
   return (text) => table[placeOf(digest(text))] !== 0;
 }
 
-export const IS_COMMON = 'must not be a common password, nor one with a few signs added';
+export const IS_COMMON = phrase('notCommon');
 
 export interface CommonPasswords {
   /**

@@ -1,7 +1,8 @@
-// A new password as somebody fills it in twice on a page: what speaks against it, else its hash, made before any transaction.
+// A new password that a user enters twice on a page: what speaks against it, else its hash, made before any transaction.
 import type { PasswordOwner } from '../../../contract/guessable-passwords.ts';
+import { phrase } from '../../../contract/phrases.ts';
 import { PASSWORD_MAX } from '../../../http/password-fields.ts';
-import { said, text } from '../../../http/texts.ts';
+import { text, translated } from '../../../http/texts.ts';
 import type { Credentials, KnownUser } from './service.ts';
 
 export type PasswordField = 'password' | 'repeated';
@@ -19,7 +20,7 @@ export interface ChoosePasswordDeps {
 }
 
 export function createChoosePassword({ credentials }: ChoosePasswordDeps) {
-  /** @param user without an id: who is yet to be made */
+  /** @param user without an id: an account that doesn't exist yet */
   return async (
     realm: string,
     user: Pick<KnownUser, 'username'> & Partial<PasswordOwner> & { id?: string },
@@ -32,9 +33,12 @@ export function createChoosePassword({ credentials }: ChoosePasswordDeps) {
     const { id, username, firstName = had?.firstName, lastName = had?.lastName } = user;
     const owner = { username, email, firstName, lastName };
     const faults = await credentials.newPasswordFaults(realm, password, { ...(id && { id }), ...owner });
-    if (had?.same && faults.length === 0) faults.push('must not be the old one');
+    if (had?.same && faults.length === 0) faults.push(phrase('notOld'));
     if (faults.length > 0)
-      return refuse('password', text('newPassword.faults', { faults: faults.map(said).join(text('newPassword.and')) }));
+      return refuse(
+        'password',
+        text('newPassword.faults', { faults: faults.map(translated).join(text('newPassword.and')) }),
+      );
     if (password !== repeated) return refuse('repeated', text('newPassword.different'));
     return { ok: true, phc: await credentials.hashPassword(password), replaces: had?.credentialId };
   };

@@ -5,6 +5,7 @@
 import type { By } from '../../../contract/events.ts';
 import type { PasswordOwner } from '../../../contract/guessable-passwords.ts';
 import { passwordFaults } from '../../../contract/password-rules.ts';
+import { type Phrase, phrase } from '../../../contract/phrases.ts';
 import { freshSettings, type RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Credential } from '../../../contract/users.ts';
 import { newOtpSecret, OTP_DEFAULTS, openOtp, otpCounter, sealOtp } from '../../../crypto/otp.ts';
@@ -130,10 +131,10 @@ export function createCredentials(deps: CredentialDeps) {
       const row = await store.standing(on, realm, userId);
       return row && standingOf(row);
     },
-    /** What the realm has against a new password, as sentences. */
-    async newPasswordFaults(realm: string, plain: string, user: PasswordOwner & { id?: string }): Promise<string[]> {
+    /** What the realm has against a new password; none: the realm accepts it. */
+    async newPasswordFaults(realm: string, plain: string, user: PasswordOwner & { id?: string }): Promise<Phrase[]> {
       const keeper = user.id === undefined ? undefined : await elsewhere.keeperOf(realm, user.id);
-      if (keeper !== undefined) return [`is kept by the directory ${keeper}, and changed there`];
+      if (keeper !== undefined) return [phrase('inDirectory', { directory: keeper })];
       const policy = (await settings.of(realm)) ?? freshSettings(realm);
       const faults = passwordFaults(plain, policy, user);
       // One that is refused anyway needs nobody else's word.
@@ -142,9 +143,9 @@ export function createCredentials(deps: CredentialDeps) {
         return [IS_COMMON];
       const most = policy.passwordHistory;
       if (user.id !== undefined && most > 0 && (await wasTheirs(realm, user.id, plain, most)))
-        return [most === 1 ? 'must not be the old one' : `must not be one of the last ${most}`];
+        return [most === 1 ? phrase('notOld') : phrase('notLast', { most })];
       if (!policy.breachedPasswordCheck || !(await breached(plain))) return [];
-      return ['must not be one that is known from a breach of some service'];
+      return [phrase('notBreached')];
     },
     /** What a new password is compared with. */
     async passwordContext(

@@ -1,6 +1,8 @@
 // Judges what a directory's entry says of a user field by field: what the user is to be, and what of the entry is left out. Pure.
 // Decisions "User federation", "User profile".
+
 import { withoutOldConfirmation } from '../../../contract/phone.ts';
+import { inEnglish } from '../../../contract/phrases.ts';
 import type { UserProfile } from '../../../contract/user-profile.ts';
 import type { FieldFault } from '../../../domain/directories.ts';
 import { hasNoRules, profileFaults } from '../../../domain/user-profile.ts';
@@ -74,7 +76,7 @@ export function draftOf(
       ...person.faults,
       ...refusals
         .filter(({ path }) => !person.faults.some(({ field }) => field === path))
-        .map(({ path, message }) => ({ field: path, message })),
+        .map(({ path, fault }) => ({ field: path, message: inEnglish(fault) })),
     ],
   };
 }

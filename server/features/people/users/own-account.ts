@@ -1,6 +1,8 @@
 // People who make their own account: what speaks against what they say of themselves, and the account with all that is new with
 // one. How they are asked, and what proves their address, is features/authentication/self-registration's.
+
 import type { By } from '../../../contract/events.ts';
+import { phrase, type Words } from '../../../contract/phrases.ts';
 import type { UserProfile } from '../../../contract/user-profile.ts';
 import { Email, Username } from '../../../contract/users.ts';
 import { constraintOf } from '../../../db/error-code.ts';
@@ -61,22 +63,21 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
 
     /** What speaks against it, but for names that are taken. */
     async fault(realm: string, person: NewPerson): Promise<Fault | undefined> {
-      const told = (path: string, message: string): Fault => {
+      const faultOf = (path: string, fault: Words): Fault => {
         const label = text(path === 'email' ? 'account.email' : 'account.username');
-        return { ok: false, path, label, message };
+        return { ok: false, path, label, fault };
       };
-      if (person.email.trim() === '') return told('email', 'is required');
-      if (!Email.safeParse(person.email).success) return told('email', 'must be an e-mail address');
-      if (person.username.trim() === '') return told('username', 'is required');
-      // in words that pages have in every language
-      if (!Username.safeParse(person.username).success) return told('username', 'has another form than it must');
+      if (person.email.trim() === '') return faultOf('email', phrase('required'));
+      if (!Email.safeParse(person.email).success) return faultOf('email', phrase('email'));
+      if (person.username.trim() === '') return faultOf('username', phrase('required'));
+      if (!Username.safeParse(person.username).success) return faultOf('username', phrase('form'));
       const profile = forNew(await readProfile(sql, realm));
       const fault = ownFault(profile, profileInputs(profile), { before: undefined, after: person });
       if (fault) return fault;
       const [own] = profileFaults(profile, { by: 'user', before: undefined, after: person }).filter(
         ({ path }) => path === 'username' || path === 'email',
       );
-      return own && told(own.path, own.message);
+      return own && faultOf(own.path, own.fault);
     },
 
     ownerOf: (realm: string, email: string) => store.owner(sql, realm, email, null),

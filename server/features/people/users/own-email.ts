@@ -1,6 +1,8 @@
 // The e-mail address of a person as they themselves set it: whose it is already, whether the realm's profile lets it, and that
 // it is confirmed. How they prove that it is theirs is the caller's.
+
 import type { By } from '../../../contract/events.ts';
+import { phrase, type Words } from '../../../contract/phrases.ts';
 import { Email } from '../../../contract/users.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
@@ -29,15 +31,15 @@ export function createOwnEmails({ sql }: { sql: Sql }) {
       return { email: row?.email ?? null, verified: row?.email_verified ?? false, mayChange };
     },
 
-    /** What is wrong with an address, in words; undefined: nothing. */
-    async fault(realm: string, userId: string, email: string): Promise<string | undefined> {
-      if (email.trim() === '') return 'is required';
-      if (!Email.safeParse(email).success) return 'must be an e-mail address';
+    /** What is wrong with an address; undefined: nothing. */
+    async fault(realm: string, userId: string, email: string): Promise<Words | undefined> {
+      if (email.trim() === '') return phrase('required');
+      if (!Email.safeParse(email).success) return phrase('email');
       const [row, profile] = await Promise.all([find(realm, userId), readProfile(sql, realm)]);
       if (!row) return undefined;
       const before = { ...row, firstName: row.first_name, lastName: row.last_name };
       const faults = profileFaults(profile, { by: 'user', before, after: { ...before, email } });
-      return faults.find(({ path }) => path === 'email')?.message;
+      return faults.find(({ path }) => path === 'email')?.fault;
     },
 
     /** Who has the address already, by whichever of their names; undefined: nobody but this person. */

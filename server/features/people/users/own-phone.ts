@@ -1,7 +1,9 @@
 // The phone number of a person as they themselves set it: whether the realm's profile lets it, and that it is confirmed, so that codes
 // go there. How they prove that it is theirs is the caller's.
+
 import type { By } from '../../../contract/events.ts';
 import { PHONE_CONFIRMED, PHONE_NUMBER, withoutConfirmation } from '../../../contract/phone.ts';
+import { phrase, type Words } from '../../../contract/phrases.ts';
 import { constraintOf } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
@@ -51,13 +53,13 @@ export function createOwnPhones({ sql }: { sql: Sql }) {
       };
     },
 
-    /** What is wrong with a number, in words; undefined: nothing. */
-    async fault(realm: string, userId: string, number: string): Promise<string | undefined> {
-      if (!FORM.test(number)) return 'must be a number with its country, such as +49 170 1234567';
+    /** What is wrong with a number; undefined: nothing. */
+    async fault(realm: string, userId: string, number: string): Promise<Words | undefined> {
+      if (!FORM.test(number)) return phrase('phone');
       const [before, profile] = await Promise.all([rowOf(sql, realm, userId), readProfile(sql, realm)]);
       if (!before) return undefined;
       const faults = profileFaults(profile, { by: 'user', before, after: withNumber(before, number) });
-      return faults.find(({ path }) => path === `attributes.${PHONE_NUMBER}`)?.message;
+      return faults.find(({ path }) => path === `attributes.${PHONE_NUMBER}`)?.fault;
     },
 
     /** It is theirs, and proven so. @returns the number before that was confirmed. @throws what `isTaken` knows */

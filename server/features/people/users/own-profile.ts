@@ -1,7 +1,9 @@
 // What people change of themselves: names and the attributes that the realm lets them edit, by its profile's rules. How it is
 // asked for is a page's: at sign-in, in the account.
+
 import type { By } from '../../../contract/events.ts';
 import { text as textOf } from '../../../contract/names.ts';
+import { inEnglish, phrase, type Words } from '../../../contract/phrases.ts';
 import type { UserProfile } from '../../../contract/user-profile.ts';
 import { constraintOf } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -27,7 +29,7 @@ export interface OwnProfile {
 export type ProfileChange =
   | { ok: true; fields: string[] }
   /** `label`: of what doesn't fit. */
-  | { ok: false; path: string; label: string; message: string };
+  | { ok: false; path: string; label: string; fault: Words };
 
 export interface ProfileWrite {
   by: By;
@@ -46,13 +48,12 @@ export function ownFault(
   { before, after }: { before: Person | undefined; after: Person },
 ): Fault | undefined {
   const paths = new Map(inputs.map(({ path, label }) => [path, label]));
-  const told = (path: string, message: string) =>
-    ({ ok: false, path, label: paths.get(path) ?? path, message }) as const;
+  const faultOf = (path: string, fault: Words) => ({ ok: false, path, label: paths.get(path) ?? path, fault }) as const;
   for (const { path } of inputs) {
     const name = path.slice('attributes.'.length);
     const values = path === 'firstName' || path === 'lastName' ? [after[path] ?? ''] : (after.attributes[name] ?? []);
     const form = path.startsWith('attributes.') ? Value : Name;
-    if (values.some((value) => !form.safeParse(value).success)) return told(path, 'is too long');
+    if (values.some((value) => !form.safeParse(value).success)) return faultOf(path, phrase('tooLong'));
   }
   const missing = inputs.filter(({ required, path }) => {
     if (!required) return false;
@@ -60,15 +61,15 @@ export function ownFault(
     return (after.attributes[path.slice('attributes.'.length)] ?? []).length === 0;
   });
   const faults = profileFaults(profile, { by: 'user', before, after }).filter(({ path }) => paths.has(path));
-  const [first] = [...missing.map(({ path }) => ({ path, message: 'is required' })), ...faults];
-  return first && told(first.path, first.message);
+  const [first] = [...missing.map(({ path }) => ({ path, fault: phrase('required') })), ...faults];
+  return first && faultOf(first.path, first.fault);
 }
 
 export type Fault = Exclude<ProfileChange, { ok: true }>;
 class Unfit extends Error {
   readonly fault: Fault;
   constructor(fault: Fault) {
-    super(fault.message);
+    super(inEnglish(fault.fault));
     this.fault = fault;
   }
 }
@@ -139,5 +140,5 @@ const mutable = (attributes: OwnProfile['attributes']) =>
 function takenIn(inputs: readonly ProfileInput[], name: string): Fault {
   const path = `attributes.${name}`;
   const label = inputs.find((input) => input.path === path)?.label ?? name;
-  return { ok: false, path, label, message: 'can’t be used: it is taken' };
+  return { ok: false, path, label, fault: phrase('taken') };
 }

@@ -1,9 +1,10 @@
 // Owns: users as administrators see them: profile, roles, groups, their passwords and credentials set from outside.
 // Does not own: checking passwords and one-time codes (credentials), sessions, moving users in bulk (transfer).
 // Implements: decisions "User", "Rights"; specification 4.10.
+
 import type { By } from '../../../contract/events.ts';
 import type { Changes } from '../../../contract/names.ts';
-import { type FieldError, Problem } from '../../../contract/problem.ts';
+import { type FieldError, fieldErrorOf, Problem } from '../../../contract/problem.ts';
 import type { Credential, User, UserInput } from '../../../contract/users.ts';
 import type { Passwords } from '../../../crypto/passwords.ts';
 import { constraintOf } from '../../../db/error-code.ts';
@@ -119,7 +120,7 @@ export function createUsers({
     const after = { ...wanted, attributes: { ...hidden, ...wanted.attributes } };
     if (reach) await refuseBeyond(on, realm, reach, { before, after });
     const faults = profileFaults(profile, { by: reach ? 'user' : 'admin', before, after });
-    if (faults.length > 0) throw invalid(faults);
+    if (faults.length > 0) throw invalid(faults.map(fieldErrorOf));
     return after;
   }
 
@@ -136,7 +137,7 @@ export function createUsers({
     user: Pick<User, 'id' | 'username' | 'email' | 'firstName' | 'lastName'>,
   ): Promise<string> {
     const faults = await newPasswordFaults(realm, password, user);
-    if (faults.length > 0) throw invalid(faults.map((message) => ({ path: 'password', message })));
+    if (faults.length > 0) throw invalid(faults.map((fault) => fieldErrorOf({ path: 'password', fault })));
     return passwords.hash(password);
   }
 

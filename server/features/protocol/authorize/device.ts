@@ -1,8 +1,10 @@
 // Owns: devices that ask for access: their two codes, and the person who types one of them and decides, signed in.
 // Does not own: what may be asked for (checks.ts), giving tokens (features/protocol/token), how a page looks (device-pages.ts).
 // Implements: RFC 8628; decisions "Protocol paths". A person is shown who asks, from where and since when, before they are asked.
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
+import { phrase } from '../../../contract/phrases.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { proofHolds, proofOf } from '../../../crypto/form-proof.ts';
 import { newToken, sha256 } from '../../../crypto/tokens.ts';
@@ -295,7 +297,7 @@ export function createDevices(deps: DevicesDeps) {
         throw tooOld();
       const retryAfterSeconds = typed.address.take(inRealm(realm, request.ip)) ?? typed.session.take(session.id);
       if (retryAfterSeconds !== undefined)
-        throw new OAuthError('slow_down', 'Too many codes were tried', { retryAfterSeconds });
+        throw new OAuthError('slow_down', phrase('tooManyCodes'), { retryAfterSeconds });
       const userCode = readUserCode(form.get('user_code'));
       const found = userCode === undefined ? undefined : await find(signed, userCode);
       if (!found) return askForCode(signed, '', text('device.wrong'));

@@ -1,8 +1,10 @@
 // GET and POST /realms/{realm}/oauth2/authorize, its way back from the sign-in, and the consent page's answer.
+
 import type { FastifyInstance } from 'fastify';
 import { authorizePostRoute, authorizeRoute } from '../../../contract/oauth.ts';
 import { formOf, paramsOf, realmOf } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
+import { text } from '../../../http/texts.ts';
 import type { Finished } from '../../authentication/sign-in/continuation.ts';
 import { type Authorization, Kept, requestPath, resumePath } from './service.ts';
 
@@ -34,7 +36,7 @@ export function authorizeRoutes(
     const kept = Kept.safeParse(finished?.request);
     if (!finished || !kept.success) {
       throw new OAuthError('invalid_request', 'The sign-in has expired', {
-        page: { told: 'This sign-in has expired.' },
+        page: { told: text('said.expired') },
       });
     }
     return authorization.resume(request, reply, realm, { ...kept.data, signedIn: finished.done });

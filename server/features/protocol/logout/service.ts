@@ -200,7 +200,7 @@ export function createLogout({
       const subject = about(realm, session, answer.original.text);
       if (!proofHolds(answer.proof, request.cookies[sessionCookie(realm)], subject, now())) {
         throw new OAuthError('invalid_request', 'The page is too old', {
-          page: { told: 'The page was open for too long, and you are still signed in.', back: logout.client },
+          page: { told: text('said.stillSignedIn'), back: logout.client },
         });
       }
       return signedOut(reply, realm, logout, await end(request, reply, realm, session, logout));

@@ -1,4 +1,5 @@
 // /realms/{realm}/saml/idp: metadata, sign-on by both bindings and from here, its way back from the sign-in, single logout.
+
 import type { FastifyInstance } from 'fastify';
 import {
   samlInitiateRoute,
@@ -12,6 +13,7 @@ import { MOST_RELAY_STATE } from '../../../domain/saml-names.ts';
 import { parseForm, queryOf } from '../../../http/form.ts';
 import { formOf, realmOf } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
+import { text } from '../../../http/texts.ts';
 import type { Finished } from '../../authentication/sign-in/continuation.ts';
 import { Kept } from './kept.ts';
 import type { SingleLogout } from './logout.ts';
@@ -70,7 +72,7 @@ export function samlRoutes(app: FastifyInstance, { saml, signIns }: { saml: Saml
     const kept = Kept.safeParse(finished?.request);
     if (!finished || !kept.success)
       throw new OAuthError('invalid_request', 'The sign-in has expired', {
-        page: { told: 'This sign-in has expired.' },
+        page: { told: text('said.expired') },
       });
     return saml.resume(request, reply, realm, { kept: kept.data, signedIn: finished.done });
   });

@@ -3,6 +3,7 @@
 // Implements: decisions "Authorization services"; specification 4.11.
 import { DAY_SECONDS } from '../../../contract/durations.ts';
 import type { By, DomainEvent } from '../../../contract/events.ts';
+import { phrase } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { ReceivedShare, Share, SharedResource } from '../../../contract/sharing.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -77,7 +78,7 @@ export function createSharing({
     is: (one: store.OwnedResource) => boolean,
   ): Promise<store.OwnedResource> {
     const found = (await store.ownedBy(on, realm, person)).find(is);
-    if (!found) throw new Problem('not-found', 'You have no such resource');
+    if (!found) throw new Problem('not-found', phrase('noResource'));
     return found;
   }
 
@@ -163,7 +164,7 @@ export function createSharing({
           scopes,
           at: now(),
         });
-        if (!row) throw new Problem('not-found', 'You have no such resource');
+        if (!row) throw new Problem('not-found', phrase('noResource'));
         tx.record(event('RESOURCE_SHARED', { realm, by }, clientId, { resource: key, with: row.named, scopes }));
         return toShare(row);
       }),
@@ -172,7 +173,7 @@ export function createSharing({
     answer: (by: By, realm: string, person: Person, id: string, wanted: readonly string[]): Promise<Share> =>
       transact(realm, async (tx) => {
         const before = await store.lockShare(tx.sql, realm, id, person.userId);
-        if (!before) throw new Problem('not-found', 'You share nothing of that id');
+        if (!before) throw new Problem('not-found', phrase('sharesNothing'));
         const resource = await owned(
           tx.sql,
           realm,
@@ -185,7 +186,7 @@ export function createSharing({
           (scope) => !scopes.includes(scope),
         );
         const row = await store.updateShare(tx.sql, realm, id, { scopes, denied: refused.sort(), at: now() });
-        if (!row) throw new Problem('not-found', 'You share nothing of that id');
+        if (!row) throw new Problem('not-found', phrase('sharesNothing'));
         const data = { resource: before.resource, with: before.named, scopes, before: before.scopes, denied: refused };
         tx.record(event('RESOURCE_SHARED', { realm, by }, resource.clientId, data));
         return toShare(row);
@@ -195,7 +196,7 @@ export function createSharing({
     end: (by: By, realm: string, { userId }: Person, id: string): Promise<void> =>
       transact(realm, async (tx) => {
         const ended = await store.deleteShare(tx.sql, realm, id, userId);
-        if (!ended) throw new Problem('not-found', 'There is no such share of yours');
+        if (!ended) throw new Problem('not-found', phrase('noShare'));
         const { clientId, resource, named, scopes, mine } = ended;
         const data = { resource, with: named, scopes, because: mine ? 'owner' : 'recipient' };
         tx.record(event('RESOURCE_SHARE_ENDED', { realm, by }, clientId, data));

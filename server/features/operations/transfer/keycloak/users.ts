@@ -1,6 +1,7 @@
 // People of Keycloak, one by one, as a realm document has them; what doesn't fit is told, and the rest of them comes along.
 // docs/keycloak.md.
 
+import { fieldErrorOf } from '../../../../contract/problem.ts';
 import type { UserProfile } from '../../../../contract/user-profile.ts';
 import type { UserDocument } from '../../../../contract/users.ts';
 import { profileFaults } from '../../../../domain/user-profile.ts';
@@ -176,5 +177,7 @@ function fitted(given: unknown, { profile }: Surroundings, note: Note): UserDocu
 function againstProfile(profile: UserProfile, user: UserDocument) {
   const { username, email = null, firstName = null, lastName = null, attributes = {} } = user;
   const after = { username, email, firstName, lastName, attributes };
-  return profileFaults(profile, { by: 'document', before: undefined, after }).filter(({ path }) => path !== 'username');
+  return profileFaults(profile, { by: 'document', before: undefined, after })
+    .filter(({ path }) => path !== 'username')
+    .map(fieldErrorOf);
 }
