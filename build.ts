@@ -4,7 +4,7 @@
 //
 //   dist/server.js, operator.js, migrate.js, reseal.js, recover-admin.js   run these: each turns the compile cache on and loads its bundle
 //   dist/node-version.mjs                     refuses a Node that is too old, in a line
-//   dist/bundles/                             the bundles, the password thread, the migrations, the common passwords, the API page's files
+//   dist/bundles/                             the bundles, the password thread, the migrations, what messages say, the common passwords, the API page's files
 //   dist/realmctl.js                          the CLI: one file for Node 20 and newer, nothing beside it
 //   dist/package.json                         what can't be bundled, being native code: install it beside them
 //   dist/.cache/                              compiled code, from a start of the server here; it may move with the folder
@@ -166,6 +166,8 @@ async function bundleCli(): Promise<void> {
 async function besides(): Promise<void> {
   await cp(path.join(root, 'node-version.mjs'), path.join(dist, 'node-version.mjs'));
   await cp(path.join(root, 'server/db/migrations'), path.join(bundles, 'migrations'), { recursive: true });
+  const words = path.join(root, 'server/features/configuration/messaging/languages');
+  await cp(words, path.join(bundles, 'languages'), { recursive: true });
   await cp(path.join(root, 'node_modules/@fastify/swagger-ui/static'), path.join(bundles, 'swagger-ui'), {
     recursive: true,
     filter: (file) => !file.endsWith('.map'),

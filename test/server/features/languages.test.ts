@@ -109,6 +109,13 @@ test('what goes wrong is said in the language of the page', async () => {
   expect(over.heading).toBe('Diese Anmeldung ist abgelaufen');
 });
 
+test('what a browser can’t do at an address is said in its language', async () => {
+  const headers = { accept: 'text/html', 'accept-language': 'de' };
+  const answer = await fetch(`${server.baseUrl}/realms/acme/language`, { headers });
+  expect(answer.status).toBe(405);
+  expect(await answer.text()).toContain('<h1>So lässt sich die Adresse nicht aufrufen</h1>');
+});
+
 test('discovery names the languages that pages are written in, and no other', async () => {
   const answer = await fetch(`${server.baseUrl}/realms/acme/.well-known/openid-configuration`);
   expect(await answer.json()).toMatchObject({ ui_locales_supported: ['en', 'de'] });

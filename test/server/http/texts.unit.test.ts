@@ -1,9 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
+import type { FastifyRequest } from 'fastify';
 import { expect, test } from 'vitest';
 import { inEnglish, type PhraseCode, phrase, phrases } from '../../../server/contract/phrases.ts';
 import { html } from '../../../server/http/html.ts';
 import { isTextKey, sourceTexts, usualForm } from '../../../server/http/languages.ts';
-import { text, textHtml, translated } from '../../../server/http/texts.ts';
+import { spokenTo } from '../../../server/http/spoken.ts';
+import { scopeText, text, textHtml, translated } from '../../../server/http/texts.ts';
 
 const sources = globSync('server/**/*.ts')
   .filter((file) => !file.includes('http/languages/'))
@@ -77,4 +79,19 @@ test('one of a thing is one in number', () => {
     'Too many failed tries from your network. Wait 1 second, then try again.',
   );
   expect(text('newPassword.least', { least: '1' })).toBe('At least 1 character');
+});
+
+test('a reader gets phrases and built-in scopes in their language, with the form that goes with the number', async () => {
+  const inLanguage = (language: string, write: () => string) =>
+    spokenTo({ headers: { 'accept-language': language } } as unknown as FastifyRequest, write);
+  expect(await inLanguage('de', () => translated(phrase('notLast', { most: 3 })))).toBe(
+    'darf keines der letzten 3 sein',
+  );
+  expect(await inLanguage('pl-PL', () => translated(phrase('leastLong', { least: 2 })))).toBe(
+    'musi mieć co najmniej 2 znaki',
+  );
+  const organizations = 'Your organizations';
+  expect(await inLanguage('de', () => scopeText('organization', organizations))).toBe('Ihre Organisationen');
+  expect(await inLanguage('de', () => scopeText('organization', 'Teams'))).toBe('Teams');
+  expect(await inLanguage('de', () => scopeText('calendar', null))).toBe('calendar');
 });
