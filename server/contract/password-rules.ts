@@ -1,9 +1,9 @@
-// What a new password must be, pure. Whether a password is right is features/people/credentials'. Specification 2.3, 8.
+// The rules for a new password. Pure. features/people/credentials checks passwords at sign-in. Specification 2.3, 8.
 import { guessableFaults, type PasswordOwner } from './guessable-passwords.ts';
 import { type Phrase, phrase } from './phrases.ts';
 import type { Settings } from './settings.ts';
 
-/** What a realm asks of passwords. */
+/** The realm's settings about passwords. */
 export type PasswordRules = Pick<
   Settings,
   | 'passwordMinLength'

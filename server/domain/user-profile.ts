@@ -1,5 +1,5 @@
-// What a realm's user profile says of a person's data: whether a change of it may be made, and who sees what of it. Pure but
-// for reading it; whoever writes people asks here. Decisions "User profile".
+// The rules of a realm's user profile: whether a change of a user is allowed, and which attributes a party may see. All code that
+// writes users asks here. Pure, except for reading the profile. Decisions "User profile".
 import { z } from 'zod';
 import { type Phrase, phrase, type Words } from '../contract/phrases.ts';
 import type { FieldError } from '../contract/problem.ts';
@@ -53,7 +53,7 @@ async function readyToJudge({ attributes }: UserProfile): Promise<void> {
 }
 
 const tellOnce = createTellOnce();
-/** A pattern from before there were limits: it keeps nobody out, so its administrator has to hear of it. */
+/** A pattern from before there were limits is not applied, so the log tells the administrator. */
 function warnOfUnusable(realm: string, { attributes }: UserProfile): void {
   for (const attribute of attributes) {
     const pattern = patternOf(attribute);
@@ -66,7 +66,7 @@ function warnOfUnusable(realm: string, { attributes }: UserProfile): void {
   }
 }
 
-/** What these objects of a realm document make of it. */
+/** The fields of the profile that these objects of a realm document set. */
 export const profileIn = (
   objects: readonly { kind: string; key: string; fields: Readonly<Record<string, unknown>> }[],
 ): Record<string, unknown> =>
@@ -95,8 +95,8 @@ export interface ProfileFault {
 }
 
 /**
- * Everything that speaks against a change, by its path. What doesn't change blames nobody: it may be older than the profile.
- * @param by a document carries people as they are, so it may set what nobody may edit
+ * All faults of a change, by path. A value that does not change has no fault: it may be older than the profile.
+ * @param by a document carries users as they are, so it may set attributes that no party may edit
  */
 export function profileFaults(
   { unmanagedAttributes, attributes }: UserProfile,
@@ -162,12 +162,12 @@ function againstRules(
   return undefined;
 }
 
-/** What the patterns of a profile have together at most: each new person is compared with all of them. */
+/** The most that the patterns of a profile measure together: each new user is compared with all of them. */
 const LARGEST_TOGETHER = 4000;
 
 /**
- * What is wrong with a profile itself.
- * @param before what is kept already: a pattern that stays is not asked about again
+ * The faults of a profile itself.
+ * @param before the stored profile: a pattern that stays is not judged again
  */
 export async function faultsOfProfile(profile: UserProfile, before: UserProfile = freshProfile): Promise<FieldError[]> {
   await readyToJudge(profile);
@@ -205,7 +205,7 @@ export async function faultsOfProfile(profile: UserProfile, before: UserProfile 
   });
 }
 
-/** What of a person's attributes somebody may see. */
+/** The user's attributes that the party may see. */
 export function visibleTo(profile: UserProfile, who: ProfileParty, attributes: Attributes): Record<string, string[]> {
   const declared = new Map(profile.attributes.map((attribute) => [attribute.name, attribute]));
   const { unmanagedAttributes: policy } = profile;

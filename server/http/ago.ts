@@ -1,4 +1,4 @@
-// How long ago something was, in words for a page.
+// Dates and spans of time in the language of the page.
 import { spoken } from './spoken.ts';
 import { text } from './texts.ts';
 
@@ -8,11 +8,11 @@ const units = [
   { unit: 'minute', ms: 60_000 },
 ] as const;
 
-/** A day that is to come, as people write it; of the world's clock. */
+/** A day by UTC: `November 26, 2026`. */
 export const dayOf = (at: number): string =>
   new Intl.DateTimeFormat(spoken().tag, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
 
-/** Without a script nobody knows the clock on the wall where the person is; how long ago it was is the same everywhere. */
+/** A page without a script does not know the user's time zone; a span of time is the same in each. */
 export function ago(at: number, now: Date): string {
   const passed = now.getTime() - at;
   const found = units.find(({ ms }) => passed >= ms);

@@ -1,4 +1,4 @@
-// How a page says what is wrong with a field: in a note, and at the field itself, for whoever hears the page.
+// How a page shows what is wrong with a field: in a note, and by attributes of the field for screen readers.
 import { type Html, html } from './html.ts';
 
 const idOf = (field: string): string => `${field}-error`;

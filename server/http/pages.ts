@@ -16,7 +16,7 @@ import { type PlainKey, plainText, text, translated } from './texts.ts';
 
 export { Html, html } from './html.ts';
 
-/** What of a realm's settings shows on its pages. */
+/** The realm's settings that its pages show. */
 export type Brand = Pick<
   Settings,
   'displayName' | 'logoUrl' | 'primaryColor' | 'backgroundColor' | 'welcomeText' | 'customCss' | 'defaultLocale'
@@ -46,7 +46,7 @@ export interface Page {
   waiting?: { seconds: number; mark: string | undefined; path: string } | undefined;
 }
 
-/** Somebody else's script on a page, with what the page's policy must let it do. */
+/** A script of another site on a page, with the permissions that it needs in the page's policy. */
 export interface Foreign {
   script: string;
   /** By directive, beside what the page has of it. */

@@ -13,11 +13,11 @@ const words: Record<(typeof passwordClasses)[number]['required'], PlainKey> = {
   passwordRequireSymbol: 'newPassword.symbol',
 };
 
-/** What each says, and the regular expression that it is, for the page's script. */
+/** The text of each rule, and its regular expression for the page's script. */
 function ruleList(rules: PasswordRules): Html {
   const least = rules.passwordMinLength;
   const asked = passwordClasses.filter(({ required }) => rules[required]);
-  // the server alone knows what is easy to guess: that one has no expression
+  // only the server can judge what is easy to guess: this rule has no expression
   const guessable = rules.guessablePasswordCheck;
   const patterns = [`^.{${least},}$`, ...asked.map(({ pattern }) => pattern.source), ...(guessable ? [null] : [])];
   const said = [
@@ -30,7 +30,7 @@ function ruleList(rules: PasswordRules): Html {
 
 const strengths = ['newPassword.weak', 'newPassword.fair', 'newPassword.strong'] as const;
 
-/** The page's script is `passwordScript`. @param wrong the field that was complained about */
+/** The page's script is `passwordScript`. @param wrong the field with a fault */
 export function passwordFields(
   rules: PasswordRules,
   { wrong, focus = true }: { wrong?: string | undefined; focus?: boolean } = {},

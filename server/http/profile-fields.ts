@@ -12,7 +12,7 @@ const MOST = 255;
 const MOST_OF_MANY = 4000;
 type Names = Readonly<Record<string, readonly string[]>>;
 
-/** What a person can fill in. */
+/** A field that the user fills in. */
 export interface ProfileInput {
   /** As faults name it: `firstName`, `attributes.department`. */
   path: string;
@@ -33,7 +33,7 @@ const names = [
 const own: readonly string[] = ['username', 'email', ...names.map(({ name }) => name)];
 const wellKnown: Readonly<Record<string, string>> = { phone_number: 'tel', birthdate: 'bday', locale: 'language' };
 
-/** What people of the realm may see and change of their profile, as the realm orders it; names come first where it doesn't. */
+/** The fields of the profile that users may see and change, in the realm's order; names come first if the profile does not list them. */
 export function profileInputs({ attributes }: UserProfile): ProfileInput[] {
   const declared = new Map(attributes.map((attribute) => [attribute.name, attribute]));
   const ofNames = names.flatMap(({ name, label, autocomplete }): ProfileInput[] => {
@@ -62,12 +62,12 @@ export function profileInputs({ attributes }: UserProfile): ProfileInput[] {
     });
   return [...ofNames, ...others];
 }
-/** What people of the realm see of their attributes, whether or not they may change it. */
+/** The attributes that users see of themselves, whether or not they may change them. */
 export const shownAttributes = ({ attributes }: UserProfile): { name: string; label: string }[] =>
   attributes
     .filter(({ name, view }) => !own.includes(name) && view.includes('user'))
     .map(({ name, displayName }) => ({ name, label: displayName ?? name }));
-/** Whether a number is confirmed is nobody's to say of themselves, whatever the realm declares. */
+/** No user may set whether their number is confirmed, even if the profile lets them edit the attribute. */
 const isTheirs = ({ name, view, edit }: ProfileAttribute) =>
   name !== PHONE_CONFIRMED && view.includes('user') && edit.includes('user');
 
@@ -101,7 +101,7 @@ export function valuesIn(inputs: readonly ProfileInput[], form: Readonly<Record<
 }
 const optionField = (field: string, option: string): string => `${field}=${option}`;
 
-/** What {@link valuesIn} makes of a person; a new phone number isn't confirmed. */
+/** The user with the values of {@link valuesIn}; a new phone number is not confirmed. */
 export function withValues<T extends { firstName: string | null; lastName: string | null; attributes: Names }>(
   inputs: readonly ProfileInput[],
   values: Names,
@@ -129,14 +129,14 @@ export function withValues<T extends { firstName: string | null; lastName: strin
 export const faultSentence = ({ label, fault }: { label: string; fault: Words }): string =>
   text('profile.fault', { label, fault: translated(fault) });
 
-/** What people call themselves. @param state what else the field says of itself */
+/** The field of the username. @param state further attributes of the field */
 export const usernameField = (value: string | undefined, state: Html | false): Html => html`<div class="field">
 <label for="username">${text('account.username')}</label>
 <input type="text" id="username" name="username" value="${value}" maxlength="${MOST}" autocomplete="username"
  autocapitalize="none" autocorrect="off" spellcheck="false" required${state}>
 </div>`;
 
-/** @param wrong the path that was complained about; @param focus the path that the person begins at */
+/** @param wrong the path with a fault; @param focus the path whose field has the focus */
 export const profileFields = (
   inputs: readonly ProfileInput[],
   values: Names,
@@ -169,7 +169,7 @@ ${values.join('\n')}</textarea><p class="hint">${text('profile.oneALine')}</p>`)
   if (choices.length > 0) {
     const named = (choice: string) =>
       type !== 'boolean' ? choice : choice === 'true' ? text('profile.yes') : text('profile.no');
-    // What was stored before there were options stays until something else is chosen.
+    // A value from before the options stays until the user chooses another one.
     const all = value === '' || choices.includes(value) ? choices : [value, ...choices];
     return labelled(html`<select id="${field}" name="${field}"${state}><option value=""></option>
 ${all.map((choice) => html`<option value="${choice}"${choice === value && html` selected`}>${named(choice)}</option>`)}</select>`);

@@ -1,7 +1,7 @@
-// Owns: which language a page is written in, while its request is answered: what somebody chose on a page, what the application
-// asks for (`ui_locales`), the person's own `locale`, what their browser accepts, the realm's.
-// Does not own: the texts (texts.ts), the languages that there are (languages.ts).
-// The language goes with the request by itself (AsyncLocalStorage): whatever writes a text would otherwise have to be given it.
+// Owns: the language that a request's pages are written in. In this order: the user's choice on a page, the application's
+// `ui_locales`, the user's `locale`, the browser's languages, the realm's.
+// Does not own: the texts (texts.ts), the list of languages (languages.ts).
+// AsyncLocalStorage carries the language with the request, so that no function that writes a text needs it as a parameter.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type {} from '@fastify/cookie';
@@ -15,7 +15,7 @@ import { pathRealm } from './path-realm.ts';
 import { realmCookie } from './realm-cookie.ts';
 
 type Locales = Pick<Settings, 'defaultLocale' | 'supportedLocales'>;
-/** How much a choice counts; more replaces less. */
+/** A source of a higher weight replaces one of a lower weight. */
 const weights = { browser: 0, person: 1, application: 2, chosen: 3 };
 
 interface Spoken {
@@ -23,23 +23,23 @@ interface Spoken {
   weight: number;
   offered: readonly string[];
   in(tag: string): Promise<Language>;
-  /** Keeps what an application asked for, for the pages that follow. */
+  /** Keeps the application's language for the pages that follow. */
   keep(tag: string): void;
 }
 
 const COOKIE = 'SVC_LANGUAGE';
-/** Before the tag of what nobody chose: an application asked for it. */
+/** The cookie's value begins with it where an application asked for the language, and the user did not choose it. */
 const ASKED = '~';
 const YEAR_SECONDS = 31_536_000;
 const current = new AsyncLocalStorage<Spoken>();
 
 export const spoken = (): Language => current.getStore()?.language ?? ENGLISH;
-/** Of the request that is answered, where it is a page's. */
+/** The language of the current request, if it shows pages. */
 export const spokenHere = (): string | undefined => current.getStore()?.language.tag;
-/** What can be chosen of on a page. */
+/** The languages that a page offers for choice. */
 export const offered = (): readonly string[] => current.getStore()?.offered ?? [];
 
-/** The realm's languages that pages are written in. */
+/** The languages of the realm that have a catalogue. */
 export const offeredBy = ({ supportedLocales }: Pick<Settings, 'supportedLocales'>): string[] =>
   supportedLocales.filter(isWritten);
 
@@ -59,14 +59,14 @@ export async function applicationSpeaks(uiLocales: string | undefined): Promise<
   if (tag !== undefined) current.getStore()?.keep(tag);
 }
 
-/** What a person's profile says. */
+/** The language of the user's profile. */
 export async function personSpeaks(locale: string | null): Promise<void> {
   if (locale !== null) await speak([locale], 'person');
 }
 
 export interface SpokenDeps {
   settings: { of(realm: string): Promise<Locales | undefined> };
-  /** In the words of the realm. */
+  /** With the realm's own texts. */
   languages: { of(realm: string | undefined, tag: string): Promise<Language> };
   baseUrl: string;
 }
@@ -96,15 +96,15 @@ async function begin(
   };
 }
 
-/** Every page of the plugin is in the language of who asked for it. */
+/** Each page of the plugin is in the language of its request. */
 export function speaksTo(app: FastifyInstance, deps: SpokenDeps): void {
-  // After the body: its events know nothing of what came before them.
+  // After the body is read: AsyncLocalStorage does not reach the body's events.
   app.addHook('preHandler', (request, reply, done) => {
     begin(deps, request, reply).then((store) => current.run(store, done), done);
   });
 }
 
-/** Writes a page of no realm, in what the browser accepts. */
+/** Writes a page that belongs to no realm, in a language that the browser accepts. */
 export async function spokenTo<T>({ headers }: FastifyRequest, write: () => T): Promise<T> {
   const language = await languageOf(bestOf(accepted(headers['accept-language']), written) ?? ENGLISH.tag);
   return current.run({ language, weight: weights.browser, offered: [], in: languageOf, keep: () => {} }, write);
@@ -113,7 +113,7 @@ export async function spokenTo<T>({ headers }: FastifyRequest, write: () => T): 
 const Params = z.object({ realm: z.string() });
 const Chosen = z.object({ locale: z.string().max(35), back: z.string().max(4000) });
 
-/** Where the switch on the pages posts to. */
+/** The route that the language switch of the pages posts to. */
 export function languageRoute(app: FastifyInstance, { settings, baseUrl }: Omit<SpokenDeps, 'languages'>): void {
   const cookie = realmCookie(baseUrl, COOKIE);
   app.post('/realms/:realm/language', { schema: { hide: true } }, async (request, reply) => {

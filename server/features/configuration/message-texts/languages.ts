@@ -1,11 +1,11 @@
-// Owns: the languages of a realm's pages, in the realm's own words where it has some.
-// Does not own: the built-in texts (http/languages.ts), which language is spoken (http/spoken.ts).
+// Owns: the languages of a realm's pages, with the realm's own texts in place of built-in ones.
+// Does not own: the built-in texts (http/languages.ts), which language a request is answered in (http/spoken.ts).
 import { SCOPE_TEXT } from '../../../contract/message-texts.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { isTextKey, type Language, languageOf } from '../../../http/languages.ts';
 
-/** `de`, then `de-CH`: the nearer one goes last, and over the other. */
+/** `de`, then `de-CH`: the texts of the nearer one replace those of the other. */
 const owns = (sql: Sql, realm: string, tag: string) => sql<{ texts: Record<string, string> }>`
   select texts from message_text
   where realm_id = ${realm} and locale in (${tag}, ${tag.split('-')[0] ?? tag}) order by length(locale)`;
@@ -25,12 +25,12 @@ export function createLanguages({ sql, now }: { sql: Sql; now: () => Date }) {
       };
     },
     now,
-    // a change is told by the realm's revision; words may be late where that was missed
+    // a change of the realm's revision drops the entry; without it a new text shows after this time
     ttlMs: 60_000,
     max: 100,
   });
   return {
-    /** @param tag of a language that is written. What can't be read is said in the built-in words. */
+    /** @param tag of a language that pages are written in. If the realm's texts can't be read, the built-in ones stand. */
     of: (realm: string | undefined, tag: string): Promise<Language> =>
       realm === undefined ? languageOf(tag) : cache.get(realm, tag).catch(() => languageOf(tag)),
     drop: cache.drop,

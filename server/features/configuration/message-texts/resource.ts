@@ -14,7 +14,7 @@ function textFault(key: string, words: string): string | undefined {
   const unknown = given.find((placeholder) => !wanted.includes(placeholder));
   if (unknown !== undefined)
     return `there is no placeholder {${unknown}}; there ${wanted.length === 0 ? 'are none' : `is ${list(wanted)}`}`;
-  // what a page must say, as who asks for consent, no text leaves out
+  // no text may leave out a value that the page must show, such as the application that asks for consent
   const missing = wanted.filter((placeholder) => !given.includes(placeholder));
   return missing.length === 0 ? undefined : `must have the placeholder ${list(missing)}`;
 }
