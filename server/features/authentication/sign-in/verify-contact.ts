@@ -48,7 +48,9 @@ export function createVerifyContact({ contact, transact, field, words, other, ch
     if (refusal?.why === 'confirmed-already') return again(field, words.yours(), { values });
     // An address or number that the realm keeps isn't the user's to mend.
     if (refusal && present.mayChange)
-      return again(field, text('profile.fault', { label: words.label(), fault: translated(refusal.fault) }), { values });
+      return again(field, text('profile.fault', { label: words.label(), fault: translated(refusal.fault) }), {
+        values,
+      });
     return keeping(await sendTo(step, value));
   }
 
