@@ -59,7 +59,7 @@ export const claimsOf = (
   subject: Subject,
   place: ClaimPlace,
   session?: SessionFacts,
-): Record<string, unknown> => collected(carriers, (claim) => claim.in.includes(place), subject, session);
+): Record<string, unknown> => collected(carriers, soundClaims[place], subject, session);
 
 /** Those of them that an application asked for by name (OIDC Core §5.5). */
 export const namedClaims = (
@@ -68,26 +68,55 @@ export const namedClaims = (
   names: readonly string[],
   session?: SessionFacts,
 ): Record<string, unknown> =>
-  names.length === 0 ? {} : collected(carriers, (claim) => isAskedFor(claim, names), subject, session);
+  names.length === 0
+    ? {}
+    : collected(
+        carriers,
+        (claims) => claims.filter((claim) => isAskedFor(claim, names) && isSound(claim)),
+        subject,
+        session,
+      );
 
 /** Whether one of the names is this claim's, or that of the object it is in; and whether it is for applications at all. */
 export const isAskedFor = ({ name, in: places }: ClaimView, names: readonly string[]): boolean =>
   (places.includes('userinfo') || places.includes('idToken')) &&
   (names.includes(name) || names.includes(NESTED.exec(name)?.[1] ?? name));
 
+/** Whether a token may say the claim: some names the server alone fills, and roles may have been forged before the contract refused it. */
+const isSound = ({ name, source, value }: ClaimView): boolean =>
+  !reservedClaims.has(name) && !forgesRoles(name, source, value);
+
+/** Computed once for each list of claims and kept as long as the list: a changed realm has new lists. */
+function oncePerList<T>(compute: (claims: readonly ClaimView[]) => T): (claims: readonly ClaimView[]) => T {
+  const computed = new WeakMap<readonly ClaimView[], T>();
+  return (claims) => {
+    let value = computed.get(claims);
+    if (value === undefined) {
+      value = compute(claims);
+      computed.set(claims, value);
+    }
+    return value;
+  };
+}
+const soundIn = (place: ClaimPlace) =>
+  oncePerList((claims) => claims.filter((claim) => claim.in.includes(place) && isSound(claim)));
+const soundClaims: Record<ClaimPlace, (claims: readonly ClaimView[]) => readonly ClaimView[]> = {
+  accessToken: soundIn('accessToken'),
+  idToken: soundIn('idToken'),
+  userinfo: soundIn('userinfo'),
+  introspection: soundIn('introspection'),
+};
+
 function collected(
   carriers: readonly Carrier[],
-  wanted: (claim: ClaimView) => boolean,
+  wanted: (claims: readonly ClaimView[]) => readonly ClaimView[],
   subject: Subject,
   session: SessionFacts = {},
 ): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const { claims } of carriers) {
-    for (const claim of claims) {
-      // What a token means hangs on them.
-      if (!wanted(claim) || reservedClaims.has(claim.name) || claim.name in out) continue;
-      // Stored before the contract refused it.
-      if (forgesRoles(claim.name, claim.source, claim.value)) continue;
+    for (const claim of wanted(claims)) {
+      if (claim.name in out) continue;
       const value = sourceOf(claim, subject, session);
       if (value !== undefined && value !== null) put(out, claim.name, value);
     }
@@ -112,11 +141,12 @@ export function textsOf(
 
 /** Whom an access token is for beside its resources. */
 export const audiencesOf = (scopes: readonly Carrier[]): string[] =>
-  scopes.flatMap(({ claims }) =>
-    claims.flatMap(({ source, value, in: places }) =>
-      source === 'audience' && value !== null && places.includes('accessToken') ? [value] : [],
-    ),
-  );
+  scopes.flatMap(({ claims }) => audiencesIn(claims));
+const audiencesIn = oncePerList((claims) =>
+  claims.flatMap(({ source, value, in: places }) =>
+    source === 'audience' && value !== null && places.includes('accessToken') ? [value] : [],
+  ),
+);
 
 const IMPERSONAL: readonly string[] = ['constant', 'audience', 'session'];
 /** Whether it says something of the person. */
@@ -133,6 +163,10 @@ export const speaksIn = (scopes: readonly Carrier[], place: ClaimPlace): boolean
 const NESTED = /^([\w-]+)\.([\w-]+)$/;
 /** A dot nests (`address.locality`), but for names that are URLs. */
 function put(out: Record<string, unknown>, name: string, value: unknown): void {
+  if (!name.includes('.')) {
+    out[name] = value;
+    return;
+  }
   const [outer = name, inner] = NESTED.exec(name)?.slice(1) ?? [];
   if (inner === undefined || reservedClaims.has(outer)) {
     if (inner === undefined) out[name] = value;

@@ -31,6 +31,7 @@ export function strangersAmong(
   requested: readonly string[] = [],
   builtIn: ReadonlySet<string> = new Set(),
 ): string[] {
+  if (requested.length === 0) return [];
   const known = new Set([...defaultScopes, ...optionalScopes].map((s) => s.name));
   return requested.filter((name) => !known.has(name) && !builtIn.has(name));
 }

@@ -1,7 +1,7 @@
 // How long a request's body may take. A stranger's body must have arrived after a short while. The body of a signed-in
 // administrator, such as an import, may take as long as a request may (REQUEST_MS), but must go on: the request ends where no
 // byte comes for that short while and none is left to be read. node:http bounds the time of headers.
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 const BODY_MS = 30_000;
 const TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
@@ -16,36 +16,52 @@ export interface BodyTime {
 /** @param mostMs for all of a stranger's body, and between two pieces of an administrator's */
 export function createBodyTime(mostMs = BODY_MS): BodyTime {
   const patient = new WeakSet<IncomingMessage>();
+
+  function watch(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    let arrived = socket.bytesRead;
+    /** At the last look bytes waited for the server to read them: the server itself is slow, and the client can't send on. */
+    let unread = false;
+    let isOver = false;
+    const look = () => {
+      if (isOver || request.complete) return;
+      const goesOn = socket.bytesRead > arrived || unread || request.readableLength > 0;
+      if (patient.has(request) && goesOn) {
+        arrived = socket.bytesRead;
+        unread = request.readableLength > 0;
+        timer = soon();
+        return;
+      }
+      if (!response.headersSent) socket.write(TIMEOUT);
+      socket.destroySoon();
+    };
+    // After a pause of the process its timers come first: what arrived meanwhile is read before anything is decided.
+    const soon = () => setTimeout(() => setImmediate(look), mostMs).unref();
+    const stop = () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+    let timer = soon();
+    request.once('end', stop);
+    request.once('close', stop);
+  }
+
+  // Most bodies come in one piece with their headers: a request is watched, which costs a timer, only where its body is not there
+  // once the requests that came with it are begun.
+  let arriving: [IncomingMessage, ServerResponse][] = [];
+  function watchIncomplete(): void {
+    const begun = arriving;
+    arriving = [];
+    for (const [request, response] of begun) if (!request.complete && !request.destroyed) watch(request, response);
+  }
+
   return {
     allow: (request) => void patient.add(request),
     before: (routes) => (request, response) => {
-      const { headers, socket } = request;
+      const { headers } = request;
       if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
-        let arrived = socket.bytesRead;
-        /** At the last look bytes waited for the server to read them: the server itself is slow, and the client can't send on. */
-        let unread = false;
-        let isOver = false;
-        const look = () => {
-          if (isOver || request.complete) return;
-          const goesOn = socket.bytesRead > arrived || unread || request.readableLength > 0;
-          if (patient.has(request) && goesOn) {
-            arrived = socket.bytesRead;
-            unread = request.readableLength > 0;
-            timer = soon();
-            return;
-          }
-          if (!response.headersSent) socket.write(TIMEOUT);
-          socket.destroySoon();
-        };
-        // After a pause of the process its timers come first: what arrived meanwhile is read before anything is decided.
-        const soon = () => setTimeout(() => setImmediate(look), mostMs).unref();
-        const stop = () => {
-          isOver = true;
-          clearTimeout(timer);
-        };
-        let timer = soon();
-        request.once('end', stop);
-        request.once('close', stop);
+        if (arriving.length === 0) setImmediate(watchIncomplete);
+        arriving.push([request, response]);
       }
       routes(request, response);
     },

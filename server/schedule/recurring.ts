@@ -65,6 +65,8 @@ export function createRecurring({
 
   return {
     ask() {
+      // Each event asks: what has been asked for since the last run is due already.
+      if (asked) return;
       asked = true;
       // After a failure the pause counts, whoever asks.
       if (failures === 0) within(soonMs);

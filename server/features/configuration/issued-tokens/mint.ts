@@ -65,9 +65,10 @@ const namedAsPerson = () =>
   new OAuthError('unauthorized_client', 'The name of this client is the id of a person: give it another');
 
 /** With the audiences that claims of the scopes add to those that were asked for. */
-const audience = (asked: readonly string[], said: readonly Carrier[]): string[] => [
-  ...new Set([...asked, ...audiencesOf(said)]),
-];
+function audience(asked: readonly string[], said: readonly Carrier[]): readonly string[] {
+  const added = audiencesOf(said);
+  return asked.length === 1 && added.length === 0 ? asked : [...new Set([...asked, ...added])];
+}
 
 /** OIDC Core §3.1.3.6: the left half of the digest that the ID token's signature is made with; Ed25519's is SHA-512. */
 function halfHash(token: string, algorithm: SigningAlgorithm | null): string {
