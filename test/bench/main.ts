@@ -1,28 +1,18 @@
 // `npm run bench`: how fast this machine's Realmkeeper is, as ratios against the machine's own limits.
 // It builds the bundle, starts it on a PostgreSQL of its own and measures case by case. docs/performance.md explains.
 import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { errorWords } from '../../server/contract/error-words.ts';
-import type { Bench, Case } from './bench.ts';
-import { federationCases } from './cases/federation.ts';
-import { httpCases } from './cases/http.ts';
-import { loginCases } from './cases/logins.ts';
-import { logoutCases } from './cases/logouts.ts';
-import { startCases } from './cases/start.ts';
-import { tokenCases } from './cases/tokens.ts';
-import { transferCases } from './cases/transfer.ts';
+import type { Bench, Result } from './bench.ts';
+import { cases } from './cases.ts';
+import { withFigures } from './figures.ts';
 import { canPin, pin, usableCores } from './machine.ts';
 import { asJson, goalText, heading, line } from './report.ts';
 import { built, startTarget, type Target } from './target.ts';
 
-// the server's start and memory first, while the database is small
-const cases: Case[] = [
-  ...[...startCases, ...tokenCases, ...loginCases, ...httpCases, ...transferCases],
-  ...[...logoutCases, ...federationCases],
-];
-
-const usage = `npm run bench -- [--only NAME,…] [--rounds N] [--quick] [--json] [--no-build]
+const usage = `npm run bench -- [--only NAME,…] [--rounds N] [--quick] [--json] [--write] [--no-build]
 
 Measures ratios: each figure stands beside the machine's own limit, taken on the same cores before and after it.
 A window whose two yardsticks differ by more than a tenth isn't quiet; medians are of the quiet ones.
@@ -31,6 +21,7 @@ A window whose two yardsticks differ by more than a tenth isn't quiet; medians a
   --rounds    windows of a case (5)
   --quick     shorter windows, fewer rounds and less warm-up: shows that it works, not how fast it is
   --json      the results as JSON on stdout, progress on stderr
+  --write     writes the figures into docs/performance.md; a case that didn't run keeps its own
   --no-build  takes what the bench built the last time
   --cpu-prof  a folder for a processor profile of the server (--cpu-prof FOLDER); it slows the server down
 
@@ -42,6 +33,7 @@ const options = {
   rounds: { type: 'string' },
   quick: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
+  write: { type: 'boolean', default: false },
   'cpu-prof': { type: 'string' },
   'no-build': { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -57,6 +49,23 @@ function givenBy(args: string[]) {
 }
 const given = givenBy(process.argv.slice(2));
 
+const root = path.resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+/** What is measured: the commit, marked where files differ from it. */
+async function commitOf(): Promise<string> {
+  const git = async (...args: string[]) => (await run('git', args, { cwd: root })).stdout.trim();
+  const changed = await git('status', '--porcelain', '--untracked-files=no', '--', '.', ':!docs');
+  return `${await git('rev-parse', '--short=8', 'HEAD')}${changed === '' ? '' : ' with changes'}`;
+}
+
+async function write(commit: string, machine: string, results: ReadonlyMap<string, Result>): Promise<void> {
+  const file = path.join(root, 'docs/performance.md');
+  const day = new Date().toISOString().slice(0, 10);
+  await writeFile(file, withFigures(await readFile(file, 'utf8'), cases, { commit, machine, day }, results));
+  say(`wrote ${results.size} of ${cases.length} figures into docs/performance.md`);
+}
+
 const say = (text: string) => console.error(text);
 
 async function main(): Promise<void> {
@@ -66,10 +75,12 @@ async function main(): Promise<void> {
   const rounds = Number(given.rounds ?? (given.quick ? 2 : 5));
   if (chosen.length === 0 || !Number.isInteger(rounds) || rounds < 1) throw new Error(usage);
 
+  if (given.write && (given.quick || given['cpu-prof'] !== undefined))
+    throw new Error('--write takes no figures of --quick or --cpu-prof');
+  const commit = given.write ? await commitOf() : '';
   if (!given['no-build']) {
     say('building …');
-    const root = path.resolve(import.meta.dirname, '../..');
-    await promisify(execFile)(process.execPath, [path.join(root, 'build.ts'), built, '--role', 'server'], {
+    await run(process.execPath, [path.join(root, 'build.ts'), built, '--role', 'server'], {
       cwd: root,
     });
   }
@@ -100,6 +111,7 @@ async function main(): Promise<void> {
   const print = given.json ? say : (text: string) => console.log(text);
   print(heading(pinned));
   const results: object[] = [];
+  const figures = new Map<string, Result>();
   await bench.target();
   try {
     for (const each of chosen) {
@@ -107,6 +119,7 @@ async function main(): Promise<void> {
         const result = await each.run(bench);
         print(line(each, result));
         results.push(asJson(each, result));
+        figures.set(each.name, result);
       } catch (error) {
         process.exitCode = 1;
         print(`        failed   ${each.title}\n        ${errorWords(error)}`);
@@ -115,6 +128,7 @@ async function main(): Promise<void> {
   } finally {
     await (await target?.catch(() => undefined))?.stop();
   }
+  if (given.write) await write(commit, heading(pinned), figures);
   if (given.json) console.log(JSON.stringify({ machine: heading(pinned), pinned, cases: results }, null, 2));
 }
 

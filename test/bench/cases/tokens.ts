@@ -90,19 +90,19 @@ export const tokenCases: Case[] = [
   {
     name: 'token',
     title: 'client_credentials / signing limit, one core',
-    goal: { atLeast: 0.72 },
+    goal: { atLeast: 0.78 },
     run: (bench) => run(bench, { flow: 'client-credentials', cores: 1, warmRequests: WARM_REQUESTS }),
   },
   {
     name: 'token-two-cores',
     title: 'client_credentials / signing limit, two cores',
-    goal: { atLeast: 0.66 },
+    goal: { atLeast: 0.7 },
     run: (bench) => run(bench, { flow: 'client-credentials', cores: 2, warmRequests: WARM_REQUESTS / 4 }),
   },
   {
     name: 'refresh',
     title: 'refresh with rotation, durable / signing limit (it signs twice: at most 0.50)',
-    goal: { atLeast: 0.3 },
+    goal: { atLeast: 0.36 },
     run: (bench) => run(bench, { flow: 'refresh', cores: 1, warmRequests: WARM_REQUESTS / 8 }),
   },
   {
