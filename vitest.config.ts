@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { projects } from './test/support/projects.ts';
+import { LongestFirst } from './test/support/sequencer.ts';
 
 // Limits tell a run that hangs from one that goes on, and nothing else: what passes in seconds may take minutes where the
 // processors are shared, and how fast it must be is for `npm run bench`.
@@ -13,6 +14,7 @@ export default defineConfig({
   test: {
     // one more than the machines that it is meant for have processors: many tests wait
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // A worker goes from file to file: a process and all modules anew for each file cost more than most tests. Node loads them itself,
     // as it does in production: what Vite makes of a module runs at half the speed, by its indirect access to each import.
     projects: Object.entries(projects).map(([name, files]) => ({

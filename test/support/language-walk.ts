@@ -62,7 +62,7 @@ async function choose(page: Page, locale: string): Promise<void> {
 
 /** Of no realm, so that they know of no choice. */
 const ofNoRealm = ['errors', 'administration'] as const;
-/** Answers that come once, or to a code that is not typed again and again: pages.test.ts looks at them, in three languages. */
+/** Answers that come once, or to a code that is not typed again and again: page-checks.ts looks at them, in three languages. */
 const counted = ['device-code-wrong', 'device-confirm', 'device-allowed', 'erased'];
 
 /** One with long words, one without spaces between words, one from right to left: each run looks at these. */

@@ -1,6 +1,6 @@
 // Owns: pictures of each page that the walk sees: phone and desktop, light and dark, and sheets on which pages stand side by side in all
 // languages.
-// Does not own: the way to the pages (page-walk.ts), what must hold of them (test/browser/pages.test.ts).
+// Does not own: the way to the pages (page-walk.ts), what must hold of them (page-checks.ts).
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

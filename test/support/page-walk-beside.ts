@@ -1,5 +1,5 @@
 // Owns: the way of a person in a browser to pages of realms that differ from the one of page-walk.ts: each stop makes its own.
-// Does not own: what must hold of a page (test/browser/pages.test.ts).
+// Does not own: what must hold of a page (page-checks.ts).
 import type { z } from 'zod';
 import { putUserAdminRoles } from '../../server/contract/admin-access.ts';
 import { activateAgent, createAgent } from '../../server/contract/agents.ts';

@@ -1,5 +1,5 @@
 // Owns: the way of a person in a browser to pages that come when too much time has passed: on a server of its own, whose clock is moved.
-// Does not own: what must hold of a page (test/browser/pages.test.ts).
+// Does not own: what must hold of a page (page-checks.ts).
 import { importRealm } from '../../server/contract/transfer.ts';
 import { createUser } from '../../server/contract/users.ts';
 import { written } from '../../server/http/languages.ts';

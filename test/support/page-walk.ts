@@ -1,5 +1,5 @@
 // Owns: the way of a person in a browser to each page that a realm with every way to sign in has.
-// Does not own: the realm (page-walk-realm.ts), what must hold of a page (test/browser/pages.test.ts).
+// Does not own: the realm (page-walk-realm.ts), what must hold of a page (page-checks.ts).
 import type { Browser, BrowserContext, Page, Response } from 'playwright-core';
 import { createInvitation } from '../../server/contract/invitations.ts';
 import { importRealm } from '../../server/contract/transfer.ts';

@@ -92,8 +92,10 @@ export interface CommonPasswords {
   has(password: string, owner: PasswordOwner, places?: readonly string[]): Promise<boolean>;
 }
 
+/** Of the process: it never changes. */
+let list: ReturnType<typeof readList> | undefined;
+
 export function createCommonPasswords(): CommonPasswords {
-  let list: ReturnType<typeof readList> | undefined;
   return {
     async has(password, owner, places = []) {
       list ??= readList();
