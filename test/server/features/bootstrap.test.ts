@@ -1,14 +1,16 @@
 // Owns: what a server makes of itself at start.
 // Does not own: admin sign-in (admin-access.test.ts), the exchange of workload tokens.
 // Implements: decisions "Admin authentication": first start, the operator's first sign-in.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type App, buildApp } from '../../../server/app.ts';
 import { parseConfig } from '../../../server/config.ts';
 import { newId } from '../../../server/crypto/ids.ts';
-import { migrate } from '../../../server/db/migrate.ts';
 import { openPool, type Sql, sqlOver } from '../../../server/db/sql.ts';
 import { createLog } from '../../../server/log.ts';
+import { connected } from '../../support/cluster.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { MASTER_KEY } from '../../support/server.ts';
 
@@ -161,8 +163,9 @@ describe('where no administrator is left', () => {
 
   test('the same holds of an installation from before that was remembered, once it is migrated', async () => {
     await sql`drop table first_administrator`;
-    await sql`delete from schema_migration where name = '0470_first_administrator.sql'`;
-    await migrate(database.url);
+    const migration = path.resolve(import.meta.dirname, '../../../server/db/migrations/0470_first_administrator.sql');
+    const text = await readFile(migration, 'utf8');
+    await connected(database.url, (client) => client.query(text));
     expect((await start()).password).toBeUndefined();
     expect(await users()).toEqual([]);
   });
