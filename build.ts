@@ -85,8 +85,9 @@ const swaggerFiles: Plugin = {
 };
 
 /**
- * What is imported and never called, half a megabyte of it: JSON Schema's compilers (ours are zod's: zodAlone in
- * server/http/fastify.ts), cron lines (jobs repeat by plain intervals), zod's messages in other languages.
+ * What is imported and never called, megabytes of it: JSON Schema's compilers (ours are zod's: zodAlone in
+ * server/http/fastify.ts), cron lines (jobs repeat by plain intervals), zod's messages in other languages, clients for each
+ * kind of Kubernetes (operator/source/api.ts sends its own requests), traces (metrics carry no exemplars).
  */
 const neverCalled: Plugin = {
   name: 'never-called',
@@ -96,6 +97,11 @@ const neverCalled: Plugin = {
       [/node_modules\/cron-parser\//, 'export const CronExpressionParser = undefined;'],
       [/node_modules\/rrule-temporal\//, 'export const RRuleTemporal = undefined;'],
       [/node_modules\/zod\/v4\/locales\/index\.js$/, "export { default as en } from './en.js';"],
+      [
+        /node_modules\/@kubernetes\/client-node\/dist\/gen\/index\.js$/,
+        'export const createConfiguration = undefined, ServerConfiguration = undefined;',
+      ],
+      [/node_modules\/@opentelemetry\/api\/dist\/index\.cjs$/, 'module.exports = undefined;'],
     ];
     for (const [filter, contents] of stands) onLoad({ filter }, () => ({ contents, loader: 'js' }));
   },
@@ -157,6 +163,7 @@ async function bundleCli(): Promise<void> {
     banner: {
       js: "import{createRequire as nodeCreateRequire}from'node:module';const require=nodeCreateRequire(import.meta.url);",
     },
+    plugins: [neverCalled],
     logLevel: 'warning',
   });
   await chmod(outfile, 0o755);

@@ -4,6 +4,7 @@ import type { RouteOptions } from 'fastify';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import type { Passwords } from './crypto/passwords.ts';
 import type { Seal } from './crypto/seal.ts';
 import type { RealmSql } from './db/realm-share.ts';
 import type { Sql } from './db/sql.ts';
@@ -80,6 +81,7 @@ export interface AdminApiDeps {
   settings: SettingsService;
   keys: Keys;
   people: People;
+  passwords: Passwords;
   gdpr: Gdpr;
   access: Access;
   adminSignIn: AdminSignIn;
@@ -102,7 +104,8 @@ export async function createAdminApi(deps: AdminApiDeps): Promise<Surface> {
     deps;
   const { baseUrl } = config;
   const signIn = deps.adminSignIn;
-  const { passwords, credentials, enrolments, registry } = people;
+  const { credentials, enrolments, registry } = people;
+  const { passwords } = deps;
   const realmExists = realms.exists;
   const realmDocument = createRealmDocument({
     sql,

@@ -1,14 +1,15 @@
-// The composition root: every service is built once, in dependency order, and every route is mounted.
-// It decides nothing; rules are the features'. Design "Composition root". Specification: all of it.
+// The composition root: what a start needs is built once, in dependency order: tokens, keys, settings, metrics, and the routes of
+// these. The rest is later.ts, which is loaded when it is first asked for. It decides nothing; rules are the features'.
+// Design "Composition root". Specification: all of it.
 import { Resolver } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { createAccountApi } from './account-api.ts';
 import { createAudit } from './audit.ts';
 import { bootstrapOptions, watched } from './config.ts';
 import { eventTypes } from './contract/events.ts';
 import { MASTER } from './contract/realms.ts';
 import { createDpopNonces } from './crypto/dpop-nonce.ts';
+import { createPasswords } from './crypto/passwords.ts';
 import type { Argon2Parameters } from './crypto/phc.ts';
 import { type Changes, listenForChanges } from './db/changes.ts';
 import { createDpop } from './domain/dpop.ts';
@@ -17,49 +18,39 @@ import { createSubjects } from './domain/subjects.ts';
 import { createDenials } from './events/denials.ts';
 import { createMetrics } from './events/metrics.ts';
 import { keepChanges } from './features/authentication/new-device/store.ts';
-import { seedClientScopes } from './features/configuration/client-scopes/seed.ts';
 import { createClientActivity } from './features/configuration/clients/activity.ts';
 import { createClientViews } from './features/configuration/clients/view.ts';
-import { seedFlows } from './features/configuration/flows/seed.ts';
 import { createTokens } from './features/configuration/issued-tokens/service.ts';
 import type { GenerateKeyPair } from './features/configuration/keys/generate.ts';
-import { seedKeys } from './features/configuration/keys/seed.ts';
 import { createKeys } from './features/configuration/keys/service.ts';
-import {
-  refreshMessageTemplates,
-  seedMessageTemplates,
-} from './features/configuration/messaging/built-in-templates.ts';
+import { messageTerms } from './features/configuration/messaging/message-job.ts';
 import type { ResolveTxt } from './features/configuration/organizations/service.ts';
 import { createRealms } from './features/configuration/realms/service.ts';
-import { samlMetadataRefresh } from './features/configuration/saml-clients/refresh.ts';
+import { hasMetadataAddresses, metadataTerms } from './features/configuration/saml-clients/refresh-job.ts';
 import { createSettings } from './features/configuration/settings/service.ts';
 import { deliveryJob } from './features/configuration/webhooks/delivery.ts';
-import { adminArrival } from './features/operations/admin-access/arrival.ts';
-import { refreshAdminRoles, seedAdminRoles } from './features/operations/admin-access/seed.ts';
-import { createAccess } from './features/operations/admin-access/service.ts';
-import { createAdminSignIn } from './features/operations/admin-access/sign-in.ts';
 import type { Recovery } from './features/operations/bootstrap/recovery.ts';
-import { type Bootstrapped, createBootstrap } from './features/operations/bootstrap/service.ts';
+import type { Bootstrapped } from './features/operations/bootstrap/service.ts';
+import { createSettled } from './features/operations/bootstrap/settled.ts';
 import { components } from './features/operations/monitoring/components.ts';
 import { actuatorRoutes, countRequests } from './features/operations/monitoring/routes.ts';
 import { createMonitoring } from './features/operations/monitoring/service.ts';
+import { dueTerms, hasTargets, provisioningTerms } from './features/operations/scim/provision-jobs.ts';
 import { agentReviews } from './features/people/agents/reviews.ts';
-import { createBreaches } from './features/people/credentials/breaches.ts';
-import { createFederation } from './federation.ts';
+import { hasSyncs, scheduleTerms, syncTerms } from './features/people/user-federation/sync-jobs.ts';
 import { createBodyTime } from './http/body-time.ts';
 import { trackConnections } from './http/connections.ts';
 import { type HttpOptions, openHttp } from './http/fastify.ts';
 import { onDemand } from './http/on-demand.ts';
 import { type ApiDocumentation, describeRoutes } from './http/openapi.ts';
+import { adminAudience } from './http/own-addresses.ts';
 import { answerReady } from './http/ready.ts';
 import { createInfrastructure, type InfrastructureDeps } from './infrastructure.ts';
 import { janitor } from './jobs/janitor.ts';
-import { createMessaging } from './messaging.ts';
-import { createPeople } from './people.ts';
+import type { Terms } from './jobs/job.ts';
+import { later as laterJob } from './jobs/later.ts';
 import { createProtocol } from './protocol.ts';
-import { createResources } from './resources.ts';
-import { createScim } from './scim.ts';
-import { createSelfMadeClients } from './self-made-clients.ts';
+import { once } from './schedule/once.ts';
 
 export const VERSION = '0.1.0';
 
@@ -79,6 +70,8 @@ export interface AppOptions extends InfrastructureDeps {
 
 export interface App {
   http: FastifyInstance;
+  /** The application behind it that has the pages and the interfaces which a start does without; this loads it. */
+  later(): Promise<FastifyInstance>;
   api: ApiDocumentation;
   /** Seeds what is missing (master, its administrator) and begins to listen for changes; then it can serve. */
   start(): Promise<Pick<Bootstrapped, 'administrator' | 'first'>>;
@@ -124,50 +117,11 @@ export async function buildApp({
   const keys = createKeys({ sql, transact, seal, now, newId, generate });
   const subjects = createSubjects({ sql, seal, settings, now });
   const attempts = createRateLimit({ now });
-  const messaging = createMessaging({
-    ...shared,
-    settings,
-    retryDelaysSeconds,
-    tried: (...of) => metrics.message(...of),
-    warn,
-  });
-  const federation = createFederation({
-    ...shared,
-    passwords: () => people.passwords,
-    passwordsChanged: (...told) => people.credentials.passwordsChanged(...told),
-    log: warn,
-  });
-  const people = createPeople({
-    ...shared,
-    settings,
-    send: messaging.send,
-    notify: messaging.notify,
-    sends: messaging.sends,
-    pushTokens: messaging.pushTokens,
-    keys,
-    log: warn,
-    environment: config.documentEnvironment,
-    registration: config.USER_REGISTRATION_ENABLED,
-    attempts,
-    breached: createBreaches({ outbound, url: config.SVC_BREACHED_PASSWORDS_URL, log: warn }),
-    locationHeaders: config.SVC_LOCATION_HEADERS,
-    elsewhere: federation.source,
-    wrongCode: (realm) => metrics.wrongCode(realm),
-    threads: config.SVC_PASSWORD_THREADS,
-    passwordCost,
-  });
-  const { passwords, credentials, registry, sessions, signIns } = people;
-  const resources = createResources({ seal, passwords, baseUrl, now });
+  const passwords = createPasswords({ threads: config.SVC_PASSWORD_THREADS, parameters: passwordCost });
   const denied = createDenials({ transact, realmExists: (realm) => realms.exists(realm) });
   const realms = createRealms({
     ...shared,
-    seeds: [
-      seedKeys({ seal, now, newId, generate }),
-      seedFlows({ newId, registry }),
-      seedClientScopes({ claims: resources.claims, scopes: resources.clientScopes, newId }),
-      seedAdminRoles,
-      seedMessageTemplates,
-    ],
+    seeds: async () => (await later.get()).seeds,
     denied,
     gone: changed,
   });
@@ -189,42 +143,12 @@ export async function buildApp({
     forwarding: () => audit.status(),
     denied,
   });
-  const adminSignIn = createAdminSignIn({
-    ...shared,
-    credentials,
-    signIns,
-    risk: people.risk,
-    newDevices: people.newDevices,
-    factors: people.factors,
-    settings,
-    attempts,
-  });
   const nonces = createDpopNonces({ keyring: given.masterKey, now });
   const dpop = createDpop({ sql, nonces, baseUrl, now });
   const clients = createClientViews({ sql, now });
   const tokens = createTokens({ keys, settings, clients, sql, dpop, now });
-  const access = createAccess({ sql, baseUrl, tokens, subjects, settings, factors: people.factors, signIns, now });
-  caches.push(settings, messaging, keys, subjects, realms, people, federation);
-  const bootstrap = createBootstrap({
-    ...shared,
-    seedInto: realms.seedInto,
-    refresh: [refreshAdminRoles, refreshMessageTemplates],
-    access,
-    clients: resources.clients,
-    identities: resources.workloadIdentity,
-    passwords,
-    newPasswordFaults: credentials.newPasswordFaults,
-    setPassword: credentials.setPassword,
-  });
-
-  const selfMade = createSelfMadeClients({ ...shared, resources, settings });
   const protocol = createProtocol({
     ...shared,
-    documents: selfMade.documents,
-    send: messaging.send,
-    registry,
-    factors: people.factors,
-    languages: people.languages,
     passwords,
     settings,
     keys,
@@ -232,60 +156,14 @@ export async function buildApp({
     tokens,
     dpop,
     subjects,
-    sessions,
-    signIns,
-    upstreamLogout: people.upstreamLogout,
     metrics,
     realmExists: realms.exists,
     deliveries: { enqueue: queue.enqueue, ...(retryDelaysSeconds && { retryDelaysSeconds }) },
     exchangesAMinute: config.SVC_WORKLOAD_RATE_LIMIT,
+    proven: async () => (await later.get()).people,
+    uma: async () => (await later.get()).protocol.uma,
     log,
   });
-  caches.push(protocol);
-
-  const account = createAccountApi({
-    ...shared,
-    access,
-    tokens,
-    subjects,
-    sessions,
-    settings,
-    messaging,
-    sharing: protocol.sharing,
-    mountProviderTokens: people.mountProviderTokens,
-    own: people.own,
-    realmExists: realms.exists,
-  });
-  const scim = createScim({
-    ...shared,
-    access,
-    passwords,
-    credentials,
-    resources,
-    account,
-    realmExists: realms.exists,
-    denied,
-    log,
-  });
-  queue.takes([
-    messaging.job,
-    deliveryJob({
-      ...shared,
-      gaveUp: metrics.deadLetter,
-      ...(retryDelaysSeconds && { retryDelaysSeconds }),
-    }),
-    ...protocol.jobs,
-    ...scim.jobs,
-    ...federation.jobs,
-    agentReviews({ ...shared, send: messaging.send }),
-    samlMetadataRefresh({ ...shared, of: resources.samlClients, log }),
-    janitor({
-      ...shared,
-      keep: keepChanges,
-      eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS,
-      forwarding: audit.forwarding,
-    }),
-  ]);
 
   const ready = answerReady(protocol.ready, metrics.request);
   const listener: Omit<HttpOptions, 'requests' | 'ready'> = {
@@ -294,25 +172,70 @@ export async function buildApp({
     otherAddresses: config.SVC_OTHER_ADDRESSES,
     bodyTime: createBodyTime(bodyMs),
   };
+  /** What a start doesn't need. */
+  const later = once(async () => {
+    const { createLater } = await import('./later.ts');
+    return createLater({
+      ...shared,
+      config,
+      log,
+      settings,
+      keys,
+      subjects,
+      passwords,
+      attempts,
+      metrics,
+      denied,
+      realms,
+      dpop,
+      clients,
+      tokens,
+      protocol,
+      listener,
+      generate,
+      retryDelaysSeconds,
+    });
+  });
+  caches.push(settings, keys, subjects, realms, protocol, { drop: (realm) => later.made?.drop(realm) });
+
+  const jobLater = <Payload>(terms: Terms<Payload>, isDue?: () => Promise<boolean>) =>
+    laterJob(terms, async () => (await later.get()).job(terms.name), isDue);
+  queue.takes([
+    jobLater(messageTerms),
+    deliveryJob({
+      ...shared,
+      gaveUp: metrics.deadLetter,
+      ...(retryDelaysSeconds && { retryDelaysSeconds }),
+    }),
+    ...protocol.jobs,
+    jobLater(provisioningTerms),
+    jobLater(dueTerms, () => hasTargets(sql)),
+    jobLater(syncTerms),
+    jobLater(scheduleTerms, () => hasSyncs(sql)),
+    agentReviews({ ...shared, send: async (...message) => (await later.get()).messaging.send(...message) }),
+    jobLater(metadataTerms, () => hasMetadataAddresses(sql)),
+    janitor({
+      ...shared,
+      keep: keepChanges,
+      eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS,
+      forwarding: audit.forwarding,
+    }),
+  ]);
+
   const http = await openHttp({ ...listener, requests: 'req', ready });
-  const admin = await onDemand(http, '/admin', async () => {
-    const { createAdminApi } = await import('./admin-api.ts');
+  const admin = onDemand(http, ['/admin'], async () => {
+    const [{ createAdminApi }, rest] = await Promise.all([import('./admin-api.ts'), later.get()]);
     return createAdminApi({
       ...shared,
+      ...rest,
       config,
       pool,
       databaseUrl,
       log,
       realms,
-      resources,
       settings,
       keys,
-      people,
-      gdpr: account.gdpr,
-      access,
-      adminSignIn,
-      messaging,
-      federation,
+      passwords,
       metrics,
       monitoring,
       denied,
@@ -321,22 +244,18 @@ export async function buildApp({
       listener,
     });
   });
+  const laterSurface = onDemand(http, ['/realms', '/assets'], async () => (await later.get()).surface());
   countRequests(http, metrics.request);
-  const api = describeRoutes(http, { baseUrl, version: VERSION, more: async () => (await admin.surface()).routes });
+  const api = describeRoutes(http, {
+    baseUrl,
+    version: VERSION,
+    more: async () => [...(await laterSurface.surface()).routes, ...(await admin.surface()).routes],
+  });
   // the address without a path, which people type first
   http.get('/', { schema: { hide: true } }, async (_, reply) => reply.redirect('/admin/login'));
   await http.register(async (anonymous) => {
     actuatorRoutes(anonymous, { monitoring, metricsType: metrics.contentType });
   });
-  await http.register(async (pages) => {
-    people.mountPages(pages, { ...protocol, gdpr: account.gdpr, access });
-    adminArrival(pages, { ...people, signIn: adminSignIn, settings, transact, baseUrl });
-  });
-
-  await http.register(async (app) => account.mount(app));
-  await http.register(async (app) => people.mountDevices(app, { realmExists: realms.exists, tokens, subjects }));
-  await http.register(async (app) => scim.mount(app));
-  await http.register(async (app) => selfMade.mount(app, { realmExists: realms.exists }));
   await protocol.mount(http);
   const connections = trackConnections(http.server);
   let changes: Promise<Changes> | undefined;
@@ -345,27 +264,26 @@ export async function buildApp({
     keys.published(MASTER).catch((cause: Error) => {
       throw new Error(`The keys of ${MASTER} can't be read: ${cause.message}`, { cause });
     });
+  const isSettled = createSettled({ sql, passwords, adminAudience: adminAudience(baseUrl) });
   return {
     http,
+    later: async () => (await laterSurface.surface()).app,
     api,
     async start() {
       changes = listenForChanges({ url: databaseUrl, changed, log: (m, err) => log.warn({ err }, m) });
       await Promise.all([changes, readKeys(), http.ready()]);
       keys.drop(MASTER);
       await audit.prepare();
-      const { warnings, ...started } = await bootstrap.run(bootstrapOptions(config));
+      const options = bootstrapOptions(config);
+      const { username } = options.administrator;
+      if (await isSettled(options)) return { administrator: { username, password: undefined }, first: false };
+      const { bootstrap } = await later.get();
+      const { warnings, ...started } = await bootstrap.run(options);
       for (const warning of warnings) warn(warning);
       return started;
     },
     async recoverAdministrator(...wanted) {
-      // of its own program alone: no start of a server loads it
-      const { createRecovery } = await import('./features/operations/bootstrap/recovery.ts');
-      const recover = createRecovery({
-        ...shared,
-        ...{ access, passwords, credentials, readKeys },
-        keeperOf: (...of) => federation.source.keeperOf(...of),
-        registry,
-      });
+      const recover = await (await later.get()).recovery(readKeys);
       return recover(...wanted);
     },
     async work() {
@@ -379,10 +297,10 @@ export async function buildApp({
       // Balancers hear of it by the readiness probe, and meanwhile requests are still served.
       if (config.SVC_DRAIN_SECONDS > 0) await sleep(config.SVC_DRAIN_SECONDS * 1000);
       await connections.during(() => http.close());
-      await admin.close();
+      await Promise.all([admin.close(), laterSurface.close()]);
       await protocol.stop();
       await Promise.all([queue.stop(), audit.stop(), clientActivity.stop()]);
-      messaging.close();
+      (await later.settled())?.close();
       await outbound.close();
       await (await changes?.catch(() => undefined))?.stop();
       await passwords.stop();

@@ -14,7 +14,7 @@ import { createBus } from './events/bus.ts';
 import { createOutbox } from './events/outbox.ts';
 import { webhookConsumer } from './features/configuration/webhooks/consumer.ts';
 import { DELIVERY_JOB, type DeliveryJob } from './features/configuration/webhooks/delivery.ts';
-import { provisioningConsumer } from './features/operations/scim/provision.ts';
+import { provisioningConsumer } from './features/operations/scim/provision-jobs.ts';
 import { backChannelConsumer } from './features/protocol/logout/back-channel.ts';
 import { createOutbound } from './http/outbound.ts';
 import { createQueue } from './jobs/queue.ts';

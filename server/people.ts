@@ -3,8 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createIdentityBrokering } from './brokering.ts';
 import type { RealmSettingsDto } from './contract/settings.ts';
-import { createPasswords } from './crypto/passwords.ts';
-import type { Argon2Parameters } from './crypto/phc.ts';
+import type { Passwords } from './crypto/passwords.ts';
 import type { Seal } from './crypto/seal.ts';
 import type { TokenSeal } from './crypto/token-seal.ts';
 import type { RealmSql } from './db/realm-share.ts';
@@ -124,10 +123,7 @@ export interface PeopleDeps {
   elsewhere: PasswordSource;
   /** By which the proxies in front say where a browser is. */
   locationHeaders: readonly string[];
-  /** For hashing passwords. */
-  threads: number | undefined;
-  /** What a hash costs, where it isn't the usual. */
-  passwordCost: Argon2Parameters | undefined;
+  passwords: Passwords;
   wrongCode: CodeGuessDeps['wrongCode'];
   /** Whether the server lets people make accounts where their realm does. */
   registration: boolean;
@@ -138,23 +134,9 @@ export interface PeopleDeps {
 
 export function createPeople(deps: PeopleDeps) {
   const { sql, realmSql, batchedReads, transact, seal, signInSeal } = deps;
-  const {
-    settings,
-    send,
-    notify,
-    sends,
-    pushTokens,
-    attempts,
-    breached,
-    elsewhere,
-    threads,
-    passwordCost,
-    baseUrl,
-    now,
-    newId,
-  } = deps;
+  const { settings, send, notify, sends, pushTokens, attempts, breached, elsewhere, passwords, baseUrl, now, newId } =
+    deps;
   const languages = createLanguages({ sql, now });
-  const passwords = createPasswords({ threads, parameters: passwordCost });
   const rules = { settings, passwords, breached, common: createCommonPasswords(), elsewhere };
   const codeGuesses = createCodeGuesses({ realmSql, transact, seal, wrongCode: deps.wrongCode, now });
   const writes = { sql, realmSql, batchedReads, transact, seal, notify, now, newId };
@@ -248,7 +230,6 @@ export function createPeople(deps: PeopleDeps) {
     now,
   });
   return {
-    passwords,
     credentials,
     registry,
     factors,
@@ -378,7 +359,6 @@ export function createPeople(deps: PeopleDeps) {
         ],
       });
     },
-    stop: passwords.stop,
   };
 }
 export type People = ReturnType<typeof createPeople>;

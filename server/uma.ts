@@ -43,3 +43,4 @@ export function createUma(deps: UmaDeps) {
     },
   };
 }
+export type Uma = ReturnType<typeof createUma>;

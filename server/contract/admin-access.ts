@@ -9,11 +9,7 @@ import { route } from './route.ts';
 
 const tag = 'admin-access';
 
-/** The public client that a person's `realmctl` signs in as: the only one that may act at the admin API for a person. */
-export const ADMIN_CLI = 'realmctl';
-
-/** The claim `true` of an access token whose client asked for the admin API by `resource`, and was allowed to. */
-export const ADMIN_API_CLAIM = 'admin_api';
+export { ADMIN_API_CLAIM, ADMIN_CLI } from './admin-cli.ts';
 
 export const AdminLogin = z.strictObject({
   username: text(255).min(1),

@@ -2,28 +2,15 @@
 import { z } from 'zod';
 import { htmlFault } from './html-template.ts';
 import { Channel, placeholderFault } from './message-drivers.ts';
+import { type TemplateKey as Key, messages } from './message-keys.ts';
 import { Id, InRealm, Page, RealmName, text } from './names.ts';
 import { route } from './route.ts';
 import { addressFault } from './secret-placeholders.ts';
 
-/** Each message that the server sends: its channel, and what its template may name beside `realm`, `user` and `user.*`. */
-export const messages = {
-  'otp-sms': { channel: 'SMS', placeholders: ['code', 'ttl'] },
-  'otp-email': { channel: 'EMAIL', placeholders: ['code', 'ttl'] },
-  'magic-link-email': { channel: 'EMAIL', placeholders: ['link', 'ttl'] },
-  'verify-email': { channel: 'EMAIL', placeholders: ['link', 'code', 'ttl'] },
-  'reset-password-email': { channel: 'EMAIL', placeholders: ['link', 'ttl'] },
-  'invitation-email': { channel: 'EMAIL', placeholders: ['link', 'ttl', 'organization', 'inviter'] },
-  'new-device-email': { channel: 'EMAIL', placeholders: ['link', 'device', 'place', 'time'] },
-  'account-exists-email': { channel: 'EMAIL', placeholders: ['link'] },
-  'account-changed-email': { channel: 'EMAIL', placeholders: ['change', 'time'] },
-  'agent-review-email': { channel: 'EMAIL', placeholders: ['agent', 'time', 'link'] },
-  'resource-request-email': { channel: 'EMAIL', placeholders: ['requester', 'resource', 'client', 'link'] },
-  'push-challenge': { channel: 'PUSH', placeholders: ['ttl', 'client'] },
-  'push-transaction': { channel: 'PUSH', placeholders: ['ttl', 'client'] },
-} as const satisfies Record<string, { channel: Channel; placeholders: readonly string[] }>;
-export type TemplateKey = keyof typeof messages;
-export const TemplateKey = z.enum(Object.keys(messages) as [TemplateKey, ...TemplateKey[]]);
+export { messages } from './message-keys.ts';
+
+export type TemplateKey = Key;
+export const TemplateKey = z.enum(Object.keys(messages) as [Key, ...Key[]]);
 
 const everywhere = ['realm', 'user'];
 const USER_FIELD = /^user\.[A-Za-z0-9_][A-Za-z0-9_.:-]{0,254}$/;

@@ -23,6 +23,9 @@ export type Factor = z.infer<typeof Factor>;
 /** The level from which an authenticator is a second factor (specification 2.2: otp is 2). */
 export const SECOND_FACTOR = 2;
 
+/** Those of all authenticators, which discovery names before any of them is loaded. */
+export const LEVELS: readonly number[] = [1, 2, 3, 6];
+
 interface Method {
   category: 'METHOD';
   id: string;

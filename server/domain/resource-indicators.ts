@@ -1,5 +1,5 @@
 // RFC 8707: which resources a token may be for. Specification 7: not on the realm's list → invalid_target.
-import { ADMIN_CLI } from '../contract/admin-access.ts';
+import { ADMIN_CLI } from '../contract/admin-cli.ts';
 import type { TokenEndpointAuthMethod } from '../contract/clients.ts';
 import { OAuthError } from '../http/oauth-error.ts';
 

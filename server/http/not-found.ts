@@ -23,22 +23,32 @@ const matcher = (pattern: string): RegExp =>
       .join('')}$`,
   );
 
-/** Must be called before any route is mounted. */
-export function answerNotFound(app: FastifyInstance): void {
-  const methods = new Map<string, { matches: RegExp; allowed: Set<string> }>();
+/** The addresses of an application's routes. Must be called before any route is mounted. */
+export function addressesOf(app: FastifyInstance) {
+  const routes = new Map<string, { matches: RegExp; allowed: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {
-    let route = methods.get(url);
+    let route = routes.get(url);
     if (!route) {
       route = { matches: matcher(url), allowed: new Set() };
-      methods.set(url, route);
+      routes.set(url, route);
     }
     for (const one of [method].flat()) route.allowed.add(one);
   });
+  return {
+    know: (path: string): boolean => [...routes.values()].some(({ matches }) => matches.test(path)),
+    methodsAt: (path: string): Set<string> =>
+      new Set([...routes.values()].filter(({ matches }) => matches.test(path)).flatMap(({ allowed }) => [...allowed])),
+  };
+}
+
+/** Must be called before any route is mounted. */
+export function answerNotFound(app: FastifyInstance): void {
+  const addresses = addressesOf(app);
   app.setNotFoundHandler((request, reply) => {
     const [path = ''] = request.url.split('?');
     const isScim = isScimPath(path);
     const send = isScim ? sendScimError : sendProblem;
-    const allowed = new Set([...methods.values()].filter((r) => r.matches.test(path)).flatMap((r) => [...r.allowed]));
+    const allowed = addresses.methodsAt(path);
     if (allowed.size === 0 || allowed.has(request.method)) {
       const problem = new Problem('not-found', phrase('nothingHere'));
       void reply.header('vary', 'Accept');

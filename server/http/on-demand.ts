@@ -1,7 +1,9 @@
-// Owns: a surface that is loaded and made when its addresses are first asked for: an application behind the server's own.
-// Does not own: what is mounted there (server/admin-api.ts), its guards.
-// Implements: a start, and a server that is never asked, do without it (performance, "start" and "memory").
+// Owns: surfaces that are loaded and made when an address of theirs is first asked for: applications behind the server's own.
+// Does not own: what is mounted there (server/admin-api.ts, server/later.ts), its guards.
+// Implements: a start, and a server that is never asked, do without them (performance, "start" and "memory").
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import { once } from '../schedule/once.ts';
+import { addressesOf } from './not-found.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,39 +19,25 @@ export interface Surface {
 }
 
 /**
- * Hands every request below `prefix` to the surface, unread. Nothing else may be mounted there: to the server's own router
- * these addresses are unknown, so that whatever the method is, the surface answers.
+ * Hands every request below the prefixes whose address the server's own router doesn't know to the surface, unread: whatever the
+ * method is, the surface answers. An address belongs to one of them with all its methods. Must be called before routes are mounted.
  */
-export async function onDemand(http: FastifyInstance, prefix: string, make: () => Promise<Surface>) {
-  let made: Promise<Surface> | undefined;
-  const surface = (): Promise<Surface> => {
-    if (made) return made;
-    const making = make();
-    made = making;
-    // the next request tries again
-    making.catch(() => {
-      made = undefined;
-    });
-    return making;
-  };
-  await http.register(
-    async (scope) => {
-      scope.addHook('onRequest', (request, reply, done) => {
-        surface().then(({ app }) => {
-          request.handedOver = true;
-          app.routing(request.raw, reply.hijack().raw);
-        }, done);
-      });
-      scope.setNotFoundHandler(() => {
-        throw new Error(`${prefix} was not handed over`);
-      });
-    },
-    { prefix },
-  );
+export function onDemand(http: FastifyInstance, prefixes: readonly string[], make: () => Promise<Surface>) {
+  const surface = once(make);
+  const addresses = addressesOf(http);
+  const isOfSurface = (path: string): boolean =>
+    prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`)) && !addresses.know(path);
+  http.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404 || !isOfSurface(request.url.split('?')[0] ?? '')) return done();
+    surface.get().then(({ app }) => {
+      request.handedOver = true;
+      app.routing(request.raw, reply.hijack().raw);
+    }, done);
+  });
   return {
-    surface,
+    surface: surface.get,
     async close(): Promise<void> {
-      await (await made?.catch(() => undefined))?.app.close();
+      await (await surface.settled())?.app.close();
     },
   };
 }

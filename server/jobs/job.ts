@@ -23,25 +23,26 @@ export interface JobContext {
   signal: AbortSignal;
 }
 
-/** Declares a job whose payload has a schema: what was stored is parsed before it runs. */
-export function job<Payload>({
-  schema,
-  run,
-  group,
-  ...rest
-}: {
+/** What of a job is known before its work is loaded, with the schema of its payload. */
+export interface Terms<Payload> {
   name: string;
   schema: z.ZodType<Payload>;
-  run(payload: Payload, context: JobContext): Promise<void>;
   maxAttempts: number;
   expireSeconds: number;
   concurrency: number;
   group?: { of(payload: Payload): string; concurrency: number };
   everySeconds?: number;
-}): Job {
-  return {
-    ...rest,
-    run: (payload, context) => run(schema.parse(payload), context),
-    ...(group && { group: { of: (payload) => group.of(schema.parse(payload)), concurrency: group.concurrency } }),
-  };
+}
+
+export const termsOf = <Payload>({ schema, group, ...rest }: Terms<Payload>): Omit<Job, 'run'> => ({
+  ...rest,
+  ...(group && { group: { of: (payload) => group.of(schema.parse(payload)), concurrency: group.concurrency } }),
+});
+
+/** Declares a job whose payload has a schema: what was stored is parsed before it runs. */
+export function job<Payload>({
+  run,
+  ...terms
+}: Terms<Payload> & { run(payload: Payload, context: JobContext): Promise<void> }): Job {
+  return { ...termsOf(terms), run: (payload, context) => run(terms.schema.parse(payload), context) };
 }

@@ -16,7 +16,7 @@ afterEach(async () => {
 async function serverWith(faults = 0) {
   let made = 0;
   const http = await openHttp({ log, trustProxy: false, requests: 'req', ready: answerReady([], () => {}) });
-  const surface = await onDemand(http, '/behind', async () => {
+  const surface = onDemand(http, ['/behind'], async () => {
     made += 1;
     if (made <= faults) throw new Error('not this time');
     const app = await openHttp({ log, trustProxy: false, requests: 'behind' });

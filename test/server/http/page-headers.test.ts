@@ -29,8 +29,9 @@ function routesOf(tree: string): At[] {
     return (methods ?? '').split(', ').flatMap((method) => (method === '' ? [] : [{ method, path }]));
   });
 }
-const routes = () => {
-  const all = routesOf(server.app.http.printRoutes({ commonPrefix: false }));
+const routes = async () => {
+  const applications = [server.app.http, await server.app.later()];
+  const all = applications.flatMap((app) => routesOf(app.printRoutes({ commonPrefix: false })));
   return all.filter(({ method, path }) => path.startsWith('/realms/:realm') && /^(?:GET|POST)$/.test(method));
 };
 const at = (path: string, realm: string) => path.replace(':realm', realm).replaceAll(/:\w+|\*/g, 'x');
@@ -61,7 +62,7 @@ function headersOf({ headers }: Response): typeof wanted {
 async function pagesFor(who: Person, realm: string): Promise<Set<string>> {
   const pages = new Set<string>();
   const faults: object[] = [];
-  for (const { method, path } of routes()) {
+  for (const { method, path } of await routes()) {
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     const headers = { accept: 'text/html,*/*;q=0.8', ...(method === 'POST' && form) };
     const answer = await who.once(at(path, realm), { method, headers, ...(method === 'POST' && { body: 'x=1' }) });

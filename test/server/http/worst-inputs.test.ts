@@ -57,10 +57,11 @@ const faultOf = (what: string, { status, took }: Sent): string[] =>
   took > most || status >= 500 ? [`${what}: ${took.toFixed(0)} ms, status ${status}`] : [];
 
 /** Every address of the server that takes a body, as its own router knows it. */
-function addressesWithBody(): [method: string, url: string][] {
+async function addressesWithBody(): Promise<[method: string, url: string][]> {
   const found: [string, string][] = [];
   const path: string[] = [];
-  for (const line of server.app.http.printRoutes({ commonPrefix: false }).split('\n')) {
+  const applications = [server.app.http, await server.app.later()];
+  for (const line of applications.flatMap((app) => app.printRoutes({ commonPrefix: false }).split('\n'))) {
     const [, indent, part = '', methods = ''] = /^((?:[│ ] {3})*)[├└]── (.*?)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? [];
     if (indent === undefined) continue;
     path.splice(indent.length / 4, path.length, part);
@@ -77,7 +78,7 @@ test.each(['form', 'json'] as const)(
   'the worst %s that an address takes, at every address that takes a body',
   async (kind: BodyKind) => {
     const faults: string[] = [];
-    const addresses = addressesWithBody();
+    const addresses = await addressesWithBody();
     const sizes = SIZES.map((bytes) => ({ bytes, inputs: worstBodies(kind, bytes) }));
     expect(addresses.length).toBeGreaterThan(60);
     for (const [method, url] of addresses)

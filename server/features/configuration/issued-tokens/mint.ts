@@ -2,7 +2,7 @@
 // Without a requested resource the audience is the realm's issuer; with `openid` it is added, so that userinfo takes the token.
 
 import { hash } from 'node:crypto';
-import { ADMIN_API_CLAIM } from '../../../contract/admin-access.ts';
+import { ADMIN_API_CLAIM } from '../../../contract/admin-cli.ts';
 import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
 import { USERINFO_CLAIM } from '../../../contract/claims.ts';
 import type { UmaPermission } from '../../../contract/uma-grant.ts';

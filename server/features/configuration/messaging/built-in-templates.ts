@@ -1,5 +1,6 @@
 // The templates that nobody has edited, and those of a fresh realm. Specification 2.6.
-import { type MessageTemplate, messages, type TemplateKey } from '../../../contract/message-templates.ts';
+import { messages } from '../../../contract/message-keys.ts';
+import type { MessageTemplate, TemplateKey } from '../../../contract/message-templates.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { BUILT_IN_LOCALE, wordsIn } from './words.ts';

@@ -1,6 +1,5 @@
 // Sends messages through the realm's gateways, and decides on the next try.
 // Safe to repeat: a try that was settled already ends at once; a message that is sent twice says the same. Decisions "Messaging".
-import { z } from 'zod';
 import { bySystem } from '../../../contract/events.ts';
 import type { Channel } from '../../../contract/message-drivers.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -11,18 +10,10 @@ import { type Job, job } from '../../../jobs/job.ts';
 import { createRetries, type Enqueue } from '../../../jobs/retries.ts';
 import type { Sent } from './driver.ts';
 import type { Gateways } from './gateways.ts';
+import { MESSAGE_JOB, messageTerms } from './message-job.ts';
 import { forgetDevice, markUsed } from './push-tokens.ts';
 import { Content, contentContext } from './send.ts';
 import * as store from './store.ts';
-
-export const MESSAGE_JOB = 'message-delivery';
-const MessageJob = z.object({
-  realm: z.string(),
-  id: z.uuid(),
-  /** '': stored by an older server. */
-  channel: z.string().default(''),
-  attempt: z.int().default(1),
-});
 
 /** Seven tries in two hours, as long as the message is of use; each delay a fifth shorter or longer. */
 const RETRY_DELAYS: readonly number[] = [5, 15, 60, 300, 1_200, 3_600];
@@ -85,15 +76,7 @@ export function messageJob({
   const retry = createRetries({ sql, enqueue, job: MESSAGE_JOB, delaysSeconds: retryDelaysSeconds, random });
 
   return job({
-    name: MESSAGE_JOB,
-    schema: MessageJob,
-    // What is thrown is ours (the database went away).
-    maxAttempts: 500,
-    // longer than any driver takes
-    expireSeconds: 90,
-    concurrency: 36,
-    // A gateway that hangs leaves most places to others, those of its realm among them.
-    group: { of: ({ realm, channel }) => `${realm} ${channel}`, concurrency: 6 },
+    ...messageTerms,
     async run({ realm, id, attempt }) {
       const row = await store.sendable(sql, realm, id);
       if (!row || row.attempts >= attempt || row.status === 'sent' || row.status === 'dead') return;

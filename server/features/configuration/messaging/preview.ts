@@ -1,6 +1,7 @@
 // A template with sample values, as people would get it; nothing is sent or stored. Specification 4.4.
 import type { z } from 'zod';
-import { messages, type previewMessageTemplate, templateFaults } from '../../../contract/message-templates.ts';
+import { messages } from '../../../contract/message-keys.ts';
+import { type previewMessageTemplate, templateFaults } from '../../../contract/message-templates.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { placementFault } from './placement.ts';

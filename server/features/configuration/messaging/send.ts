@@ -6,7 +6,8 @@
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import { type Channel, DriverName } from '../../../contract/message-drivers.ts';
-import { messages, type TemplateKey } from '../../../contract/message-templates.ts';
+import { messages } from '../../../contract/message-keys.ts';
+import type { TemplateKey } from '../../../contract/message-templates.ts';
 import { addressFault, isSecret } from '../../../contract/secret-placeholders.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Sql } from '../../../db/sql.ts';

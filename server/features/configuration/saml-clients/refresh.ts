@@ -1,7 +1,6 @@
 // The job by which the metadata of SAML clients is fetched again from where it was fetched once. What can't be had, isn't signed by the
 // key that counts, or doesn't fit changes nothing, and is told once in the audit log. It repeats safely: it writes what is there.
 import type { Logger } from 'pino';
-import { z } from 'zod';
 import { bySystem } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -15,6 +14,7 @@ import type { Resource } from '../../../resource/resource.ts';
 import { createFetch } from './fetch.ts';
 import { mustBeValid } from './import.ts';
 import { readMetadata } from './metadata.ts';
+import { metadataTerms } from './refresh-job.ts';
 
 const EVERY_MS = 60 * 60_000;
 const MOST = 200;
@@ -109,12 +109,7 @@ export function samlMetadataRefresh({ sql, transact, outbound, of, now, newId, l
   }
 
   return job({
-    name: 'saml-metadata',
-    schema: z.object({}),
-    maxAttempts: 1,
-    expireSeconds: 1800,
-    concurrency: 1,
-    everySeconds: 300,
+    ...metadataTerms,
     async run(_, { signal }) {
       for (const one of await due()) {
         if (signal.aborted) return;

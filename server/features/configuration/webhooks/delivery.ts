@@ -9,7 +9,7 @@ import { OutboundError } from '../../../http/outbound-connection.ts';
 import { type Job, job } from '../../../jobs/job.ts';
 import { createRetries, type Enqueue, JITTER } from '../../../jobs/retries.ts';
 import { createConcurrencyLimit } from '../../../schedule/concurrency-limit.ts';
-import { webhookSecret } from './resource.ts';
+import { webhookSecret } from './secret.ts';
 import { signedHeaders } from './signature.ts';
 import * as store from './store.ts';
 

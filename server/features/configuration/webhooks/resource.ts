@@ -1,14 +1,12 @@
 // The subscription as a resource: the same by the admin API and in the realm document. Specification 2.7, 4.5.
 import { parseEventTypes, Webhook, webhookRoutes } from '../../../contract/webhooks.ts';
 import type { Seal } from '../../../crypto/seal.ts';
-import { sealed } from '../../../resource/at-rest.ts';
 import { asSet } from '../../../resource/items.ts';
 import { type Resource, resource } from '../../../resource/resource.ts';
+import { webhookSecret } from './secret.ts';
 
 /** Sorted, so that order says nothing. */
 const canonical = (types: readonly string[]): string => (asSet(types) ?? []).join(',');
-
-export const webhookSecret = (seal: Seal) => sealed(seal, 'webhook');
 
 export const createWebhookResource = ({ seal, now }: { seal: Seal; now: () => Date }): Resource =>
   resource(

@@ -23,9 +23,8 @@ import type { Credentials } from '../../people/credentials/service.ts';
 import { insertNamed } from '../../people/users/store.ts';
 import type { Access } from '../admin-access/service.ts';
 import * as store from './store.ts';
+import { type BootstrapOptions, isCliClientSettled, OPERATOR, OPERATOR_SHAPE } from './wanted.ts';
 
-/** The client of `master` that the operator signs in as. */
-const OPERATOR = 'operator';
 /** Everything, in every realm. */
 export const ADMINISTRATES = { role: 'realm-admin', target: '*' } as const;
 
@@ -43,29 +42,11 @@ const OPERATOR_CLIENT: Fields = {
   name: 'Kubernetes operator',
   description: 'Made at start from SVC_OPERATOR_*',
 };
-/** It can do what the operator needs and no more, by its own credentials alone; a client that is there already is changed back to this. */
-const OPERATOR_SHAPE: Fields = {
-  enabled: true,
-  grantTypes: ['client_credentials'],
-  tokenEndpointAuthMethod: 'client_secret_basic',
-  redirectUris: [],
-  jwks: null,
-  jwksUri: null,
-};
 
 /** A start may mark what a replica of an older release has made, and nothing else. */
 const BOOKKEEPING = { bookkeeping: true };
 const NO_ADMINISTRATOR = `No user of ${MASTER} holds realm-admin over every realm and can sign in. No start makes another administrator: npm run recover-admin does (docs/administrators.md)`;
 
-export interface BootstrapOptions {
-  administrator: {
-    username: string;
-    password: string | undefined;
-    /** A generated password is printed, and a log may keep it: it is changed at the first sign-in. */
-    generatedIsTemporary: boolean;
-  };
-  operator: { secret: string | undefined; identity: store.Identity | undefined };
-}
 type Operator = BootstrapOptions['operator'];
 
 export interface Bootstrapped {
@@ -158,8 +139,7 @@ export function createBootstrap({
    */
   async function makeCliClient(tx: Tx): Promise<void> {
     const row = await clients.table.find(tx.sql, MASTER, { key: ADMIN_CLI });
-    const [only = '', ...more] = strings(row?.fields.allowedResources);
-    if (row && (more.length > 0 || !only.endsWith('/admin'))) return;
+    if (row && isCliClientSettled(strings(row.fields.allowedResources), adminAudience(baseUrl))) return;
     await put(tx, clients, ADMIN_CLI, { always: { allowedResources: [adminAudience(baseUrl)] }, atFirst: CLI_CLIENT });
   }
 

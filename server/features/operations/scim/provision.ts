@@ -2,61 +2,19 @@
 // is when it is sent, by one process at a time, so that its states arrive in their order and the last one stays.
 // Does not own: where targets are kept (features/configuration/scim-targets), how one is spoken to (provision-http.ts), what is sent (provision-shape.ts).
 // Implements: specification 4.10; decisions "SCIM target".
-
-import { z } from 'zod';
 import { DAY_MS } from '../../../contract/durations.ts';
 import { Problem } from '../../../contract/problem.ts';
-import { fragment, type Sql } from '../../../db/sql.ts';
-import type { EventConsumer } from '../../../events/consumer.ts';
+import type { Sql } from '../../../db/sql.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import { type Job, job } from '../../../jobs/job.ts';
 import type { EnqueueOptions } from '../../../jobs/queue.ts';
 import { memberOperations, ObjectRefused, type Remote, remoteOf, TargetAway } from './provision-http.ts';
+import { dueTerms, PROVISIONING_JOB, provisioningTerms, RUN_MS } from './provision-jobs.ts';
 import { type Plan, planned } from './provision-plan.ts';
 import * as store from './provision-store.ts';
 
-const JOB = 'scim-provisioning';
-const Changed = z.object({
-  realm: z.string(),
-  targetId: z.uuid(),
-  users: z.array(z.uuid()).nullish(),
-  groups: z.array(z.uuid()).nullish(),
-  /** Everything may have changed. */
-  all: z.boolean().nullish(),
-  /** What was sent was sent elsewhere. */
-  moved: z.boolean().nullish(),
-});
-const OF_USERS = ['USER_CREATED', 'USER_UPDATED', 'USER_DELETED', 'USER_ERASED'];
-const OF_GROUPS = ['GROUP_CREATED', 'GROUP_UPDATED', 'GROUP_DELETED'];
-const OF_ALL = [
-  'USERS_IMPORTED',
-  'USER_PROFILE_UPDATED',
-  'SCIM_TARGET_CREATED',
-  'SCIM_TARGET_UPDATED',
-  'SCIM_TARGET_RECONCILED',
-];
-const OF_TARGET = 'SCIM_TARGET_%';
-
-/** A job for each target of a realm in which people or groups changed. */
-export const provisioningConsumer: EventConsumer = {
-  job: JOB,
-  wanted: (realm) => fragment`exists (select from scim_target where realm_id = ${realm} and enabled)`,
-  take: () => fragment`
-    select jsonb_build_object('realm', h.realm_id, 'targetId', t.id,
-      'users', jsonb_agg(distinct h.subject ->> 'id') filter (where h.type = any(${OF_USERS}::text[]) and t.users and h.subject ->> 'id' is not null),
-      'groups', jsonb_agg(distinct h.subject ->> 'id') filter (where h.type = any(${OF_GROUPS}::text[]) and t.groups and h.subject ->> 'id' is not null),
-      'all', bool_or(h.type = any(${OF_ALL}::text[])),
-      'moved', bool_or(h.type = 'SCIM_TARGET_UPDATED' and h.data -> 'fields' ? 'url')) as payload
-    from happened h join scim_target t on t.realm_id = h.realm_id and t.enabled
-    where h.type = any(${[...OF_USERS, ...OF_GROUPS, ...OF_ALL]}::text[])
-      and (h.type not like ${OF_TARGET} or h.subject ->> 'id' = t.id::text)
-    group by h.realm_id, t.id`,
-};
-
 const BATCH = 50;
 const CLAIM_MS = 20 * 60_000;
-const RUN_MS = 120_000;
-const LOOK_SECONDS = 10;
 /** An object that is refused is tried again after 1 min, 2 min, … at the most 6 h; a target that is away after 5 s, … 10 min. */
 const OBJECT_MS = { first: 60_000, most: 6 * 3_600_000 };
 const TARGET_MS = { first: 5_000, most: 600_000 };
@@ -195,14 +153,7 @@ export function createScimProvisioning({ sql, outbound, openSecret, enqueue, now
 
   const jobs: Job[] = [
     job({
-      name: JOB,
-      schema: Changed,
-      // What is thrown is ours: the database went away.
-      maxAttempts: 500,
-      expireSeconds: (2 * RUN_MS) / 1000,
-      // Targets that are slow leave places to others.
-      concurrency: 12,
-      group: { of: ({ realm, targetId }) => `${realm}/${targetId}`, concurrency: 1 },
+      ...provisioningTerms,
       async run({ realm, targetId, users, groups, all, moved }, { signal }) {
         if (!(await store.findTarget(sql, realm, targetId))) return;
         if (moved) await store.forgetLinks(sql, realm, targetId);
@@ -213,12 +164,7 @@ export function createScimProvisioning({ sql, outbound, openSecret, enqueue, now
       },
     }),
     job({
-      name: 'scim-due',
-      schema: z.object({}),
-      maxAttempts: 1,
-      expireSeconds: 60,
-      concurrency: 1,
-      everySeconds: LOOK_SECONDS,
+      ...dueTerms,
       async run() {
         const due = await store.dueTargets(sql, now(), new Date(now().getTime() - DAY_MS));
         const payloads = due.map(({ realm_id, id, stale }) => ({
@@ -226,7 +172,7 @@ export function createScimProvisioning({ sql, outbound, openSecret, enqueue, now
           targetId: id,
           ...(stale && { all: true }),
         }));
-        if (payloads.length > 0) await enqueue(sql, JOB, payloads);
+        if (payloads.length > 0) await enqueue(sql, PROVISIONING_JOB, payloads);
       },
     }),
   ];

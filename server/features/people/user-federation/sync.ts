@@ -4,7 +4,6 @@
 // Implements: specification 4.2; decisions "User federation".
 
 import type { Filter } from 'ldapts';
-import { z } from 'zod';
 import { type By, bySystem } from '../../../contract/events.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
@@ -20,9 +19,7 @@ import { type DirectoryGroups, type Failure, type FoundGroup, groupAttributes, g
 import { flattened } from './nested.ts';
 import { createPeopleSync, type SyncRun } from './people-sync.ts';
 import * as store from './store.ts';
-
-const SYNC_JOB = 'directory-sync';
-const SyncJob = z.object({ realm: z.string(), id: z.uuid() });
+import { SYNC_JOB, type SyncJob, scheduleTerms, syncTerms } from './sync-jobs.ts';
 
 /** Of one answer of the directory. */
 const TIMEOUT_MS = 60_000;
@@ -32,7 +29,6 @@ const MOST_TRIES = 20;
 const RETRY_SECONDS = 5;
 /** Longer than a page takes. */
 const LOST_AFTER_MS = 180_000;
-const LOOK_SECONDS = 30;
 /** How far the directory's clock may be behind ours. */
 const SKEW_MS = 300_000;
 
@@ -176,7 +172,7 @@ export function createSyncs({
     });
   }
 
-  async function run({ realm, id }: z.output<typeof SyncJob>, { signal }: JobContext): Promise<void> {
+  async function run({ realm, id }: SyncJob, { signal }: JobContext): Promise<void> {
     const runner = newId();
     const mine = (): store.Mine => ({ realm, id, runner, at: now() });
     const begun = now();
@@ -217,22 +213,11 @@ export function createSyncs({
 
   const jobs: Job[] = [
     job({
-      name: SYNC_JOB,
-      schema: SyncJob,
-      // What is thrown is ours: the database went away. A directory's faults are counted with the sync.
-      maxAttempts: 100,
-      expireSeconds: 23 * 3_600,
-      concurrency: 2,
-      group: { of: ({ realm }) => realm, concurrency: 1 },
+      ...syncTerms,
       run,
     }),
     job({
-      name: 'directory-schedule',
-      schema: z.object({}),
-      maxAttempts: 1,
-      expireSeconds: 300,
-      concurrency: 1,
-      everySeconds: LOOK_SECONDS,
+      ...scheduleTerms,
       async run() {
         const at = now();
         const lost = await store.lost(sql, new Date(at.getTime() - LOST_AFTER_MS));

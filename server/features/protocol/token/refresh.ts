@@ -27,25 +27,26 @@ interface RefreshRedemption extends Redemption {
   next: Buffer | undefined;
 }
 
+export interface RefreshGrantDeps {
+  transact: Transact;
+  mint: Pick<Mint, 'forPerson'>;
+  families: Families;
+  /** What sign-ins prove, and whether it is still enough: loaded with the first refresh. */
+  proven(): Promise<{ signIns: Pick<SignIns, 'judgeFor'>; factors: Pick<Factors, 'ofAmr'> }>;
+  now: () => Date;
+}
+
 export function refreshGrant({
   transact,
   mint,
   families,
-  signIns,
-  factors,
+  proven,
   now,
-}: {
-  transact: Transact;
-  mint: Pick<Mint, 'forPerson'>;
-  families: Families;
-  signIns: Pick<SignIns, 'judgeFor'>;
-  factors: Factors;
-  now: () => Date;
-}): Grant<typeof grantBodies.refresh_token> {
+}: RefreshGrantDeps): Grant<typeof grantBodies.refresh_token> {
   const grantType = 'refresh_token';
 
   /** What the grant rests on: all that its session has proven, or what the person had where it outlives that. */
-  function provenFor(row: grants.FamilyRow): readonly Factor[] {
+  function provenFor(row: grants.FamilyRow, factors: Pick<Factors, 'ofAmr'>): readonly Factor[] {
     const { session_factors, session_methods, session_started_at, grant_data: grant } = row;
     if (session_started_at === null) return grant.factors ?? factors.ofAmr(grant.amr, new Date(grant.authTime * 1000));
     return session_factors ?? factors.ofAmr(session_methods ?? [], session_started_at);
@@ -129,6 +130,7 @@ export function refreshGrant({
         throw new OAuthError('invalid_grant', 'The refresh token is not valid', { reason: 'not a refresh token' });
       const { familyId } = presented;
       const next = settings.reuseRefreshTokens ? undefined : newRefreshToken(familyId);
+      const { signIns, factors } = await proven();
       const isEnough = await signIns.judgeFor(realm, {
         clientId: client.clientId,
         flow: client.flowOverride ?? undefined,
@@ -149,7 +151,7 @@ export function refreshGrant({
           isEnough: (family) =>
             family.grant_data.act !== undefined ||
             isEnough({
-              factors: provenFor(family),
+              factors: provenFor(family, factors),
               types: family.types,
               findings: family.session_risk,
               is: personOf(family),

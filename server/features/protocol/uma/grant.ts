@@ -2,7 +2,7 @@
 // the resource server gave when it refused, or by naming resources. UMA 2.0 Grant §3.3; decisions "Authorization services".
 import type { DomainEvent } from '../../../contract/events.ts';
 import { ACCESS_TOKEN_TYPE } from '../../../contract/oauth.ts';
-import { ID_TOKEN_FORMAT, UMA_TICKET, type UmaPermission, umaTicketBody } from '../../../contract/uma-grant.ts';
+import { ID_TOKEN_FORMAT, UMA_TICKET, type UmaPermission, type umaTicketBody } from '../../../contract/uma-grant.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { isFor } from '../../../domain/on-behalf.ts';
@@ -13,6 +13,7 @@ import type { Decision, Decisions, RequestedPermission } from '../../configurati
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Mint } from '../../configuration/issued-tokens/mint.ts';
 import type { Answered, Grant, GrantCall, Granted } from '../token/grant.ts';
+import { umaTerms } from './grant-terms.ts';
 import { ownPermissions, type Requesters, type RequestingParty } from './requester.ts';
 import type { Sharing } from './sharing.ts';
 import { takeTicket } from './store.ts';
@@ -204,12 +205,7 @@ export function umaGrant(deps: UmaGrantDeps): Grant<typeof umaTicketBody> {
   }
 
   return {
-    grantType: UMA_TICKET,
-    body: umaTicketBody,
-    clientAuth: 'any',
-    scopePolicy: 'granted',
-    resourcePolicy: 'client',
-    ownBehalf: () => false,
+    ...umaTerms,
     async authorize(call): Promise<Granted | Answered> {
       const { realm, body, client, resources } = call;
       if (resources.length > 0)

@@ -1,0 +1,102 @@
+// Owns: whether a start finds everything as bootstrap (service.ts) would make it: then it loads nothing that could write it.
+// Does not own: what is wanted (wanted.ts), making it so.
+// Implements: decisions "Realms", "The last administrator"; performance, "start".
+import { ADMIN_CLI } from '../../../contract/admin-cli.ts';
+import { messages } from '../../../contract/message-keys.ts';
+import { MASTER } from '../../../contract/realms.ts';
+import { sameClientSecret } from '../../../crypto/client-secret.ts';
+import type { Passwords } from '../../../crypto/passwords.ts';
+import type { Sql } from '../../../db/sql.ts';
+import { hasAdministrator } from '../../../domain/administrators.ts';
+import { refreshAdminRoles } from '../admin-access/seed.ts';
+import * as store from './store.ts';
+import { type BootstrapOptions, isCliClientSettled, OPERATOR, OPERATOR_SHAPE } from './wanted.ts';
+
+/** In English; those in other languages are nobody's to seed. */
+const LOCALE = 'en';
+
+interface ClientRow {
+  client_id: string;
+  enabled: boolean;
+  grant_types: string[];
+  token_endpoint_auth_method: string;
+  redirect_uris: string[];
+  has_keys: boolean;
+  allowed_resources: string[];
+  secret_hash: Buffer | null;
+  secret_slow: string | null;
+}
+
+const isShaped = (row: ClientRow): boolean =>
+  row.enabled === OPERATOR_SHAPE.enabled &&
+  row.grant_types.join() === OPERATOR_SHAPE.grantTypes.join() &&
+  row.token_endpoint_auth_method === OPERATOR_SHAPE.tokenEndpointAuthMethod &&
+  row.redirect_uris.length === 0 &&
+  !row.has_keys;
+
+async function isIdentitySettled(sql: Sql, { issuer, subject, audience }: store.Identity): Promise<boolean> {
+  const [row] = await sql`
+    select from workload_identity where realm_id = ${MASTER} and name = ${OPERATOR} and client_id = ${OPERATOR} and enabled
+      and issuer = ${issuer} and subject = ${subject} and audience = ${audience} and jwks_uri is null`;
+  return (
+    row !== undefined &&
+    (await store.sameIdentity(sql, MASTER, { name: OPERATOR, issuer, subject, audience })).length === 0
+  );
+}
+
+export function createSettled({
+  sql,
+  passwords,
+  adminAudience,
+}: {
+  sql: Sql;
+  passwords: Pick<Passwords, 'verify'>;
+  adminAudience: string;
+}) {
+  async function isOperatorSettled(row: ClientRow | undefined, { secret, identity }: BootstrapOptions['operator']) {
+    if (secret === undefined && !identity) return true;
+    if (!row || !isShaped(row) || !(await store.isGranted(sql, MASTER, OPERATOR))) return false;
+    const stored = { hash: row.secret_hash, slow: row.secret_slow };
+    const isSame =
+      secret === undefined
+        ? stored.hash === null && stored.slow === null
+        : await sameClientSecret(stored, secret, passwords);
+    return isSame && (!identity || isIdentitySettled(sql, identity));
+  }
+
+  /** False also where anything is doubtful: bootstrap looks closer, and says what a person should know. */
+  return async function isSettled({ operator }: BootstrapOptions): Promise<boolean> {
+    const clients = sql<ClientRow>`
+      select client_id, enabled, grant_types, token_endpoint_auth_method, redirect_uris, allowed_resources, secret_hash, secret_slow,
+        jwks is not null or jwks_uri is not null as has_keys
+      from client where realm_id = ${MASTER} and client_id in (${ADMIN_CLI}, ${OPERATOR})`;
+    const missing = sql`
+      select from realm r
+      cross join jsonb_to_recordset(${JSON.stringify(wantedTemplates)}::jsonb) as t (key text, channel text)
+      where not exists (select from message_template m where m.realm_id = r.realm_id and m.template_key = t.key
+        and m.channel = t.channel and m.locale = ${LOCALE}) limit 1`;
+    const asked = [clients, missing, store.isBootstrapped(sql, MASTER), hasAdministrator(sql)] as const;
+    const [rows, [lacking], isBootstrapped, isAdministered] = await Promise.all(asked);
+    const cli = rows.find((row) => row.client_id === ADMIN_CLI);
+    return (
+      isBootstrapped &&
+      isAdministered &&
+      !lacking &&
+      cli !== undefined &&
+      isCliClientSettled(cli.allowed_resources, adminAudience) &&
+      (await isOperatorSettled(
+        rows.find((row) => row.client_id === OPERATOR),
+        operator,
+      )) &&
+      refreshed(sql)
+    );
+  };
+}
+
+const wantedTemplates = Object.entries(messages).map(([key, { channel }]) => ({ key, channel }));
+
+/** The permissions of built-in roles are this release's. */
+async function refreshed(sql: Sql): Promise<true> {
+  await refreshAdminRoles(sql, await store.allRealms(sql));
+  return true;
+}

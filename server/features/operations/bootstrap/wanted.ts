@@ -1,0 +1,30 @@
+// What every start makes of the clients of realmctl and the operator (service.ts), and a start that finds it so leaves alone (settled.ts).
+import type { Identity } from './store.ts';
+
+/** The client of `master` that the operator signs in as. */
+export const OPERATOR = 'operator';
+/** It can do what the operator needs and no more, by its own credentials alone; a client that is there already is changed back to this. */
+export const OPERATOR_SHAPE = {
+  enabled: true,
+  grantTypes: ['client_credentials'],
+  tokenEndpointAuthMethod: 'client_secret_basic',
+  redirectUris: [],
+  jwks: null,
+  jwksUri: null,
+};
+
+export interface BootstrapOptions {
+  administrator: {
+    username: string;
+    password: string | undefined;
+    /** A generated password is printed, and a log may keep it: it is changed at the first sign-in. */
+    generatedIsTemporary: boolean;
+  };
+  operator: { secret: string | undefined; identity: Identity | undefined };
+}
+
+/** Whether the client of realmctl is as an administrator has left it, or names the admin API as it is called now. */
+export const isCliClientSettled = (allowedResources: readonly string[], adminAudience: string): boolean => {
+  const [only = '', ...more] = allowedResources;
+  return more.length > 0 || !only.endsWith('/admin') || only === adminAudience;
+};

@@ -1,0 +1,35 @@
+// The jobs of syncs with directories, without their work (sync.ts): most servers have no directory, and never load it.
+import { z } from 'zod';
+import type { Sql } from '../../../db/sql.ts';
+
+export const SYNC_JOB = 'directory-sync';
+const SyncJob = z.object({ realm: z.string(), id: z.uuid() });
+export type SyncJob = z.output<typeof SyncJob>;
+const LOOK_SECONDS = 30;
+
+export const syncTerms = {
+  name: SYNC_JOB,
+  schema: SyncJob,
+  // What is thrown is ours: the database went away. A directory's faults are counted with the sync.
+  maxAttempts: 100,
+  expireSeconds: 23 * 3_600,
+  concurrency: 2,
+  group: { of: ({ realm }: SyncJob) => realm, concurrency: 1 },
+};
+
+export const scheduleTerms = {
+  name: 'directory-schedule',
+  schema: z.object({}),
+  maxAttempts: 1,
+  expireSeconds: 300,
+  concurrency: 1,
+  everySeconds: LOOK_SECONDS,
+};
+
+/** Whether a sync could be due or lost: a directory has a schedule, or a sync has not ended. */
+export async function hasSyncs(sql: Sql): Promise<boolean> {
+  const [row] = await sql`
+    select where exists (select from directory where enabled and schedule > 0)
+      or exists (select from directory_sync where state in ('waiting', 'running'))`;
+  return row !== undefined;
+}

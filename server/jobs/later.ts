@@ -1,0 +1,19 @@
+// Owns: a job whose code is loaded when it first has something to do.
+// Does not own: what it does (the feature's own Job record, which has the same terms).
+// Implements: a server without SCIM targets, directories or messages loads none of their code (performance, "memory").
+import { type Job, type Terms, termsOf } from './job.ts';
+
+/** @param isDue of a job that repeats: whether there is anything for it to do */
+export const later = <Payload>(
+  terms: Terms<Payload>,
+  load: () => Promise<Job | undefined>,
+  isDue: () => Promise<boolean> = async () => true,
+): Job => ({
+  ...termsOf(terms),
+  async run(payload, context) {
+    if (!(await isDue())) return;
+    const job = await load();
+    if (!job) throw new Error(`the job ${terms.name} has no code`);
+    await job.run(payload, context);
+  },
+});
