@@ -6,17 +6,16 @@ import { residentMiB } from '../machine.ts';
 import { startProgram, startWorker } from '../processes.ts';
 import { freePort, serverFile } from '../target.ts';
 
-/** Another server on the same database, which nobody has asked for anything yet. */
-export async function second(bench: Bench) {
-  const { env } = await bench.target();
+/**
+ * Another server on the same database, which nobody has asked for anything yet: a replica. It has an address of its own where it
+ * is to be asked by it; else, as replicas do, it has that of the first.
+ */
+export async function second(bench: Bench, { ownAddress = false } = {}) {
+  const { env, baseUrl: shared } = await bench.target();
   const port = await freePort();
-  const more = { ...env, SVC_PORT: String(port), SVC_BASE_URL: `http://localhost:${port}` };
-  return {
-    port,
-    baseUrl: more.SVC_BASE_URL,
-    env,
-    program: await startProgram([serverFile], { env: more, ready: 'listens on' }),
-  };
+  const baseUrl = ownAddress ? `http://localhost:${port}` : shared;
+  const more = { ...env, SVC_PORT: String(port), SVC_BASE_URL: baseUrl };
+  return { port, baseUrl, env, program: await startProgram([serverFile], { env: more, ready: 'listens on' }) };
 }
 
 async function start(bench: Bench): Promise<Result> {

@@ -97,7 +97,7 @@ async function growing(bench: Bench): Promise<Result> {
   await spread(bench, target);
   const people = count(bench);
   const document = Buffer.from(JSON.stringify({ users: Array.from({ length: people }, (_, i) => person(i)) }));
-  const { baseUrl, env, program } = await second(bench);
+  const { baseUrl, env, program } = await second(bench, { ownAddress: true });
   const now = () => residentMiB(program.pid) ?? Number.NaN;
   let watch: NodeJS.Timeout | undefined;
   try {
