@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
 
-/** What can't be bundled, being native code. */
+/** Packages of native code, which can't be bundled. */
 export const native = ['@node-rs/argon2'];
 
 /** Swagger UI finds its files from its own folder, which a bundle doesn't have. */

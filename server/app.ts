@@ -172,7 +172,7 @@ export async function buildApp({
     otherAddresses: config.SVC_OTHER_ADDRESSES,
     bodyTime: createBodyTime(bodyMs),
   };
-  /** What a start doesn't need. */
+  /** The parts that a start doesn't need. */
   const later = once(async () => {
     const { createLater } = await import('./later.ts');
     return createLater({

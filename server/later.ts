@@ -159,7 +159,7 @@ export function createLater({ config, log, generate, retryDelaysSeconds, listene
     ...{ messaging, federation, people, resources, adminSignIn, access, bootstrap, protocol },
     gdpr: account.gdpr,
 
-    /** What a fresh realm has, in order. */
+    /** The seeds of a fresh realm, in order. */
     seeds: [
       seedKeys({ seal, now, newId, generate }),
       seedFlows({ newId, registry }),

@@ -1,10 +1,10 @@
-// Something that is made when it is first asked for, and then is the same for everybody.
+// A part of the server that is made at the first call, and is the same for every later call.
 export interface Once<T> {
-  /** What was made, or is being made. Where making it failed, the next call tries again. */
+  /** Gives the part, and makes it at the first call. Where making it failed, the next call tries again. */
   get(): Promise<T>;
-  /** Undefined: nobody has asked, or it isn't made yet. */
+  /** Undefined until the part is made. */
   readonly made: T | undefined;
-  /** What becomes of it, where anybody has asked; undefined where nobody has, or it could not be made. */
+  /** The part, once it is made; undefined where no call has asked for it, or making it failed. */
   settled(): Promise<T | undefined>;
 }
 

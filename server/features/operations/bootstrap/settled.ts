@@ -12,7 +12,7 @@ import { refreshAdminRoles } from '../admin-access/seed.ts';
 import * as store from './store.ts';
 import { type BootstrapOptions, isCliClientSettled, OPERATOR, OPERATOR_SHAPE } from './wanted.ts';
 
-/** In English; those in other languages are nobody's to seed. */
+/** The language of the templates that every realm is seeded with. */
 const LOCALE = 'en';
 
 interface ClientRow {

@@ -1,4 +1,4 @@
-// What every start makes of the clients of realmctl and the operator (service.ts), and a start that finds it so leaves alone (settled.ts).
+// How every start wants the clients of realmctl and the operator: service.ts makes them so, settled.ts finds whether they are.
 import type { Identity } from './store.ts';
 
 /** The client of `master` that the operator signs in as. */
