@@ -91,8 +91,8 @@ export function createRealmDocument(deps: RealmDocumentDeps) {
   const defaults = createDefaults({ transact, parts, realms, newId });
   const exporter = createExport({ pool, parts, users, defaults });
   const managers = createManagers({ sql, transact });
-  const { applyPlan: carryOut, alone } = transfer;
-  const history = createHistory({ sql, transact, parts, carryOut, alone, reservedManagers, now });
+  const { applyPlan, alone } = transfer;
+  const history = createHistory({ sql, transact, parts, applyPlan, alone, reservedManagers, now });
   const move = createManagersMove({ sql, transact, realms });
   return {
     parts,

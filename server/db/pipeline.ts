@@ -21,7 +21,7 @@ export const runPipeline = (client: pg.Client, statements: readonly Statement[])
 export const queryOf = ({ text, name, values }: Statement): pg.QueryConfig =>
   name !== '' ? { text, name, values: [...values] } : values.length > 0 ? { text, values: [...values] } : { text };
 
-/** What pg has and its types don't tell of. */
+/** What pg has and its types don't tell of: test/server/db/pg-internals.unit.test.ts fails where a version of pg has it no more, or otherwise. */
 declare module 'pg' {
   interface Query {
     handleRowDescription(message: unknown): void;

@@ -70,6 +70,11 @@ export interface Safeguard {
   isExcused(error: unknown, sql: Sql): Promise<boolean>;
 }
 
+/**
+ * The outbox's guard (`nobodyIn`) goes in the same message as COMMIT, so the server can't look at a result before it commits: only an
+ * error stops PostgreSQL there. Plain SQL raises one on purpose by nothing but an impossible expression, as a division by zero. Any
+ * other division by zero costs a second try, and is thrown then.
+ */
 const DIVISION_BY_ZERO = '22012';
 /** From here on COPY, which PostgreSQL does in two thirds of the time, is worth two more messages. */
 const MANY = 50;

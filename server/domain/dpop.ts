@@ -4,9 +4,10 @@ import { z } from 'zod';
 import { clientAlgorithms } from '../contract/algorithms.ts';
 import type { DpopNonces } from '../crypto/dpop-nonce.ts';
 import { sha256 } from '../crypto/tokens.ts';
-import type { Sql } from '../db/sql.ts';
+import { fragment, type Sql } from '../db/sql.ts';
 import { OAuthError } from '../http/oauth-error.ts';
 import type { DpopRequest } from '../http/presented-token.ts';
+import { isFirstUse } from './spent-proofs.ts';
 
 /** How far its clock may be from ours. */
 const SKEW_SECONDS = 60;
@@ -82,10 +83,9 @@ export function createDpop({
         throw new OAuthError('use_dpop_nonce', 'The proof needs a nonce of this server');
       // As long as it could be taken.
       const until = new Date((iat + 2 * SKEW_SECONDS) * 1000);
-      const [first] = await sql<{ first: boolean }>`
-        insert into dpop_proof (realm_id, proof_hash, expires_at) values (${realm}, ${sha256(`${jkt} ${jti}`)}, ${until})
-        on conflict do nothing returning true as first`;
-      if (!first) throw refused('it was used before');
+      const proven = fragment`
+        insert into dpop_proof (realm_id, proof_hash, expires_at) values (${realm}, ${sha256(`${jkt} ${jti}`)}, ${until})`;
+      if (!(await isFirstUse(sql, proven))) throw refused('it was used before');
       return jkt;
     },
   };

@@ -1,5 +1,5 @@
 // Owns: which proofs were used, for those that count once and that no row of their own uses up: the challenge that a passkey signed, a
-// ticket of the account API. All replicas read and write the same table, so the second use fails wherever it arrives.
+// ticket of the account API. Assertions of clients and DPoP proofs have tables of their own, and the same statement. All replicas read and write the same table, so the second use fails wherever it arrives.
 // Does not own: how long a proof is good (each proof says so); deleting expired rows (jobs/janitor.ts).
 // Implements: WebAuthn Level 3 §13.4.3 (a challenge is used once).
 import { sha256 } from '../crypto/tokens.ts';
@@ -18,11 +18,19 @@ export const once = (kind: string, proof: string, expiresAt: Date): Once => ({
   expiresAt,
 });
 
-/** A part of a statement: returns one row where the proof is used for the first time, and none where it was used before. */
-export const spending = (realm: string, { digest, expiresAt }: Once): Fragment => fragment`
-  insert into spent_proof (realm_id, digest, expires_at) values (${realm}, ${digest}::bytea, ${expiresAt}::timestamptz)
-  on conflict do nothing returning realm_id`;
+/**
+ * A part of a statement: returns one row where the proof is used for the first time, and none where it was used before.
+ * @param insert of the proof's row, into a table whose key is the proof
+ */
+const onlyOnce = (insert: Fragment): Fragment => fragment`${insert} on conflict do nothing returning realm_id`;
 
 /** @returns whether the proof is used for the first time. Of two uses at once the second waits for the first one's transaction */
-export const spend = async (sql: Sql, realm: string, proof: Once): Promise<boolean> =>
-  (await sql`${spending(realm, proof)}`).length > 0;
+export const isFirstUse = async (sql: Sql, insert: Fragment): Promise<boolean> =>
+  (await sql`${onlyOnce(insert)}`).length > 0;
+
+export const spending = (realm: string, { digest, expiresAt }: Once): Fragment =>
+  onlyOnce(fragment`
+  insert into spent_proof (realm_id, digest, expires_at) values (${realm}, ${digest}::bytea, ${expiresAt}::timestamptz)`);
+
+export const spend = (sql: Sql, realm: string, proof: Once): Promise<boolean> =>
+  isFirstUse(sql, spending(realm, proof));

@@ -58,7 +58,7 @@ interface Step {
 
 export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDeps) {
   /** What holds for changes by whatever way they come. */
-  async function carryOut(
+  async function writeSteps(
     tx: Tx,
     { principal, by, reach }: Caller,
     realm: string,
@@ -173,7 +173,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
     const others = await besides(tx.sql, realm, of, { from: undefined, key, input });
     const steps = [{ of, change, declared: wanted }, ...others];
     await hold(tx.sql, realm, steps);
-    await carryOut(tx, caller, realm, steps);
+    await writeSteps(tx, caller, realm, steps);
     return load(tx.sql, realm, of, { id });
   }
 
@@ -228,7 +228,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
         if (changes.length === 0) throw writtenMeanwhile();
         const key = changes[0]?.change.key ?? row.key;
         if (key !== row.key) await refuseTaken(tx.sql, realm, of, key);
-        await carryOut(tx, caller, realm, changes);
+        await writeSteps(tx, caller, realm, changes);
         return load(tx.sql, realm, of, { id: row.id });
       }),
 
@@ -238,7 +238,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
         caller.expect(of.toWire(realm, row));
         refusePermanent(of, row);
         if (of.keptWhileNamed) await refuseNamed(tx.sql, realm, of, row.key);
-        await carryOut(tx, caller, realm, [{ of, change: deletionOf(of, row), declared: {} }]);
+        await writeSteps(tx, caller, realm, [{ of, change: deletionOf(of, row), declared: {} }]);
       }),
 
     /** The object of another section with the same key. */
@@ -270,7 +270,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
         if (stepsOf(seen).length === 0) return seen.fields;
         const steps = stepsOf(await look(true));
         if (steps.length === 0) throw writtenMeanwhile();
-        await carryOut(tx, caller, realm, steps);
+        await writeSteps(tx, caller, realm, steps);
         return (await look(false)).fields;
       }),
   };

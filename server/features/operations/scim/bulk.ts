@@ -49,7 +49,11 @@ export interface BulkDeps {
 }
 
 export function createBulk({ users, groups, baseOf, failed }: BulkDeps) {
-  async function carryOut(caller: Caller, realm: string, { method, path, data, version }: Operation): Promise<Done> {
+  async function runOperation(
+    caller: Caller,
+    realm: string,
+    { method, path, data, version }: Operation,
+  ): Promise<Done> {
     const [, name = '', id] = ADDRESS.exec(path) ?? [];
     if (name === '' || (id === undefined) !== (method === 'POST'))
       throw fault('invalidValue', `${method} ${path} is no operation: POST /Users, PUT /Users/ID and so on`);
@@ -111,7 +115,7 @@ export function createBulk({ users, groups, baseOf, failed }: BulkDeps) {
           path: path.split('/').map(idOf).join('/'),
           data: data && (replaced(data, idOf) as Values),
         };
-        const { status, location, version } = await carryOut(caller, realm, known);
+        const { status, location, version } = await runOperation(caller, realm, known);
         if (bulkId !== undefined) ids.set(bulkId, location.slice(location.lastIndexOf('/') + 1));
         results[at] = { ...said, location, ...(version !== undefined && { version }), status: String(status) };
       } catch (error) {

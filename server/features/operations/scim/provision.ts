@@ -7,7 +7,7 @@ import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import { type Job, job } from '../../../jobs/job.ts';
-import type { EnqueueOptions } from '../../../jobs/queue.ts';
+import type { Enqueue } from '../../../jobs/retries.ts';
 import { memberOperations, ObjectRefused, type Remote, remoteOf, TargetAway } from './provision-http.ts';
 import { dueTerms, PROVISIONING_JOB, provisioningTerms, RUN_MS } from './provision-jobs.ts';
 import { type Plan, planned } from './provision-plan.ts';
@@ -25,7 +25,7 @@ export interface ProvisioningDeps {
   sql: Sql;
   outbound: Pick<Outbound, 'fetch'>;
   openSecret(sealed: Buffer, at: { realm: string; id: string }): string;
-  enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
+  enqueue: Enqueue;
   now: () => Date;
 }
 

@@ -171,7 +171,7 @@ export function createApply({
         continue;
       }
       const next = (current ?? 0) + (writes ? 1 : 0);
-      await carryOut(tx, request, { people, config, users, writes, at: opened.at, revision: next });
+      await applyPlan(tx, request, { people, config, users, writes, at: opened.at, revision: next });
       return wire(next);
     }
   }
@@ -221,7 +221,7 @@ export function createApply({
     return { ...NO_USERS, undeclared: await userRows.undeclared(on, { realm: asked.realm, manager }) };
   }
 
-  const carryOut: ApplyPlan = async (
+  const applyPlan: ApplyPlan = async (
     tx,
     { by, realm, query },
     { people, config, users, writes, at, revision, undoes },
@@ -328,7 +328,7 @@ export function createApply({
     });
   }
 
-  return { open, conclude, release, carryOut };
+  return { open, conclude, release, applyPlan };
 }
 
 /** `If-Match: "<revision>"`, quotes or not; 0 is the realm that doesn't exist, `*` any that does. */

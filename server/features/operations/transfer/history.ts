@@ -33,7 +33,7 @@ interface Deps {
   transact: Transact;
   parts: readonly RealmPart[];
   /** How an import writes. */
-  carryOut: ApplyPlan;
+  applyPlan: ApplyPlan;
   /** One import at a time in a realm, refusals audited. */
   alone<T>(asked: { principal: Principal; by: By; realm: string; path: string }, work: () => Promise<T>): Promise<T>;
   reservedManagers: readonly string[];
@@ -51,7 +51,7 @@ export interface Undo {
   ifMatch: string | undefined;
 }
 
-export function createHistory({ sql, transact, parts, carryOut, alone, reservedManagers, now }: Deps) {
+export function createHistory({ sql, transact, parts, applyPlan, alone, reservedManagers, now }: Deps) {
   const byKind = new Map(parts.map((part) => [part.kind, part]));
   const shown = (principal: Principal, realm: string, row: store.Listed): AppliedPlan => ({
     revision: row.revision,
@@ -185,7 +185,7 @@ export function createHistory({ sql, transact, parts, carryOut, alone, reservedM
       const next = (current ?? 0) + 1;
       const owners = [...new Set(plan.moves.flatMap(({ owner }) => owner?.manager ?? []))];
       await store.recallManagers(tx.sql, realm, owners, at);
-      await carryOut(
+      await applyPlan(
         tx,
         { by, realm, query: { manager, prune: false, force: false } },
         { people: undefined, config: plan, users: NO_USERS, writes, at, revision: next, undoes: revision },

@@ -115,7 +115,7 @@ export function createTransfer({
 }: TransferDeps) {
   const oneAtATime = createSemaphore({ perKey: 1, inAll: AT_ONCE });
   const buffer = createBodyBuffer(BUFFER_BYTES);
-  const { open, conclude, release, carryOut: applyPlan } = createApply({ parts, realms, now, newId });
+  const { open, conclude, release, applyPlan } = createApply({ parts, realms, now, newId });
 
   /** A refusal for want of rights, or of too many guesses, is audited like any other on the admin surface, which does it for escalations itself. */
   async function auditing<T>(
@@ -144,14 +144,14 @@ export function createTransfer({
     try {
       const writes = !asked.query.dryRun;
       return await guesses.counted({ principal, realm }, { writes }, (guessCount) =>
-        carryOut({ ...asked, guessCount }, body),
+        importDocument({ ...asked, guessCount }, body),
       );
     } finally {
       await body.release();
     }
   }
 
-  async function carryOut(request: Request, body: BufferedBody): Promise<Imported> {
+  async function importDocument(request: Request, body: BufferedBody): Promise<Imported> {
     if (!(await canInsertInBulk(request, body))) return staged(request, body);
     try {
       return await inBulk(request, body);

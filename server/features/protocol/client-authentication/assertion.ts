@@ -4,7 +4,8 @@ import { createLocalJWKSet, jwtVerify } from 'jose';
 import { clientAlgorithms } from '../../../contract/algorithms.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { sha256 } from '../../../crypto/tokens.ts';
-import type { Sql } from '../../../db/sql.ts';
+import { fragment, type Sql } from '../../../db/sql.ts';
+import { isFirstUse } from '../../../domain/spent-proofs.ts';
 import { endpointsOf } from '../../../http/realm-endpoints.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Jwks, WithClientKeys } from './client-keys.ts';
@@ -61,10 +62,10 @@ export function createAssertions({
       if (payload.exp - at > LONGEST_SECONDS + SKEW_SECONDS) return false;
       // Kept as long as it could be accepted.
       const until = new Date((payload.exp + SKEW_SECONDS) * 1000);
-      const [first] = await sql<{ client: string }>`
+      const asserted = fragment`
         insert into client_assertion (realm_id, client, jti_hash, expires_at)
-        values (${realm}, ${client.id}, ${sha256(payload.jti)}, ${until}) on conflict do nothing returning client`;
-      return first !== undefined;
+        values (${realm}, ${client.id}, ${sha256(payload.jti)}, ${until})`;
+      return isFirstUse(sql, asserted);
     },
   };
 }
