@@ -1,29 +1,9 @@
-// What tokens say: claims, the scopes that name them, and those and the roles of single clients, as `get` and `describe` show them.
-import { claimRoutes } from '../server/contract/claims.ts';
-import { clientScopeRoutes } from '../server/contract/client-scopes.ts';
+// Claims and roles of single clients, as `get` and `describe` show them.
 import { protocolMapperRoutes } from '../server/contract/protocol-mappers.ts';
 import { clientRoleRoutes } from '../server/contract/roles.ts';
 import { list, text, yes } from './cells.ts';
 import { clients } from './configuration-kinds.ts';
 import { type Kind, kind, type Scope } from './kinds.ts';
-
-const claims = kind({
-  plural: 'claims',
-  singular: 'claim',
-  help: 'what tokens say of people, and where it comes from',
-  inRealm: true,
-  searches: true,
-  routes: claimRoutes,
-  nameOf: ({ name }) => name,
-  columns: [
-    { head: 'CLAIM', cell: (c) => c.name },
-    { head: 'IN THE TOKEN', cell: (c) => c.claim ?? c.name },
-    { head: 'FROM', cell: (c) => c.source },
-    { head: 'WHICH', cell: (c) => text(c.attribute ?? c.value) },
-    { head: 'IN', cell: (c) => list(c.in) },
-    { head: 'TYPE', cell: (c) => c.jsonType, wide: true },
-  ],
-});
 
 /** Of what belongs to a client. */
 const clientOf = async (scope: Scope) => Reflect.get((await clients.find(scope, scope.of ?? '')).value, 'id');
@@ -69,19 +49,4 @@ const mappers = kind({
   ],
 });
 
-const clientScopes = kind({
-  plural: 'client-scopes',
-  singular: 'client-scope',
-  help: 'scopes that clients ask for, and their claims',
-  inRealm: true,
-  routes: clientScopeRoutes,
-  nameOf: ({ name }) => name,
-  columns: [
-    { head: 'SCOPE', cell: (s) => s.name },
-    { head: 'CLAIMS', cell: (s) => String(s.claims.length) },
-    { head: 'IN TOKEN', cell: (s) => yes(s.includeInTokenScope) },
-    { head: 'DESCRIPTION', cell: (s) => text(s.description) },
-  ],
-});
-
-export const claimKinds: readonly Kind[] = [claims, clientRoles, mappers, clientScopes];
+export const claimKinds: readonly Kind[] = [clientRoles, mappers];

@@ -1,7 +1,5 @@
 // What a realm is configured of, as `get` and `describe` show it: the first columns say what people ask first.
 import { adminRoleRoutes } from '../server/contract/admin-access.ts';
-import { agentRoutes } from '../server/contract/agents.ts';
-import { applicationRoutes } from '../server/contract/applications.ts';
 import {
   deleteAuthorizationService,
   getAuthorizationService,
@@ -18,12 +16,10 @@ import {
   putMessageTemplate,
 } from '../server/contract/message-templates.ts';
 import { deleteMessagingProvider, listMessagingProviders, putMessagingProvider } from '../server/contract/messaging.ts';
-import { organizationRoutes } from '../server/contract/organizations.ts';
 import { createRealm, deleteRealm, getRealm, listRealms } from '../server/contract/realms.ts';
 import { roleRoutes } from '../server/contract/roles.ts';
 import { listManagers } from '../server/contract/transfer.ts';
 import { webhookRoutes } from '../server/contract/webhooks.ts';
-import { workloadIdentityRoutes } from '../server/contract/workload-identity.ts';
 import { list, text, time, yes } from './cells.ts';
 import { type Kind, kind } from './kinds.ts';
 
@@ -121,70 +117,6 @@ const flows = kind({
   ],
 });
 
-const applications = kind({
-  plural: 'applications',
-  singular: 'application',
-  help: 'what people see as one app',
-  inRealm: true,
-  searches: true,
-  routes: applicationRoutes,
-  at: ({ name }) => ({ name }),
-  nameOf: ({ name }) => name,
-  columns: [
-    { head: 'APPLICATION', cell: (a) => a.name },
-    { head: 'ENABLED', cell: (a) => yes(a.enabled) },
-    { head: 'FOR', cell: (a) => list(a.roles) || 'everybody' },
-    { head: 'CLIENTS', cell: (a) => list([...a.clients, ...a.samlClients]) },
-    { head: 'NAME', cell: (a) => text(a.displayName) },
-    { head: 'VISIBLE', cell: (a) => yes(a.visible), wide: true },
-    { head: 'FLOW', cell: (a) => text(a.flowOverride), wide: true },
-    { head: 'URL', cell: (a) => text(a.url), wide: true },
-  ],
-});
-
-const agents = kind({
-  plural: 'agents',
-  singular: 'agent',
-  help: 'programs that act by a client of their own while somebody answers for them',
-  inRealm: true,
-  searches: true,
-  routes: agentRoutes,
-  nameOf: ({ name }) => name,
-  is: ({ name, id }, word) => name === word || id === word,
-  columns: [
-    { head: 'AGENT', cell: (a) => a.name },
-    { head: 'STATUS', cell: (a) => a.status },
-    { head: 'OWNER', cell: (a) => text(a.owner) },
-    { head: 'CLIENT', cell: (a) => text(a.clientId) },
-    { head: 'REVIEW DUE', cell: (a) => time(a.reviewDueAt) },
-    { head: 'SCOPES', cell: (a) => list(a.scopes), wide: true },
-    { head: 'EXPIRES', cell: (a) => time(a.expiresAt), wide: true },
-    { head: 'LAST USED', cell: (a) => time(a.lastUsedAt), wide: true },
-    { head: 'PURPOSE', cell: (a) => text(a.purpose), wide: true },
-    { head: 'ID', cell: (a) => a.id, wide: true },
-  ],
-});
-
-const organizations = kind({
-  plural: 'organizations',
-  singular: 'organization',
-  help: 'companies and their like, with their domains',
-  inRealm: true,
-  searches: true,
-  routes: organizationRoutes,
-  nameOf: ({ name }) => name,
-  is: ({ name, id }, word) => name === word || id === word,
-  columns: [
-    { head: 'ORGANIZATION', cell: (o) => o.name },
-    { head: 'ENABLED', cell: (o) => yes(o.enabled) },
-    { head: 'DOMAINS', cell: (o) => list(o.domains.map((d) => (d.verified ? d.name : `${d.name} (not verified)`))) },
-    { head: 'NAME', cell: (o) => text(o.displayName) },
-    { head: 'SIGNS IN BY', cell: (o) => list(o.identityProviders), wide: true },
-    { head: 'CREATED', cell: (o) => time(o.createdAt), wide: true },
-    { head: 'ID', cell: (o) => o.id, wide: true },
-  ],
-});
-
 export const webhooks = kind({
   plural: 'webhooks',
   singular: 'webhook',
@@ -201,24 +133,6 @@ export const webhooks = kind({
     { head: 'SIGNED', cell: (w) => yes(w.secretSet), wide: true },
     { head: 'CREATED', cell: (w) => time(w.createdAt), wide: true },
     { head: 'ID', cell: (w) => w.id, wide: true },
-  ],
-});
-
-const workloadIdentities = kind({
-  plural: 'workload-identities',
-  singular: 'workload-identity',
-  help: 'foreign subjects that may act as a client',
-  inRealm: true,
-  routes: workloadIdentityRoutes,
-  nameOf: ({ name }) => name,
-  columns: [
-    { head: 'NAME', cell: (w) => w.name },
-    { head: 'ACTS AS', cell: (w) => w.clientId },
-    { head: 'ENABLED', cell: (w) => yes(w.enabled) },
-    { head: 'ISSUER', cell: (w) => w.issuer },
-    { head: 'SUBJECT', cell: (w) => w.subject },
-    { head: 'AUDIENCE', cell: (w) => w.audience, wide: true },
-    { head: 'SCOPES', cell: (w) => w.scopes, wide: true },
   ],
 });
 
@@ -356,13 +270,9 @@ export const configurationKinds: readonly Kind[] = [
   clients,
   roles,
   groups,
-  organizations,
-  applications,
-  agents,
   authorizationServices,
   flows,
   webhooks,
-  workloadIdentities,
   messagingProviders,
   messageTemplates,
   keys,

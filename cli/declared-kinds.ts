@@ -1,53 +1,77 @@
 // Kinds that are declared as a whole (server/contract/kind.ts): their columns follow from what is answered, the first few fields that
 // say something in a word at once, the others by `-o wide`.
 import { z } from 'zod';
+import { apart } from '../server/contract/apart.ts';
 import { declaredKinds } from '../server/contract/declared-kinds.ts';
-import { apart, type KindOf } from '../server/contract/kind.ts';
+import { bare, isListOfTexts, isText, type KindOf } from '../server/contract/kind.ts';
+import { isInstant } from '../server/contract/names.ts';
 import { words } from '../server/contract/section.ts';
-import { list, text, yes } from './cells.ts';
+import { list, text, time, yes } from './cells.ts';
 import { type Column, type Kind, kind } from './kinds.ts';
 
 const SHOWN = 4;
 type Row = Record<string, unknown>;
-
 const Words = z.array(z.string());
-/** Undefined: it is no word, and `-o yaml` has it. */
-const cell = (value: unknown): string | undefined => {
-  if (typeof value === 'boolean') return yes(value);
-  if (typeof value === 'string' || value === null) return text(value);
-  if (typeof value === 'number') return String(value);
-  const { data } = Words.safeParse(value);
-  return data && list(data);
-};
-/** Whether a column has something to show of such values. */
-function isWord(schema: unknown): boolean {
-  if (schema instanceof z.ZodNullable) return isWord(schema.unwrap());
-  if (schema instanceof z.ZodArray) return isWord(schema.element);
-  return [z.ZodString, z.ZodURL, z.ZodEnum, z.ZodBoolean, z.ZodNumber].some((of) => schema instanceof of);
+const Domains = z.array(z.object({ name: z.string(), verified: z.boolean() }));
+const Addresses = z.array(z.object({ url: z.string() }));
+
+/** How a column shows values of such a schema. Undefined: they are no words, and `-o yaml` has them. */
+function cellOf(schema: z.ZodType): ((value: unknown) => string) | undefined {
+  const of = bare(schema);
+  if (of instanceof z.ZodBoolean) return (value) => yes(value === true);
+  if (isText(of)) return (value) => text(typeof value === 'string' ? value : null);
+  if (isListOfTexts(of)) return (value) => list(Words.parse(value));
+  if (isInstant(of)) return (value) => time(typeof value === 'number' ? value : null);
+  return of instanceof z.ZodNumber ? (value) => String(value ?? '') : undefined;
 }
 
-const columnsOf = ({ kind: of, wire, entry: { key } }: KindOf): Column<Row>[] => {
-  const fields = Object.keys(wire.shape).filter(
-    (field) => field !== key && field !== 'id' && isWord(wire.shape[field]),
+/** Columns that say more than their field does: by section and field. */
+const own: Readonly<Record<string, Readonly<Record<string, (row: Row) => string>>>> = {
+  applications: {
+    roles: ({ roles }) => list(Words.parse(roles)) || 'everybody',
+    clients: ({ clients, samlClients }) => list([...Words.parse(clients), ...Words.parse(samlClients)]),
+  },
+  claims: {
+    claim: ({ claim, name }) => String(claim ?? name),
+    attribute: ({ attribute, value }) => String(attribute ?? value ?? ''),
+  },
+  clientScopes: { claims: ({ claims }) => String(Words.parse(claims).length) },
+  organizations: {
+    domains: ({ domains }) =>
+      list(Domains.parse(domains).map(({ name, verified }) => (verified ? name : `${name} (not verified)`))),
+  },
+  samlClients: {
+    assertionConsumerServices: (row) => list(Addresses.parse(row.assertionConsumerServices).map(({ url }) => url)),
+  },
+};
+
+function columnsOf({ section, kind: of, wire, entry: { key }, cli: { shown, heads = {} } }: KindOf): Column<Row>[] {
+  const cells = new Map(
+    Object.entries<z.ZodType>(wire.shape).flatMap(([field, schema]) => {
+      const cell = cellOf(schema);
+      const column = own[section]?.[field] ?? (cell && ((row: Row) => cell(row[field])));
+      return column && field !== key && field !== 'id' && field !== 'realmId' ? [[field, column] as const] : [];
+    }),
   );
+  const first = shown ?? [...cells.keys()].slice(0, SHOWN);
   return [
-    { head: words(of).toUpperCase(), cell: (row) => String(row[key]) },
-    ...fields.map((field, i) => ({
-      head: words(field).toUpperCase(),
-      cell: (row: Row) => cell(row[field]) ?? '',
-      ...(i >= SHOWN && { wide: true as const }),
+    { head: heads[key] ?? words(of).toUpperCase(), cell: (row) => String(row[key]) },
+    ...[...new Set([...first, ...cells.keys()])].map((field) => ({
+      head: heads[field] ?? words(field).toUpperCase(),
+      cell: cells.get(field) ?? (() => ''),
+      ...(!first.includes(field) && { wide: true as const }),
     })),
     { head: 'ID', cell: (row) => String(row.id), wide: true },
   ];
-};
+}
 
 export const plainKinds: readonly Kind[] = Object.values<KindOf>(declaredKinds).map((declared) =>
   kind<Row>({
-    plural: apart(declared.section, '-'),
+    plural: declared.cli.plural ?? apart(declared.section, '-'),
     singular: apart(declared.kind, '-'),
-    help: declared.description.charAt(0).toLowerCase() + declared.description.slice(1),
+    help: declared.cli.help ?? declared.description.charAt(0).toLowerCase() + declared.description.slice(1),
     inRealm: true,
-    ...(declared.searches && { searches: true }),
+    ...(declared.searches.length > 0 && { searches: true }),
     routes: declared.routes,
     at: (row) => ({ [declared.at]: String(row[declared.at]) }),
     nameOf: (row) => String(row[declared.entry.key]),

@@ -2,14 +2,7 @@
 import { claimKinds } from './claim-kinds.ts';
 import { configurationKinds } from './configuration-kinds.ts';
 import { plainKinds } from './declared-kinds.ts';
-import { federationKinds } from './federation-kinds.ts';
 import type { Kind } from './kinds.ts';
 import { runTimeKinds } from './run-time-kinds.ts';
 
-export const kinds: readonly Kind[] = [
-  ...configurationKinds,
-  ...claimKinds,
-  ...federationKinds,
-  ...plainKinds,
-  ...runTimeKinds,
-];
+export const kinds: readonly Kind[] = [...configurationKinds, ...claimKinds, ...plainKinds, ...runTimeKinds];

@@ -3,10 +3,15 @@
 // lists are written by `npm run generate`, and a test compares.
 import { glob, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { apart } from './contract/kind.ts';
+import { apart } from './contract/apart.ts';
 
-const DECLARES = /^export const (\w+) = kind\(\{/m;
+const DECLARES = /^export const (\w+) = kind\(\{$([\s\S]*?)^\}\);$/m;
 const HEAD = '// Written by `npm run generate` from the contract files that declare a kind.\n';
+
+const byPath = (a: string, b: string): number => {
+  const [one = '', other = ''] = [a, b].map((line) => line.split(' from ')[1]);
+  return one < other ? -1 : 1;
+};
 
 /** Path from the root → content. */
 export async function registries(root: string): Promise<Map<string, string>> {
@@ -14,10 +19,14 @@ export async function registries(root: string): Promise<Map<string, string>> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.ts')).sort();
   const texts = await Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')));
   const found = files.flatMap((file, i) => {
-    const [, section] = DECLARES.exec(texts[i] ?? '') ?? [];
-    return section ? [{ file, section }] : [];
+    const [, section, declaration = ''] = DECLARES.exec(texts[i] ?? '') ?? [];
+    const names = ['kind', 'area'].flatMap(
+      (field) => new RegExp(`^  ${field}: '.*'(?=,$)`, 'm').exec(declaration)?.[0].trim() ?? [],
+    );
+    return section ? [{ file, section, names: names.join(', ') }] : [];
   });
-  const each = (line: (of: { file: string; section: string }) => string) => found.map((of) => `${line(of)}\n`).join('');
+  type Found = (typeof found)[number];
+  const each = (line: (of: Found) => string) => found.map((of) => `${line(of)}\n`).join('');
   const server = path.join(root, 'server');
   const resources = await Array.fromAsync(glob('features/*/*/resource.ts', { cwd: server }));
   const resourceOf = (section: string) => {
@@ -33,8 +42,18 @@ ${each(({ section }) => `  ${section},`)}} as const;
 `,
     ],
     [
+      'server/contract/declared-names.ts',
+      `${HEAD}// Apart from their fields, which are made of permissions and event types, which are made of these names.
+export const declaredNames = {
+${each(({ section, names }) => `  ${section}: { ${names} },`)}} as const;
+`,
+    ],
+    [
       'server/declared-resources.ts',
-      `${HEAD}${each(({ section }) => `import { ${section}Resource } from '${resourceOf(section)}';`)}import type { ResourceDeps } from './resource/declared.ts';
+      `${HEAD}${found
+        .map(({ section }) => `import { ${section}Resource } from '${resourceOf(section)}';\n`)
+        .sort(byPath)
+        .join('')}import type { ResourceDeps } from './resource/declared.ts';
 
 export const declaredResources = (deps: ResourceDeps) => ({
 ${each(({ section }) => `  ${section}: ${section}Resource(deps),`)}});

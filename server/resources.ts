@@ -4,25 +4,18 @@
 import type { FastifyInstance } from 'fastify';
 import type { Sql } from './db/sql.ts';
 import { declaredResources } from './declared-resources.ts';
-import { createApplicationResource } from './features/configuration/applications/resource.ts';
 import { createAuthorizationServiceResource } from './features/configuration/authorization-services/resource.ts';
-import { createClaimResource, createProtocolMapperResource } from './features/configuration/claims/resource.ts';
+import { createProtocolMapperResource } from './features/configuration/claims/resource.ts';
 import { mapperRoutes } from './features/configuration/claims/routes.ts';
-import { createClientScopeResource } from './features/configuration/client-scopes/resource.ts';
 import { createClientResource } from './features/configuration/clients/resource.ts';
-import { createIdentityProviderResource } from './features/configuration/identity-providers/resource.ts';
 import { createMessagingProviderResource } from './features/configuration/messaging/providers.ts';
 import { createMessageTemplateResource } from './features/configuration/messaging/templates.ts';
-import { createOrganizationResource } from './features/configuration/organizations/resource.ts';
 import { createClientRoleResource, createRoleResource } from './features/configuration/roles/resource.ts';
 import { roleRoutes } from './features/configuration/roles/routes.ts';
-import { createSamlClientResource } from './features/configuration/saml-clients/resource.ts';
 import { createWebhookResource } from './features/configuration/webhooks/resource.ts';
 import { createAdminRoleResource } from './features/operations/admin-access/resource.ts';
-import { createAgentResource } from './features/people/agents/resource.ts';
 import { createGroupResource } from './features/people/groups/resource.ts';
 import { groupRoutes } from './features/people/groups/routes.ts';
-import { createWorkloadIdentityResource } from './features/protocol/workload-identity/resource.ts';
 import type { ResourceApi } from './resource/api.ts';
 import type { ResourceDeps } from './resource/declared.ts';
 import { mountResource } from './resource/routes.ts';
@@ -30,15 +23,8 @@ import { mountResource } from './resource/routes.ts';
 /** By the section of the realm document. */
 export const createResources = ({ seal, passwords, baseUrl, now }: ResourceDeps) => ({
   adminRoles: createAdminRoleResource({ now }),
-  claims: createClaimResource({ baseUrl, now }),
   authorizationServices: createAuthorizationServiceResource({ now }),
   clients: createClientResource({ passwords, baseUrl, now }),
-  agents: createAgentResource({ now }),
-  applications: createApplicationResource({ now }),
-  clientScopes: createClientScopeResource({ now }),
-  identityProviders: createIdentityProviderResource({ seal, now }),
-  samlClients: createSamlClientResource({ now }),
-  organizations: createOrganizationResource({ now }),
   roles: createRoleResource({ now }),
   clientRoles: createClientRoleResource({ now }),
   clientProtocolMappers: createProtocolMapperResource({ baseUrl, now }),
@@ -46,7 +32,6 @@ export const createResources = ({ seal, passwords, baseUrl, now }: ResourceDeps)
   messageTemplates: createMessageTemplateResource({ now }),
   messagingProviders: createMessagingProviderResource({ seal, now }),
   webhooks: createWebhookResource({ seal, now }),
-  workloadIdentity: createWorkloadIdentityResource({ baseUrl, now }),
   ...declaredResources({ seal, passwords, baseUrl, now }),
 });
 export type Resources = ReturnType<typeof createResources>;

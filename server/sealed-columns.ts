@@ -1,7 +1,9 @@
 // Every column that holds something sealed under the master key, as the feature that writes it binds it: what a rotation of
 // the key seals again. What lives for minutes (sign-ins, counted guesses) goes by itself. It decides nothing.
+
+import { apart } from './contract/apart.ts';
 import { declaredKinds } from './contract/declared-kinds.ts';
-import { apart, type KindOf } from './contract/kind.ts';
+import type { KindOf } from './contract/kind.ts';
 import { otpContext } from './crypto/otp.ts';
 import type { SealedColumn } from './domain/reseal.ts';
 import { saltContext } from './domain/subjects.ts';
@@ -37,7 +39,6 @@ export const sealedColumns: readonly SealedColumn[] = [
   },
   secretOf('webhook', 'webhook'),
   secretOf('messaging_provider', 'messaging-provider'),
-  secretOf('identity_provider', 'identity-provider'),
   secretOf('provider_session', 'provider-session', 'id_token'),
   secretOf('provider_token', 'provider-token', 'access_token'),
   ...Object.values<KindOf>(declaredKinds).flatMap(({ kind, entry }) =>

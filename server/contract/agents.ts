@@ -1,9 +1,9 @@
 // Agents: programs that act by a client of their own while somebody answers for them. Decisions "Agent"; specification 1, 4.10.
 import { z } from 'zod';
 import { ClientId } from './clients.ts';
-import { ById, EpochMs, Id, InRealm, name, Page, text } from './names.ts';
+import { type AnswerOf, kind } from './kind.ts';
+import { ById, EpochMs, InRealm, name, Page, text } from './names.ts';
 import { ACCESS_TOKEN_TYPE, ClientParameters, OAuthErrorBody, TOKEN_EXCHANGE } from './oauth.ts';
-import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
 import { servedTo } from './surface.ts';
 
@@ -11,72 +11,73 @@ export const AgentStatus = z.enum(['draft', 'active', 'suspended', 'revoked']);
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
 const ScopeName = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/, 'must be an RFC 6749 scope token');
-const fields = {
-  name: name(255).describe('Unique in the realm'),
-  description: text(2000).nullable().describe('What people see'),
-  purpose: text(2000).nullable().describe('What it is for; who reviews it reads this'),
-  owner: name(255).nullable().describe('Username of who answers for it; without one it can’t be active'),
-  clientId: ClientId.nullable().describe('The client that it acts as, its own: it stays, and no other agent has it'),
-  scopes: z.array(ScopeName).max(200).describe('Its tokens have these of its client’s scopes and no others'),
-  expiresAt: EpochMs.nullable().describe('When it ends, in epoch milliseconds; null: never'),
-  reviewIntervalDays: z
-    .int()
-    .min(1)
-    .max(3650)
-    .nullable()
-    .describe('How often somebody must confirm that it is still needed; null: never'),
-};
-
-export const Agent = z
-  .object({
-    id: Id,
-    ...fields,
+export const agents = kind({
+  section: 'agents',
+  kind: 'agent',
+  one: 'an agent',
+  many: 'agents',
+  description: 'Agents, by name; who owns one is run-time data',
+  key: 'name',
+  fields: {
+    name: name(255).describe('Unique in the realm'),
+    description: text(2000).nullable().describe('What people see'),
+    purpose: text(2000).nullable().describe('What it is for; who reviews it reads this'),
+    owner: name(255).nullable().describe('Username of who answers for it; without one it can’t be active'),
+    clientId: ClientId.nullable().describe('The client that it acts as, its own: it stays, and no other agent has it'),
+    scopes: z.array(ScopeName).max(200).describe('Its tokens have these of its client’s scopes and no others'),
+    expiresAt: EpochMs.nullable().describe('When it ends, in epoch milliseconds; null: never'),
+    reviewIntervalDays: z
+      .int()
+      .min(1)
+      .max(3650)
+      .nullable()
+      .describe('How often somebody must confirm that it is still needed; null: never'),
+  },
+  names: { clientId: 'client' },
+  answered: {
     status: AgentStatus.describe('Only an active agent’s client gets tokens'),
     reviewedAt: EpochMs.nullable().describe('When it was last activated or reviewed'),
     reviewDueAt: EpochMs.nullable().describe('After this it is suspended'),
     lastUsedAt: EpochMs.nullable().describe('When it acted last, as far as the audit log goes back'),
     createdAt: EpochMs,
-  })
-  .meta({ id: 'Agent' });
-export type Agent = z.infer<typeof Agent>;
-
-export const AgentInput = z.strictObject(fields).partial().required({ name: true });
-/** In a realm document; the natural key is the name. Who owns it is people's data. */
-export const AgentDocument = AgentInput.extend({
-  status: AgentStatus.describe(
-    'What a new agent begins as (`active` with an owner who is enabled, else `suspended`). Of one that is there, a document only stops it: `suspended` an active one, `revoked` any; else it stays as it is',
-  ).optional(),
-});
-
-/** PUT takes what GET answered; what is not configuration is passed over. */
-const AgentUpdate = AgentInput.extend({
-  id: Id,
-  status: AgentStatus,
-  reviewedAt: EpochMs.nullable(),
-  reviewDueAt: EpochMs.nullable(),
-  lastUsedAt: EpochMs.nullable(),
-  createdAt: EpochMs,
-}).partial();
-
-export const agentRoutes = resourceRoutes({
-  path: 'agents',
-  area: 'agents',
-  one: 'an agent',
-  many: 'agents',
-  wire: Agent,
-  input: AgentInput,
-  update: AgentUpdate,
-  searches: true,
-  example: { name: 'report-writer', purpose: 'Writes the weekly reports', reviewIntervalDays: 90 },
-  updateExample: { description: 'Reads orders, writes reports' },
+  },
+  inDocument: {
+    status: AgentStatus.describe(
+      'What a new agent begins as (`active` with an owner who is enabled, else `suspended`). Of one that is there, a document only stops it: `suspended` an active one, `revoked` any; else it stays as it is',
+    ),
+  },
+  people: ['owner'],
+  searches: ['name', 'description'],
+  most: 5000,
+  mostInResource: 1000,
   problems: ['privilege-escalation'],
   describe: {
     list: 'List or search agents',
     create: 'Create an agent, as a draft: its client gets no tokens until it is activated',
     remove: 'Delete an agent; its client is disabled, since nobody answers for it any more',
   },
+  example: { name: 'report-writer', purpose: 'Writes the weekly reports', reviewIntervalDays: 90 },
+  updateExample: {
+    description: 'Reads orders, writes reports',
+    purpose: 'Writes the monthly reports',
+    scopes: ['roles', 'email'],
+    expiresAt: 4_102_444_800_000,
+    reviewIntervalDays: 30,
+  },
+  cli: {
+    help: 'programs that act by a client of their own while somebody answers for them',
+    shown: ['status', 'owner', 'clientId', 'reviewDueAt'],
+    heads: { clientId: 'CLIENT', reviewDueAt: 'REVIEW DUE', expiresAt: 'EXPIRES', lastUsedAt: 'LAST USED' },
+  },
 });
-export const { list: listAgents, create: createAgent, get: getAgent, put: putAgent, remove: deleteAgent } = agentRoutes;
+export type Agent = AnswerOf<typeof agents>;
+export const {
+  list: listAgents,
+  create: createAgent,
+  get: getAgent,
+  put: putAgent,
+  remove: deleteAgent,
+} = agents.routes;
 
 const at = '/admin/realms/:realm/agents';
 const move = {
@@ -84,7 +85,7 @@ const move = {
   tag: 'agents',
   permission: 'agents:write',
   params: ById,
-  response: Agent,
+  response: agents.wire,
   problems: ['not-found', 'wrong-state', 'privilege-escalation'],
 } as const;
 
@@ -110,11 +111,13 @@ export const reviewAgent = route({
   summary: 'Confirm that an active agent is still needed',
 });
 
-export const AgentInReview = Agent.extend({
-  reasons: z
-    .array(z.enum(['owner-gone', 'owner-disabled', 'review-due', 'expired']))
-    .describe('Why somebody should look at it'),
-}).meta({ id: 'AgentInReview' });
+export const AgentInReview = agents.wire
+  .extend({
+    reasons: z
+      .array(z.enum(['owner-gone', 'owner-disabled', 'review-due', 'expired']))
+      .describe('Why somebody should look at it'),
+  })
+  .meta({ id: 'AgentInReview' });
 export const listAgentsInReview = route({
   method: 'GET',
   path: `${at}/owner-review`,

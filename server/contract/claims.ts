@@ -1,7 +1,7 @@
 // Claims: what tokens and userinfo say of somebody. Client scopes name them. Decisions "Claim"; specification 4.10.
 import { z } from 'zod';
-import { Id, name, text } from './names.ts';
-import { resourceRoutes } from './resource.ts';
+import { type AnswerOf, type InputOf, kind } from './kind.ts';
+import { name, text } from './names.ts';
 
 /** Where `sub` isn't the person's id: that, sealed. */
 export const PERSON_CLAIM = 'svc_person';
@@ -94,27 +94,42 @@ export const freshClaim = {
   in: ['userinfo'],
 } as const satisfies z.input<z.ZodObject<typeof claimFields>>;
 
-export const Claim = z.object({ id: Id, name: z.string(), ...claimFields }).meta({ id: 'Claim' });
-export type Claim = z.infer<typeof Claim>;
-export const ClaimInput = z
-  .strictObject(claimFields)
-  .partial()
-  .extend({ name: name(255).describe('The claim’s name, unique in the realm') });
-export type ClaimInput = z.infer<typeof ClaimInput>;
-/** In a realm document; the natural key is the name. */
-export const ClaimDocument = ClaimInput;
-
-export const claimRoutes = resourceRoutes({
-  path: 'claims',
+export const claims = kind({
+  section: 'claims',
+  kind: 'claim',
   area: 'client-scopes',
   one: 'a claim',
   many: 'claims',
-  wire: Claim,
-  input: ClaimInput,
-  update: ClaimInput.extend({ id: Id }).partial(),
-  example: { name: 'department', source: 'attribute', attribute: 'department', in: ['accessToken', 'userinfo'] },
-  updateExample: { in: ['idToken'] },
-  searches: true,
+  description: 'Claims, which client scopes name: where their values come from',
+  key: 'name',
+  fields: { name: name(255).describe('The claim’s name, unique in the realm'), ...claimFields },
+  fresh: { ...freshClaim, in: [...freshClaim.in] },
+  searches: ['name', 'claim'],
+  most: 5000,
   describe: { remove: 'Delete a claim; client scopes that named it are left without it' },
+  example: { name: 'department', source: 'attribute', attribute: 'department', in: ['accessToken', 'userinfo'] },
+  updateExample: {
+    claim: 'division',
+    source: 'groups',
+    attribute: 'division',
+    value: 'v',
+    multivalued: true,
+    aggregate: true,
+    jsonType: 'number',
+    in: ['introspection', 'accessToken'],
+  },
+  cli: {
+    help: 'what tokens say of people, and where it comes from',
+    shown: ['claim', 'source', 'attribute', 'in'],
+    heads: { claim: 'IN THE TOKEN', source: 'FROM', attribute: 'WHICH', jsonType: 'TYPE' },
+  },
 });
-export const { list: listClaims, create: createClaim, get: getClaim, put: putClaim, remove: deleteClaim } = claimRoutes;
+export type Claim = AnswerOf<typeof claims>;
+export type ClaimInput = InputOf<typeof claims>;
+export const {
+  list: listClaims,
+  create: createClaim,
+  get: getClaim,
+  put: putClaim,
+  remove: deleteClaim,
+} = claims.routes;

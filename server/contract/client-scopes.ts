@@ -1,7 +1,7 @@
 // Client scopes: what a scope puts into tokens. Decisions "Client scope"; specification 4.10.
 import { z } from 'zod';
+import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { Id, name, RealmName, text } from './names.ts';
-import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
 
 const ScopeName = z
@@ -9,21 +9,6 @@ const ScopeName = z
   .min(1)
   .max(255)
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be an RFC 6749 scope token');
-const fields = {
-  name: ScopeName.describe('The scope that clients ask for'),
-  description: text(2000).nullable().describe('Shown on the consent page'),
-  includeInTokenScope: z.boolean().describe('Whether the token’s `scope` names it'),
-  claims: z.array(name(255)).max(100).describe('Names of the claims that it puts into tokens and userinfo'),
-};
-
-export const ClientScope = z.object({ id: Id, ...fields }).meta({ id: 'ClientScope' });
-export type ClientScope = z.infer<typeof ClientScope>;
-export const ClientScopeInput = z.strictObject(fields).partial().required({ name: true });
-export type ClientScopeInput = z.infer<typeof ClientScopeInput>;
-/** In a realm document; the natural key is the name. */
-export const ClientScopeDocument = ClientScopeInput;
-export type ClientScopeDocument = ClientScopeInput;
-
 /** What every fresh realm has (features/configuration/client-scopes seeds them): a document can add to them, not take them away. */
 export const freshClientScopes = [
   'openid',
@@ -39,30 +24,46 @@ export const freshClientScopes = [
   'uma_protection',
 ] as const;
 
-export const clientScopeRoutes = resourceRoutes({
-  path: 'client-scopes',
-  area: 'client-scopes',
+export const clientScopes = kind({
+  section: 'clientScopes',
+  kind: 'clientScope',
   one: 'a client scope',
   many: 'client scopes',
-  wire: ClientScope,
-  input: ClientScopeInput,
-  update: ClientScopeInput.partial().extend({ id: Id.optional() }),
+  description: 'Client scopes and the names of the claims they give',
+  key: 'name',
+  fields: {
+    name: ScopeName.describe('The scope that clients ask for'),
+    description: text(2000).nullable().describe('Shown on the consent page'),
+    includeInTokenScope: z.boolean().describe('Whether the token’s `scope` names it'),
+    claims: z.array(name(255)).max(100).describe('Names of the claims that it puts into tokens and userinfo'),
+  },
+  fresh: { includeInTokenScope: true },
+  names: { claims: 'claim' },
+  most: 5000,
+  problems: ['privilege-escalation'],
   example: {
     name: 'department',
     description: 'The department that you work in',
     includeInTokenScope: true,
     claims: ['given_name', 'email'],
   },
-  updateExample: { description: 'Where you work' },
-  problems: ['privilege-escalation'],
+  updateExample: { description: 'Where you work', includeInTokenScope: false, claims: ['family_name'] },
+  cli: {
+    help: 'scopes that clients ask for, and their claims',
+    shown: ['claims', 'includeInTokenScope', 'description'],
+    heads: { name: 'SCOPE', includeInTokenScope: 'IN TOKEN' },
+  },
 });
+export const ClientScope = clientScopes.wire;
+export type ClientScope = AnswerOf<typeof clientScopes>;
+export type ClientScopeInput = InputOf<typeof clientScopes>;
 export const {
   list: listClientScopes,
   create: createClientScope,
   get: getClientScope,
   put: putClientScope,
   remove: deleteClientScope,
-} = clientScopeRoutes;
+} = clientScopes.routes;
 
 const OfClaim = z.strictObject({
   realm: RealmName,

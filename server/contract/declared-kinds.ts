@@ -1,12 +1,28 @@
 // Written by `npm run generate` from the contract files that declare a kind.
+import { agents } from './agents.ts';
+import { applications } from './applications.ts';
 import { captchas } from './captchas.ts';
+import { claims } from './claims.ts';
+import { clientScopes } from './client-scopes.ts';
+import { identityProviders } from './identity-providers.ts';
 import { messageTexts } from './message-texts.ts';
+import { organizations } from './organizations.ts';
+import { samlClients } from './saml-clients.ts';
 import { scimTargets } from './scim-targets.ts';
 import { userFederation } from './user-federation.ts';
+import { workloadIdentity } from './workload-identity.ts';
 
 export const declaredKinds = {
+  agents,
+  applications,
   captchas,
+  claims,
+  clientScopes,
+  identityProviders,
   messageTexts,
+  organizations,
+  samlClients,
   scimTargets,
   userFederation,
+  workloadIdentity,
 } as const;

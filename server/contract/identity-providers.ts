@@ -1,8 +1,8 @@
 // Identity providers: by whom else people sign in. Decisions "Identity provider"; specification 2.10, 4.10.
 import { z } from 'zod';
-import { Id, isHttpsAddress, isLoopback, name, text } from './names.ts';
+import { type AnswerOf, type InputOf, kind } from './kind.ts';
+import { isHttpsAddress, isLoopback, name, text } from './names.ts';
 import { DomainName } from './organizations.ts';
-import { byKey, resourceRoutes } from './resource.ts';
 
 /** A document may have one in place of an endpoint; whoever goes there looks it up. */
 export const isPlaceholder = (value: unknown): boolean =>
@@ -99,67 +99,53 @@ const Mapper = z.strictObject({
   target: name(2000).describe('The attribute’s or property’s name, the role, the group’s path'),
 });
 
-const fields = {
-  alias: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/, 'may hold letters, digits and . _ -')
-    .describe('Unique in the realm; stands in addresses, and stays'),
-  type: z.enum(['oidc', 'oauth2', 'saml']).describe('What it speaks'),
-  displayName: text(255).nullable().describe('What the sign-in page calls it'),
-  enabled: z.boolean().describe('Whether people may sign in by it'),
-  hidden: z.boolean().describe('Not on the sign-in page, only by a hint'),
-  clientId: text(1024).nullable().describe('The realm’s name there'),
-  scopes: z.array(name(255)).max(100).describe('What is asked for'),
-  config: Config.describe('By type; endpoints are https'),
-  mappers: z
-    .array(Mapper)
-    .max(200)
-    .refine((all) => new Set(all.map((m) => m.name)).size === all.length, 'must not have a name twice')
-    .describe('What becomes of what it says'),
-  syncMode: z.enum(['import', 'always']).describe('When mappers count: at the first sign-in, or at each'),
-  firstLoginFlow: name(255)
-    .nullable()
-    .describe(
-      'Alias of the flow that whoever comes for the first time has to do, too, before that of what they sign in to',
-    ),
-  linking: z.enum(['ask', 'never']).describe('What happens where somebody has the address already'),
-  domains: z.array(DomainName).max(100).describe('Whose people are sent there by their address'),
-};
-const secret = text(1024).min(1).describe('The client’s secret there; write-only');
-
-export const IdentityProvider = z
-  .object({
-    id: Id,
-    ...fields,
-    secret: z.null().describe('Write-only'),
-    secretSet: z.boolean(),
-  })
-  .meta({ id: 'IdentityProvider' });
-export type IdentityProvider = z.infer<typeof IdentityProvider>;
-
-export const IdentityProviderInput = z
-  .strictObject({ ...fields, secret: secret.nullable() })
-  .partial()
-  .required({ alias: true, type: true });
-/** In a realm document; the natural key is the alias. */
-export const IdentityProviderDocument = z
-  .strictObject({ ...fields, secret })
-  .partial()
-  .required({ alias: true });
-
-export const identityProviderRoutes = resourceRoutes({
-  path: 'identity-providers',
-  area: 'identity-providers',
+export const identityProviders = kind({
+  section: 'identityProviders',
+  kind: 'identityProvider',
   one: 'an identity provider',
   many: 'identity providers',
-  wire: IdentityProvider,
-  input: IdentityProviderInput,
-  /** PUT takes what GET answered; a field that is left out keeps its value, the secret too. */
-  update: IdentityProviderInput.partial().extend({
-    id: Id.optional(),
-    secretSet: z.boolean().optional(),
-  }),
-  at: { param: 'alias', schema: byKey('alias', fields.alias) },
+  description: 'By whom else people sign in, by alias',
+  key: 'alias',
+  at: 'alias',
+  fields: {
+    alias: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/, 'may hold letters, digits and . _ -')
+      .describe('Unique in the realm; stands in addresses, and stays'),
+    type: z.enum(['oidc', 'oauth2', 'saml']).describe('What it speaks'),
+    displayName: text(255).nullable().describe('What the sign-in page calls it'),
+    enabled: z.boolean().describe('Whether people may sign in by it'),
+    hidden: z.boolean().describe('Not on the sign-in page, only by a hint'),
+    clientId: text(1024).nullable().describe('The realm’s name there'),
+    scopes: z.array(name(255)).max(100).describe('What is asked for'),
+    config: Config.describe('By type; endpoints are https'),
+    mappers: z
+      .array(Mapper)
+      .max(200)
+      .refine((all) => new Set(all.map((m) => m.name)).size === all.length, 'must not have a name twice')
+      .describe('What becomes of what it says'),
+    syncMode: z.enum(['import', 'always']).describe('When mappers count: at the first sign-in, or at each'),
+    firstLoginFlow: name(255)
+      .nullable()
+      .describe(
+        'Alias of the flow that whoever comes for the first time has to do, too, before that of what they sign in to',
+      ),
+    linking: z.enum(['ask', 'never']).describe('What happens where somebody has the address already'),
+    domains: z.array(DomainName).max(100).describe('Whose people are sent there by their address'),
+  },
+  needed: ['type'],
+  fresh: { enabled: true, hidden: false, config: {}, syncMode: 'import', linking: 'ask' },
+  names: { firstLoginFlow: 'flow' },
+  secrets: { secret: text(1024).min(1).describe('The client’s secret there; write-only') },
+  namedLists: { mappers: 'name' },
+  placeholders: endpointFields.map((field) => `config.${field}`),
+  most: 1000,
+  mostInResource: 200,
+  problems: ['in-use', 'last-administrator', 'privilege-escalation'],
+  describe: {
+    create: 'Create an identity provider',
+    remove: 'Delete an identity provider that no organization names',
+  },
   example: {
     alias: 'corporate',
     type: 'oidc',
@@ -169,17 +155,36 @@ export const identityProviderRoutes = resourceRoutes({
     scopes: ['openid', 'email'],
     config: { issuer: 'https://id.example.com' },
   },
-  updateExample: { hidden: true },
-  problems: ['in-use', 'last-administrator', 'privilege-escalation'],
-  describe: {
-    create: 'Create an identity provider',
-    remove: 'Delete an identity provider that no organization names',
+  updateExample: {
+    displayName: 'Sign-in of the company',
+    enabled: false,
+    hidden: true,
+    clientId: 'us',
+    scopes: ['openid'],
+    config: { pkce: false, issuer: 'https://other.example.com' },
+    mappers: [
+      { name: 'unit', claim: 'department', to: 'attribute', target: 'department' },
+      { name: 'editors', claim: 'groups', to: 'role', target: 'editor', value: 'editors' },
+    ],
+    syncMode: 'always',
+    firstLoginFlow: 'browser',
+    linking: 'never',
+    domains: ['b.example', 'a.example'],
+    secret: 'another secret there',
+  },
+  cli: {
+    help: 'by whom else people sign in: OpenID Connect, OAuth 2, SAML 2.0',
+    shown: ['type', 'enabled', 'displayName'],
+    heads: { alias: 'PROVIDER', displayName: 'NAME', secretSet: 'SECRET' },
   },
 });
+export const IdentityProviderInput = identityProviders.input;
+export type IdentityProvider = AnswerOf<typeof identityProviders>;
+export type IdentityProviderInput = InputOf<typeof identityProviders>;
 export const {
   list: listIdentityProviders,
   create: createIdentityProvider,
   get: getIdentityProvider,
   put: putIdentityProvider,
   remove: deleteIdentityProvider,
-} = identityProviderRoutes;
+} = identityProviders.routes;

@@ -1,8 +1,9 @@
-// A plain kind of resource as one declaration: what is answered and taken, its routes, its section of the realm document and its
-// field of the Realm resource follow from its fields. `npm run generate` finds it and lists it (declared-kinds.ts); what it is kept in
-// and what must hold of it is its feature's (server/features/<section>/resource.ts).
-// It may use no event types or permissions in its fields: those follow from the names of all kinds.
+// A plain kind of resource as one declaration: what is answered and taken, its routes, its section of the realm document, its
+// field of the Realm resource, its columns at rest and in `realmctl` follow from its fields. `npm run generate` finds the
+// declaration and lists it (declared-kinds.ts, declared-names.ts); the rules are its feature's
+// (server/features/<group>/<section>/resource.ts).
 import { z } from 'zod';
+import { apart } from './apart.ts';
 import { Id } from './names.ts';
 import type { Area } from './permissions.ts';
 import type { ProblemCode } from './problem.ts';
@@ -13,96 +14,236 @@ type Shape = Readonly<Record<string, z.ZodType>>;
 type In<S extends Shape> = { [Field in keyof S]?: z.input<S[Field]> | undefined };
 type Out<S extends Shape> = { [Field in keyof S]: z.output<S[Field]> };
 type Nullable<S extends Shape> = { [Field in keyof S]?: z.input<S[Field]> | null | undefined };
+type Mutable<S extends Shape> = { -readonly [Field in keyof S]: S[Field] };
 
-interface Declared<Section, Kind, Fields extends Shape, Secrets extends Shape, Answered extends Shape, At> {
+/** Where it stands in custom resources: in a Realm, or as a kind of its own. */
+type ResourceKind = 'Realm' | 'Webhook' | 'WorkloadIdentity';
+
+interface Declared<
+  Section,
+  Kind,
+  Key,
+  Fields extends Shape,
+  Secrets extends Shape,
+  Answered extends Shape,
+  InDocument extends Shape,
+  At,
+  Resource,
+> {
   /** Its key in the realm document, and the name of this constant: `scimTargets`. Path and permission follow: `scim-targets`. */
   section: Section;
   /** One object, in plans and managers' lists: `scimTarget`. Events follow: `SCIM_TARGET_CREATED`. */
   kind: Kind;
+  /** The area of its permissions, where that is another section's. `npm run generate` reads it from the file's text. */
+  area?: string;
   /** As a sentence names one, and many: `a SCIM target`, `SCIM targets`. */
   one: string;
   many: string;
+  /** As plans name one; default: `one` without its article. */
+  label?: string;
   /** What a Realm resource says of its field, and `realmctl` of the kind. */
   description: string;
   /** Among them the natural key. */
   fields: Fields;
-  key: keyof Fields & string;
+  key: Key;
   /** Its path names one by the natural key, and not by its id. */
   at?: At;
   /** Beside the key, what a new object must have. */
   needed?: readonly (keyof Fields & string)[];
-  /** Write-only, and sealed at rest: answered as `<field>Set`, and by reference in a Realm resource. */
+  /**
+   * The value that a field of a new object has; left out: null where the field can be null, an empty list, an empty map. A field
+   * of {@link needed} has none.
+   */
+  fresh?: In<NoInfer<Fields>>;
+  /** Fields that hold natural keys of other kinds, with that kind: `flowOverride: 'flow'`. The named objects must exist. */
+  names?: { readonly [Field in keyof NoInfer<Fields>]?: string };
+  /** Write-only, and sealed at rest: answered as null and `<field>Set`, and by reference in a Realm resource. */
   secrets?: Secrets;
-  /** What only answers have, or have in another form. */
+  /** What only answers have, or have in another form; `createdAt` among them is the column that is written once. */
   answered?: Answered;
+  /** What only documents have. */
+  inDocument?: InDocument;
+  /** Fields that hold usernames: run-time data, so in no custom resource, and exported with users alone. */
+  people?: readonly ((keyof Fields | keyof InDocument) & string)[];
   /** Objects in one document. */
   most: number;
   /** Objects in a Realm resource, where that takes fewer. */
   mostInResource?: number;
+  /** The custom resource that each object is by itself; left out: they are a field of the Realm resource. */
+  resource?: Resource;
+  namedLists?: SectionEntry['namedLists'];
+  placeholders?: readonly string[];
   /** What a write may answer beside what every one does. */
   problems?: readonly ProblemCode[];
-  searches?: boolean;
+  /** Fields that `q` looks at. */
+  searches?: readonly (keyof Fields & string)[];
   describe?: Described<unknown, unknown>['describe'];
   /** Bodies that work on a fresh realm; the second changes each field, from what the first says and from what is fresh. */
-  example: In<Fields> & Nullable<Secrets>;
-  updateExample: In<Fields> & Nullable<Secrets>;
+  example: { [Field in Key & keyof Fields]: z.input<Fields[Field]> } & In<NoInfer<Fields>> & Nullable<NoInfer<Secrets>>;
+  updateExample: In<NoInfer<Fields>> & Nullable<NoInfer<Secrets>>;
+  cli?: Cli;
 }
 
+/** How `realmctl` shows the kind, where it isn't by the names of section, kind and fields. */
+interface Cli {
+  /** `workload-identities` */
+  plural?: string;
+  help?: string;
+  /** Fields that `get` shows beside the key; default: the first four. The others are shown by `-o wide`. */
+  shown?: readonly string[];
+  /** Heads of columns, by field. */
+  heads?: Readonly<Record<string, string>>;
+}
+
+type WireShape<Fields extends Shape, Secrets extends Shape, Answered extends Shape> = {
+  id: typeof Id;
+} & Mutable<Omit<Fields, keyof Answered>> & { [Field in keyof Secrets & string as `${Field}Set`]: z.ZodBoolean } & {
+    [Field in keyof Secrets]: z.ZodNull;
+  } & Mutable<Answered>;
 type Wire<Fields extends Shape, Secrets extends Shape, Answered extends Shape> = { id: string } & Omit<
   Out<Fields>,
   keyof Answered
-> & { [Field in keyof Secrets & string as `${Field}Set`]: boolean } & Out<Answered>;
+> & { [Field in keyof Secrets & string as `${Field}Set`]: boolean } & {
+    [Field in keyof Secrets]: null;
+  } & Out<Answered>;
+/** What a PUT may bring back of an answer, beside the fields. */
+type ReadOnly<Secrets extends Shape, Answered extends Shape> = { id?: string | undefined } & {
+  [Field in keyof Secrets & string as `${Field}Set`]?: boolean | undefined;
+} & In<Answered>;
 
 type Path<At extends string> = z.ZodType<Record<'realm' | At, string>, Record<'realm' | At, string>>;
 
-export interface KindOf<
-  Section extends string = string,
-  Kind extends string = string,
-  Fields extends Shape = Shape,
-  Secrets extends Shape = Shape,
-  Answered extends Shape = Shape,
-  At extends string = string,
-> {
-  section: Section;
-  kind: Kind;
+/** What POST takes. */
+type Taken<Key, Fields extends Shape, Secrets extends Shape> = {
+  [Field in Key & keyof Fields]: z.input<Fields[Field]>;
+} & In<Omit<Fields, Key & keyof Fields>> &
+  Nullable<Secrets>;
+type Element<Key, Fields extends Shape, Secrets extends Shape, InDocument extends Shape> = {
+  [Field in Key & keyof Fields]: z.input<Fields[Field]>;
+} & In<Omit<Fields, Key & keyof Fields>> &
+  In<Secrets> &
+  In<InDocument>;
+
+type Anything = Record<string, unknown>;
+
+/** What is said of any kind. */
+export interface KindOf {
+  section: string;
+  kind: string;
   many: string;
   description: string;
-  searches: boolean;
+  fields: Shape;
+  searches: readonly string[];
   needed: readonly string[];
+  /** Of each field that a new object needn't say. */
+  fresh: Readonly<Record<string, unknown>>;
+  names: Readonly<Record<string, string>>;
+  /** Lists of words: sets, whose order says nothing. */
+  sets: readonly string[];
   /** The parameter of the path that names one. */
-  at: At;
+  at: string;
+  cli: Cli;
   wire: z.ZodObject;
-  routes: ResourceRoutes<
-    Path<At>,
-    z.ZodType<Wire<Fields, Secrets, Answered>>,
-    z.ZodType<unknown, In<Fields> & Nullable<Secrets>>,
-    z.ZodType<unknown, In<Fields> & Partial<Wire<Fields, Secrets, Answered>> & Nullable<Secrets>>
-  >;
+  /** What POST takes. */
+  input: z.ZodType;
+  routes: ResourceRoutes<z.ZodType, z.ZodType<Anything>, z.ZodType<unknown, Anything>, z.ZodType<unknown, Anything>>;
   /** In the table of sections, beside its names. */
-  entry: Pick<SectionEntry, 'label' | 'most' | 'resource'> & {
-    key: keyof Fields & string;
-    element: z.ZodType<In<Fields> & In<Secrets>>;
-    secrets: readonly (keyof Secrets & string)[];
+  entry: Pick<SectionEntry, 'label' | 'most' | 'namedLists' | 'people' | 'placeholders'> & {
+    key: string;
+    element: z.ZodType;
+    secrets: readonly string[];
+    resource: { kind: ResourceKind; description: string; most?: number };
   };
 }
 
-/** `scimTarget` with something between its words, in lower case: `scim-target`. */
-export const apart = (name: string, by: string): string =>
-  name.replaceAll(/[A-Z]/g, (first) => `${by}${first.toLowerCase()}`);
+/** One kind, with its own types. */
+interface TypedKind<
+  Section,
+  Kind,
+  Key,
+  Fields extends Shape,
+  Secrets extends Shape,
+  Answered extends Shape,
+  InDocument extends Shape,
+  At extends string,
+  Resource extends ResourceKind,
+> extends KindOf {
+  section: Section & string;
+  kind: Kind & string;
+  at: At;
+  fields: Fields;
+  wire: z.ZodObject<WireShape<Fields, Secrets, Answered>>;
+  input: z.ZodType<Taken<Key, Fields, Secrets>, Taken<Key, Fields, Secrets>>;
+  routes: ResourceRoutes<
+    Path<At>,
+    z.ZodType<Wire<Fields, Secrets, Answered>>,
+    z.ZodType<unknown, Taken<Key, Fields, Secrets>>,
+    z.ZodType<unknown, In<Fields> & ReadOnly<Secrets, Omit<Answered, keyof Fields>> & Nullable<Secrets>>
+  >;
+  entry: Omit<KindOf['entry'], 'key' | 'element' | 'secrets' | 'resource'> & {
+    key: Key & string;
+    element: z.ZodType<Element<Key, Fields, Secrets, InDocument>>;
+    secrets: readonly (keyof Secrets & string)[];
+    resource: { kind: Resource; description: string; most?: number };
+  };
+}
+
+/** What the admin API answers of one object. */
+export type AnswerOf<Of extends { routes: { get: { response: z.ZodType } } }> = z.output<
+  Of['routes']['get']['response']
+>;
+/** What a request that makes one says. */
+export type InputOf<Of extends { routes: { create: { body: z.ZodType } } }> = z.input<Of['routes']['create']['body']>;
+
 /** `scimTarget` → `ScimTarget` */
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+/** The schema without null and absence. */
+export const bare = (schema: z.ZodType): z.ZodType =>
+  schema instanceof z.ZodNullable || schema instanceof z.ZodOptional ? bare(schema.unwrap() as z.ZodType) : schema;
+/** A text, which one word or more stands for. */
+export const isText = (schema: z.ZodType): boolean => {
+  const of = bare(schema);
+  return of instanceof z.ZodString || of instanceof z.ZodStringFormat || of instanceof z.ZodEnum;
+};
+export const isListOfTexts = (schema: z.ZodType): boolean => {
+  const of = bare(schema);
+  return of instanceof z.ZodArray && isText(of.element as z.ZodType);
+};
+
+/** What a field is where nobody said anything, by its schema. */
+function freshOf(schema: z.ZodType): unknown {
+  if (schema instanceof z.ZodNullable) return null;
+  if (schema instanceof z.ZodArray) return [];
+  return schema instanceof z.ZodRecord ? {} : undefined;
+}
 
 export function kind<
   const Section extends string,
   const Kind extends string,
   Fields extends Shape,
+  const Key extends keyof Fields & string,
   Secrets extends Shape = Record<never, never>,
   Answered extends Shape = Record<never, never>,
+  InDocument extends Shape = Record<never, never>,
   const At extends string = 'id',
+  const Resource extends ResourceKind = 'Realm',
 >(
-  declared: Declared<Section, Kind, Fields, Secrets, Answered, At & keyof Fields>,
-): KindOf<Section, Kind, Fields, Secrets, Answered, At>;
-export function kind(declared: Declared<string, string, Shape, Shape, Shape, string>): KindOf {
+  declared: Declared<Section, Kind, Key, Fields, Secrets, Answered, InDocument, At & keyof Fields, Resource>,
+): TypedKind<Section, Kind, Key, Fields, Secrets, Answered, InDocument, At, Resource>;
+export function kind(
+  declared: Declared<
+    string,
+    string,
+    string,
+    Shape,
+    Shape,
+    Shape,
+    Shape,
+    string,
+    'Realm' | 'Webhook' | 'WorkloadIdentity'
+  >,
+): KindOf {
   const {
     section,
     key,
@@ -110,26 +251,32 @@ export function kind(declared: Declared<string, string, Shape, Shape, Shape, str
     one,
     many,
     description,
-    searches = false,
+    searches = [],
     needed = [],
     most,
     mostInResource,
   } = declared;
-  const { fields, secrets = {}, answered = {} } = declared;
+  const { fields, secrets = {}, answered = {}, inDocument = {}, names = {}, cli = {} } = declared;
+  const { label = one.replace(/^an? /, ''), area = apart(section, '-'), namedLists, people, placeholders } = declared;
   const isSet = each(secrets, (_, field) => [`${field}Set`, z.boolean()]);
   const nullable = each(secrets, (schema, field) => [field, schema.nullable()]);
-  const wire = z.object({ id: Id, ...fields, ...isSet, ...answered }).meta({ id: capital(declared.kind) });
+  const hidden = each(secrets, (_, field) => [field, z.null().describe('Write-only')]);
+  const { realmId } = answered;
+  const wire = z
+    .object({ id: Id, ...(realmId && { realmId }), ...fields, ...hidden, ...isSet, ...answered })
+    .meta({ id: capital(declared.kind) });
+  const input = z.strictObject(optional({ ...fields, ...nullable }, [key, ...needed]));
   const routes = resourceRoutes({
     path: apart(section, '-'),
     // which areas there are follows from all kinds, this one too
-    area: apart(section, '-') as Area,
+    area: area as Area,
     one,
     many,
-    searches,
+    searches: searches.length > 0,
     wire,
-    input: z.strictObject(optional({ ...fields, ...nullable }, [key, ...needed])),
+    input,
     // PUT takes what GET answered; a field that is left out keeps its value, the secret too
-    update: z.strictObject(optional({ id: Id, ...isSet, ...answered, ...fields, ...nullable })),
+    update: z.strictObject(optional({ ...fields, ...nullable, id: Id, ...isSet, ...answered, ...fields })),
     // a natural key is a text
     at: { param: at, schema: byKey(at, fields[at] ?? Id) as z.ZodType as Path<string> },
     example: declared.example,
@@ -137,24 +284,37 @@ export function kind(declared: Declared<string, string, Shape, Shape, Shape, str
     ...(declared.problems && { problems: declared.problems }),
     ...(declared.describe && { describe: declared.describe }),
   });
+  const unsaid = Object.entries(fields).filter(([field]) => field !== key && !needed.includes(field));
   return {
     section,
     kind: declared.kind,
     many,
     description,
+    fields,
     searches,
     needed,
+    fresh: { ...Object.fromEntries(unsaid.map(([field, schema]) => [field, freshOf(schema)])), ...declared.fresh },
+    names: names as KindOf['names'],
+    sets: Object.keys(fields).filter((field) => isListOfTexts(fields[field] ?? Id)),
     at,
+    cli,
     wire,
-    // a shape with any fields has no more to say of them
-    routes: routes as KindOf['routes'],
+    input,
+    routes,
     entry: {
-      label: one.replace(/^an? /, ''),
+      label,
       key,
-      element: z.strictObject(optional({ ...fields, ...secrets }, [key])),
+      element: z.strictObject(optional({ ...fields, ...secrets, ...inDocument }, [key])),
       secrets: Object.keys(secrets),
       most,
-      resource: { kind: 'Realm', description, ...(mostInResource !== undefined && { most: mostInResource }) },
+      ...(namedLists && { namedLists }),
+      ...(people && { people }),
+      ...(placeholders && { placeholders }),
+      resource: {
+        kind: declared.resource ?? 'Realm',
+        description,
+        ...(mostInResource !== undefined && { most: mostInResource }),
+      },
     },
   };
 }

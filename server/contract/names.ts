@@ -61,6 +61,9 @@ export const EpochMs = z
   .min(...NOT_BEFORE)
   .max(...NOT_AFTER)
   .describe('Epoch milliseconds');
+/** Whether a schema is {@link EpochMs}, whatever its description. */
+export const isInstant = (schema: z.ZodType): boolean =>
+  schema instanceof z.ZodNumber && schema.maxValue === LATEST_MS && schema.minValue === EARLIEST_MS;
 /** The same as a query parameter. */
 export const EpochMsParameter = z.coerce
   .number()

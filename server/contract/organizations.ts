@@ -1,7 +1,7 @@
 // Organizations: companies and their like whose people use the realm together. Decisions "Organization"; specification 4.10.
 import { z } from 'zod';
+import { type AnswerOf, kind } from './kind.ts';
 import { Attributes, ById, EpochMs, Id, name, Page, RealmName, text } from './names.ts';
-import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
 
 /** As DNS writes it: one spelling for each. */
@@ -22,70 +22,65 @@ const Domain = z.strictObject({
     .describe('That it is the organization’s: by its DNS record, or by an administrator’s word. Default false'),
 });
 
-const fields = {
-  name: name(255).describe('Unique in the realm'),
-  displayName: text(255).nullable().describe('What people see'),
-  enabled: z.boolean().describe('false: it counts for nothing at sign-in, and no claim names it'),
-  domains: z
-    .array(Domain)
-    .max(100)
-    .refine((all) => new Set(all.map((d) => d.name)).size === all.length, 'must not name a domain twice')
-    .describe('A verified one belongs to one organization of the realm'),
-  identityProviders: z.array(name(255)).max(100).describe('Aliases of those that its people sign in with'),
-  attributes: Attributes,
-};
-
-export const Organization = z
-  .object({
-    id: Id,
-    ...fields,
-    domains: z.array(z.object({ name: z.string(), verified: z.boolean() })),
-    createdAt: EpochMs,
-  })
-  .meta({ id: 'Organization' });
-export type Organization = z.infer<typeof Organization>;
-
-export const OrganizationInput = z.strictObject(fields).partial().required({ name: true });
-/** PUT takes what GET answered; a field that is left out keeps its value. */
-export const OrganizationUpdate = OrganizationInput.partial().extend({
-  id: Id.optional(),
-  createdAt: EpochMs.optional(),
-});
-/** In a realm document; the natural key is the name. */
-export const OrganizationDocument = OrganizationInput.extend({
-  members: z
-    .array(name(255))
-    .max(100_000)
-    .optional()
-    .describe('Usernames, as they are written there; exported where users are'),
-});
-
-export const organizationRoutes = resourceRoutes({
-  path: 'organizations',
-  area: 'organizations',
+export const organizations = kind({
+  section: 'organizations',
+  kind: 'organization',
   one: 'an organization',
   many: 'organizations',
-  wire: Organization,
-  input: OrganizationInput,
-  update: OrganizationUpdate,
-  searches: true,
+  description: 'Organizations; who belongs to them is run-time data',
+  key: 'name',
+  fields: {
+    name: name(255).describe('Unique in the realm'),
+    displayName: text(255).nullable().describe('What people see'),
+    enabled: z.boolean().describe('false: it counts for nothing at sign-in, and no claim names it'),
+    domains: z
+      .array(Domain)
+      .max(100)
+      .refine((all) => new Set(all.map((d) => d.name)).size === all.length, 'must not name a domain twice')
+      .describe('A verified one belongs to one organization of the realm'),
+    identityProviders: z.array(name(255)).max(100).describe('Aliases of those that its people sign in with'),
+    attributes: Attributes,
+  },
+  fresh: { enabled: true },
+  names: { identityProviders: 'identityProvider' },
+  answered: { domains: z.array(z.object({ name: z.string(), verified: z.boolean() })), createdAt: EpochMs },
+  inDocument: {
+    members: z.array(name(255)).max(100_000).describe('Usernames, as they are written there; exported where users are'),
+  },
+  people: ['members'],
+  namedLists: { domains: 'name' },
+  searches: ['name', 'displayName'],
+  most: 50_000,
+  mostInResource: 1000,
+  problems: ['privilege-escalation'],
+  describe: { list: 'List or search organizations', remove: 'Delete an organization; its members stay as users' },
   example: {
     name: 'acme',
     displayName: 'Acme Ltd',
     domains: [{ name: 'acme.example', verified: false }],
     attributes: { plan: ['gold'] },
   },
-  updateExample: { displayName: 'Acme Incorporated' },
-  describe: { list: 'List or search organizations', remove: 'Delete an organization; its members stay as users' },
-  problems: ['privilege-escalation'],
+  updateExample: {
+    displayName: 'Acme Incorporated',
+    enabled: false,
+    domains: [{ name: 'b.example' }, { name: 'a.example', verified: false }],
+    attributes: { plan: ['silver'] },
+  },
+  cli: {
+    help: 'companies and their like, with their domains',
+    shown: ['enabled', 'domains', 'displayName'],
+    heads: { displayName: 'NAME', identityProviders: 'SIGNS IN BY', createdAt: 'CREATED' },
+  },
 });
+export const Organization = organizations.wire;
+export type Organization = AnswerOf<typeof organizations>;
 export const {
   list: listOrganizations,
   create: createOrganization,
   get: getOrganization,
   put: putOrganization,
   remove: deleteOrganization,
-} = organizationRoutes;
+} = organizations.routes;
 
 const tag = 'organizations';
 const at = '/admin/realms/:realm/organizations/:id' as const;

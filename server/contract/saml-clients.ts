@@ -1,8 +1,8 @@
 // SAML clients: service providers that are to get assertions. Decisions "SAML client"; specification 2.10, 4.10.
 import { z } from 'zod';
 import { claimSources } from './claims.ts';
-import { EpochMs, HttpsAddress, HttpUrl, Id, InRealm, name, text } from './names.ts';
-import { byKey, resourceRoutes } from './resource.ts';
+import { type AnswerOf, type InputOf, kind } from './kind.ts';
+import { EpochMs, HttpsAddress, HttpUrl, InRealm, name, text } from './names.ts';
 import { route } from './route.ts';
 
 const EntityId = name(1024).describe('Unique in the realm; an absolute URI by the standard');
@@ -35,89 +35,111 @@ const Mapper = z.strictObject({
   value: text(1000).nullable().optional().describe('As of claims'),
 });
 
-const fields = {
-  entityId: EntityId,
-  name: name(255).nullable().describe('What people see'),
-  enabled: z.boolean().describe('Whether people may sign in to it'),
-  assertionConsumerServices: z
-    .array(Consumer)
-    .min(1)
-    .max(100)
-    .describe('Where assertions may be sent, and nowhere else'),
-  singleLogoutServices: z.array(Logout).max(20).describe('Where single logout goes'),
-  nameIdFormat: z
-    .enum(['persistent', 'transient', 'emailAddress', 'unspecified'])
-    .describe('What people are called, where a request doesn’t say'),
-  signingCertificates: z.array(Certificate).max(10).describe('PEM: its own signatures are checked with'),
-  encryptionCertificate: Certificate.nullable().describe('PEM: assertions are encrypted for'),
-  requireSignedRequests: z.boolean().describe('Requests without its signature are refused'),
-  signAssertions: z.boolean().describe('Whether assertions carry the realm’s signature'),
-  signResponses: z.boolean().describe('Whether the answers around them do'),
-  encryptAssertions: z.boolean().describe('Whether only it can read them'),
-  idpInitiated: z.boolean().describe('Whether people may come without a request of its own'),
-  consentRequired: z.boolean().describe('Whether people are asked before their data goes to it'),
-  mappers: z
-    .array(Mapper)
-    .max(200)
-    .refine((all) => new Set(all.map((m) => m.name)).size === all.length, 'must not have a name twice')
-    .describe('Attributes in assertions'),
-  metadataUrl: HttpsAddress.nullable().describe(
-    'Where its metadata was fetched, and is fetched again each hour, where no manager owns the client',
-  ),
-  metadataCertificate: Certificate.nullable().describe('PEM: metadata from there counts only if this key signed it'),
-  flowOverride: name(255).nullable().describe('Alias of the flow that signs people in'),
-};
-
-export const SamlClient = z
-  .object({
-    id: Id,
-    ...fields,
-    metadataUrl: z.string().nullable(),
-    createdAt: EpochMs,
-  })
-  .meta({ id: 'SamlClient' });
-export type SamlClient = z.infer<typeof SamlClient>;
-export const SamlClientInput = z
-  .strictObject(fields)
-  .partial()
-  .required({ entityId: true, assertionConsumerServices: true });
-/** In a realm document; the natural key is the entity id. */
-export const SamlClientDocument = z.strictObject(fields).partial().required({ entityId: true });
-
-export const samlClientRoutes = resourceRoutes({
-  path: 'saml-clients',
-  area: 'saml-clients',
+export const samlClients = kind({
+  section: 'samlClients',
+  kind: 'samlClient',
   one: 'a SAML client',
   many: 'SAML clients',
-  wire: SamlClient,
-  input: SamlClientInput,
-  /** PUT takes what GET answered; a field that is left out keeps its value. */
-  update: SamlClientInput.partial().extend({
-    id: Id.optional(),
-    createdAt: EpochMs.optional(),
-  }),
-  at: { param: 'entityId', schema: byKey('entityId', EntityId) },
-  searches: true,
-  example: {
-    entityId: 'https://wiki.example.com/saml',
-    name: 'Wiki',
-    assertionConsumerServices: [{ url: 'https://wiki.example.com/saml/acs' }],
+  description: 'Service providers by SAML 2.0, by entity id',
+  key: 'entityId',
+  at: 'entityId',
+  fields: {
+    entityId: EntityId,
+    name: name(255).nullable().describe('What people see'),
+    enabled: z.boolean().describe('Whether people may sign in to it'),
+    assertionConsumerServices: z
+      .array(Consumer)
+      .min(1)
+      .max(100)
+      .describe('Where assertions may be sent, and nowhere else'),
+    singleLogoutServices: z.array(Logout).max(20).describe('Where single logout goes'),
+    nameIdFormat: z
+      .enum(['persistent', 'transient', 'emailAddress', 'unspecified'])
+      .describe('What people are called, where a request doesn’t say'),
+    signingCertificates: z.array(Certificate).max(10).describe('PEM: its own signatures are checked with'),
+    encryptionCertificate: Certificate.nullable().describe('PEM: assertions are encrypted for'),
+    requireSignedRequests: z.boolean().describe('Requests without its signature are refused'),
+    signAssertions: z.boolean().describe('Whether assertions carry the realm’s signature'),
+    signResponses: z.boolean().describe('Whether the answers around them do'),
+    encryptAssertions: z.boolean().describe('Whether only it can read them'),
+    idpInitiated: z.boolean().describe('Whether people may come without a request of its own'),
+    consentRequired: z.boolean().describe('Whether people are asked before their data goes to it'),
+    mappers: z
+      .array(Mapper)
+      .max(200)
+      .refine((all) => new Set(all.map((m) => m.name)).size === all.length, 'must not have a name twice')
+      .describe('Attributes in assertions'),
+    metadataUrl: HttpsAddress.nullable().describe(
+      'Where its metadata was fetched, and is fetched again each hour, where no manager owns the client',
+    ),
+    metadataCertificate: Certificate.nullable().describe('PEM: metadata from there counts only if this key signed it'),
+    flowOverride: name(255).nullable().describe('Alias of the flow that signs people in'),
   },
-  updateExample: { nameIdFormat: 'emailAddress' },
+  needed: ['assertionConsumerServices'],
+  fresh: {
+    enabled: true,
+    assertionConsumerServices: [],
+    nameIdFormat: 'persistent',
+    requireSignedRequests: false,
+    signAssertions: true,
+    signResponses: true,
+    encryptAssertions: false,
+    idpInitiated: false,
+    consentRequired: false,
+  },
+  names: { flowOverride: 'flow' },
+  answered: { metadataUrl: z.string().nullable(), createdAt: EpochMs },
+  namedLists: { mappers: 'name' },
+  searches: ['entityId', 'name'],
+  most: 10_000,
+  mostInResource: 200,
   problems: ['in-use'],
   describe: {
     list: 'List or search SAML clients',
     get: 'Read a SAML client; its entity id is percent-encoded in the path',
     remove: 'Delete a SAML client that no application names',
   },
+  example: {
+    entityId: 'https://wiki.example.com/saml',
+    name: 'Wiki',
+    assertionConsumerServices: [{ url: 'https://wiki.example.com/saml/acs' }],
+  },
+  updateExample: {
+    name: 'The wiki',
+    enabled: false,
+    assertionConsumerServices: [{ url: 'https://b.example.com/acs', index: 3 }, { url: 'https://a.example.com/acs' }],
+    singleLogoutServices: [{ url: 'https://wiki.example.com/slo', binding: 'Redirect' }],
+    nameIdFormat: 'emailAddress',
+    signAssertions: false,
+    signResponses: false,
+    idpInitiated: true,
+    consentRequired: true,
+    mappers: [{ name: 'mail', source: 'property', attribute: 'email' }, { name: 'department' }],
+    metadataUrl: 'https://wiki.example.com/metadata',
+    flowOverride: 'browser',
+  },
+  cli: {
+    help: 'service providers by SAML 2.0',
+    shown: ['enabled', 'name'],
+    heads: {
+      entityId: 'ENTITY ID',
+      nameIdFormat: 'NAME ID',
+      assertionConsumerServices: 'ASSERTIONS GO TO',
+      flowOverride: 'FLOW',
+      createdAt: 'CREATED',
+    },
+  },
 });
+export const SamlClientInput = samlClients.input;
+export type SamlClient = AnswerOf<typeof samlClients>;
+export type SamlClientInput = InputOf<typeof samlClients>;
 export const {
   list: listSamlClients,
   create: createSamlClient,
   get: getSamlClient,
   put: putSamlClient,
   remove: deleteSamlClient,
-} = samlClientRoutes;
+} = samlClients.routes;
 
 /** Which of several, and who must have signed it. */
 const chosen = {
@@ -129,7 +151,7 @@ const imported = {
   tag: 'saml-clients',
   permission: 'saml-clients:write',
   params: InRealm,
-  response: SamlClient,
+  response: samlClients.wire,
 } as const;
 const whatItDoes =
   'What is there already gets what the metadata says and keeps the rest; a new client has the metadata’s name. Metadata with a document type, of more than 1 MB, or whose `validUntil` is past is refused.';

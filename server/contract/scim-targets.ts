@@ -26,6 +26,7 @@ export const scimTargets = kind({
       ),
   },
   needed: ['url'],
+  fresh: { enabled: true, users: true, groups: true },
   secrets: { secret: text(1024).min(1).describe('The bearer token; write-only') },
   answered: {
     url: z.string(),

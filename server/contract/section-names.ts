@@ -1,8 +1,8 @@
 // What the sections of the realm document are called where people and programs speak of their objects: kind, permission's area and
 // audit events. Without their fields, so that permissions and events, which fields are made of, can be made of this.
 // Decisions "Admin authentication", "Webhooks".
-import { declaredKinds } from './declared-kinds.ts';
-import { apart } from './kind.ts';
+import { apart } from './apart.ts';
+import { declaredNames } from './declared-names.ts';
 
 interface Named {
   /** One object, in plans and managers' lists: `clientScope`. */
@@ -13,36 +13,47 @@ interface Named {
   events?: string | null;
 }
 
-const own = {
+// permissions and event types are listed in this order; a declared kind that isn't placed comes last
+const {
+  workloadIdentity,
+  clientScopes,
+  claims,
+  identityProviders,
+  applications,
+  agents,
+  organizations,
+  samlClients,
+  ...others
+} = declaredNames;
+const all = {
   realm: { kind: 'settings', area: 'settings', events: null },
   resourceIndicators: { kind: 'resourceIndicator', area: 'settings', events: null },
   userProfile: { kind: 'userProfile', area: 'settings', events: null },
   flows: { kind: 'flow' },
   webhooks: { kind: 'webhook' },
-  workloadIdentity: { kind: 'workloadIdentity' },
+  workloadIdentity,
   users: { kind: 'user', events: null },
   roles: { kind: 'role' },
   groups: { kind: 'group' },
   clients: { kind: 'client' },
-  clientScopes: { kind: 'clientScope' },
-  claims: { kind: 'claim', area: 'client-scopes' },
+  clientScopes,
+  claims,
   clientRoles: { kind: 'clientRole', area: 'roles', events: 'role' },
   clientProtocolMappers: { kind: 'protocolMapper', area: 'clients' },
   serviceAccountRoles: { kind: 'serviceAccountRoles', area: 'clients', events: null },
   authorizationServices: { kind: 'authorizationService', area: 'clients' },
   messagingProviders: { kind: 'messagingProvider', area: 'messaging' },
   messageTemplates: { kind: 'messageTemplate', area: 'messaging' },
-  identityProviders: { kind: 'identityProvider' },
-  applications: { kind: 'application' },
-  agents: { kind: 'agent' },
-  organizations: { kind: 'organization' },
-  samlClients: { kind: 'samlClient' },
+  identityProviders,
+  applications,
+  agents,
+  organizations,
+  samlClients,
   adminRoles: { kind: 'adminRole', events: null },
+  ...others,
 } as const satisfies Record<string, Named>;
 
-/** Beside them those of kinds that are declared as a whole (kind.ts). */
-type Declared = { readonly [Key in keyof typeof declaredKinds]: Readonly<Pick<(typeof declaredKinds)[Key], 'kind'>> };
-type Names = typeof own & Declared;
+type Names = typeof all;
 
 /** `scimTarget` as `-scim-target`, in the types as below. */
 type Apart<Name extends string, By extends string> = Name extends `${infer First}${infer Rest}`
@@ -57,7 +68,7 @@ type StemOf<Entry extends Named> = Entry extends { events: null }
 export type SectionEvent = `${StemOf<Names[keyof Names]>}_${'CREATED' | 'UPDATED' | 'DELETED'}`;
 export type SectionArea = { [Key in keyof Names]: AreaOf<Key> }[keyof Names];
 
-const entries = Object.entries<Named>({ ...own, ...declaredKinds });
+const entries = Object.entries<Named>(all);
 
 /** What an entry of the table of sections begins with. */
 export const names = Object.fromEntries(

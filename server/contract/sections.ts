@@ -3,35 +3,41 @@
 // an entry here, its names (section-names.ts) and its part (server/resources.ts, server/realm-document.ts).
 // In dependency order: what an element names comes before it. Specification 2.10.
 import { AdminRoleDocument } from './admin-access.ts';
-import { AgentDocument } from './agents.ts';
-import { ApplicationDocument } from './applications.ts';
 import { AuthorizationServiceDocument } from './authorization-services.ts';
-import { ClaimDocument } from './claims.ts';
-import { ClientScopeDocument } from './client-scopes.ts';
 import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
 import { declaredKinds } from './declared-kinds.ts';
 import { FlowDocument } from './flows.ts';
 import { GroupDocument } from './groups.ts';
-import { endpointFields, IdentityProviderDocument } from './identity-providers.ts';
+import type { KindOf } from './kind.ts';
 import { MessageTemplateDocument } from './message-templates.ts';
 import { MessagingProviderDocument } from './messaging.ts';
 import { RealmName } from './names.ts';
-import { OrganizationDocument } from './organizations.ts';
 import { ProtocolMapperDocument } from './protocol-mappers.ts';
 import { RoleDocument } from './roles.ts';
-import { SamlClientDocument } from './saml-clients.ts';
 import { elementsOf, type Section, type Table } from './section.ts';
 import { names } from './section-names.ts';
 import { ResourceIndicator, SettingsDocument } from './settings.ts';
 import { UserProfileDocument } from './user-profile.ts';
 import { UserDocument } from './users.ts';
 import { WebhookDocument } from './webhooks.ts';
-import { WorkloadIdentityDocument } from './workload-identity.ts';
 
-/** Kinds that are declared as a whole (kind.ts): they may name what is in the table, and nothing names them. */
 type Declared = typeof declaredKinds;
-const declared = Object.fromEntries(
-  Object.values(declaredKinds).map(({ section, entry }) => [section, { ...names[section], ...entry }]),
+/** Kinds that are declared as a whole (kind.ts). Those without a place in the table come after it. */
+const {
+  claims,
+  clientScopes,
+  identityProviders,
+  organizations,
+  samlClients,
+  applications,
+  workloadIdentity,
+  agents,
+  ...others
+} = Object.fromEntries(
+  Object.values<KindOf>(declaredKinds).map(({ section, entry }) => [
+    section,
+    { ...Reflect.get(names, section), ...entry },
+  ]),
 ) as { readonly [Key in keyof Declared]: (typeof names)[Key] & Declared[Key]['entry'] };
 
 export const sections = {
@@ -64,22 +70,8 @@ export const sections = {
     namedLists: { attributes: 'name' },
     resource: { kind: 'Realm', description: 'Which attributes people have, and who may see and change them' },
   },
-  claims: {
-    ...names.claims,
-    label: 'claim',
-    key: 'name',
-    element: ClaimDocument,
-    most: 5000,
-    resource: { kind: 'Realm', description: 'Claims, which client scopes name: where their values come from' },
-  },
-  clientScopes: {
-    ...names.clientScopes,
-    label: 'client scope',
-    key: 'name',
-    element: ClientScopeDocument,
-    most: 5000,
-    resource: { kind: 'Realm', description: 'Client scopes and the names of the claims they give' },
-  },
+  claims,
+  clientScopes,
   roles: {
     ...names.roles,
     label: 'role',
@@ -153,44 +145,10 @@ export const sections = {
     most: 50_000,
     resource: { kind: 'Realm', description: 'Groups, by path' },
   },
-  identityProviders: {
-    ...names.identityProviders,
-    label: 'identity provider',
-    key: 'alias',
-    element: IdentityProviderDocument,
-    secrets: ['secret'],
-    placeholders: endpointFields.map((field) => `config.${field}`),
-    namedLists: { mappers: 'name' },
-    most: 1000,
-    resource: { kind: 'Realm', most: 200, description: 'By whom else people sign in, by alias' },
-  },
-  organizations: {
-    ...names.organizations,
-    label: 'organization',
-    key: 'name',
-    element: OrganizationDocument,
-    namedLists: { domains: 'name' },
-    people: ['members'],
-    most: 50_000,
-    resource: { kind: 'Realm', most: 1000, description: 'Organizations; who belongs to them is run-time data' },
-  },
-  samlClients: {
-    ...names.samlClients,
-    label: 'SAML client',
-    key: 'entityId',
-    element: SamlClientDocument,
-    namedLists: { mappers: 'name' },
-    most: 10_000,
-    resource: { kind: 'Realm', most: 200, description: 'Service providers by SAML 2.0, by entity id' },
-  },
-  applications: {
-    ...names.applications,
-    label: 'application',
-    key: 'name',
-    element: ApplicationDocument,
-    most: 10_000,
-    resource: { kind: 'Realm', most: 1000, description: 'Applications: what people see as one app' },
-  },
+  identityProviders,
+  organizations,
+  samlClients,
+  applications,
   authorizationServices: {
     ...names.authorizationServices,
     label: 'authorization service',
@@ -213,27 +171,8 @@ export const sections = {
     most: 5000,
     resource: { kind: 'Webhook' },
   },
-  workloadIdentity: {
-    ...names.workloadIdentity,
-    label: 'workload identity',
-    key: 'name',
-    element: WorkloadIdentityDocument,
-    most: 5000,
-    resource: { kind: 'WorkloadIdentity' },
-  },
-  agents: {
-    ...names.agents,
-    label: 'agent',
-    key: 'name',
-    element: AgentDocument,
-    people: ['owner'],
-    most: 5000,
-    resource: {
-      kind: 'Realm',
-      most: 1000,
-      description: 'Agents, by name; who owns one is run-time data',
-    },
-  },
+  workloadIdentity,
+  agents,
   messageTemplates: {
     ...names.messageTemplates,
     label: 'message template',
@@ -252,7 +191,7 @@ export const sections = {
     most: 20,
     resource: { kind: 'Realm', description: 'Who sends the realm’s messages, by channel and driver' },
   },
-  ...declared,
+  ...others,
   // run-time data: in no custom resource, and the one section that is read as a stream
   users: { ...names.users, label: 'user', key: 'username', element: UserDocument, resource: null },
 } as const satisfies Table;

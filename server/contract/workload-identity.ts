@@ -1,8 +1,8 @@
 // Workload identity: whose foreign tokens are traded for ours. Specification 2.8, 4.7, 5 rule 5; decisions "Workload identity".
 import { z } from 'zod';
-import { Id, InRealm, name, RealmName, text } from './names.ts';
+import { kind } from './kind.ts';
+import { InRealm, name, RealmName, text } from './names.ts';
 import { OAuthErrorBody, TOKEN_EXCHANGE } from './oauth.ts';
-import { resourceRoutes } from './resource.ts';
 import { servedTo } from './surface.ts';
 
 const HttpsUrl = z
@@ -19,76 +19,70 @@ export const ScopeText = z
     'must be scope names separated by single spaces',
   );
 
-const fields = {
-  name: name(255).describe('Unique in the realm'),
-  issuer: HttpsUrl.describe('The exact `iss` to trust'),
-  jwksUri: HttpsUrl.nullable().describe('Where the issuer publishes its keys; null: by OIDC discovery from the issuer'),
-  subject: text(1024).min(1).describe('The exact `sub`; no wildcards'),
-  audience: text(1024).min(1).describe('The `aud` that the workload must ask its issuer for'),
-  clientId: name(255).describe('The client that the workload acts as'),
-  scopes: ScopeText.describe('Scopes granted to the minted token, separated by spaces'),
-  enabled: z.boolean(),
-  adminAccess: z
-    .boolean()
-    .describe('false: its tokens are never for the admin API, whatever admin roles the client has or is given later'),
-};
-
-export const WorkloadIdentity = z.object({ id: Id, realmId: RealmName, ...fields }).meta({ id: 'WorkloadIdentity' });
-export type WorkloadIdentity = z.infer<typeof WorkloadIdentity>;
-
-export const WorkloadIdentityInput = z.strictObject({
-  ...fields,
-  jwksUri: fields.jwksUri.optional(),
-  scopes: fields.scopes.optional(),
-  enabled: fields.enabled.optional(),
-  adminAccess: fields.adminAccess.optional(),
-});
-export type WorkloadIdentityInput = z.infer<typeof WorkloadIdentityInput>;
-
-/** PUT takes what GET answered; a field that is left out keeps its value. */
-export const WorkloadIdentityUpdate = WorkloadIdentityInput.extend({
-  id: Id.optional(),
-  realmId: RealmName.optional(),
-});
-export type WorkloadIdentityUpdate = z.infer<typeof WorkloadIdentityUpdate>;
-
-/** In a realm document; the natural key is the name. */
-export const WorkloadIdentityDocument = z.strictObject(fields).partial().required({ name: true });
-export type WorkloadIdentityDocument = z.infer<typeof WorkloadIdentityDocument>;
-
-/** `clientId` is a client of the realm. */
-const deploy: WorkloadIdentityInput = {
-  name: 'deploy',
-  issuer: 'https://token.actions.githubusercontent.com',
-  subject: 'repo:acme/shop:ref:refs/heads/main',
-  audience: 'https://iam.example.com',
-  clientId: 'deployer',
-  scopes: 'email',
-  enabled: true,
-};
-
-const tag = 'workload-identity';
-
-export const workloadIdentityRoutes = resourceRoutes({
-  path: 'workload-identity',
-  area: 'workload-identity',
+export const workloadIdentity = kind({
+  section: 'workloadIdentity',
+  kind: 'workloadIdentity',
   one: 'a credential',
   many: 'credentials',
-  wire: WorkloadIdentity,
-  input: WorkloadIdentityInput,
-  update: WorkloadIdentityUpdate,
-  example: deploy,
-  updateExample: { ...deploy, scopes: 'email profile' },
+  label: 'workload identity',
+  description: 'Foreign subjects that may act as a client',
+  resource: 'WorkloadIdentity',
+  key: 'name',
+  fields: {
+    name: name(255).describe('Unique in the realm'),
+    issuer: HttpsUrl.describe('The exact `iss` to trust'),
+    jwksUri: HttpsUrl.nullable().describe(
+      'Where the issuer publishes its keys; null: by OIDC discovery from the issuer',
+    ),
+    subject: text(1024).min(1).describe('The exact `sub`; no wildcards'),
+    audience: text(1024).min(1).describe('The `aud` that the workload must ask its issuer for'),
+    clientId: name(255).describe('The client that the workload acts as'),
+    scopes: ScopeText.describe('Scopes granted to the minted token, separated by spaces'),
+    enabled: z.boolean(),
+    adminAccess: z
+      .boolean()
+      .describe('false: its tokens are never for the admin API, whatever admin roles the client has or is given later'),
+  },
+  needed: ['issuer', 'subject', 'audience', 'clientId'],
+  fresh: { scopes: '', enabled: true, adminAccess: true },
+  names: { clientId: 'client' },
+  answered: { realmId: RealmName },
+  most: 5000,
   problems: ['privilege-escalation'],
   describe: { create: 'Trust a subject of a foreign issuer to act as a client' },
+  // `clientId` is a client of the realm
+  example: {
+    name: 'deploy',
+    issuer: 'https://token.actions.githubusercontent.com',
+    subject: 'repo:acme/shop:ref:refs/heads/main',
+    audience: 'https://iam.example.com',
+    clientId: 'deployer',
+    scopes: 'email',
+    enabled: true,
+  },
+  updateExample: {
+    issuer: 'https://issuer.example.com',
+    jwksUri: 'https://issuer.example.com/keys',
+    subject: 'repo:acme/shop:environment:production',
+    audience: 'https://id.example.com',
+    scopes: 'email profile',
+    enabled: false,
+    adminAccess: false,
+  },
+  cli: {
+    plural: 'workload-identities',
+    shown: ['clientId', 'enabled', 'issuer', 'subject'],
+    heads: { name: 'NAME', clientId: 'ACTS AS' },
+  },
 });
+export const WorkloadIdentityInput = workloadIdentity.input;
 export const {
   list: listWorkloadIdentities,
   create: createWorkloadIdentity,
   get: getWorkloadIdentity,
   put: putWorkloadIdentity,
   remove: deleteWorkloadIdentity,
-} = workloadIdentityRoutes;
+} = workloadIdentity.routes;
 
 export const JWT_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:jwt';
 
@@ -105,7 +99,7 @@ export const workloadTokenRoute = {
   url: '/realms/:realm/workload-identity/token',
   config: servedTo('anonymous'),
   schema: {
-    tags: [tag],
+    tags: ['workload-identity'],
     operationId: 'exchangeWorkloadToken',
     security: anonymous,
     params: InRealm,

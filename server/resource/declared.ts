@@ -1,13 +1,19 @@
-// Owns: the resource of a kind that is declared as a whole (contract/kind.ts), from what is left to say of it: its columns and rules.
+// Owns: the resource of a kind that is declared as a whole (contract/kind.ts): its columns, references and sets follow from its
+// fields, its rules are given.
 // Does not own: what a resource is made of (resource.ts), which kinds there are (contract/declared-kinds.ts).
 // Implements: design "A plain resource: one declaration".
+import { z } from 'zod';
+import { apart } from '../contract/apart.ts';
 import type { declaredKinds } from '../contract/declared-kinds.ts';
-import { apart } from '../contract/kind.ts';
+import { bare, isListOfTexts, isText, type KindOf } from '../contract/kind.ts';
+import { isInstant } from '../contract/names.ts';
 import type { Passwords } from '../crypto/passwords.ts';
 import type { Seal } from '../crypto/seal.ts';
 import { sealed } from './at-rest.ts';
+import { asSet, strings } from './items.ts';
+import type { Fields } from './part.ts';
 import { type Declaration, type Resource, resource } from './resource.ts';
-import type { TableOptions } from './table.ts';
+import type { Column, ColumnType, TableOptions } from './table.ts';
 
 /** What resources are made with. */
 export interface ResourceDeps {
@@ -18,21 +24,74 @@ export interface ResourceDeps {
 }
 
 type DeclaredKind = (typeof declaredKinds)[keyof typeof declaredKinds];
-type Left = Omit<Declaration, 'section' | 'wire' | 'routes' | 'table'> & {
-  table: Omit<TableOptions, 'name' | 'key' | 'secrets'>;
-};
+interface Left extends Omit<Declaration, 'section' | 'wire' | 'routes' | 'table' | 'fresh' | 'search' | 'required'> {
+  table?: Omit<TableOptions, 'name' | 'key' | 'columns' | 'secrets' | 'createdAt'> & {
+    /** Columns that hold a field in another form than its schema's. */
+    columns?: TableOptions['columns'];
+  };
+}
 
 /** Where a kind's objects are kept, and how what is sealed is bound to their rows: `scim_target`, `scim-target`. */
 export const tableOf = (kind: string): string => apart(kind, '_');
 export const sealedAs = (kind: string): string => apart(kind, '-');
 
+const instant: Column = {
+  type: 'timestamptz',
+  toRow: (at) => (typeof at === 'number' ? new Date(at).toISOString() : null),
+  fromRow: (at) => (at instanceof Date ? at.getTime() : null),
+};
+
+/** How a field is kept: words and lists of words as such, everything with a structure as JSON. */
+function columnOf(schema: z.ZodType): ColumnType | Column {
+  const of = bare(schema);
+  if (isText(of)) return 'text';
+  if (isListOfTexts(of)) return 'text[]';
+  if (of instanceof z.ZodBoolean) return 'boolean';
+  if (isInstant(of)) return instant;
+  return of instanceof z.ZodNumber ? 'int' : 'jsonb';
+}
+
 export function declaredResource(
-  { section, kind, wire, routes, searches, needed, entry }: DeclaredKind,
-  left: Left,
+  kind: DeclaredKind,
+  { table = {}, canonical = (fields) => fields, references = () => [], ...left }: Left,
   { seal, now }: Pick<ResourceDeps, 'seal' | 'now'>,
 ): Resource {
-  const secrets = entry.secrets.map((field) => [field, sealed(seal, sealedAs(kind), apart(field, '_'))]);
-  const table = { ...left.table, name: tableOf(kind), secrets: Object.fromEntries(secrets) };
-  const rest = { required: needed, ...(searches && { search: [entry.key] }), ...left };
-  return resource({ ...rest, section, wire, routes, table }, { now });
+  const of: KindOf = kind;
+  const secrets = of.entry.secrets.map((field) => [field, sealed(seal, sealedAs(of.kind), apart(field, '_'))]);
+  const inTable = Object.entries(of.fields).filter(
+    ([field]) => field !== of.entry.key && !Object.hasOwn(table.elsewhere ?? {}, field),
+  );
+  const sorted = (fields: Fields): Fields => {
+    const there = of.sets.filter((field) => fields[field] !== undefined);
+    return { ...fields, ...Object.fromEntries(there.map((field) => [field, asSet(strings(fields[field]))])) };
+  };
+  return resource(
+    {
+      ...left,
+      section: kind.section,
+      wire: of.wire,
+      routes: of.routes,
+      required: of.needed,
+      ...(of.searches.length > 0 && { search: of.searches }),
+      table: {
+        ...table,
+        name: tableOf(of.kind),
+        columns: {
+          ...Object.fromEntries(inTable.map(([field, schema]) => [field, columnOf(schema)])),
+          ...table.columns,
+        },
+        secrets: Object.fromEntries(secrets),
+        createdAt: 'createdAt' in of.wire.shape,
+      },
+      fresh: () => structuredClone(of.fresh),
+      canonical: (fields) => canonical(sorted(fields)),
+      references: (item) => [
+        ...Object.entries(of.names).flatMap(([path, named]) =>
+          [item.fields[path]].flat().flatMap((key) => (typeof key === 'string' ? [{ kind: named, key, path }] : [])),
+        ),
+        ...references(item),
+      ],
+    },
+    { now },
+  );
 }

@@ -20,15 +20,23 @@ const jwks = () => {
 const step = (authenticatorId: string, config?: Record<string, unknown>) =>
   ({ authenticatorId, requirement: 'REQUIRED', ...(config && { config }) }) as const;
 
-/** Kinds that are declared as a whole: the examples that their contract gives, one of them under a name that needs care, where it may be any. */
+/** Kinds of which the examples of their contract are enough: one of them under a name that needs care, where it may be any. */
 const examples = Object.values<KindOf>(declaredKinds).map(({ section, routes, entry: { key, element } }) => {
   const { example } = routes.create;
   const objects = [example, { ...example, [key]: `${example?.[key]}: on` }];
   return { section, objects: objects.filter((one) => element.safeParse(one).success) };
 });
-const exampleSections = Object.fromEntries(examples.map(({ section, objects }) => [section, objects]));
+const own = ownSections();
+export const exampleSections = Object.fromEntries(
+  examples.flatMap(({ section, objects }) => (section in own ? [] : [[section, objects]])),
+);
 
 export function fullRealm(): RealmDocument {
+  const { users, ...sections } = ownSections();
+  return { ...sections, ...exampleSections, users };
+}
+
+function ownSections(): RealmDocument {
   return {
     realm: fullSettings,
     resourceIndicators: ['https://api.example.com/orders', 'urn:example:on'],
@@ -441,7 +449,6 @@ export function fullRealm(): RealmDocument {
       },
       { templateKey: 'otp-sms', channel: 'SMS', locale: 'no', body: 'no: {{code}}', enabled: false },
     ],
-    ...exampleSections,
     users: [{ username: 'ana', email: 'ana@example.com', roles: ['reader'], groups: ['/staff'] }],
   };
 }

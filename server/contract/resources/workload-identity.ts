@@ -1,20 +1,20 @@
 // Kind WorkloadIdentity: whose tokens are traded for the realm's. Decisions "Custom resources"; specification 2.8.
 import { z } from 'zod';
 import { name } from '../names.ts';
-import { WorkloadIdentityDocument } from '../workload-identity.ts';
+import { workloadIdentity } from '../workload-identity.ts';
 import { commonSpec, commonStatus, DNS_NAME, deletionPolicy } from './custom-resource.ts';
 
-const { issuer, jwksUri, subject, audience, clientId } = WorkloadIdentityDocument.shape;
+const { issuer, jwksUri, subject, audience, clientId } = workloadIdentity.fields;
 
 export const WorkloadIdentitySpec = z.strictObject({
   ...commonSpec,
   deletionPolicy: deletionPolicy('Delete'),
   name: name(255).optional().describe('Unique in the realm; metadata.name where it is left out'),
-  issuer: issuer.describe('The exact `iss` to trust; this cluster’s where serviceAccountRef is given'),
-  jwksUri: jwksUri.describe('Where the issuer publishes its keys; by OIDC discovery where it is left out'),
-  subject: subject.describe('The exact `sub`; the ServiceAccount’s where serviceAccountRef is given'),
-  audience: audience.unwrap().describe('The `aud` that the workload must ask its issuer for'),
-  clientId: clientId.unwrap().describe('The client that the workload acts as'),
+  issuer: issuer.optional().describe('The exact `iss` to trust; this cluster’s where serviceAccountRef is given'),
+  jwksUri: jwksUri.optional().describe('Where the issuer publishes its keys; by OIDC discovery where it is left out'),
+  subject: subject.optional().describe('The exact `sub`; the ServiceAccount’s where serviceAccountRef is given'),
+  audience: audience.describe('The `aud` that the workload must ask its issuer for'),
+  clientId: clientId.describe('The client that the workload acts as'),
   scopes: z.array(z.string().min(1).max(255)).max(100).optional().describe('Scopes granted to the minted token'),
   enabled: z.boolean().optional().describe('false: nothing is traded'),
   adminAccess: z

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listEvents } from '../../../server/contract/events.ts';
 import * as api from '../../../server/contract/saml-clients.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
+import { createSeal } from '../../../server/crypto/seal.ts';
 import { samlMetadataRefresh } from '../../../server/features/configuration/saml-clients/refresh.ts';
-import { createSamlClientResource } from '../../../server/features/configuration/saml-clients/resource.ts';
+import { samlClientsResource } from '../../../server/features/configuration/saml-clients/resource.ts';
 import { createOutbound, type Outbound } from '../../../server/http/outbound.ts';
 import { makeRealm } from '../../support/clients.ts';
 import { type Asking, startAsking } from '../../support/messages.ts';
@@ -51,7 +52,7 @@ const fetchFirst = (more: object = {}) =>
 /** As it runs so long from now. */
 const runAfter = (ms: number) => {
   const now = () => new Date(Date.now() + ms);
-  const of = createSamlClientResource({ now });
+  const of = samlClientsResource({ seal: createSeal([Buffer.alloc(32)]), now });
   const log = { error: (...said: unknown[]) => void logged.push(JSON.stringify(said)) };
   return samlMetadataRefresh({ ...asking.with, outbound, of, log, now, newId: randomUUID }).run(
     {},

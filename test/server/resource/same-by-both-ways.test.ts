@@ -3,31 +3,24 @@
 // Implements: design "One write path for an object".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminRoleRoutes } from '../../../server/contract/admin-access.ts';
-import { agentRoutes } from '../../../server/contract/agents.ts';
-import { applicationRoutes } from '../../../server/contract/applications.ts';
 import {
   deleteAuthorizationService,
   listAuthorizationServices,
   putAuthorizationService,
 } from '../../../server/contract/authorization-service-routes.ts';
-import { claimRoutes } from '../../../server/contract/claims.ts';
-import { clientScopeRoutes } from '../../../server/contract/client-scopes.ts';
 import { clientRoutes, createClient, listClients } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { groupRoutes } from '../../../server/contract/groups.ts';
 import { messageTemplateRoutes, putMessageTemplate } from '../../../server/contract/message-templates.ts';
 import { messagingProviderRoutes, putMessagingProvider } from '../../../server/contract/messaging.ts';
-import { organizationRoutes } from '../../../server/contract/organizations.ts';
 import { protocolMapperRoutes } from '../../../server/contract/protocol-mappers.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { clientRoleRoutes, roleRoutes } from '../../../server/contract/roles.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { webhookRoutes } from '../../../server/contract/webhooks.ts';
-import { workloadIdentityRoutes } from '../../../server/contract/workload-identity.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { declaredSamples } from './declared-samples.ts';
-import { federationSamples } from './federation-samples.ts';
 import type { Sample } from './sample.ts';
 
 const [API, DOCUMENT] = ['by-api', 'by-document'];
@@ -101,24 +94,6 @@ const samples: readonly Sample[] = [
     random: ['secret'],
   },
   {
-    section: 'workloadIdentity',
-    table: 'workload_identity',
-    key: 'name',
-    routes: workloadIdentityRoutes,
-    needed: { issuer: 'https://issuer.example', subject: 'a', audience: 'here', clientId: 'app' },
-    fields: {
-      issuer: 'https://other.example',
-      jwksUri: 'https://issuer.example/keys',
-      subject: 'b',
-      audience: 'there',
-      clientId: 'jobs',
-      scopes: 'email profile',
-      enabled: false,
-      adminAccess: false,
-    },
-  },
-  { ...ofClaims, section: 'claims', table: 'claim', routes: claimRoutes },
-  {
     ...ofClaims,
     section: 'clientProtocolMappers',
     table: 'protocol_mapper',
@@ -127,21 +102,6 @@ const samples: readonly Sample[] = [
     params: () => ({ clientId: appId }),
     keyOf: (name) => `app/${name}`,
     sectionOf: (objects) => [{ clientId: 'app', mappers: objects }],
-  },
-  {
-    section: 'clientScopes',
-    table: 'client_scope',
-    key: 'name',
-    routes: clientScopeRoutes,
-    needed: {},
-    fields: {
-      description: 'What for',
-      includeInTokenScope: false,
-      claims: ['given_name', 'email'],
-    },
-    links: `select array(
-      select k.name from client_scope_claim l join claim k on k.realm_id = l.realm_id and k.id = l.claim_id
-      where l.realm_id = t.realm_id and l.scope_id = t.id order by 1)`,
   },
   {
     section: 'clients',
@@ -196,60 +156,7 @@ const samples: readonly Sample[] = [
       join client_scope s on s.realm_id = l.realm_id and s.id = l.scope_id
       where l.realm_id = t.realm_id and l.client = t.id order by 1)`,
   },
-  {
-    section: 'agents',
-    table: 'agent',
-    key: 'name',
-    routes: agentRoutes,
-    needed: {},
-    fields: {
-      description: 'Writes reports',
-      purpose: 'So that nobody has to',
-      owner: 'ana',
-      clientId: 'jobs',
-      scopes: ['roles', 'email', 'roles'],
-      expiresAt: 4_102_444_800_000,
-      reviewIntervalDays: 30,
-    },
-    // each realm has an ana of its own
-    random: ['user_id'],
-  },
-  {
-    section: 'applications',
-    table: 'application',
-    key: 'name',
-    routes: applicationRoutes,
-    needed: {},
-    fields: {
-      displayName: 'Shop',
-      description: 'Sells',
-      url: 'https://shop.example/',
-      iconUrl: 'https://shop.example/icon.svg',
-      clients: ['jobs', 'app'],
-      flowOverride: 'browser',
-      visible: false,
-      enabled: false,
-    },
-    links: `select array(select c.client_id from application_client ac join client c on c.realm_id = ac.realm_id and c.id = ac.client
-      where ac.realm_id = t.realm_id and ac.application_id = t.id order by 1)`,
-  },
   ...declaredSamples,
-  ...federationSamples,
-  {
-    section: 'organizations',
-    table: 'organization',
-    key: 'name',
-    routes: organizationRoutes,
-    needed: {},
-    fields: {
-      displayName: 'Acme Ltd',
-      enabled: false,
-      domains: [{ name: 'b.example' }, { name: 'a.example', verified: false }],
-      attributes: { plan: ['gold'] },
-    },
-    links: `select array(select jsonb_build_array(d.name, d.verified) from organization_domain d
-      where d.realm_id = t.realm_id and d.organization_id = t.id order by 1)`,
-  },
   {
     section: 'authorizationServices',
     table: 'authorization_service',

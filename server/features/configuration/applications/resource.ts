@@ -2,17 +2,15 @@
 // Does not own: refusing who may not use it (features/protocol/authorize), what a client's view holds of it (features/configuration/clients/view.ts).
 // Implements: specification 2.10, 4.10; decisions "Application".
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
-import { Application, applicationRoutes } from '../../../contract/applications.ts';
+import { applications } from '../../../contract/applications.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
-import { asSet, join, strings } from '../../../resource/items.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
+import { join, strings } from '../../../resource/items.ts';
 import { writeLinks } from '../../../resource/links.ts';
 import type { Wanted } from '../../../resource/part.ts';
-import { type Resource, resource } from '../../../resource/resource.ts';
 
 const KIND = 'application';
-const LISTS = ['clients', 'samlClients', 'roles'] as const;
-
 const CLIENTS = ['clients', 'samlClients'] as const;
 
 /** A client of two would have two flows, and two lists of who may use it. */
@@ -65,24 +63,11 @@ const LINKS = [
   },
 ];
 
-export const createApplicationResource = ({ now }: { now: () => Date }): Resource =>
-  resource(
+export const applicationsResource = (deps: ResourceDeps) =>
+  declaredResource(
+    applications,
     {
-      section: 'applications',
-      wire: Application,
-      routes: applicationRoutes,
       table: {
-        name: 'application',
-        columns: {
-          displayName: 'text',
-          description: 'text',
-          url: 'text',
-          iconUrl: 'text',
-          samlClients: 'text[]',
-          flowOverride: 'text',
-          visible: 'boolean',
-          enabled: 'boolean',
-        },
         elsewhere: {
           clients: fragment`array(select c.client_id from application_client ac
             join client c on c.realm_id = ac.realm_id and c.id = ac.client
@@ -92,31 +77,6 @@ export const createApplicationResource = ({ now }: { now: () => Date }): Resourc
             where ar.realm_id = t.realm_id and ar.application_id = t.id order by r.name collate "C")`,
         },
       },
-      fresh: () => ({
-        displayName: null,
-        description: null,
-        url: null,
-        iconUrl: null,
-        clients: [],
-        samlClients: [],
-        flowOverride: null,
-        roles: [],
-        visible: true,
-        enabled: true,
-      }),
-      canonical: (fields) => ({
-        ...fields,
-        ...Object.fromEntries(
-          LISTS.flatMap((of) => (fields[of] === undefined ? [] : [[of, asSet(strings(fields[of]))]])),
-        ),
-      }),
-      search: ['name', 'displayName'],
-      references: ({ fields }) => [
-        ...strings(fields.clients).map((key) => ({ kind: 'client', key, path: 'clients' })),
-        ...strings(fields.samlClients).map((key) => ({ kind: 'samlClient', key, path: 'samlClients' })),
-        ...strings(fields.roles).map((key) => ({ kind: 'role', key, path: 'roles' })),
-        ...strings([fields.flowOverride]).map((key) => ({ kind: 'flow', key, path: 'flowOverride' })),
-      ],
       check: ({ fields }) =>
         strings(fields.clients).includes(ADMIN_CLI)
           ? [{ path: 'clients', message: `${ADMIN_CLI} signs administrators in, and belongs to no application` }]
@@ -129,5 +89,5 @@ export const createApplicationResource = ({ now }: { now: () => Date }): Resourc
       actsAs: ({ before, save }) => [...strings(before?.clients), ...strings(save.clients)],
       detail: ({ clients, roles, enabled }) => ({ clients, roles, enabled }),
     },
-    { now },
+    deps,
   );

@@ -8,8 +8,6 @@ export const captchasResource = (deps: ResourceDeps) =>
   declaredResource(
     captchas,
     {
-      table: { columns: { provider: 'text', siteKey: 'text', verifyUrl: 'text' } },
-      fresh: () => ({ verifyUrl: null }),
       sentTo: ({ fields: { provider, verifyUrl } }) => ({ provider, verifyUrl }),
       detail: ({ provider, siteKey }) => ({ provider, siteKey }),
     },

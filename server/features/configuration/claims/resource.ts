@@ -1,8 +1,9 @@
 // Owns: claims, which say where a value in tokens comes from, and those of single clients; the same by API and by a document.
 // Does not own: making values of them (domain/claims.ts), which scope names which (client-scopes).
 // Implements: decisions "Claim", "Protocol mapper"; specification 2.10, 4.10.
-import { Claim, claimRoutes, freshClaim } from '../../../contract/claims.ts';
+import { claims, freshClaim } from '../../../contract/claims.ts';
 import { ProtocolMapper } from '../../../contract/protocol-mappers.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 import { asSet, clientRoleKey, splitClientRoleKey, strings } from '../../../resource/items.ts';
 import type { Fields, Reference } from '../../../resource/part.ts';
 import { type Resource, resource } from '../../../resource/resource.ts';
@@ -26,27 +27,18 @@ const canonicalClaim = (fields: Fields): Fields =>
 const rolesOf = ({ source, value }: Fields): Reference[] =>
   source === 'clientRoles' ? strings([value]).map((key) => ({ kind: 'client', key, path: 'value' })) : [];
 
-const common = {
-  search: ['name', 'claim'],
-  fresh: () => ({ ...freshClaim, in: [...freshClaim.in] }),
-  canonical: canonicalClaim,
-  renames: {},
-} satisfies Partial<Parameters<typeof resource>[0]>;
-
-export const createClaimResource = ({ baseUrl, now }: { baseUrl: string; now: () => Date }): Resource =>
-  resource(
+export const claimsResource = (deps: ResourceDeps) =>
+  declaredResource(
+    claims,
     {
-      ...common,
-      section: 'claims',
-      wire: Claim,
-      routes: claimRoutes,
-      table: { name: 'claim', columns: claimColumns },
+      table: { columns: { in: claimColumns.in } },
       seeded: true,
-      check: ({ key, fields }, realm) => claimFaults({ name: key, ...fields }, { baseUrl, realm }),
+      renames: {},
+      check: ({ key, fields }, realm) => claimFaults({ name: key, ...fields }, { baseUrl: deps.baseUrl, realm }),
       references: ({ fields }) => rolesOf(fields),
       whole: (sql, realm, changes) => unknownClients(sql, realm, changes, 'claim'),
     },
-    { now },
+    deps,
   );
 
 const nameIn = (key: string): string => splitClientRoleKey(key).role;
@@ -55,9 +47,12 @@ const clientIn = (key: string): string => splitClientRoleKey(key).clientId;
 export const createProtocolMapperResource = ({ baseUrl, now }: { baseUrl: string; now: () => Date }): Resource =>
   resource(
     {
-      ...common,
       section: 'clientProtocolMappers',
       wire: ProtocolMapper,
+      search: ['name', 'claim'],
+      fresh: () => ({ ...freshClaim, in: [...freshClaim.in] }),
+      canonical: canonicalClaim,
+      renames: {},
       table: {
         name: 'protocol_mapper',
         columns: claimColumns,

@@ -1,22 +1,18 @@
 // Owns: client scopes, which say what a scope puts into tokens; the same by the admin API and in the realm document.
 // Does not own: the claims that they name (claims), making values of them (domain/claims.ts), which client has which (clients).
 // Implements: decisions "Client scope"; specification 2.10, 4.10.
-import { ClientScope, clientScopeRoutes } from '../../../contract/client-scopes.ts';
+import { clientScopes } from '../../../contract/client-scopes.ts';
 import { fragment } from '../../../db/sql.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
-import { asSet, join, strings } from '../../../resource/items.ts';
-import { type Resource, resource } from '../../../resource/resource.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
+import { join } from '../../../resource/items.ts';
 import { setClaims } from './store.ts';
 
-export const createClientScopeResource = ({ now }: { now: () => Date }): Resource =>
-  resource(
+export const clientScopesResource = (deps: ResourceDeps) =>
+  declaredResource(
+    clientScopes,
     {
-      section: 'clientScopes',
-      wire: ClientScope,
-      routes: clientScopeRoutes,
       table: {
-        name: 'client_scope',
-        columns: { description: 'text', includeInTokenScope: 'boolean' },
         elsewhere: {
           claims: fragment`array(
             select k.name from client_scope_claim l join claim k on k.realm_id = l.realm_id and k.id = l.claim_id
@@ -24,10 +20,6 @@ export const createClientScopeResource = ({ now }: { now: () => Date }): Resourc
         },
       },
       seeded: true,
-      fresh: () => ({ description: null, includeInTokenScope: true, claims: [] }),
-      canonical: ({ claims, ...fields }) =>
-        claims === undefined ? fields : { ...fields, claims: asSet(strings(claims)) },
-      references: ({ fields }) => strings(fields.claims).map((key) => ({ kind: 'claim', key, path: 'claims' })),
       link: setClaims,
       renames: {},
       // The clients that have it under its old name would act in users' accounts; and those that get it under another name would,
@@ -37,5 +29,5 @@ export const createClientScopeResource = ({ now }: { now: () => Date }): Resourc
           renamedFrom !== undefined && [key, renamedFrom].includes(ACCOUNT_SCOPE) ? [join(path, 'name')] : [],
         ),
     },
-    { now },
+    deps,
   );

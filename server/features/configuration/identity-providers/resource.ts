@@ -4,21 +4,18 @@
 import {
   configFields,
   endpointFields,
-  IdentityProvider,
-  identityProviderRoutes,
+  identityProviders,
   isPlaceholder,
   isProviderAddress,
   type ProviderConfig,
 } from '../../../contract/identity-providers.ts';
 import type { FieldError } from '../../../contract/problem.ts';
-import type { Seal } from '../../../crypto/seal.ts';
 import { fragment } from '../../../db/sql.ts';
 import { administratorsIn } from '../../../domain/at-home.ts';
 import { endLinksOfDeleted, forgetTokens } from '../../../domain/identity-links.ts';
-import { sealed } from '../../../resource/at-rest.ts';
-import { asSet, strings, topField } from '../../../resource/items.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
+import { strings, topField } from '../../../resource/items.ts';
 import type { Fields, PlannedChange, Saved, Wanted } from '../../../resource/part.ts';
-import { type Resource, resource } from '../../../resource/resource.ts';
 
 const isType = (type: unknown): type is keyof typeof configFields => typeof type === 'string' && type in configFields;
 
@@ -73,10 +70,8 @@ const keepsTokens = (fields: Fields | undefined): boolean => Object(fields?.conf
 const keepsNoMore = ({ action, before, fields }: Wanted): boolean =>
   action === 'update' && keepsTokens(before) && !keepsTokens(fields);
 
-const canonical = ({ scopes, domains, mappers, ...fields }: Fields): Fields => ({
+const canonical = ({ mappers, ...fields }: Fields): Fields => ({
   ...fields,
-  ...(scopes !== undefined && { scopes: asSet(strings(scopes)) }),
-  ...(domains !== undefined && { domains: asSet(strings(domains)) }),
   ...(Array.isArray(mappers) && {
     mappers: mappers
       .map((mapper) => ({ value: null, ...mapper }))
@@ -84,58 +79,23 @@ const canonical = ({ scopes, domains, mappers, ...fields }: Fields): Fields => (
   }),
 });
 
-export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now: () => Date }): Resource =>
-  resource(
+export const identityProvidersResource = (deps: ResourceDeps) =>
+  declaredResource(
+    identityProviders,
     {
-      section: 'identityProviders',
-      wire: IdentityProvider,
-      routes: identityProviderRoutes,
-      table: {
-        name: 'identity_provider',
-        columns: {
-          type: 'text',
-          displayName: 'text',
-          enabled: 'boolean',
-          hidden: 'boolean',
-          clientId: 'text',
-          scopes: 'text[]',
-          config: 'jsonb',
-          mappers: 'jsonb',
-          syncMode: 'text',
-          firstLoginFlow: 'text',
-          linking: 'text',
-          domains: 'text[]',
-        },
-        secrets: { secret: sealed(seal, 'identity-provider') },
-      },
-      fresh: () => ({
-        displayName: null,
-        enabled: true,
-        hidden: false,
-        clientId: null,
-        scopes: [],
-        config: {},
-        mappers: [],
-        syncMode: 'import',
-        firstLoginFlow: null,
-        linking: 'ask',
-        domains: [],
-      }),
-      required: ['type'],
       canonical,
       // It stands in the addresses that the provider knows.
       keyStays: 'make another provider instead',
       check: configFaults,
       sentTo: ({ fields: { config } }) => endpointsOf(Object(config)),
-      references: ({ fields }) =>
-        strings([fields.firstLoginFlow]).map((key) => ({ kind: 'flow', key, path: 'firstLoginFlow' })),
       keptWhileNamed: true,
       dependents: (sql, realm, removed) => sql<{ kind: string; key: string; on: string; field: string }>`
         select 'organization' as kind, o.name as key, n.alias as on, 'identityProviders' as field
         from organization o cross join lateral unnest(o.identity_providers) as n (alias)
         where o.realm_id = ${realm} and n.alias = any(${removed}::text[])`,
       async onChange(tx, realm, changes, by) {
-        if (changes.some(({ action }) => action === 'delete')) await endLinksOfDeleted(tx, realm, { by, at: now() });
+        if (changes.some(({ action }) => action === 'delete'))
+          await endLinksOfDeleted(tx, realm, { by, at: deps.now() });
         const forgetful = changes.filter(keepsNoMore).map(({ key }) => key);
         if (forgetful.length > 0) await forgetTokens(tx.sql, realm, forgetful);
       },
@@ -150,5 +110,5 @@ export const createIdentityProviderResource = ({ seal, now }: { seal: Seal; now:
       },
       detail: ({ type, enabled }) => ({ type, enabled }),
     },
-    { now },
+    deps,
   );

@@ -34,8 +34,6 @@ export const messageTextsResource = (deps: ResourceDeps) =>
   declaredResource(
     messageTexts,
     {
-      table: { columns: { texts: 'jsonb' } },
-      fresh: () => ({ texts: {} }),
       keyStays: 'make those of another language instead',
       check: ({ key, fields: { texts } }) => faults(key, Object(texts)),
       detail: ({ texts }) => ({ texts: Object.keys(Object(texts)).length }),

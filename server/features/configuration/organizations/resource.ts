@@ -1,12 +1,12 @@
 // The organization as a resource: the same by the admin API and in the realm document. Specification 2.10, 4.10;
 // decisions "Organization". Its members are people's data: service.ts, and in a document with users.
-import { Organization, organizationRoutes } from '../../../contract/organizations.ts';
+import { organizations } from '../../../contract/organizations.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { administratorsIn } from '../../../domain/at-home.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 import { asSet, join, strings, topField } from '../../../resource/items.ts';
 import type { Fields, PlannedChange, Saved, Wanted } from '../../../resource/part.ts';
-import { type Resource, resource } from '../../../resource/resource.ts';
 
 const KIND = 'organization';
 
@@ -90,15 +90,11 @@ const sentElsewhere = ({ action, fields, save }: PlannedChange): string[] =>
     ? domainsOf(save).flatMap(({ name, verified }) => (verified ? [name] : []))
     : [];
 
-export const createOrganizationResource = ({ now }: { now: () => Date }): Resource =>
-  resource(
+export const organizationsResource = (deps: ResourceDeps) =>
+  declaredResource(
+    organizations,
     {
-      section: 'organizations',
-      wire: Organization,
-      routes: organizationRoutes,
       table: {
-        name: 'organization',
-        columns: { displayName: 'text', enabled: 'boolean', identityProviders: 'text[]', attributes: 'jsonb' },
         elsewhere: {
           domains: fragment`(select coalesce(jsonb_agg(jsonb_build_object('name', d.name, 'verified', d.verified)
             order by d.name collate "C"), '[]') from organization_domain d
@@ -112,18 +108,12 @@ export const createOrganizationResource = ({ now }: { now: () => Date }): Resour
             fromRow: (names) => asSet(strings(names)),
           },
         },
-        createdAt: true,
       },
-      fresh: () => ({ displayName: null, enabled: true, domains: [], identityProviders: [], attributes: {} }),
-      canonical: ({ identityProviders, members, ...fields }) => ({
+      canonical: ({ members, ...fields }) => ({
         ...fields,
         ...(fields.domains !== undefined && { domains: domainsOf(fields) }),
-        ...(identityProviders !== undefined && { identityProviders: asSet(strings(identityProviders)) }),
         ...(members !== undefined && { members: asSet(strings(members)) }),
       }),
-      search: ['name', 'displayName'],
-      references: ({ fields }) =>
-        strings(fields.identityProviders).map((key) => ({ kind: 'identityProvider', key, path: 'identityProviders' })),
       whole: refuseSharedDomains,
       signsInAs(changes, realm) {
         const domains = changes.flatMap(sentElsewhere);
@@ -132,8 +122,8 @@ export const createOrganizationResource = ({ now }: { now: () => Date }): Resour
       // A verified domain can change hands: nothing refers to them.
       atOnce: true,
       link: linkDomains,
-      linkPeople: (sql, realm, saved) => linkMembers(sql, realm, saved, now()),
+      linkPeople: (sql, realm, saved) => linkMembers(sql, realm, saved, deps.now()),
       detail: ({ enabled, domains }) => ({ enabled, domains }),
     },
-    { now },
+    deps,
   );

@@ -3,10 +3,10 @@
 // Implements: specification 2.10, 4.10; decisions "SAML client".
 import { sessionFacts, userProperties } from '../../../contract/claims.ts';
 import type { FieldError } from '../../../contract/problem.ts';
-import { SamlClient, samlClientRoutes } from '../../../contract/saml-clients.ts';
+import { samlClients } from '../../../contract/saml-clients.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 import { asSet, strings } from '../../../resource/items.ts';
 import type { Fields } from '../../../resource/part.ts';
-import { type Resource, resource } from '../../../resource/resource.ts';
 import { isCertificate, pem } from './certificates.ts';
 
 const list = (value: unknown): Fields[] => (Array.isArray(value) ? value.map(Object) : []);
@@ -83,56 +83,10 @@ function mapperFaults(value: unknown): FieldError[] {
   });
 }
 
-export const createSamlClientResource = ({ now }: { now: () => Date }): Resource =>
-  resource(
+export const samlClientsResource = (deps: Pick<ResourceDeps, 'seal' | 'now'>) =>
+  declaredResource(
+    samlClients,
     {
-      section: 'samlClients',
-      wire: SamlClient,
-      routes: samlClientRoutes,
-      table: {
-        name: 'saml_client',
-        columns: {
-          name: 'text',
-          enabled: 'boolean',
-          assertionConsumerServices: 'jsonb',
-          singleLogoutServices: 'jsonb',
-          nameIdFormat: 'text',
-          signingCertificates: 'text[]',
-          encryptionCertificate: 'text',
-          requireSignedRequests: 'boolean',
-          signAssertions: 'boolean',
-          signResponses: 'boolean',
-          encryptAssertions: 'boolean',
-          idpInitiated: 'boolean',
-          consentRequired: 'boolean',
-          mappers: 'jsonb',
-          metadataUrl: 'text',
-          metadataCertificate: 'text',
-          flowOverride: 'text',
-        },
-        createdAt: true,
-      },
-      search: ['entityId', 'name'],
-      fresh: () => ({
-        name: null,
-        enabled: true,
-        assertionConsumerServices: [],
-        singleLogoutServices: [],
-        nameIdFormat: 'persistent',
-        signingCertificates: [],
-        encryptionCertificate: null,
-        requireSignedRequests: false,
-        signAssertions: true,
-        signResponses: true,
-        encryptAssertions: false,
-        idpInitiated: false,
-        consentRequired: false,
-        mappers: [],
-        metadataUrl: null,
-        metadataCertificate: null,
-        flowOverride: null,
-      }),
-      required: ['assertionConsumerServices'],
       canonical,
       check: ({ fields }) => [
         ...consumerFaults(fields.assertionConsumerServices),
@@ -145,8 +99,6 @@ export const createSamlClientResource = ({ now }: { now: () => Date }): Resource
           ? [{ path: 'encryptionCertificate', message: 'is needed to encrypt assertions' }]
           : []),
       ],
-      references: ({ fields }) =>
-        strings([fields.flowOverride]).map((key) => ({ kind: 'flow', key, path: 'flowOverride' })),
       keptWhileNamed: true,
       dependents: (sql, realm, removed) => sql<{ kind: string; key: string; on: string; field: string }>`
         select 'application' as kind, a.name as key, n.entity as on, 'samlClients' as field
@@ -155,5 +107,5 @@ export const createSamlClientResource = ({ now }: { now: () => Date }): Resource
       keyStays: 'make another client instead',
       detail: ({ enabled }) => ({ enabled }),
     },
-    { now },
+    deps,
   );

@@ -18,18 +18,7 @@ export const scimTargetsResource = (deps: ResourceDeps) =>
   declaredResource(
     scimTargets,
     {
-      table: {
-        columns: {
-          url: 'text',
-          enabled: 'boolean',
-          users: 'boolean',
-          groups: 'boolean',
-          filter: 'text',
-          mappings: 'jsonb',
-        },
-        facts: { status },
-      },
-      fresh: () => ({ enabled: true, users: true, groups: true, filter: null, mappings: {} }),
+      table: { facts: { status } },
       sentTo: ({ fields: { url } }) => ({ url }),
       needs: ({ save: { enabled, users, groups } }) =>
         enabled === true ? [...(users ? ['users:read'] : []), ...(groups ? ['groups:read'] : [])] : [],

@@ -1,15 +1,15 @@
 // Owns: agents as administrators keep them: whose, by which client, for how long. Administrators move them from state to state (service.ts).
 // Does not own: what a client's tokens hold (features/configuration/clients/view.ts has the agent's scopes), when one may act (domain/agents.ts).
 // Implements: specification 1, 2.10, 4.10; decisions "Agent".
-import { Agent, agentRoutes } from '../../../contract/agents.ts';
+import { agents } from '../../../contract/agents.ts';
 import type { EventType } from '../../../contract/events.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { agentActs } from '../../../domain/agents.ts';
-import { asSet, join, strings } from '../../../resource/items.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
+import { join, strings } from '../../../resource/items.ts';
 import type { Fields, Saved, Wanted } from '../../../resource/part.ts';
-import { type Resource, resource } from '../../../resource/resource.ts';
 import { epochMs, lastUsed, reviewDue } from './store.ts';
 
 const KIND = 'agent';
@@ -111,26 +111,11 @@ const MOVED: Readonly<Record<string, EventType>> = {
   revoked: 'AGENT_REVOKED',
 };
 
-export const createAgentResource = ({ now }: { now: () => Date }): Resource =>
-  resource(
+export const agentsResource = (deps: ResourceDeps) =>
+  declaredResource(
+    agents,
     {
-      section: 'agents',
-      wire: Agent,
-      routes: agentRoutes,
       table: {
-        name: 'agent',
-        columns: {
-          description: 'text',
-          purpose: 'text',
-          clientId: 'text',
-          scopes: 'text[]',
-          expiresAt: {
-            type: 'timestamptz',
-            toRow: (at) => (typeof at === 'number' ? new Date(at).toISOString() : null),
-            fromRow: (at) => (at instanceof Date ? at.getTime() : null),
-          },
-          reviewIntervalDays: 'int',
-        },
         elsewhere: {
           owner: fragment`(select u.username from realm_user u where u.realm_id = t.realm_id and u.id = t.user_id)`,
         },
@@ -141,23 +126,7 @@ export const createAgentResource = ({ now }: { now: () => Date }): Resource =>
           reviewDueAt: epochMs(reviewDue),
           lastUsedAt: epochMs(lastUsed),
         },
-        createdAt: true,
       },
-      search: ['name', 'description'],
-      fresh: () => ({
-        description: null,
-        purpose: null,
-        owner: null,
-        clientId: null,
-        scopes: [],
-        expiresAt: null,
-        reviewIntervalDays: null,
-      }),
-      canonical: ({ scopes, ...fields }) => ({
-        ...fields,
-        ...(scopes !== undefined && { scopes: asSet(strings(scopes)) }),
-      }),
-      references: ({ fields }) => clientOf(fields).map((key) => ({ kind: 'client', key, path: 'clientId' })),
       check: keptClient,
       whole: sharedClients,
       settled: (said, stands) => {
@@ -165,7 +134,7 @@ export const createAgentResource = ({ now }: { now: () => Date }): Resource =>
         return to === undefined || stops(from, to) ? said : { ...said, status: from };
       },
       renames: {},
-      link: (sql, realm, saved) => linkStatus(sql, realm, saved, now()),
+      link: (sql, realm, saved) => linkStatus(sql, realm, saved, deps.now()),
       linkPeople: async (sql, realm, saved) => {
         await linkOwners(sql, realm, saved);
         await suspendOwnerless(sql, realm, saved);
@@ -181,5 +150,5 @@ export const createAgentResource = ({ now }: { now: () => Date }): Resource =>
       actsAs: ({ before, save }) => [...clientOf(before), ...clientOf(save)],
       detail: ({ clientId, scopes, expiresAt }) => ({ clientId, scopes, expiresAt }),
     },
-    { now },
+    deps,
   );

@@ -87,32 +87,6 @@ export const userFederationResource = (deps: ResourceDeps) =>
   declaredResource(
     userFederation,
     {
-      table: {
-        columns: {
-          type: 'text',
-          enabled: 'boolean',
-          mode: 'text',
-          connection: 'jsonb',
-          users: 'jsonb',
-          groups: 'jsonb',
-          schedule: 'int',
-          pageSize: 'int',
-          removed: 'text',
-          away: 'text',
-          awaySeconds: 'int',
-        },
-      },
-      fresh: () => ({
-        type: 'ldap',
-        enabled: true,
-        mode: 'import',
-        groups: null,
-        schedule: 0,
-        pageSize: 500,
-        removed: 'disable',
-        away: 'refuse',
-        awaySeconds: 86_400,
-      }),
       canonical,
       // People are tied to it.
       keyStays: 'make another directory instead',

@@ -1,12 +1,12 @@
 // The credential as a resource: the same by the admin API and in the realm document. Specification 2.8, 4.7 (admin);
 // decisions "Rights": whoever makes a workload act as a client could act as it, so they must hold what it holds.
 import { Problem } from '../../../contract/problem.ts';
-import { WorkloadIdentity, workloadIdentityRoutes } from '../../../contract/workload-identity.ts';
+import { workloadIdentity } from '../../../contract/workload-identity.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { isNoRealms } from '../../../http/own-addresses.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 import { join } from '../../../resource/items.ts';
 import type { Fields, Wanted } from '../../../resource/part.ts';
-import { type Resource, resource } from '../../../resource/resource.ts';
 
 const KIND = 'workloadIdentity';
 
@@ -47,31 +47,13 @@ const clientOf = (fields: Fields | undefined): string[] => {
   return typeof clientId === 'string' ? [clientId] : [];
 };
 
-export const createWorkloadIdentityResource = ({ baseUrl, now }: { baseUrl: string; now: () => Date }): Resource =>
-  resource(
+export const workloadIdentityResource = (deps: ResourceDeps) =>
+  declaredResource(
+    workloadIdentity,
     {
-      section: 'workloadIdentity',
-      wire: WorkloadIdentity,
-      routes: workloadIdentityRoutes,
-      table: {
-        name: 'workload_identity',
-        columns: {
-          issuer: 'text',
-          jwksUri: 'text',
-          subject: 'text',
-          audience: 'text',
-          clientId: 'text',
-          scopes: 'text',
-          enabled: 'boolean',
-          adminAccess: 'boolean',
-        },
-      },
-      fresh: () => ({ jwksUri: null, scopes: '', enabled: true, adminAccess: true }),
-      required: ['issuer', 'subject', 'audience', 'clientId'],
       fallsWith: { kind: 'client', which: (_, removed) => fragment`t.client_id = any(${removed}::text[])` },
-      references: ({ fields }) => clientOf(fields).map((key) => ({ kind: 'client', key, path: 'clientId' })),
       check: ({ fields, changed }) =>
-        changed.includes('issuer') && isNoRealms(String(fields.issuer), baseUrl)
+        changed.includes('issuer') && isNoRealms(String(fields.issuer), deps.baseUrl)
           ? [{ path: 'issuer', message: 'is this server’s, and no realm’s issuer' }]
           : [],
       whole: refuseSharedTrust,
@@ -90,5 +72,5 @@ export const createWorkloadIdentityResource = ({ baseUrl, now }: { baseUrl: stri
       // shuts the client out.
       actsAs: ({ before, save }) => [...clientOf(before), ...clientOf(save)],
     },
-    { now },
+    deps,
   );

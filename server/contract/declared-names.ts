@@ -1,0 +1,16 @@
+// Written by `npm run generate` from the contract files that declare a kind.
+// Apart from their fields, which are made of permissions and event types, which are made of these names.
+export const declaredNames = {
+  agents: { kind: 'agent' },
+  applications: { kind: 'application' },
+  captchas: { kind: 'captcha' },
+  claims: { kind: 'claim', area: 'client-scopes' },
+  clientScopes: { kind: 'clientScope' },
+  identityProviders: { kind: 'identityProvider' },
+  messageTexts: { kind: 'messageText' },
+  organizations: { kind: 'organization' },
+  samlClients: { kind: 'samlClient' },
+  scimTargets: { kind: 'scimTarget' },
+  userFederation: { kind: 'directory' },
+  workloadIdentity: { kind: 'workloadIdentity' },
+} as const;
