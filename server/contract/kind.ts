@@ -41,7 +41,7 @@ interface Declared<
   many: string;
   /** As plans name one; default: `one` without its article. */
   label?: string;
-  /** What a Realm resource says of its field, and `realmctl` of the kind. */
+  /** The description of the Realm resource's field, and of the kind in `realmctl`. */
   description: string;
   /** Among them the natural key. */
   fields: Fields;
@@ -59,9 +59,9 @@ interface Declared<
   names?: { readonly [Field in keyof NoInfer<Fields>]?: string };
   /** Write-only, and sealed at rest: answered as null and `<field>Set`, and by reference in a Realm resource. */
   secrets?: Secrets;
-  /** What only answers have, or have in another form; `createdAt` among them is the column that is written once. */
+  /** Fields of answers alone, or fields with another form in answers; `createdAt` is a column that is written once. */
   answered?: Answered;
-  /** What only documents have. */
+  /** Fields of documents alone. */
   inDocument?: InDocument;
   /** Fields that hold usernames: run-time data, so in no custom resource, and exported with users alone. */
   people?: readonly ((keyof Fields | keyof InDocument) & string)[];
@@ -73,7 +73,7 @@ interface Declared<
   resource?: Resource;
   namedLists?: SectionEntry['namedLists'];
   placeholders?: readonly string[];
-  /** What a write may answer beside what every one does. */
+  /** Problems that a write may answer beside those of every kind. */
   problems?: readonly ProblemCode[];
   /** Fields that `q` looks at. */
   searches?: readonly (keyof Fields & string)[];
@@ -106,14 +106,14 @@ type Wire<Fields extends Shape, Secrets extends Shape, Answered extends Shape> =
 > & { [Field in keyof Secrets & string as `${Field}Set`]: boolean } & {
     [Field in keyof Secrets]: null;
   } & Out<Answered>;
-/** What a PUT may bring back of an answer, beside the fields. */
+/** Fields of an answer that a PUT may bring back: they are ignored. */
 type ReadOnly<Secrets extends Shape, Answered extends Shape> = { id?: string | undefined } & {
   [Field in keyof Secrets & string as `${Field}Set`]?: boolean | undefined;
 } & In<Answered>;
 
 type Path<At extends string> = z.ZodType<Record<'realm' | At, string>, Record<'realm' | At, string>>;
 
-/** What POST takes. */
+/** The body of POST. */
 type Taken<Key, Fields extends Shape, Secrets extends Shape> = {
   [Field in Key & keyof Fields]: z.input<Fields[Field]>;
 } & In<Omit<Fields, Key & keyof Fields>> &
@@ -126,7 +126,7 @@ type Element<Key, Fields extends Shape, Secrets extends Shape, InDocument extend
 
 type Anything = Record<string, unknown>;
 
-/** What is said of any kind. */
+/** Any kind; {@link TypedKind} adds the types of one. */
 export interface KindOf {
   section: string;
   kind: string;
@@ -144,7 +144,7 @@ export interface KindOf {
   at: string;
   cli: Cli;
   wire: z.ZodObject;
-  /** What POST takes. */
+  /** The body of POST. */
   input: z.ZodType;
   routes: ResourceRoutes<z.ZodType, z.ZodType<Anything>, z.ZodType<unknown, Anything>, z.ZodType<unknown, Anything>>;
   /** In the table of sections, beside its names. */
@@ -188,11 +188,11 @@ interface TypedKind<
   };
 }
 
-/** What the admin API answers of one object. */
+/** The answer about one object. */
 export type AnswerOf<Of extends { routes: { get: { response: z.ZodType } } }> = z.output<
   Of['routes']['get']['response']
 >;
-/** What a request that makes one says. */
+/** The body of a request that creates one. */
 export type InputOf<Of extends { routes: { create: { body: z.ZodType } } }> = z.input<Of['routes']['create']['body']>;
 
 /** `scimTarget` → `ScimTarget` */
@@ -211,7 +211,7 @@ export const isListOfTexts = (schema: z.ZodType): boolean => {
   return of instanceof z.ZodArray && isText(of.element as z.ZodType);
 };
 
-/** What a field is where nobody said anything, by its schema. */
+/** The value of a field of a new object that the request leaves out, by the field's schema. */
 function freshOf(schema: z.ZodType): unknown {
   if (schema instanceof z.ZodNullable) return null;
   if (schema instanceof z.ZodArray) return [];

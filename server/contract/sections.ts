@@ -21,6 +21,18 @@ import { UserProfileDocument } from './user-profile.ts';
 import { UserDocument } from './users.ts';
 import { WebhookDocument } from './webhooks.ts';
 
+/** Kinds in their order, but each after those that its fields name. */
+function namedFirst(kinds: readonly KindOf[]): KindOf[] {
+  const ordered = new Set<KindOf>();
+  const place = (kind: KindOf, waiting: readonly KindOf[]) => {
+    const named = new Set(Object.values(kind.names));
+    for (const one of kinds) if (named.has(one.kind) && !waiting.includes(one)) place(one, [...waiting, one]);
+    ordered.add(kind);
+  };
+  for (const kind of kinds) place(kind, [kind]);
+  return [...ordered];
+}
+
 type Declared = typeof declaredKinds;
 /** Kinds that are declared as a whole (kind.ts). Those without a place in the table come after it. */
 const {
@@ -34,7 +46,7 @@ const {
   agents,
   ...others
 } = Object.fromEntries(
-  Object.values<KindOf>(declaredKinds).map(({ section, entry }) => [
+  namedFirst(Object.values<KindOf>(declaredKinds)).map(({ section, entry }) => [
     section,
     { ...Reflect.get(names, section), ...entry },
   ]),

@@ -15,7 +15,7 @@ import type { Fields } from './part.ts';
 import { type Declaration, type Resource, resource } from './resource.ts';
 import type { Column, ColumnType, TableOptions } from './table.ts';
 
-/** What resources are made with. */
+/** The dependencies of resources. */
 export interface ResourceDeps {
   seal: Seal;
   passwords: Pick<Passwords, 'hash' | 'verify'>;
