@@ -35,6 +35,7 @@ export const messageTexts = kind({
     texts: Texts,
   },
   needed: ['texts'],
+  fresh: { texts: {} },
   most: 100,
   example: { locale: 'de', texts: { 'password.title': 'Willkommen zurück' } },
   updateExample: { texts: { 'password.title': 'Schön, dass Sie da sind', 'scope.email': 'Ihre Adresse lesen' } },
