@@ -126,6 +126,18 @@ const allowed: Record<string, Record<string, string>> = {
     'delete from admin_grant where target_realm =':
       'what administrators of master were granted over a realm goes with the realm',
   },
+  'server/features/configuration/saml-clients/refresh-job.ts': {
+    'select from saml_client where metadata_url': 'a job asks whether any realm has work for it',
+  },
+  'server/features/operations/bootstrap/settled.ts': {
+    'select from realm r cross join jsonb_to_recordset': 'a start looks after every realm',
+  },
+  'server/features/operations/scim/provision-jobs.ts': {
+    'select from scim_target where enabled': 'a job asks whether any realm has work for it',
+  },
+  'server/features/people/user-federation/sync-jobs.ts': {
+    'select where exists (select from directory': 'a job asks whether any realm has work for it',
+  },
   'server/features/configuration/saml-clients/refresh.ts': {
     'select c.realm_id as realm': 'a job asks where it has work',
   },

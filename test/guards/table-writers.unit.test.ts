@@ -2,6 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { apart } from '../../server/contract/apart.ts';
+import { declaredNames } from '../../server/contract/declared-names.ts';
+import { tableOf } from '../../server/resource/declared.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const files = readdirSync(path.join(root, 'server'), { recursive: true, withFileTypes: true })
@@ -33,6 +36,13 @@ for (const file of files) {
   const text = withoutComments(readFileSync(path.join(root, file), 'utf8'));
   for (const [, table = ''] of WRITES.flatMap((pattern) => [...text.matchAll(pattern)]))
     if (tables.has(table)) writers.set(table, (writers.get(table) ?? new Set()).add(writerOf(file)));
+}
+
+// a kind that is declared as a whole names its table nowhere: it follows from the kind
+for (const [section, { kind }] of Object.entries(declaredNames)) {
+  const writer = files.find((file) => file.endsWith(`/${apart(section, '-')}/resource.ts`));
+  const table = tableOf(kind);
+  if (writer) writers.set(table, (writers.get(table) ?? new Set()).add(writerOf(writer)));
 }
 
 /** Deletes what has expired of any table, by its list of them. */
