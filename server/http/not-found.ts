@@ -9,6 +9,16 @@ import { sendProblem } from './problems.ts';
 import { sendScimError } from './scim-error.ts';
 import { spokenTo } from './spoken.ts';
 
+/** The path of a request's target as the router reads it: without scheme and authority (RFC 9112 §3.2.2), decoded. */
+export function pathOf(target: string): string {
+  const [path = ''] = target.replace(/^https?:\/\/[^/?]*/i, '').split('?');
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}
+
 /** Where every failure is SCIM's. */
 export const isScimPath = (path: string): boolean => /^\/realms\/[^/]+\/scim\/v2(\/|$)/.test(path);
 
@@ -45,7 +55,7 @@ export function addressesOf(app: FastifyInstance) {
 export function answerNotFound(app: FastifyInstance): void {
   const addresses = addressesOf(app);
   app.setNotFoundHandler((request, reply) => {
-    const [path = ''] = request.url.split('?');
+    const path = pathOf(request.url);
     const isScim = isScimPath(path);
     const send = isScim ? sendScimError : sendProblem;
     const allowed = addresses.methodsAt(path);

@@ -3,7 +3,7 @@
 // Implements: a start, and a server that is never asked, do without them (performance, "start" and "memory").
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { once } from '../schedule/once.ts';
-import { addressesOf } from './not-found.ts';
+import { addressesOf, pathOf } from './not-found.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -28,11 +28,14 @@ export function onDemand(http: FastifyInstance, prefixes: readonly string[], mak
   const isOfSurface = (path: string): boolean =>
     prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`)) && !addresses.know(path);
   http.addHook('onRequest', (request, reply, done) => {
-    if (!request.is404 || !isOfSurface(request.url.split('?')[0] ?? '')) return done();
-    surface.get().then(({ app }) => {
-      request.handedOver = true;
-      app.routing(request.raw, reply.hijack().raw);
-    }, done);
+    if (!request.is404 || !isOfSurface(pathOf(request.url))) return done();
+    surface
+      .get()
+      .then(({ app }) => {
+        request.handedOver = true;
+        app.routing(request.raw, reply.hijack().raw);
+      })
+      .catch(done);
   });
   return {
     surface: surface.get,

@@ -60,7 +60,8 @@ export function createRecurring({
     });
     await running;
     running = undefined;
-    within(pause);
+    // Also for an event that asked after the run had chosen its pause.
+    within(asked && failures === 0 ? Math.min(pause, soonMs) : pause);
   }
 
   return {

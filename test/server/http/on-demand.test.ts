@@ -1,4 +1,7 @@
 // A surface that is made at its first request is the same to those who ask as one that was there from the start.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
@@ -58,6 +61,17 @@ test('whatever the method is, it answers: what isn’t there is 404, what is the
   expect(await asked('GET', '/behind')).toEqual([404, null, type]);
   expect(await asked('GET', '/behind/it/more')).toEqual([404, null, type]);
   expect(await asked('GET', '/behindit')).toEqual([404, null, type]);
+});
+
+test('a target in absolute form, or with encoded letters, is the same address', async () => {
+  const { address } = await serverWith();
+  const { host, hostname, port } = new URL(address);
+  for (const target of [`http://${host}/behind/it`, '/%62ehind/it', `http://${host}/%62ehind/it?q=1`]) {
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    expect(await text(socket), target).toMatch(/^HTTP\/1\.1 200 [\s\S]*\{"name":"it"\}$/);
+  }
 });
 
 test('where it could not be made, that request fails and the next one tries again', async () => {
