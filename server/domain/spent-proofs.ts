@@ -1,5 +1,6 @@
-// Owns: which proofs were used, for those that count once and that no row of their own uses up: the challenge that a passkey signed, a
-// ticket of the account API. Assertions of clients and DPoP proofs have tables of their own, and the same statement. All replicas read and write the same table, so the second use fails wherever it arrives.
+// Owns: which proofs were used, for those that count once and that no row of their own uses up: the challenge that a passkey signed,
+// a ticket of the account API. Assertions of clients and DPoP proofs have tables of their own, and the same statement. All replicas
+// read and write the same table, so the second use fails at any of them.
 // Does not own: how long a proof is good (each proof says so); deleting expired rows (jobs/janitor.ts).
 // Implements: WebAuthn Level 3 §13.4.3 (a challenge is used once).
 import { sha256 } from '../crypto/tokens.ts';
@@ -28,9 +29,10 @@ const onlyOnce = (insert: Fragment): Fragment => fragment`${insert} on conflict 
 export const isFirstUse = async (sql: Sql, insert: Fragment): Promise<boolean> =>
   (await sql`${onlyOnce(insert)}`).length > 0;
 
-export const spending = (realm: string, { digest, expiresAt }: Once): Fragment =>
-  onlyOnce(fragment`
-  insert into spent_proof (realm_id, digest, expires_at) values (${realm}, ${digest}::bytea, ${expiresAt}::timestamptz)`);
+const insertion = (realm: string, { digest, expiresAt }: Once): Fragment => fragment`
+  insert into spent_proof (realm_id, digest, expires_at) values (${realm}, ${digest}::bytea, ${expiresAt}::timestamptz)`;
+
+export const spending = (realm: string, proof: Once): Fragment => onlyOnce(insertion(realm, proof));
 
 export const spend = (sql: Sql, realm: string, proof: Once): Promise<boolean> =>
-  isFirstUse(sql, spending(realm, proof));
+  isFirstUse(sql, insertion(realm, proof));
