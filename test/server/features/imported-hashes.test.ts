@@ -37,8 +37,8 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 let asked = 0;
-/** Whether checking a wrong password for the name took the work of an imported hash: the processor's time, not the clock's. */
-async function isCostly(username: string, realm = 'acme'): Promise<boolean> {
+/** The processor's time that checking a wrong password for the name takes, in microseconds. */
+async function costOf(username: string, realm: string): Promise<number> {
   asked += 1;
   const before = process.cpuUsage();
   const response = await fetch(`${server.baseUrl}/admin/login`, {
@@ -47,14 +47,19 @@ async function isCostly(username: string, realm = 'acme'): Promise<boolean> {
     body: JSON.stringify({ username, password: 'wrong', realm }),
   });
   expect(response.status).toBe(401);
-  const { user } = process.cpuUsage(before);
-  return user > costOfOne / 2;
+  return process.cpuUsage(before).user;
 }
+/** Whether it takes the work of an imported hash. Other work of the process can only add to it: what costs much once is asked again. */
+const isCostly = async (username: string, realm = 'acme'): Promise<boolean> =>
+  (await costOf(username, realm)) > costOfOne / 2 && (await costOf(username, realm)) > costOfOne / 2;
 let costOfOne = 0;
 beforeAll(() => {
-  const before = process.cpuUsage();
-  pbkdf2Sync('umbrella', salt, ITERATIONS, 32, 'sha256');
-  costOfOne = process.cpuUsage(before).user;
+  const costs = Array.from({ length: 3 }, () => {
+    const before = process.cpuUsage();
+    pbkdf2Sync('umbrella', salt, ITERATIONS, 32, 'sha256');
+    return process.cpuUsage(before).user;
+  });
+  costOfOne = Math.min(...costs);
 });
 
 const costly = async (names: readonly string[], realm?: string) => {
