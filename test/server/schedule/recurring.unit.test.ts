@@ -21,7 +21,7 @@ test('an event that asks while a run ends begins another run soon', async () => 
       failed: () => {},
     });
     work.start();
-    await expect.poll(() => runs, `after ${microtasks} microtasks`).toBe(2);
+    await expect.poll(() => runs, { message: `after ${microtasks} microtasks` }).toBe(2);
     await work.stop();
   }
 });
