@@ -69,8 +69,6 @@ process.env.NODE_COMPILE_CACHE = compiled;
 const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
 // the long ones only for who asks for them, or for one of their files
 if (filter.length === 0) options.project ??= '!long';
-// which wait more than the others: for Pods, for time limits, for programs that come back
-if ([options.project].flat().join() === 'long') options.maxWorkers ??= 4;
 const vitest = await createVitest('test', { ...options, watch: false });
 try {
   await run(vitest);
