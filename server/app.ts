@@ -264,7 +264,7 @@ export async function buildApp({
     keys.published(MASTER).catch((cause: Error) => {
       throw new Error(`The keys of ${MASTER} can't be read: ${cause.message}`, { cause });
     });
-  const isSettled = createSettled({ sql, passwords, adminAudience: adminAudience(baseUrl) });
+  const settle = createSettled({ sql, passwords, adminAudience: adminAudience(baseUrl) });
   return {
     http,
     later: async () => (await laterSurface.surface()).app,
@@ -276,7 +276,7 @@ export async function buildApp({
       await audit.prepare();
       const options = bootstrapOptions(config);
       const { username } = options.administrator;
-      if (await isSettled(options)) return { administrator: { username, password: undefined }, first: false };
+      if (await settle(options)) return { administrator: { username, password: undefined }, first: false };
       const { bootstrap } = await later.get();
       const { warnings, ...started } = await bootstrap.run(options);
       for (const warning of warnings) warn(warning);

@@ -8,7 +8,7 @@ import { Problem } from '../contract/problem.ts';
 import { type BodyTime, createBodyTime } from './body-time.ts';
 import { answerBroken } from './client-error.ts';
 import { acceptEmptyJson } from './json-body.ts';
-import { answerNotFound, isScimPath } from './not-found.ts';
+import { answerNotFound, isScimPath, pathOf } from './not-found.ts';
 import { sendProblem } from './problems.ts';
 import type { Ready } from './ready.ts';
 import { requestLog } from './request-log.ts';
@@ -88,7 +88,7 @@ export async function openHttp({
     routerOptions: { maxParamLength: PARAM_LENGTH },
     // Faults found before routing, such as a malformed path, are problems like all others.
     frameworkErrors: (error, request, reply) =>
-      void (isScimPath(request.url.split('?')[0] ?? '') ? sendScimError : sendProblem)(error, request, reply),
+      void (isScimPath(pathOf(request.url)) ? sendScimError : sendProblem)(error, request, reply),
     clientErrorHandler: (error, socket) => answerBroken(error, socket, log),
     // Whoever has a connection when the server closes is answered, and loses the connection.
     return503OnClosing: false,

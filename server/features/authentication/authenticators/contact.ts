@@ -57,18 +57,19 @@ function contactOf(
   { codes, credentials }: { codes: MailedCodes; credentials: Pick<Credentials, 'guess'> },
 ) {
   const isPresent = ({ value }: Present, other: string) => value !== null && isSame(value, other);
+  const isConfirmed = (present: Present, value: string) => present.verified && isPresent(present, value);
   return {
     channel: kind.channel,
     of: kind.of,
     plain: kind.plain,
     sentTo: kind.sentTo,
     mayResend: codes.mayResend,
-    isConfirmed: (present: Present, value: string): boolean => present.verified && isPresent(present, value),
+    isConfirmed,
 
     /** Why the user can't have a code sent to `value`; undefined: they can. */
     async refusal(realm: string, userId: string, present: Present, value: string): Promise<Refusal | undefined> {
       if (!isPresent(present, value) && !present.mayChange) return { why: 'kept-by-realm' };
-      if (isPresent(present, value) && present.verified) return { why: 'confirmed-already' };
+      if (isConfirmed(present, value)) return { why: 'confirmed-already' };
       const fault = await kind.fault(realm, userId, value);
       return fault === undefined ? undefined : { why: 'fault', fault };
     },

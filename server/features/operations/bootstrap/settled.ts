@@ -64,8 +64,8 @@ export function createSettled({
     return isSame && (!identity || isIdentitySettled(sql, identity));
   }
 
-  /** False also where anything is doubtful: bootstrap looks closer, and says what a person should know. */
-  return async function isSettled({ operator }: BootstrapOptions): Promise<boolean> {
+  /** False also where anything is doubtful: bootstrap looks closer, and logs what an administrator should know. */
+  async function isSettled({ operator }: BootstrapOptions): Promise<boolean> {
     const clients = sql<ClientRow>`
       select client_id, enabled, grant_types, token_endpoint_auth_method, redirect_uris, allowed_resources, secret_hash, secret_slow,
         jwks is not null or jwks_uri is not null as has_keys
@@ -84,19 +84,19 @@ export function createSettled({
       !lacking &&
       cli !== undefined &&
       isCliClientSettled(cli.allowed_resources, adminAudience) &&
-      (await isOperatorSettled(
+      isOperatorSettled(
         rows.find((row) => row.client_id === OPERATOR),
         operator,
-      )) &&
-      refreshed(sql)
+      )
     );
+  }
+
+  /** Gives built-in roles this release's permissions, where that is all that a start has to do. @returns whether it is */
+  return async function settle(options: BootstrapOptions): Promise<boolean> {
+    if (!(await isSettled(options))) return false;
+    await refreshAdminRoles(sql, await store.allRealms(sql));
+    return true;
   };
 }
 
 const wantedTemplates = Object.entries(messages).map(([key, { channel }]) => ({ key, channel }));
-
-/** The permissions of built-in roles are this release's. */
-async function refreshed(sql: Sql): Promise<true> {
-  await refreshAdminRoles(sql, await store.allRealms(sql));
-  return true;
-}

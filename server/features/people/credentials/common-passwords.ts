@@ -12,6 +12,7 @@ import {
   weightOf,
 } from '../../../contract/guessable-passwords.ts';
 import { phrase } from '../../../contract/phrases.ts';
+import { once } from '../../../schedule/once.ts';
 
 /** The first lines of the list count whatever their length; behind them only long ones do, which a realm's other rules might allow. */
 const MOST_COMMON = 100_000;
@@ -93,16 +94,12 @@ export interface CommonPasswords {
 }
 
 /** Of the process: it never changes. */
-let list: ReturnType<typeof readList> | undefined;
+const list = once(readList);
 
 export function createCommonPasswords(): CommonPasswords {
   return {
     async has(password, owner, places = []) {
-      list ??= readList();
-      const isOnList = await list.catch((error: unknown) => {
-        list = undefined;
-        throw error;
-      });
+      const isOnList = await list.get();
       const names = new Set(places.map((place) => lettersOf(foldedPassword(place)).join('')));
       const signs = foldedPassword(password);
       const named = namedSigns(signs, owner);
