@@ -183,7 +183,7 @@ async function warm(): Promise<void> {
     if (file.isFile()) await chmod(path.join(file.parentPath, file.name), 0o644);
 }
 
-/** What goes is a former build, and never what somebody keeps there. */
+/** Removes a former build; throws where the folder holds anything else. */
 async function clear(): Promise<void> {
   const there: string[] = await readdir(dist).catch(() => []);
   if (there.length > 0 && !there.includes('realmctl.js') && !there.includes('bundles'))

@@ -24,7 +24,7 @@ const swaggerFiles: Plugin = {
 };
 
 /**
- * What is imported and never called, megabytes of it: JSON Schema's compilers (ours are zod's: zodAlone in
+ * Packages that files import and never call, megabytes of them: JSON Schema's compilers (ours are zod's: zodAlone in
  * server/http/fastify.ts), cron lines (jobs repeat by plain intervals), zod's messages in other languages, clients for each
  * kind of Kubernetes (operator/source/api.ts sends its own requests), traces (metrics carry no exemplars).
  */
