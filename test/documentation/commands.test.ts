@@ -18,7 +18,9 @@ import { type Importer, importer } from '../support/transfer.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 const documents = [
   ...['README.md', 'SECURITY.md', 'CHANGELOG.md', 'charts/realmkeeper/README.md'],
-  ...readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`),
+  ...readdirSync(path.join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
 ];
 
 interface Block {
@@ -48,9 +50,9 @@ const how: Record<string, [begins: string, how: string][]> = {
   'README.md': [
     ['npm ci && npm start', 'test/quickstart/start.test.ts'],
     ['(umask 077; openssl', 'test/server/config.unit.test.ts'],
-    ['npm cit', 'test/run.test.ts'],
     ['export SVC_OPERATOR_CLIENT_SECRET', 'test/operator/cluster.test.ts'],
     ['docker buildx', 'test/node/node.long.test.ts'],
+    ['npm cit', 'test/run.test.ts'],
   ],
   'charts/realmkeeper/README.md': [['helm install', NEEDS.cluster]],
   'docs/administrators.md': [['npm run recover-admin', 'test/server/recover-admin.test.ts']],

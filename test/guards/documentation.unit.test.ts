@@ -12,7 +12,12 @@ import { contractRoutes } from '../support/contract-routes.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
-const documents = ['README.md', ...readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`)];
+const documents = [
+  'README.md',
+  ...readdirSync(path.join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
 const VARIABLE =
   /\b(?:SVC_[A-Z0-9_]*[A-Z0-9]|DATABASE_URL|USER_REGISTRATION_ENABLED|KUBECONFIG|POD_NAMESPACE|NODE_ENV)\b/g;
 const variablesIn = (text: string): Set<string> => new Set(text.match(VARIABLE) ?? []);
@@ -67,7 +72,7 @@ test.each([...documents, 'CHANGELOG.md', 'SECURITY.md'])('every link of %s to a 
 
 test('docs/README.md lists every document', () => {
   const listed = new Set([...read('docs/README.md').matchAll(/\]\(([a-z-]+\.md)\)/g)].map(([, name]) => name));
-  const names = readdirSync(path.join(root, 'docs')).filter((name) => name !== 'README.md');
+  const names = readdirSync(path.join(root, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md');
   expect(names.filter((name) => !listed.has(name))).toEqual([]);
 });
 

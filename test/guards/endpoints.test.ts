@@ -45,12 +45,12 @@ test('each is in the OpenAPI document', () => {
   expect(missing.map(({ line }) => line)).toEqual([]);
 });
 
-test('the tag of each is the folder of its feature, but for those that the README names', async () => {
+test('the tag of each is the folder of its feature, but for those that docs/development.md names', async () => {
   const folders = globSync('*/*', { cwd: path.join(import.meta.dirname, '../../server/features') }).map((folder) =>
     path.basename(folder),
   );
-  const readme = readFileSync(path.join(import.meta.dirname, '../../README.md'), 'utf8');
-  const named = /To find an endpoint,[\s\S]*?\n\n/.exec(readme)?.[0] ?? '';
+  const development = readFileSync(path.join(import.meta.dirname, '../../docs/development.md'), 'utf8');
+  const named = /To find an endpoint,[\s\S]*?\n\n/.exec(development)?.[0] ?? '';
   const { paths = {} } = await server.app.api.document();
   const tags = new Set(
     Object.values(paths).flatMap((of) => Object.values(of ?? {}).flatMap((one) => Object(one).tags)),
