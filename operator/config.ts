@@ -33,7 +33,7 @@ export interface OperatorConfig {
 
 /** Every fault in environment and arguments, a line each. */
 export class BadConfiguration extends Error {}
-/** Somebody asked for `--help`. */
+/** The command line holds `--help`: main.ts prints the help and exits. */
 export class HelpWanted extends Error {}
 
 export const help = `Keeps realms on a Realmkeeper server as custom resources declare them.

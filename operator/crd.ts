@@ -26,7 +26,7 @@ interface Definition {
   description: string;
   spec: z.ZodType;
   status: z.ZodType;
-  /** What people look for in this kind, beside the columns of all kinds. */
+  /** The columns that `kubectl get` shows for this kind, beside the columns of all kinds. */
   columns: Column[];
 }
 
@@ -160,7 +160,7 @@ function versionOf(
           status: {
             ...structural(status, 'status'),
             description: 'What the operator found and did; written by it alone',
-            // Who reads conditions takes a resource without a status for finished (kstatus); this one is not.
+            // kstatus takes a resource without a status for finished. This default marks a new resource as not yet observed.
             default: { observedGeneration: -1 },
           },
         },
@@ -308,7 +308,7 @@ const redirect = validated(
     .join(' && '),
   'has a scheme that may not be redirected to',
 );
-/** By place: what the server would refuse, so that nobody has to wait for it. */
+/** Rules that the server has too, by place in the schema: the API server rejects such a value when it is applied. */
 const refusals: ReadonlyMap<string, Schema> = new Map<string, Schema>([
   ['spec.url', validated("self.matches('(?i)^https://')", 'must be an absolute https address')],
   ['spec.eventTypes[]', { enum: ['*', ...EventTypeName.options] }],
@@ -330,7 +330,7 @@ const refusals: ReadonlyMap<string, Schema> = new Map<string, Schema>([
   ],
 ]);
 
-/** What a schema can't say. Every string and list in a rule is bounded, or the API server refuses its cost. */
+/** CEL rules, for limits that a schema can't express. A rule's strings and lists are bounded, as the API server demands. */
 function rules({ properties, required, items }: Schema, place: string): Schema {
   if (place === 'spec.realm')
     return { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'realm is immutable' }] };

@@ -10,7 +10,7 @@ import { clusterLease, type LeaseOptions } from './source/lease.ts';
 
 export interface Leadership {
   permit: Permit;
-  /** What acts goes over these, `fetch` too. */
+  /** The connections of all requests that act, `fetch` included. */
   connections: Connections;
   start(terms: Terms): void;
   /** Ends what still runs: it took too long to end by itself. */

@@ -133,7 +133,7 @@ const common = ({ realmNamespaces, ...config }: OperatorConfig) => ({
     say(resource ? `${resource}: ${message}` : message),
 });
 
-/** What the process asks of those of all servers. */
+/** The functions that main.ts calls on the operators of all servers together. */
 type Whole = Pick<Operator, 'runningSince' | 'act' | 'stop'>;
 const together = (operators: readonly Operator[]): Whole => ({
   runningSince() {

@@ -1,4 +1,4 @@
-// Who manages what in a realm, as the server knows it. Decisions "Ownership".
+// Lists a realm's managers and the owners of its objects, as the server reports them. Decisions "Ownership".
 import { allRows, type Client } from '../server/contract/client.ts';
 import { listManagers } from '../server/contract/transfer.ts';
 

@@ -1,7 +1,7 @@
 // Owns: the operator's metrics and their text form.
 // Does not own: where they are served (monitoring.ts), what counts as an outcome or as drift (runtime).
-// Implements: metrics `svc_operator_*`. What a resource's status says is read when somebody asks, so a series ends with
-// its resource, or with its drift.
+// Implements: metrics `svc_operator_*`. Status gauges are read at each scrape, so a series ends with its resource, or with
+// its drift.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { kindNames, type Resource } from './resource.ts';
 
@@ -18,7 +18,7 @@ export interface OperatorMetrics {
   watchFailed(kind: string): void;
   leading(leads: boolean): void;
   serverUp(up: boolean, server?: string | undefined): void;
-  /** Where depth and states are read when somebody asks; of several operators each adds its own. */
+  /** Registers one server's operator, whose queue depth and resource states each scrape reads; the scrape adds them up. */
   observe(what: { depth(): number; resources(): readonly Resource[] }): void;
   contentType: string;
   text(): Promise<string>;
@@ -137,7 +137,7 @@ export function createOperatorMetrics({ processMetrics = true } = {}): OperatorM
   };
 }
 
-/** What a status says, in a word; a status of an earlier spec says nothing of this one. */
+/** A status as one state. A status that observed an earlier generation of the spec counts as `Unknown`. */
 export function stateOf({ status, metadata }: Resource): State {
   const holds = (type: string) => status.conditions?.find((c) => c.type === type && c.status === 'True');
   const ready = status.conditions?.find((c) => c.type === 'Ready' || c.type === 'Suspended');

@@ -1,8 +1,8 @@
 // Owns: the operator's own small HTTP server: GET /healthz, /readyz and /metrics, for the kubelet and for Prometheus.
 // Does not own: what is measured (metrics.ts). Off unless `--listen` says where; it answers nothing about any realm.
-// Implements: probes. /readyz: everything that exists has been listed; a standby is ready too, so that rollouts go on.
-// /healthz: 503 says "restart me", so it speaks of nothing that a restart doesn't mend (a server that is away, say):
-// the event loop was blocked for longer than a lease lives, or a pass has been running for longer than any pass can.
+// Implements: probes. /readyz answers 200 once every existing resource has been listed. A standby is ready too, so that
+// rollouts continue. /healthz answers 503 only for faults that a restart mends: the event loop was blocked for longer than
+// a lease lives, or a pass runs for longer than any pass can. A server that can't be reached is no such fault.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
 import { systemTimers, type Timers } from './runtime/queue.ts';
@@ -15,7 +15,7 @@ const LONGEST_BLOCK_MS = 10_000;
 /** A hold is remembered until some probes have seen it. */
 const REMEMBERED_MS = 60_000;
 
-/** What is looked at, once everything is listed. */
+/** The state that /healthz reads of the operators, once everything is listed. */
 interface Watched {
   runningSince(): number | undefined;
 }

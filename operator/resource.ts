@@ -58,7 +58,7 @@ export function resourceOf(kind: KindName, object: unknown): Resource {
   return { kind, metadata, spec, status: status ?? {} };
 }
 
-/** It is to go whatever is on the server, which may be there no longer. */
+/** The resource is under deletion and its annotation says to let it go without any change on the server. */
 export const isAbandoned = ({ metadata }: Pick<Resource, 'metadata'>): boolean =>
   metadata.deletionTimestamp !== undefined && metadata.annotations[ABANDON] === 'true';
 

@@ -1,4 +1,4 @@
-// What a ServiceAccount token says of itself. It isn't judged here: it is our own, from a file that the kubelet writes.
+// Reads the claims of a ServiceAccount token. It verifies nothing: the kubelet wrote this operator's token to the file.
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 

@@ -128,7 +128,7 @@ async function contentOf(file: string, advice: string): Promise<string> {
   return text;
 }
 
-/** What the server must be told for this token to be good. Who a ServiceAccount is is no secret; the token isn't shown. */
+/** Names the server settings that would accept this token. A ServiceAccount's name is no secret; the token isn't shown. */
 function tokenAdvice(token: string, now: number): string {
   const claims = claimsOf(token);
   if (!claims) return 'the file that the operator reads holds no ServiceAccount token';

@@ -33,8 +33,8 @@ export interface OperatorOptions {
   serverName?: string | undefined;
   concurrency?: number;
   /**
-   * RevisionWatch is told of by the realms' revisions; the net below that (a database that somebody changed by hand, a right that
-   * was given meanwhile, how deliveries went) asks for every plan so often.
+   * How often every resource is planned again. RevisionWatch notices changes through the realms' revisions; this finds the
+   * rest: a database that was changed by hand, a permission that was granted meanwhile, the state of deliveries.
    */
   resyncMs?: number;
   timers?: Timers;
@@ -66,7 +66,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   const { source, client, clusterName, timers = systemTimers, log, metrics } = options;
   const { concurrency = 4, resyncMs = RESYNC_MS } = options;
   const registry = createRegistry({ source, kinds });
-  // a realm of another server is another realm, whatever it is called
+  // two servers may each have a realm of this name: only this server's counts
   const inRealm = (name: string) =>
     registry
       .ofRealm(name)
@@ -90,7 +90,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     client,
     timers,
     changed: enqueueRealm,
-    // whoever made it is in its pass still
+    // the resource that made the realm is still in its pass
     made: (name) => enqueueUnready(registry.ofRealm(name).filter((key) => !isRealm(key))),
     reached() {
       enqueueUnready(source.list().map(keyOfResource));
@@ -168,7 +168,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     }
   }
 
-  /** What was refused for want of an object may be taken, and what was in use may go, now that another has written. */
+  /** Another write may have made an object that a resource lacked, or freed one that was in use: tries those again. */
   function enqueueHeldUp(name: string): void {
     for (const key of registry.ofRealm(name)) if (isHeldUp(source.get(key))) queue.add(key, { leisure: true });
   }
@@ -177,7 +177,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   let phase: 'listing' | 'standby' | 'acting' | 'stopped' = 'listing';
   async function act(): Promise<void> {
     if (phase !== 'standby') return;
-    // What another did until now may not have been heard of: a resource that it has let go must not be applied again.
+    // The leader before may have made changes that this process hasn't seen: a resource that it released must not be applied again.
     await source.refresh();
     if (phase !== 'standby') return;
     begin();
@@ -211,14 +211,14 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       const concerned = registry.note(key);
       if (phase !== 'acting') return;
       queue.add(key);
-      // Who attaches waits for the Realm that lets it in. Anybody can name any realm in one of their own and touch it all day:
-      // one that isn't applied lets nobody in, so whatever else the others have to do goes first.
+      // Attached resources wait for the Realm that lets them in. Any tenant can name any realm in a Realm of its own and touch it
+      // all day. A Realm that isn't applied lets none in, so the other work of these resources comes first.
       if (isRealm(key)) {
         const resource = source.get(key);
         const leisure = !isApplied(resource);
         for (const realm of concerned) {
           for (const other of registry.ofRealm(realm)) if (!isRealm(other)) queue.add(other, { leisure });
-          // a name that nobody has given a realm yet is the next one's
+          // the realm's name is free: a resource that was refused it may have it now
           if (!resource || resource.metadata.deletionTimestamp) enqueueHeldUp(realm);
         }
       }
@@ -238,7 +238,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       if (phase !== 'acting') return;
       const there = source.list().filter(({ metadata }) => metadata.namespace === namespace);
       for (const resource of there) queue.add(keyOfResource(resource), { leisure: true });
-      // whether a Realm counts may go by the labels, and with it who may attach
+      // a Realm may count or not by its namespace's labels, and with it the resources that may attach
       for (const resource of there.filter(({ kind }) => kind === 'Realm'))
         enqueueUnready(registry.ofRealm(realmOf(resource) ?? ''));
     },

@@ -1,4 +1,4 @@
-// What a kind is to the frame: a page of pure functions. It never talks to Kubernetes or to the server.
+// The interface that each kind implements for the reconciler: pure functions. A kind never talks to Kubernetes or the server.
 // Design "Reconciler".
 import type { z } from 'zod';
 import type { SecretKeyRef, SecretOutput } from '../../server/contract/resources/custom-resource.ts';
@@ -19,7 +19,7 @@ export const objectName = ({ name, in: kind }: Pick<ValueRef, 'name' | 'in'>): s
   kind === undefined ? name : `${kind} ${name}`;
 export const secretName = (ref: ValueRef): string => `${objectName(ref)}/${ref.key}`;
 
-/** What a document may need to know beside the resource. */
+/** The values that `document` reads beside the resource's spec. */
 export interface Context {
   metadata: Pick<Metadata, 'name' | 'namespace'>;
   secrets: Secrets;
@@ -42,11 +42,11 @@ export const CLIENT_SECRET = 'client-secret';
 export interface Kind<Spec extends { realm: string }> {
   name: KindName;
   spec: z.ZodType<Spec>;
-  /** What deleting the resource does where its spec doesn't say. */
+  /** The policy that applies if the spec sets no `deletionPolicy`. */
   deletionPolicy: 'Retain' | 'Delete';
   /** false: the realm itself; true: something in a realm that a Realm resource declares. */
   attached: boolean;
-  /** Nobody gets in by it, so that a new one locks nobody out: it is applied without looking at its plan first. */
+  /** The kind grants no access, so a new resource of it locks no user out: it is applied without a plan before. */
   letsNobodyIn?: true;
   secrets(spec: Spec): ValueRef[];
   /** Secrets that it has made. */
@@ -73,7 +73,7 @@ export class Unusable extends Error {
   }
 }
 
-/** What is unusable in one part doesn't hide what is in the others: `end` tells of all at once. */
+/** Collects the faults of all parts of a spec, so that one message names them all: `end` throws if there are any. */
 export function collectUnusable() {
   const faults: Unusable[] = [];
   return {
@@ -103,7 +103,7 @@ export function secretOf(ref: ValueRef, secrets: Secrets): string {
   return trimmed;
 }
 
-/** `echo secret | base64`: one line and its end, which nobody types and every client that sends the secret leaves out. */
+/** Values of one line with a line break at the end, as `echo secret | base64` makes: clients send the secret without it. */
 export function brokenLines(refs: readonly ValueRef[], secrets: Secrets): string[] {
   const broken = refs.filter(
     (ref) => !ref.trim && !ref.form && /^[^\r\n]+\r?\n$/.test(secrets.get(secretName(ref)) ?? ''),
@@ -116,8 +116,7 @@ export function brokenLines(refs: readonly ValueRef[], secrets: Secrets): string
 }
 
 /**
- * A literal that looks like a placeholder would be read from the server's environment: nobody may reach that through a
- * Secret.
+ * The server would replace a literal `${SVC_VAR_…}` by a variable of its own environment: a Secret must not read that.
  */
 export function literal(value: string, what: string): string {
   if (/^\$\{SVC_VAR_/.test(value)) throw new Unusable(`${what} must be a value, not a placeholder`);

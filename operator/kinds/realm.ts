@@ -19,7 +19,7 @@ export const realm: Kind<RealmSpec> = {
   status: () => ({}),
 };
 
-/** What the spec declares; what it leaves out isn't there, so that only what is declared becomes the manager's. */
+/** The fields that the spec declares. Fields that it omits are left out, so that the manager owns only declared fields. */
 const declaredBy = (spec: RealmSpec) =>
   Object.entries(spec).flatMap(([field, value]: [string, unknown]) => {
     const found = realmFields.get(field);

@@ -92,7 +92,7 @@ export function withSecrets(section: Section, value: unknown, secrets: Secrets):
       if (output && reference)
         throw new Unusable(`${key} has both a secretKeyRef and a secretOutput: its secret comes from one of the two`);
       const made = output && secrets.get(secretName({ name: output.name, key: CLIENT_SECRET }));
-      // whoever writes in the namespace may have written over it
+      // any account with write access to the namespace may have changed the Secret's value
       if (made !== undefined) out[secret] = literal(made, `the ${words(secret)} of ${key || `the ${label}`}`);
     }
     return out;

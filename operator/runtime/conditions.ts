@@ -11,7 +11,7 @@ const notCorrected = {
   Observed: 'Only looked at: nothing is written',
 };
 
-/** What holds after the outcome; a type that is absent is taken away. */
+/** The conditions that an outcome sets to true; types that are absent here are removed from the status. */
 function draftsOf(outcome: Outcome): Draft[] {
   switch (outcome.is) {
     case 'Ready':

@@ -34,14 +34,14 @@ export interface ControllerOptions extends Omit<ConvergeOptions, 'say'>, Pick<Ha
   source: Source;
   kinds: ReadonlyMap<string, AnyKind>;
   realms: Realms;
-  /** What spec.serverRef has to say; undefined: nothing. */
+  /** The value of spec.serverRef that selects this server; undefined: a resource without serverRef. */
   serverName: string | undefined;
   /** Releases what a resource held, and looks again at resources that waited for it. */
   released(realm: string): void;
   now(): Date;
 }
 
-/** What every spec holds; the kind's schema has parsed it. */
+/** The fields that every kind's spec has; the kind's schema has parsed them. */
 interface Common {
   realm: string;
   managementPolicy?: 'Manage' | 'Observe' | undefined;
@@ -80,7 +80,7 @@ export function createController(options: ControllerOptions) {
     return result.outcome;
   }
 
-  /** It names a server, and this operator serves another: nobody has answered for that one yet. */
+  /** The resource names another server than this operator serves, and no operator of that server has written its status yet. */
   function otherServer({ spec }: Resource): Outcome | undefined {
     const named = serverRefOf(spec);
     if (named === options.serverName) return undefined;
@@ -98,7 +98,7 @@ export function createController(options: ControllerOptions) {
       const spec: Common = parsed.data;
       if (spec.suspend) return { outcome: { is: 'Suspended' }, found: {} };
       const observe = observes(spec);
-      // without it nobody would remove what is applied when the resource is deleted
+      // without the finalizer, a deleted resource would leave its objects on the server
       const held = observe || resource.metadata.finalizers.includes(FINALIZER);
       if (!held && !(await source.addFinalizer(resource))) return undefined;
       // each try checks the right to the realm again, since a concurrent write may have changed its owner

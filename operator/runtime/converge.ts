@@ -1,5 +1,5 @@
-// From a document to a realm that holds it: plan (dry run), takeover, apply, words. It has no diff of its own and knows no
-// kind; the server's plan says what differs, in words that go on unchanged. What a resource may is for takeover.ts to say.
+// Brings a realm to what a document declares: plan (dry run), takeover, apply, messages. It has no diff of its own and knows
+// no kind: the server's plan names the differences, and its texts are passed on unchanged. takeover.ts decides permissions.
 // Design "Reconciler"; decisions "Custom resources".
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import { consequenceText, felt } from '../../server/contract/consequence-words.ts';
@@ -41,7 +41,7 @@ export interface ConvergeOptions {
   say(resource: Resource, event: ResourceEvent): Promise<void>;
 }
 
-/** What a resource declares, and what it may do. */
+/** A resource's declared document and policies, and the permissions that it has in the realm. */
 export interface Intent {
   resource: Resource;
   realm: string;
@@ -54,7 +54,7 @@ export interface Intent {
   letsNobodyIn: boolean;
   driftPolicy: 'Correct' | 'Report';
   force: boolean;
-  /** What is taken as it is and will hardly be meant so. */
+  /** Values that are applied as they are although they are probably mistakes. */
   warnings: readonly string[];
 }
 
@@ -70,7 +70,7 @@ interface Claimed {
   force: boolean;
 }
 
-/** What is kept goes when its last user has moved, which may be another resource of the same commit. */
+/** Objects that are still in use stay until the resource that uses them is applied; it is often of the same commit. */
 const outcomeOf = ({ admission, warnings }: Intent, plan: Plan): Outcome =>
   plan.kept.length === 0
     ? readyWith(plan, warnings)
@@ -99,7 +99,7 @@ export function createConverge(options: ConvergeOptions) {
 
   async function converge(intent: Intent): Promise<Result> {
     const { resource, admission } = intent;
-    // no rule can forbid what it takes, and it locks nobody out, so that the plan need not be seen before it is applied
+    // no takeover rule can forbid this write and it locks no user out, so it needs no plan first
     const plain = admission.trusted && (admission.isNew || intent.letsNobodyIn) && !appliedBefore(resource);
     const atOnce = plain ? await unplanned(intent) : undefined;
     if (atOnce) return atOnce.inSync ? inSync(intent, atOnce) : written(intent, { plan: atOnce, force: false });
@@ -132,8 +132,8 @@ export function createConverge(options: ConvergeOptions) {
   }
 
   /**
-   * Looks and writes nothing. Whose the objects are is no difference here; but who may take from nobody is shown nothing of
-   * what is others'.
+   * `Observe`: plans and writes nothing. A trusted resource's plan ignores ownership. A resource that isn't trusted may not
+   * take objects, so its plan stops at conflicts and shows nothing of another manager's objects.
    */
   async function look(intent: Intent): Promise<Result> {
     const { admission, own, resource, realm } = intent;
@@ -189,7 +189,7 @@ export function createConverge(options: ConvergeOptions) {
     return plan;
   }
 
-  /** Before it happens: whoever reads events can see what came of a change. */
+  /** Emits the LocksOut event before the write, so that the event exists even if the write breaks something. */
   async function warn(resource: Resource, plan: Plan): Promise<void> {
     const lockingOut = felt(plan).filter(({ locksOut }) => locksOut);
     if (lockingOut.length === 0) return;

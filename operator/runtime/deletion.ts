@@ -1,4 +1,4 @@
-// What deleting a resource does on the server: release, remove, or delete the realm. It ends well where there is nothing left.
+// Deletes a resource on the server: releases its objects, removes them, or deletes the realm. Succeeds if none are left.
 // Decisions "Custom resources": nothing stays stuck, and nothing of someone else's is removed.
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import { planDocument } from '../../server/contract/import-document.ts';
@@ -11,7 +11,7 @@ import { managerOf, type Resource } from '../resource.ts';
 import { Waiting } from './outcome.ts';
 import type { Realms } from './realms.ts';
 
-/** What of a kind deletion goes by. */
+/** The fields of a kind that decide how its resources are deleted. */
 type Rules = Pick<AnyKind, 'attached' | 'deletionPolicy'>;
 
 interface Aim {
@@ -23,7 +23,7 @@ interface Aim {
 const IN_USE_MS = 30_000;
 const TRIES = 5;
 
-/** What deletion needs of a spec; a spec that isn't even that much names nothing on the server. */
+/** Reads the realm and the policy from a spec. A spec without a valid realm name has nothing on the server. */
 function aimOf(spec: unknown, kind: Rules): Aim | undefined {
   if (typeof spec !== 'object' || spec === null || !('realm' in spec)) return undefined;
   const realm = RealmName.safeParse(spec.realm);
@@ -52,11 +52,11 @@ export function createDeletion({
   const warned = new Set<string>();
 
   /**
-   * Whether the whole realm is this resource's to delete. Asked of the server: a status may have been lost between the
-   * apply and its write, or be written by somebody else. A resource that never came to apply owns nothing, one that may not
-   * declare the realm any more has lost it, and a realm that another Realm resource manages or declares by right, too, isn't its
-   * alone: under another name it would else be lost with everybody in it.
-   * @returns what to delete the realm by, as it was looked at; undefined: it isn't theirs
+   * Whether this resource may delete the whole realm. The server's answer decides, not the status: a status may have been
+   * lost after the apply, or written by another account. A resource that was never applied may not, nor one that may no
+   * longer declare the realm. Another Realm resource that manages or rightly declares the realm prevents it too: its realm
+   * would be lost with all its users.
+   * @returns the ETag to delete the realm by; undefined: this resource may not delete it
    */
   async function tagOfTheirs(resource: Resource, realm: string): Promise<string | undefined> {
     if (realm === MASTER) return undefined;
@@ -80,15 +80,15 @@ export function createDeletion({
         await client.call(deleteRealm, { params: { realm }, headers: { 'if-match': etag } });
         return true;
       } catch (error) {
-        // it has changed since it was looked at: it may be somebody's by now
+        // the realm has changed since it was read: another manager may have taken it
         if (tries === TRIES || !(error instanceof ServerProblem && error.status === 412)) throw error;
       }
     }
   }
 
   /**
-   * What a guest made is never nobody's: a flow would then pass for the realm's own, and a webhook go on without anybody's
-   * name on it.
+   * An object that a guest's resource made keeps its manager: an unowned flow would count as the realm's own, and an unowned
+   * webhook would stay active without an owner.
    */
   async function leave(resource: Resource, realm: string, { attached }: Rules): Promise<string> {
     const { body: adoption } = await client.call(getAdoption, { params: { realm } });
@@ -99,7 +99,7 @@ export function createDeletion({
     return `released; the realm ${realm} keeps it`;
   }
 
-  /** What can't be planned is removed all the same. */
+  /** Emits the plan's warnings before a removal. If the server rejects the plan, the removal happens without a warning. */
   async function warnOf(resource: Resource, realm: string): Promise<void> {
     const manager = managerOf(clusterName, resource);
     const { uid } = resource.metadata;

@@ -1,5 +1,5 @@
-// What a status shows of the server beside the plan: issuer and key of a realm, how a webhook's last delivery went.
-// Read when a resource is looked at anyway, so a status stays as it is while nothing changes. Decisions "Custom resources".
+// Reads the status fields that come from the server and not from the plan: a realm's issuer and key, a webhook's last
+// delivery. They are read during a pass only, so a status stays the same while nothing changes. Decisions "Custom resources".
 import { allRows, type Client, ServerProblem } from '../../server/contract/client.ts';
 import { listKeys } from '../../server/contract/keys.ts';
 import { getRealm } from '../../server/contract/realms.ts';
@@ -12,7 +12,7 @@ export type Details = (of: {
   realm: string;
   /** The kind's own status fields. */
   own: Readonly<Record<string, unknown>>;
-  /** What this pass has changed. */
+  /** The changes that this pass has applied. */
   made: readonly Change[];
 }) => Promise<Record<string, unknown>>;
 

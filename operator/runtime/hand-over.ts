@@ -1,5 +1,5 @@
-// What moves from one resource to another of its kind and namespace changes hands before the first lets go of it: a client
-// keeps its id and its secret so, a webhook its deliveries. It takes from nobody else. Decisions "Ownership".
+// Moves an object between two resources of one kind and namespace before the first lets go of it: a client so keeps its id
+// and secret, a webhook its deliveries. Objects of other kinds and namespaces never move. Decisions "Ownership".
 import type { Client } from '../../server/contract/client.ts';
 import { elementsOf } from '../../server/contract/section.ts';
 import { presentSections } from '../../server/contract/sections.ts';
@@ -28,7 +28,7 @@ export interface HandOverOptions {
 }
 
 export function createHandOver({ client, clusterName, kinds, inRealm, pause, log }: HandOverOptions) {
-  /** What Realm resources that share a realm declared last. */
+  /** For Realm resources that share a realm: the objects that each declared at its last pass. */
   const declaredLast = new Map<string, Objects>();
   const known = new WeakMap<Resource, Objects>();
 
@@ -38,7 +38,10 @@ export function createHandOver({ client, clusterName, kinds, inRealm, pause, log
     return found;
   }
 
-  /** What is to be another's: of what goes all, else what it may have declared before and doesn't any more. */
+  /**
+   * The objects of `theirs` that move to the other resource: all that this one declares if it is being deleted, else those
+   * that it may have declared before and no longer does.
+   */
   function lost(resource: Resource, going: boolean, theirs: Objects): Named[] {
     const mine = declaredBy(resource);
     const both = (names: Iterable<string>) => [...names].flatMap((name) => theirs.get(name) ?? []);
@@ -137,7 +140,7 @@ function inRealmOf({ metadata, spec }: Resource, kind: AnyKind): Named[] {
   const parsed = kind.spec.safeParse(spec);
   if (!parsed.success) return [];
   try {
-    // names alone count, whatever the secrets are
+    // only the objects' names count here, so any values stand in for the secrets
     const secrets = new Map(
       kind.secrets(parsed.data).map((ref) => [secretName(ref), ref.form === 'json' ? 'null' : 'unread']),
     );

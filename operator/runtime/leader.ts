@@ -1,6 +1,6 @@
-// Leader election by a Lease: one process acts, others stand by. What client-go's leaderelection does, and stricter where
-// two could act: it counts from before a renewal was sent, and gives up at once when it sees another writer.
-// It knows no Kubernetes (source/lease.ts does) and does no work. Decisions "Custom resources".
+// Leader election by a Lease: one process acts, others stand by. It works as client-go's leaderelection does, and is stricter
+// where two could act: a term counts from before its renewal was sent, and ends at once when another process has written.
+// source/lease.ts talks to Kubernetes; the work itself is leadership.ts's. Decisions "Custom resources".
 
 import { errorWords } from '../../server/contract/error-words.ts';
 import type { Timers } from './queue.ts';
@@ -14,7 +14,7 @@ export interface LeaseRecord {
   leaseTransitions: number;
 }
 
-/** One Lease. Writes go over what was read or written last; they answer false where somebody else has written since. */
+/** One Lease. A write replaces the version read or written last; it resolves to false if another process wrote since. */
 export interface LeasePort {
   read(signal: AbortSignal): Promise<LeaseRecord | undefined>;
   create(record: LeaseRecord, signal: AbortSignal): Promise<boolean>;
@@ -40,7 +40,7 @@ export interface LeaderOptions {
 export interface Leader {
   /** Whether this process may act at this very moment, by the clock and not by a timer that may be late. */
   leading(): boolean;
-  /** Who was last seen to lead. */
+  /** The identity that the last read Lease names as its holder. */
   holder(): string | undefined;
   start(): void;
   /** Gives the Lease up, so that another need not wait for its end. Call it when nothing acts any more. */
@@ -62,7 +62,7 @@ export function createLeader(options: LeaderOptions): Leader {
   let state: 'standby' | 'leading' | 'over' = 'standby';
   let deadline = 0;
   let cancelDeadline: (() => void) | undefined;
-  /** What was seen last, and when it was seen to change. */
+  /** The Lease as last read, and when its content last changed. */
   let observed: LeaseRecord | undefined;
   let observedAt = 0;
   /** A write was sent, and may have succeeded. */
@@ -112,7 +112,7 @@ export function createLeader(options: LeaderOptions): Leader {
 
   async function renew(signal: AbortSignal): Promise<void> {
     if (await write('update', signal)) return;
-    // Somebody has written, a person's label perhaps.
+    // Another process has written the Lease: a rival's claim, or only a label that a person set.
     const record = await lease.read(signal);
     if (record === undefined) {
       if (!(await write('create', signal))) lose('the Lease was deleted, and made anew by another');
@@ -126,7 +126,7 @@ export function createLeader(options: LeaderOptions): Leader {
   async function acquire(signal: AbortSignal): Promise<void> {
     const record = await lease.read(signal);
     see(record);
-    // A Lease that somebody deleted ends none of its holder's time, of which the holder may not know yet.
+    // Deleting the Lease doesn't end its holder's term: the holder may not know of the deletion yet.
     if (isHeldByAnother()) return;
     await write(record === undefined ? 'create' : 'update', signal);
   }
@@ -193,7 +193,7 @@ export function createLeader(options: LeaderOptions): Leader {
   async function release(): Promise<void> {
     const signal = AbortSignal.timeout(RELEASE_MS);
     try {
-      // What is on the server counts: an answer may have been lost, and the version with it.
+      // An answer may have been lost and the version with it: only the Lease on the server counts.
       const record = await lease.read(signal);
       if (record?.holderIdentity !== identity) return;
       const now = wallClock();

@@ -1,5 +1,5 @@
 // Whether this process may act: checked before each request that acts, and aborting those in flight when it ends.
-// It elects nobody (leader.ts does) and knows no server. Decisions "Custom resources": two operators never act at once.
+// leader.ts does the election; this file knows no server. Decisions "Custom resources": two operators never act at once.
 
 export interface Permit {
   granted(): boolean;

@@ -97,8 +97,8 @@ export function createRealms(options: RealmsOptions): Realms {
   }
 
   /**
-   * Who lies in wait for a name doesn't get it when the server loses the realm: it is theirs whose it was, or else of those
-   * who declare it the first one's.
+   * A realm that the server has lost may be made again only by a resource that may declare it, by the server's record of its
+   * maker. Without a record the oldest declaring Realm resource may: a later one can't take the name over.
    * @throws Stalled `RealmTaken`
    */
   async function refuseTaken(resource: Resource, realm: string): Promise<void> {
@@ -157,9 +157,9 @@ export function createRealms(options: RealmsOptions): Realms {
   }
 
   /**
-   * Namespaces of the Realm resources that let this namespace attach. One that is itself refused opens the realm to nobody;
-   * anybody can write any number of those, so they are told apart by one question to the server, and not even read.
-   * @throws Waiting where the realm isn't there: its owner can't be known yet
+   * Namespaces of the Realm resources that let this namespace attach. A Realm resource that is refused itself lets none
+   * attach. Any tenant can write any number of such resources: one request to the server tells them apart, without parsing them.
+   * @throws Waiting if the realm doesn't exist: its owner can't be known yet
    */
   async function homesFor(namespace: string, realm: string, adoption: Adoption | undefined): Promise<string[]> {
     const homes: string[] = [];
@@ -172,14 +172,14 @@ export function createRealms(options: RealmsOptions): Realms {
     return homes;
   }
 
-  /** Those that speak of the realm by right, whatever else is wrong with them. */
+  /** The Realm resources that may declare the realm, even if they are invalid in another respect. */
   const entitled = (realm: string, adoption: Adoption | undefined): Resource[] =>
     adoption ? declaring(realm).filter((one) => mayDeclare(one, realm, adoption)) : declaring(realm);
 
   /**
-   * Whether `--undeclared-realms` opens the realm. One that is declared is its Realm resource's to open; a Realm resource
-   * without a right to it closes it to nobody.
-   * @throws Waiting where the realm isn't there: its maker may declare it
+   * Whether `--undeclared-realms` lets a namespace attach to the realm. If the realm is declared, its Realm resource decides;
+   * a Realm resource that may not declare the realm changes nothing.
+   * @throws Waiting if the realm doesn't exist: the resource that makes it may declare it
    */
   async function isUndeclared(namespace: string, realm: string, adoption: Adoption | undefined): Promise<boolean> {
     if (!undeclaredRealms || (realm === MASTER && namespace !== operatorNamespace)) return false;
@@ -287,7 +287,7 @@ function absent(error: unknown): undefined {
   throw error;
 }
 
-/** `*` stands for any run of characters; everything else for itself. Linear, whatever the pattern: tenants write it. */
+/** `*` stands for any run of characters; everything else for itself. Linear in time for every pattern: tenants write it. */
 export function matches(pattern: string, manager: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

@@ -1,5 +1,5 @@
-// Every reason that the operator can write, into a condition or an event; docs/troubleshooting.md explains each, and a
-// test says so. What is not in these lists doesn't compile. Decisions "Custom resources".
+// Every reason that the operator can write into a condition or an event. A reason outside these lists doesn't compile. A test
+// checks that docs/troubleshooting.md explains each. Decisions "Custom resources".
 
 /** Reasons of conditions. */
 export const conditionReasons = [

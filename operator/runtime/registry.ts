@@ -24,7 +24,7 @@ export function createRegistry({
   const byRealm = new Map<string, Set<string>>();
   const bySecret = new Map<string, Set<string>>();
   const bySource = new Map<string, Set<string>>();
-  /** What each key is filed under. */
+  /** The realm, Secrets and other sources that each key is indexed under. */
   const noted = new Map<string, { realm: string | undefined; secrets: string[]; sources: string[] }>();
 
   function namedBy(resource: Resource): { secrets: string[]; sources: string[] } {

@@ -6,7 +6,7 @@ import type { ResourceEvent } from '../source/source.ts';
 import type { Outcome } from './outcome.ts';
 import type { Reason } from './reasons.ts';
 
-/** What comes by itself where nothing is wrong: another resource, a Secret, a ConfigMap, the server. Trouble only where it doesn't. */
+/** Reasons that are normal for a while: the missing resource, Secret or server usually appears. They warn only later. */
 const heals: ReadonlySet<Reason> = new Set<Reason>([
   'SecretMissing',
   'ConfigMapMissing',

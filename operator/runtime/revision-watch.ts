@@ -1,6 +1,6 @@
 // Sees that a realm has changed by its revision: one conditional request for all realms, every 2 seconds.
-// It never compares configuration; it only says whom to look at. What differs is for the server's plan to say, and what
-// follows from it for converge.ts. Decisions "Custom resources" (drift), "revision".
+// It compares revisions, never configuration, and only names the realms to plan again. The server's plan then finds the
+// differences, and converge.ts acts on them. Decisions "Custom resources" (drift), "revision".
 import type { Client } from '../../server/contract/client.ts';
 import { because, errorWords } from '../../server/contract/error-words.ts';
 import { listRealms } from '../../server/contract/realms.ts';
@@ -20,7 +20,7 @@ export interface RevisionWatch {
 const EVERY_MS = 2_000;
 const PAGE = 10_000;
 
-/** What is known of one realm. */
+/** One realm's revisions: the last that was polled, and those of the operator's own writes. */
 interface Seen {
   /** By the last look, and our own writes that followed; before the first look, what a pass went by. Undefined: no realm. */
   revision: number | undefined;
@@ -132,7 +132,7 @@ export function createRevisionWatch({
     for (const revision of seen.ours) if (revision <= at) seen.ours.delete(revision);
     if (at === from) return from;
     seen.movedIn = look;
-    // What is known is no longer what the tag was given for: were our write undone, the tag would hold again.
+    // The tag was issued for an older state than this one: if our write were undone, the tag would match again.
     etag = undefined;
     return at;
   }

@@ -1,5 +1,5 @@
-// A Secret of a client that moves to another Realm resource of the same realm and namespace goes with it, so that the client
-// keeps its secret. Whoever comes first does it: the resource that lets go of it, or the one that declares it from then on.
+// If a client moves to another Realm resource of the same realm and namespace, its Secret moves too, so that the client keeps
+// its secret. The resource that releases the client moves it, or the resource that now declares it: the one that runs first.
 // Decisions "Ownership".
 import { type AnyKind, CLIENT_ID, type ClientOutput } from '../kinds/kind.ts';
 import { nameOf, type Resource } from '../resource.ts';
@@ -26,7 +26,7 @@ export function createSecretHandOver({ kinds, inRealm, pause, log }: SecretHandO
     return given;
   }
 
-  /** @returns false where nobody declares it for the client that it is of */
+  /** @returns false if no other resource declares the Secret for its client */
   async function offer(own: OwnSecrets, resource: Resource, name: string): Promise<boolean> {
     for (const other of besides(resource).filter(acts)) {
       const output = outputsOf(other, kinds)?.find((one) => one.name === name);

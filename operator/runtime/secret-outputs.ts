@@ -15,7 +15,7 @@ import { type Outcome, Stalled } from './outcome.ts';
 import { createSecretHandOver, type SecretHandOverOptions } from './secret-hand-over.ts';
 
 const HOUR_SECONDS = 3600;
-/** What the server says of a realm to applications → the key of the Secret. */
+/** A field of the realm's discovery document → the key in the Secret that holds it. */
 const told = {
   issuer: 'issuer',
   authorization_endpoint: 'authorization-endpoint',
@@ -39,7 +39,7 @@ const discovery = route({
 });
 
 interface Outputs {
-  /** What can't be made here. */
+  /** Secrets that can't be made here, one message each. */
   warnings: readonly string[];
   /** Of the Secrets, as documents read them. */
   values: ReadonlyMap<string, string>;

@@ -1,5 +1,5 @@
-// Of several servers in one cluster, which one a resource is for: spec.serverRef names it. What names none is the default one's,
-// whose operator also tells of a name that no operator answers for. Pure.
+// Decides which of several servers a resource is for: the one that spec.serverRef names, else the default server. The default
+// server's operator also reports a name that no operator serves. Pure.
 // Decisions "Custom resources".
 import { isAbandoned, type Resource } from '../resource.ts';
 
@@ -24,7 +24,7 @@ export function servedBy(
   };
 }
 
-/** Nobody has said anything of it but that nobody does. */
+/** No operator has written a status, or only the report that none serves the named server. */
 const isUnclaimed = ({ conditions = [] }: Resource['status']): boolean =>
   conditions.length === 0 || conditions.some(({ reason }) => reason === 'ServerUnknown');
 

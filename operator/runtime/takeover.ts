@@ -1,10 +1,10 @@
-// What a plan would take over, from another manager or unowned, and whether this resource may: conflicts, spec.force,
-// adoption. Pure; ownership itself is the server's. Decisions "Ownership", "Tenancy".
+// Finds what a plan would take over, from another manager or unowned, and whether this resource may: conflicts, spec.force,
+// adoption. Pure; the server keeps the ownership itself. Decisions "Ownership", "Tenancy".
 import type { Conflict, Plan } from '../../server/contract/transfer.ts';
 import { managersIn, type Resource, sameElsewhere } from '../resource.ts';
 import { conflictText, Stalled } from './outcome.ts';
 
-/** What a resource may do in its realm. */
+/** The permissions of a resource in its realm. */
 export interface Admission {
   /** In the namespace of its Realm resource. */
   atHome: boolean;
@@ -12,7 +12,7 @@ export interface Admission {
   trusted: boolean;
   /** Namespaces of its Realm resources; for a Realm resource the operator's, too. */
   homes: readonly string[];
-  /** The realm wasn't there when this was asked: who may make it may not take one that came in between. */
+  /** The realm didn't exist when it was read: this resource may create it, but not take one that another made meanwhile. */
   isNew: boolean;
 }
 
@@ -52,7 +52,7 @@ export function mayTakeOver(
   );
 }
 
-/** Who rebuilds a cluster meets what its resources owned under the old name. */
+/** Names conflicts with the same resource under an older cluster name: a rebuilt cluster meets its former objects. */
 function fromElsewhere(
   conflicts: readonly Conflict[],
   { resource, clusterName }: { resource: Resource; clusterName: string },
@@ -63,12 +63,13 @@ function fromElsewhere(
 export const sameResource = (other: string, clusterName: string): string =>
   `that is the same resource on the cluster ${other}: if this cluster is in its place, an administrator moves what it owned: realmctl managers move k8s:${other} k8s:${clusterName}`;
 
-/** What a plan by force takes, as the conflicts that it would be without. */
+/** The objects that a forced plan takes from other managers, as the conflicts of the plan without force. */
 export const takenIn = ({ ownership }: Plan): Conflict[] =>
   ownership.flatMap(({ kind, key, from }) => (from === undefined ? [] : [{ kind, key, manager: from }]));
 
 /**
- * Who isn't trusted owns what it makes and nothing else: what exists unowned may be a person's, and stays theirs.
+ * A resource that isn't trusted owns only the objects that it creates. An existing unowned object may be an administrator's,
+ * so it stays unowned.
  * @throws Stalled `AdoptionNotAllowed`
  */
 export function refuseAdoption({ changes, ownership }: Plan, { trusted }: { trusted: boolean }): void {
@@ -95,8 +96,8 @@ export const flowsNamedBy = ({ changes }: Plan): string[] => [
 ];
 
 /**
- * A flow decides who is signed in. One that a guest made, perhaps under a name that the realm was waiting for, must not
- * come to do that.
+ * A flow decides which users are signed in. The realm must not use a flow that a guest's resource made, perhaps under a
+ * name that the realm was waiting for.
  * @param namespaces whose flows the realm may use
  * @throws Stalled `GuestFlow`
  */

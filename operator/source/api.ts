@@ -1,7 +1,7 @@
 // Requests to the Kubernetes API: configuration and sign-in are client-node's, the connections are ours, kept alive.
 // Its typed clients aren't used: they open a connection for each request and drop what they don't know of a CRD.
-// Of client-node KubeConfig alone is imported: the whole of it costs half a second and 90 MiB. What KubeConfig itself imports of
-// the generated clients, build.ts leaves out of the bundles.
+// Only KubeConfig is imported from client-node: the whole package costs half a second and 90 MiB. build.ts leaves the
+// generated clients that KubeConfig imports out of the bundles.
 import { createHash } from 'node:crypto';
 import type { RequestOptions } from 'node:https';
 import { delimiter } from 'node:path';
@@ -163,7 +163,7 @@ export async function found<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** A proxy on the way may compress what nobody asked it to. */
+/** Unpacks a gzip answer: a proxy may compress an answer although the request didn't ask for it. */
 function decoded(body: Readable, encoding: string | string[] | undefined): Readable {
   if (encoding === undefined || encoding === 'identity') return body;
   if (encoding !== 'gzip') throw new Error(`the Kubernetes API answered in an unknown encoding: ${encoding}`);

@@ -42,7 +42,7 @@ export interface ClusterOptions {
   connections?: Connections | undefined;
 }
 
-/** Names the cluster where nobody gave it a name. */
+/** The UID of kube-system: the cluster's name where `--cluster-name` sets none. */
 export async function clusterUid({ kubeconfig, log }: Pick<ClusterOptions, 'kubeconfig' | 'log'>): Promise<string> {
   const api = connect(kubeconfig);
   try {
@@ -50,8 +50,8 @@ export async function clusterUid({ kubeconfig, log }: Pick<ClusterOptions, 'kube
       try {
         return NamespaceObject.parse(await api.call('GET', '/api/v1/namespaces/kube-system')).metadata.uid;
       } catch (error) {
-        // A cluster that is away comes back. One that refuses needs somebody to act, unless it is just starting: an API
-        // server answers for some seconds before it knows anybody's rights.
+        // An unreachable cluster returns by itself. A refusal needs an administrator, unless the API server is just starting: for
+        // some seconds it answers before it has loaded any account's rights.
         const refused = error instanceof ApiFailure && error.status < 500 && error.status !== 429;
         if (refused && tries > REFUSALS) throw error;
         if (tries === 1) log(`cannot reach the Kubernetes API: ${errorWords(error)}; trying again`);
@@ -99,7 +99,7 @@ export function clusterSource(options: ClusterOptions): Source {
       recovered: () => void recovered().catch((error: unknown) => log(errorWords(error))),
       ...listener,
     });
-  /** One for the whole cluster, or one for each namespace: who has rights in one alone may not ask for more. */
+  /** One watch for the whole cluster, or one for each namespace: an account with rights in one may not ask for more. */
   const everywhere = (
     group: string,
     plural: string,
@@ -110,7 +110,7 @@ export function clusterSource(options: ClusterOptions): Source {
     among.length === 0
       ? [follow(`${group}/${plural}`, accept, listener)]
       : among.map((namespace) => follow(`${group}/namespaces/${namespace}/${plural}`, accept, listener));
-  /** What holds values; where single namespaces are watched, theirs. */
+  /** Watches of Secrets or ConfigMaps; if single namespaces are watched, only in those. */
   const valued = (plural: string, listener: Listener): ListWatch[] =>
     everywhere('/api/v1', plural, metadataOnly, listener, namespaces.length === 0 ? secretNamespaces : namespaces);
   /** @throws Stalled */
@@ -172,7 +172,7 @@ export function clusterSource(options: ClusterOptions): Source {
     labelsUnreadable,
     async start(given) {
       await Promise.all(watches.map((watch) => watch.start()));
-      // Not before: an API server that is just starting refuses this for some seconds, and who has listed has been let in.
+      // Only now, after the lists: an API server that is just starting refuses this request for some seconds.
       await learnIssuer();
       listener = given;
       for (const watch of [...configMaps, labelled]) void watch?.start();

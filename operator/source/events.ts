@@ -1,6 +1,6 @@
-// What is told of a resource as Kubernetes events: repetitions raise a count, many alike become one, a flood is dropped.
+// Writes Kubernetes events about resources: repetitions raise a count, many similar ones become one, a flood is dropped.
 // The rules and their numbers are those of client-go's recorder (tools/record, events_cache.go), which users know from
-// every controller. It writes nothing but events, and whether one arrives decides nothing.
+// every controller. It writes only events, and the operator works the same if an event is lost.
 import { API_VERSION, type Resource } from '../resource.ts';
 import type { ResourceEvent } from './source.ts';
 

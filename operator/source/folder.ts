@@ -36,9 +36,9 @@ interface Contents {
 }
 
 /**
- * @param secrets values that stand in for those of the files' Secrets, by `namespace/name/key`
- * @param orphans of each server, what was applied from here before and may have vanished since, as resources under deletion
- * @throws Error naming the file that isn't understood, at start; later such a file is logged and the last good state kept
+ * @param secrets by `namespace/name/key`: values that replace those of the files' Secrets.
+ * @param orphans for each server: finds the objects that this folder applied and may have lost, as resources under deletion.
+ * @throws Error naming the file that can't be parsed, at the start; later such a file is logged and the last good state stays
  */
 export function folderSource({
   dir,
@@ -162,9 +162,9 @@ export function folderSource({
 
   /** Servers that haven't said yet what they have from here. */
   const unasked = new Set(orphans);
-  /** What they have, and a resource of another server, or one that goes from another realm, may stand in the place of. */
+  /** Their orphans that wait: a resource of another server, or one that leaves another realm, still holds the same key. */
   let waiting: readonly Resource[] = [];
-  /** Asks each server, once it can be known (it may be away at first), what vanished while nobody looked; waits for none. */
+  /** Asks each server for resources that vanished from the folder before this start. It waits for no answer. */
   function ask(): void {
     for (const orphansThere of unasked) {
       unasked.delete(orphansThere);

@@ -30,7 +30,7 @@ export function createInterruption() {
     /** Once and for all. */
     stop: () => stopping.abort(),
     stopped: () => stopping.signal.aborted,
-    /** Ends what runs now, and whatever begins before `resume`. */
+    /** Ends running waits, and every wait that begins before `resume`. */
     interrupt: () => turn.abort(),
     interrupted: () => turn.signal.aborted,
     resume() {

@@ -51,7 +51,7 @@ export function clusterLease({ kubeconfig, namespace: given, name }: LeaseOption
   /** As last seen, whole: what others keep in it (labels, fields that we don't know) stays. */
   let current: z.output<typeof LeaseObject> | undefined;
 
-  /** @returns false where the answer says that somebody else was quicker */
+  /** @returns false if the answer says that another process wrote first */
   async function written(asked: Promise<unknown>, ...quicker: number[]): Promise<boolean> {
     try {
       current = LeaseObject.parse(await asked);

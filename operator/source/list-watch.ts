@@ -1,5 +1,5 @@
 // Follows one kind of object: list in pages, then watch from there with bookmarks; lists again after 410, and watches again
-// after silence or any other fault. It never throws and never stops by itself. What client-go's reflector does.
+// after silence or any other fault. It never throws and never stops by itself. It works as client-go's reflector does.
 // It owns no connection: `open` does, so that tests need none. Of each object it keeps the version, nothing more.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -143,8 +143,8 @@ export function createListWatch(options: ListWatchOptions) {
     if (error instanceof ApiFailure && error.status === 410) return undefined;
     doubted = true;
     await backOff(error);
-    // What was heard before a connection broke is known, and going on from there loses nothing. Not so where the API
-    // server itself refuses: the kind may be gone.
+    // Events up to this version arrived before the connection broke, so a watch from it loses none. If the API server itself
+    // refuses, list again: the kind may be gone.
     const refused = error instanceof ApiFailure && error.status !== 429 && error.status !== 503;
     return refused || failures >= RELIST_AFTER ? undefined : version;
   }

@@ -1,11 +1,11 @@
-// The cluster's resources as last seen, whoever saw them: lists and watches, and the answers to our own writes, which
-// overtake each other. It asks for nothing, and tells of a change once. Decisions "Custom resources".
+// The cluster's resources as last seen in lists, watches and the answers to the operator's own writes, in any order. It sends
+// no requests, and reports each change once. Decisions "Custom resources".
 import { performance } from 'node:perf_hooks';
 import { isDeepStrictEqual } from 'node:util';
 import { FINALIZER, type KindName, keyOfResource, type Resource, resourceOf, type Status } from '../resource.ts';
 import { isBefore } from './listing.ts';
 
-/** Whoever writes a status again and again, as a second operator would, must not keep us at it. */
+/** A foreign status starts a pass at most this often: a second operator that keeps writing must not keep this one busy. */
 const FOREIGN_MS = 5_000;
 
 export function createObjectCache({
@@ -73,7 +73,7 @@ export function createObjectCache({
       const before = resources.get(key)?.resource;
       if (!before || before.metadata.uid !== resource.metadata.uid || isOlder(resource, before)) return;
       put(key, resource);
-      // What somebody else changed meanwhile came with the answer: the watch will tell nothing new.
+      // The answer holds changes that others made meanwhile: the watch will not report those again.
       if (isChange(before, resource)) changed(key);
     },
 
@@ -82,14 +82,14 @@ export function createObjectCache({
 }
 export type ObjectCache = ReturnType<typeof createObjectCache>;
 
-/** Who wrote which field is half of an object's size, and of no use here. */
+/** Drops `managedFields`: half of an object's size, and unused here. */
 function read(kind: KindName, object: unknown): Resource {
   const resource = resourceOf(kind, object);
   delete resource.metadata.managedFields;
   return resource;
 }
 
-/** Whether somebody else changed it: our own status and our finalizer are no change. */
+/** Whether another account changed the resource: the operator's own status and finalizer are no change. */
 function isChange(before: Resource, after: Resource): boolean {
   const ours = ({ metadata }: Resource) => metadata.finalizers.includes(FINALIZER);
   return (ours(before) && !ours(after)) || !isDeepStrictEqual(ofPeople(before), ofPeople(after));

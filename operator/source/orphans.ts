@@ -1,5 +1,5 @@
-// What a folder applied before this start and no longer holds: read from the server's managers, since a folder keeps no
-// status. Only managers of this folder's own cluster name count. Decisions "Custom resources" (managers).
+// Finds what a folder applied before this start and no longer holds. The folder keeps no status, so the server's managers
+// tell; only managers of this folder's own cluster name count. Decisions "Custom resources" (managers).
 import { allRows, type Client } from '../../server/contract/client.ts';
 import { listRealms } from '../../server/contract/realms.ts';
 import { managersOf } from '../managers.ts';

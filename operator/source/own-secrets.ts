@@ -1,5 +1,5 @@
-// Secrets that the operator makes for a resource: owned by it, so that they go with it, and never somebody else's.
-// What is in them is runtime/secret-outputs.ts's to say. Decisions "Custom resources".
+// Secrets that the operator makes for a resource. The resource owns them, so they are deleted with it; other Secrets are
+// never touched. runtime/secret-outputs.ts decides their values. Decisions "Custom resources".
 import { z } from 'zod';
 import { API_VERSION, type Resource } from '../resource.ts';
 import { type Api, found } from './api.ts';

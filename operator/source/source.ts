@@ -9,7 +9,7 @@ export interface ResourceEvent {
   message: string;
 }
 
-/** What the source tells; keys are `keyOfResource`'s. */
+/** The events of a source. Keys are those of `keyOfResource`. */
 export interface SourceListener {
   changed(key: string): void;
   /** A Secret was made, changed or deleted. */
@@ -41,7 +41,7 @@ export interface SecretGift {
 export interface OwnSecrets {
   /** @returns undefined where there is none, `others` where it isn't the resource's */
   read(resource: Resource, name: string): Promise<OwnSecret | 'others' | undefined>;
-  /** Makes it, or sets these values of what was read, null taking one away; other values stay, and whoever came between. */
+  /** Creates the Secret, or sets these values in it; null removes one. Other values stay, also those written meanwhile. */
   write(resource: Resource, name: string, secret: OwnSecret<string | null>): Promise<void>;
   /** Names of those that the resource has made; one that was made a moment ago may be missing. */
   namesOf(resource: Resource): readonly string[];

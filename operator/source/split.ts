@@ -1,5 +1,5 @@
-// One source for the operators of several servers: each sees the resources of its own server and hears of no others, so that
-// the cluster is followed once. It holds nothing but who has been told of what.
+// One source for the operators of several servers: each sees only the resources of its own server, and the cluster is
+// followed once. Its only state is which operator has been told of which resource.
 import { keyOfResource, type Resource } from '../resource.ts';
 import type { Source, SourceListener } from './source.ts';
 

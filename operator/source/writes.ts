@@ -1,5 +1,5 @@
-// What the operator writes to a cluster: statuses, its finalizer, events. It follows nothing, and writes only as long as the
-// permit lasts, which `act` sees to. Decisions "Custom resources": one status write, two operators never act at once.
+// The operator's writes to a cluster: statuses, its finalizer, events. It follows no objects. `act` lets a write happen only
+// while the permit lasts. Decisions "Custom resources": one status write, two operators never act at once.
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -60,7 +60,7 @@ export function createWrites({
         const body = { metadata: { resourceVersion, finalizers: wanted } };
         return await patch(resource, '', { body, contentType: MERGE_PATCH });
       } catch (error) {
-        // somebody else wrote meanwhile
+        // another account wrote meanwhile
         if (!(error instanceof ApiFailure && error.status === 409) || tries === TRIES) throw error;
       }
       object = await found(act('GET', pathOf(resource)));
