@@ -78,7 +78,7 @@ export async function browserSignIn(
 
 const random = () => randomBytes(32).toString('base64url');
 
-/** The first request with our state is the answer, be it a code or a refusal; whatever else comes is not for us. */
+/** Waits for the first request with this sign-in's state: it holds a code or an error. Other requests are ignored. */
 function answer(
   listener: ReturnType<typeof createServer>,
   { state, discovered, signal }: { state: string; discovered: Discovered; signal: AbortSignal },

@@ -5,7 +5,7 @@ import { list, text, yes } from './cells.ts';
 import { clients } from './configuration-kinds.ts';
 import { type Kind, kind, type Scope } from './kinds.ts';
 
-/** Of what belongs to a client. */
+/** The id of the client that `--of` names: the listed objects belong to it. */
 const clientOf = async (scope: Scope) => Reflect.get((await clients.find(scope, scope.of ?? '')).value, 'id');
 
 const clientRoles = kind({

@@ -1,4 +1,4 @@
-// Owns: the custom resources of a cluster as kubectl gives them, with the rights of whoever asks.
+// Owns: the custom resources of a cluster as kubectl returns them, with the rights of kubectl's user.
 // Does not own: what they mean (operator/), files (files.ts).
 // Implements: docs/cli.md: `status`, as a plugin of kubectl too.
 import { execFile } from 'node:child_process';

@@ -12,14 +12,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Io {
   stdin: Readable;
-  /** What was asked for, and nothing else: it may be piped. */
+  /** The command's result and nothing else, so that it can be piped. */
   stdout: Writable;
   /** Progress, questions, warnings, faults. */
   stderr: Writable;
   env: Environment;
-  /** Somebody is there to be asked: stdin and stderr are a terminal. */
+  /** stdin and stderr are a terminal, so realmctl may ask the user questions. */
   terminal: boolean;
-  /** Somebody looks at stderr while it is written: progress is for them, a pipeline's log stays short. */
+  /** stderr is shown while it is written, so progress is reported; a pipeline's log stays short. */
   watched: boolean;
   /** stdout is a terminal, and colour isn't switched off. */
   colour: boolean;
@@ -46,7 +46,7 @@ export interface Cli {
   defaultRealm(): Promise<string | undefined>;
 }
 
-/** What each `commands/<noun>.ts` exports: it adds its commands to the program. */
+/** The function that each `commands/<noun>.ts` exports: it adds its commands to the program. */
 export type Register = (program: Command, cli: Cli) => void;
 
 /** Adds examples to a command's help: one a line, a comment after ` # `. */

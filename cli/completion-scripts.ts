@@ -1,5 +1,5 @@
-// What a shell is told once, so that it asks realmctl at each Tab: the program knows its own words, a script would be a
-// second list of them. Each line of an answer is a word, a tab, and what it means; `:files` asks the shell for its own.
+// The scripts that a shell loads once, so that it runs realmctl at each Tab: only the program knows its words. Each line of
+// its answer is a word, a tab, and the word's meaning; `:files` asks the shell to complete file names.
 
 const bash = `# realmctl completion for bash: source <(realmctl completion bash)
 _realmctl() {

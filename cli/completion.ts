@@ -1,5 +1,5 @@
-// What may come next on a command line, read off the program itself: commands, options, their values, names on the server.
-// How a shell asks is completion-scripts.ts's.
+// Finds the words that may come next on a command line: commands, options, their values, names on the server. The commander
+// program is the source. completion-scripts.ts connects it to shells.
 import type { Argument, Command, Option } from 'commander';
 
 export interface Candidate {

@@ -1,4 +1,4 @@
-// What a realm is configured of, as `get` and `describe` show it: the first columns say what people ask first.
+// A realm's kinds of configuration, as `get` and `describe` show them: the first columns hold the most wanted fields.
 import { adminRoleRoutes } from '../server/contract/admin-access.ts';
 import {
   deleteAuthorizationService,

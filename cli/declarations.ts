@@ -65,7 +65,7 @@ export async function wantedBy(
   return { declared, realms, faults: [...declared.faults, ...faults] };
 }
 
-/** What a resource says means what it means to an operator, which has another environment. */
+/** Fills in variables. A custom resource keeps its placeholders: the operator, with its own environment, would read them. */
 const filled = async (part: Part, variables: Variables, used: (name: string) => void): Promise<Part> =>
   part.resource ? part : { ...part, document: await documentWithVariables(part.document, variables, used) };
 
@@ -187,7 +187,7 @@ export async function planAll(
       plans.push({ realm: wanted.realm, plan, notCompared });
     } catch (error) {
       const { code, lines } = faultOf(error);
-      // who has no session has none for the next realm either
+      // without a session, the requests for the next realms would fail too
       const session = error instanceof ServerProblem && (error.status === 401 || error.status === 0);
       if (code !== 2 || session || realms.length === 1) throw error;
       for (const line of lines) say(cli.io, plain(line));

@@ -26,7 +26,7 @@ export interface ResourceName {
 
 /** A piece of a realm, and its place in the files. */
 export interface Part {
-  /** What declares it, where that is a resource. */
+  /** The custom resource that declares the part; undefined: a realm document does. */
   resource?: ResourceName;
   realm: string;
   document: RealmDocument;
@@ -45,7 +45,7 @@ export interface MissingSecret {
   key: string;
   object: string;
   file: string;
-  /** What a change of that object is called in a plan. */
+  /** Kind and key of the plan's changes that concern the object. */
   subject: { kind: string; key: string }[];
 }
 

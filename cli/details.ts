@@ -1,5 +1,5 @@
-// What `describe` shows of an object beside its own fields: what belongs to it, and what happened to it lately.
-// Whatever the caller may not see is said to be so; the rest is shown.
+// The parts of `describe` beside an object's own fields: its child objects and its recent events. A part that the caller may
+// not read is reported as such, and the rest is shown.
 import { getClientAdminRoles, getUserAdminRoles } from '../server/contract/admin-access.ts';
 import { ServerProblem } from '../server/contract/client.ts';
 import { listEvents } from '../server/contract/events.ts';
@@ -29,7 +29,7 @@ export async function detailsOf(kind: Kind, scope: Scope, found: Found): Promise
   return details;
 }
 
-/** What may be missing, or not be this person's to see: then it isn't shown, and that is said. */
+/** Reads a part that the caller may lack permission for (403: `not permitted`), or that doesn't exist (404: undefined). */
 async function allowed<T>(work: () => Promise<T>): Promise<T | 'not permitted' | undefined> {
   try {
     return await work();

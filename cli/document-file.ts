@@ -1,5 +1,5 @@
-// One realm document of a file or of standard input, as JSON bytes for the server: JSON goes on as it comes, any size;
-// YAML is read whole. What the document means is the server's to say.
+// Reads one realm document from a file or standard input, as JSON bytes for the server: JSON is streamed at any size, YAML is
+// read whole. The server parses the document's meaning.
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { parseAllDocuments } from 'yaml';

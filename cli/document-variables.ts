@@ -69,7 +69,7 @@ export async function* withVariables(
     yield* chunks;
     return;
   }
-  /** Of what is open, outermost first: whether it is a list. */
+  /** The open brackets, outermost first: true for a list, false for an object. */
   const open: boolean[] = [];
   let key = false;
   let inString = false;

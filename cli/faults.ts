@@ -61,7 +61,7 @@ function tlsHint(cause: unknown): string[] {
 /** The server is temporarily unavailable: down, starting, failing, or asking to wait. */
 const away = (status: number) => status === 0 || status === 429 || status >= 500;
 
-/** What to do about a refusal that the server's words leave open. */
+/** Advice for refusals whose message from the server names no next step. */
 export function hintOf(error: ServerProblem): string[] {
   if (error.is('missing-environment'))
     return ['Give them in your environment, or as NAME=VALUE in a file with --env-file.'];

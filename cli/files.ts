@@ -83,7 +83,7 @@ async function filesOf(name: string, recursive: boolean): Promise<string[]> {
   return files;
 }
 
-/** What kustomize and Helm read themselves is no manifest. */
+/** Files that kustomize and Helm read themselves are no manifests. */
 const isManifest = (name: string): boolean =>
   /\.(ya?ml|json)$/i.test(name) && !/^(kustomization\.ya?ml|Chart\.yaml|values[^/]*\.ya?ml)$/.test(name);
 

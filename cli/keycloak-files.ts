@@ -1,5 +1,5 @@
-// What Keycloak exported, as one body for the server: a file as it is, several as a list, a folder by the names that its export gives:
-// the realm's file first, then those of its users. What they mean is the server's to say.
+// Reads a Keycloak export as one body for the server. A single file is sent unchanged, several as a list. In a folder, the
+// export's file names tell: the realm's file comes first, then those of its users. The server parses their meaning.
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';

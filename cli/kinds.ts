@@ -45,7 +45,7 @@ export interface Definition<T extends object> {
   singular: string;
   help: string;
   inRealm: boolean;
-  /** What it belongs to, by name; asked for before anything else. */
+  /** The name of the object that this kind belongs to, e.g. a client; it is looked up before any other request. */
   of?: string;
   /** Run-time data, of which there may be any number: only the first hundred are shown unless asked. */
   many?: true;
@@ -53,7 +53,7 @@ export interface Definition<T extends object> {
   searches?: true;
   /** As its contract has them: what is missing can't be read by itself, or written so. */
   routes: { list: ReadRoute<T[]>; get?: ReadRoute<object> } & WriteRoutes;
-  /** What the path of a single one says beside the realm; default: its id. */
+  /** The path parameters of a single object, beside the realm; default: its id. */
   at?(row: T): Record<string, string>;
   /** The id of the object that the listed ones belong to. */
   parent?(scope: Scope): Promise<string>;
@@ -79,14 +79,14 @@ export interface Kind {
   of: string | undefined;
   many: boolean;
   routes: WriteRoutes;
-  /** What the path says beside the realm, of an object as it is listed. */
+  /** The path parameters of a listed object, beside the realm. */
   at(value: object): Record<string, string>;
   /** The path's parameter for what they belong to. */
   parentIn: string | undefined;
-  /** What it says of the object that they belong to. */
+  /** The path parameters that name the parent object. */
   within(scope: Scope): Promise<Record<string, string>>;
   heads(wide: boolean): string[];
-  /** What a write answered, as a row. */
+  /** The row to print for a write's answer. */
   rowOf(value: object): Row;
   /** @param most so many are wanted; 0: all */
   rows(scope: Scope, filter: Filter, most: number): AsyncGenerator<Row>;

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 /** Leaves room for a prefix and the digest: a Kubernetes name holds 253 characters. */
 const LONGEST = 150;
 const PLAIN = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
-/** What a made name ends with; a plain one that ends so is treated as any other, or the two could meet. */
+/** The end of a generated name. A plain name with such an end gets a digest too, so that the two can't collide. */
 const MADE = /--[0-9a-f]{10}$/;
 
 /**

@@ -1,5 +1,5 @@
-// Manifests as text for Git: one stream or a file for each object, the same bytes for the same realm; and what is to be
-// done about Secrets, in words and as kubectl's lines. What the objects hold is manifests.ts's.
+// Prints manifests as text for Git, as one stream or a file for each object: a realm gives the same bytes each time. It also
+// prints how to create the Secrets, as text and as kubectl commands. manifests.ts makes the objects.
 import { stringify } from 'yaml';
 import type { Manifest, Manifests, SecretToCreate } from './manifests.ts';
 
@@ -18,7 +18,7 @@ export function yamlStream({ items, secrets, notes }: Manifests, namespace?: str
 export const jsonList = ({ items }: Manifests): string =>
   `${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`;
 
-/** What to create before applying; the values are not among the arguments, where everybody on the machine sees them. */
+/** The commands that create the Secrets, with values from files: all users of a machine see a command's arguments. */
 export function secretLines(secrets: readonly SecretToCreate[], namespace?: string): string[] {
   if (secrets.length === 0) return [];
   const into = namespace === undefined ? '' : ` --namespace ${namespace}`;

@@ -41,7 +41,7 @@ export interface Manifests {
   notes: string[];
 }
 
-/** What the document holds can't be said by the custom resources; every fault is named. */
+/** Custom resources can't express the document; `faults` names every reason. */
 export class NoManifest extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -62,7 +62,7 @@ export function manifestsOf(
   const items: Manifest[] = [];
 
   function add<Spec extends { realm: string }>(kind: Kind<Spec>, name: string, spec: object): void {
-    // Parsing puts the fields in the schema's order, whoever wrote the document.
+    // Parsing puts the fields in the schema's order, so that the order in the document doesn't matter.
     const parsed = kind.spec.safeParse(defined({ realm, ...spec }));
     faults.push(...(parsed.error?.issues ?? []).map((issue) => fault(kind.name, name, issue)));
     const metadata = { name, ...(namespace !== undefined && { namespace }) };

@@ -60,9 +60,9 @@ export const adminResource = ({ token_endpoint: endpoint }: Pick<Discovered, 'to
 export const isLoopback = (server: string): boolean => loopbackHosts.has(new URL(server).hostname);
 
 /**
- * The page that a browser is sent to. Only the server that was asked for, or who stands at the other end of a tunnel that
- * begins on this computer: else it could send people to sign in at another server, and be given what they get there
- * (RFC 9700 §4.4). And only a page: a desktop opens files and starts programs by address, too.
+ * Checks the address of the sign-in page that the browser will open. It must be of the named server, or of this computer,
+ * where a tunnel begins. Otherwise the named server could send users to sign in at another server and use what they get
+ * there (RFC 9700 §4.4). The scheme must be HTTP or HTTPS: a desktop also opens files and starts programs by address.
  */
 export function signInPage(
   server: string,

@@ -1,5 +1,5 @@
-// Owns: what a cluster's operator would do with resources that are only files yet: each is planned as its own manager.
-// Does not own: the operator's rules of who may declare what (operator/runtime); the comparing; that is the server's.
+// Owns: the plans that a cluster's operator would make of resources that are only files yet, each with its own manager.
+// Does not own: the operator's permission rules (operator/runtime); the comparison, which the server does.
 // Implements: docs/cli.md: the plan of a change that GitOps is going to apply.
 import { specPath } from '../operator/kinds/spec-path.ts';
 import { managerOf, managersIn } from '../operator/resource.ts';

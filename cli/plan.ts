@@ -16,7 +16,7 @@ const WIDE = 160;
 /** A realm's plan, or why there is none. */
 export interface Planned {
   realm: string;
-  /** What it is the plan of, where that isn't all that the files declare of the realm. */
+  /** The object that the plan is of; undefined: all that the files declare of the realm. */
   object?: string;
   plan: Plan;
   /** Secrets that no file holds. */
@@ -77,7 +77,7 @@ export const keptText = ({ kind, key, usedBy }: KeptObject): string => {
   return `${kind} ${key}: still used${users === '' ? '' : ` by ${users}`}`;
 };
 
-/** What the files have lost: nothing happens to it unless it is pruned. */
+/** Lists the objects that the files no longer declare: they stay unless they are pruned. */
 function undeclaredLines(io: Pick<Io, 'colour'>, { manager, undeclared, undeclaredUsers }: Plan): string[] {
   const { count, usernames } = undeclaredUsers;
   const people = usernames.length > 0 ? usernames.map((name) => `user ${name}`) : [`${count} users`];
@@ -140,7 +140,7 @@ function changeLines(io: Pick<Io, 'colour'>, { action, kind, key, fields }: Chan
 }
 
 const MOST_LINES = 60;
-/** What is nested is easier to read as it stands in a file. */
+/** Prints a nested value as YAML, as it stands in a file: that is easier to read than a line. */
 function given(path: string, to: unknown): string[] {
   if (scalar(to) || (isList(to) && to.every(scalar))) return [`${plain(path)}: ${value(to)}`];
   const lines = stringify(to).trimEnd().split('\n');
@@ -152,7 +152,7 @@ function given(path: string, to: unknown): string[] {
   ];
 }
 
-/** What changes hands, but for what nobody would want to read twice: what is made is taken, what is deleted released. */
+/** Lists changes of ownership, without the obvious ones: a created object is always taken, a deleted one released. */
 function handed(
   io: Pick<Io, 'colour'>,
   { plan: { changes, ownership, kept, manager }, notCompared }: Planned,

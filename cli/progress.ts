@@ -1,4 +1,4 @@
-// What is going on and for how long, once a second, where somebody watches; a pipeline's log stays short.
+// Shows the running step and its duration each second if stderr is watched; a pipeline's log stays short.
 import type { Io } from './command.ts';
 import { plain } from './output.ts';
 

@@ -1,4 +1,4 @@
-// What comes to be in a realm while it runs, of which there may be any number, as `get` and `describe` show it.
+// The kinds of run-time data, of which a realm may have any number, as `get` and `describe` show them.
 import { listEvents } from '../server/contract/events.ts';
 import { createInvitation, listInvitations, revokeInvitation } from '../server/contract/invitations.ts';
 import { deletePushToken, listMessages, listPushTokens, registerPushToken } from '../server/contract/messages.ts';
@@ -53,7 +53,7 @@ const invitations = kind({
     { head: 'ORGANIZATION', cell: (i) => text(i.organization) },
     { head: 'MAILED', cell: (i) => time(i.mailedAt) },
     { head: 'EXPIRES', cell: (i) => time(i.expiresAt) },
-    // as it is answered to whoever made it
+    // only the answer to its creation holds the link
     { head: 'LINK', cell: (i) => text('link' in i && typeof i.link === 'string' ? i.link : null), wide: true },
   ],
 });
@@ -112,7 +112,7 @@ export const events = kind({
     { head: 'TIME', cell: (e) => time(e.occurredAt) },
     { head: 'TYPE', cell: (e) => e.type },
     { head: 'OUTCOME', cell: (e) => e.outcome },
-    // who is refused at the door is nobody yet: the client that asked
+    // a rejected sign-in has no user as actor: the client is shown instead
     { head: 'BY', cell: (e) => party(e.actor) || (e.clientId === null ? '' : `client ${e.clientId}`) },
     { head: 'ON', cell: (e) => party(e.subject) },
     { head: 'FROM', cell: (e) => text(e.ipAddress) },

@@ -29,7 +29,7 @@ export const personSession = ({ access_token, expires_in, refresh_token }: Token
 const expired = ({ server }: Context): Refused =>
   new Refused(`the session at ${server} has ended`, `Sign in again: realmctl login ${server}`);
 
-/** Whoever signs in with their password is asked for a code, or told where to set one up. */
+/** Advises to sign in again: a password sign-in then asks for the code, or names the page where the user sets one up. */
 const lacking = ({ server, realm, name = 'NAME' }: Context): Refused =>
   new Refused(
     'a second factor is asked for now, which this session has not proven',

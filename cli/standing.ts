@@ -11,7 +11,7 @@ export interface Standing {
   ready: boolean;
   reason: string;
   message: string;
-  /** What it waits for or stumbles over elsewhere, nearest first. */
+  /** The causes outside the resource that it waits for or fails on, nearest first. */
   because: string[];
 }
 

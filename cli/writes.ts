@@ -17,10 +17,10 @@ export interface Flag {
 
 const isSecret = (field: string): boolean => /(secret|password|token)$/i.test(field);
 
-/** What a file alone may say. */
+/** The fields that only a file may set: secrets. */
 export const secretsOf = (route: WriteRoute): string[] => [...(fieldsOf(route) ?? [])].filter(isSecret);
 
-/** What may be said as options: plain fields of the body, and never what is secret. */
+/** The fields that an option may set: plain fields of the body, without secrets. */
 export function flagsOf({ body }: WriteRoute): Flag[] {
   if (!(body instanceof z.ZodObject)) return [];
   return Object.entries<z.ZodType>(body.shape).flatMap(([field, schema]): Flag[] => {

@@ -43,7 +43,7 @@ async function configOf(env: Environment): Promise<Config> {
 const issuesOf = (schema: typeof ClientSecret, value: string) =>
   schema.safeParse(value).error?.issues.map(({ message }) => message) ?? [];
 
-/** @param interrupt asks for an end already while it starts; whatever was started is stopped then, and it throws */
+/** @param interrupt ends the start too: the parts that run already are stopped, and the function throws */
 async function start(env: Environment, interrupt: AbortSignal): Promise<{ server: RunningServer; operator: Operator }> {
   // before anything is made: a password that is printed once, above a fault, is easily missed
   await checkAddress(await configOf(env));

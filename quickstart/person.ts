@@ -11,7 +11,7 @@ export const REALM = 'demo';
 export const PERSON = 'alice';
 const NAMES = { username: PERSON, email: 'alice@example.com', firstName: 'Alice', lastName: 'Liddell' };
 
-/** What the demonstration's realm would refuse of a password: better said before anything is started. */
+/** The password policy's objections to the demo user's password, found before the server starts. */
 export async function personFaults(password: string): Promise<string[]> {
   const faults = passwordFaults(password, freshSettings(REALM), NAMES);
   if (faults.length > 0 || !(await createCommonPasswords().has(password, NAMES))) return faults.map(inEnglish);

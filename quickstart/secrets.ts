@@ -1,4 +1,4 @@
-// What the quick start makes up where the environment says nothing: kept beside the data (mode 0600), printed once.
+// The secrets that the quick start generates if the environment sets none: kept beside the data (mode 0600), printed once.
 // It owns no password rule; the values are random and long. Decisions "Where it listens, what it reads".
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// What the quick start prints: where to go, with what, and what to try next. Pure text.
+// The text that the quick start prints: the addresses, the credentials, and the next steps to try. Pure.
 import { PERSON, REALM } from './person.ts';
 
 export interface Welcome {

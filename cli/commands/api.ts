@@ -1,4 +1,4 @@
-// `realmctl api METHOD PATH`: whatever else the admin API has, with the session that is there; and `token`, for other programs.
+// `realmctl api METHOD PATH`: any request of the admin API, with the current session; and `token`, for other programs.
 import { type Cli, examples, type Register } from '../command.ts';
 import { bytesOf } from '../document-file.ts';
 import { Refused } from '../faults.ts';

@@ -6,7 +6,7 @@ import { type Shell, scripts } from '../completion-scripts.ts';
 import { kinds } from '../kind-table.ts';
 import { plain } from '../output.ts';
 
-/** Somebody waits for it with a finger on Tab. */
+/** The user waits after pressing Tab: a slow server's names are left out. */
 const PATIENCE_MS = 3000;
 const MOST = 100;
 

@@ -1,4 +1,4 @@
-// `realmctl config`: the servers that somebody signed in at, and which of them is used.
+// `realmctl config`: the servers that the user has signed in at, and which of them is used.
 import type { Command } from 'commander';
 import { ServerProblem } from '../../server/contract/client.ts';
 import { getRealm } from '../../server/contract/realms.ts';
@@ -80,7 +80,7 @@ export function registerConfig(
   });
 }
 
-/** Whatever else goes wrong says nothing of the realm. */
+/** false only if the server says that the realm doesn't exist: any other fault tells nothing about the realm. */
 const mayBeThere = async (cli: Cli, realm: string): Promise<boolean> =>
   cli
     .connect()

@@ -45,7 +45,7 @@ export const registerGet: Register = (program, cli) => {
   );
 };
 
-/** The options of whatever lists a kind. */
+/** Adds the options of commands that list a kind. */
 export function addListing(command: Command, kind: Kind): Command {
   if (kind.inRealm) addRealm(command);
   command
@@ -98,7 +98,7 @@ export async function list(cli: Cli, kind: Kind, options: Options, of?: string):
   if (options.watch) await watch(cli, kind, scope, options, shown);
 }
 
-/** What is new or other than it was, a row each. */
+/** Prints new and changed objects, a row each. */
 async function watch(cli: Cli, kind: Kind, scope: Scope, options: Options, first: readonly Row[]): Promise<void> {
   const wide = options.output === 'wide';
   const lineOf = (row: Row) => row.cells(wide).map(plain).join('   ').trimEnd();

@@ -119,7 +119,7 @@ async function agreeToMake(cli: Cli, { client }: Connection, realm: string, mana
   if (!(await confirm(cli, `There is no realm ${realm}. Make it?`))) throw new Refused('nothing was imported');
 }
 
-/** What deletes people, or much of a kind, is planned and agreed to, and just that plan is applied. */
+/** Plans an import that could delete users or many objects, asks for consent, and applies exactly that plan. */
 async function carefully(cli: Cli, connection: Connection, source: Source, output: Format): Promise<void> {
   const { realm } = source;
   const kept = [source.file, ...(source.keycloak ?? [])].includes('-') ? await keptFrom(cli) : undefined;
@@ -145,7 +145,7 @@ async function carefully(cli: Cli, connection: Connection, source: Source, outpu
   }
 }
 
-/** What comes on stdin comes once, and is sent twice. */
+/** Keeps standard input in a file: it can be read once only, and the document is sent twice. */
 async function keptFrom({ io }: Cli): Promise<{ file: string; forget(): Promise<void> }> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'realmctl-'));
   const forget = () => rm(folder, { recursive: true, force: true });
@@ -210,7 +210,7 @@ function show(
   }
 }
 
-/** What stays behind, a line each. */
+/** Lists the settings that the import leaves out, a line each. */
 function sayNotCarried({ io }: Cli, { notCarried, notCarriedCount }: KeycloakPlan): void {
   if (notCarriedCount === 0) return;
   say(io, `Not carried over, ${notCarriedCount}:`);

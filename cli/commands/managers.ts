@@ -1,4 +1,4 @@
-// `realmctl managers`: who keeps what of a realm as declared; releasing it; who may adopt a realm that exists.
+// `realmctl managers`: lists a realm's managers, releases them, and allows managers to adopt an existing realm.
 import type { Command } from 'commander';
 import { getAdoption, putAdoption } from '../../server/contract/realms.ts';
 import { moveManagers, releaseManager } from '../../server/contract/transfer.ts';
@@ -118,7 +118,7 @@ async function sure(cli: Cli, question: string): Promise<void> {
   if (!(await confirm(cli, question))) throw new Refused('nothing was changed');
 }
 
-/** `k8s:prod/identity/…`: who may take over a realm that exists already. */
+/** Adds the commands for the managers (`k8s:prod/identity/…`) that may take over an existing realm. */
 function adoption(managers: Command, cli: Cli): void {
   const change = (name: string, description: string, next: (now: string[], pattern: string) => string[]) => {
     const command = managers

@@ -1,4 +1,4 @@
-// `realmctl whoami`: who is signed in, and what they may do.
+// `realmctl whoami`: the signed-in user and their permissions.
 import { getAdminSession } from '../../server/contract/admin-access.ts';
 import { examples, type Register } from '../command.ts';
 import { addOutput, type Format, print } from '../output.ts';

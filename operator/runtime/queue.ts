@@ -27,7 +27,7 @@ export interface Queue {
   add(key: string, options?: { leisure?: boolean }): void;
   /** Runs the key after `ms`, at leisure; an earlier time wins. */
   addAfter(key: string, ms: number): void;
-  /** The cause of failures is gone (the server answers again): keys that back off run now, and their failure counts are reset. */
+  /** The cause of failures is gone, e.g. the server answers again: keys that back off run now, with their counts reset. */
   hurry(): void;
   /** Resolves when nothing runs and nothing waits to run at once. */
   idle(): Promise<void>;
