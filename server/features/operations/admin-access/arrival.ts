@@ -42,7 +42,7 @@ export function adminArrival(app: FastifyInstance, deps: ArrivalDeps): void {
     if (!taken || session?.id !== taken.done.sessionId) return reply.redirect('/admin/login', 303);
     const asked = Asked.parse(taken.request);
     const more = factors.haveSecond(session.standing.types);
-    // Whoever has a second factor proves it here, whatever the flow says of it.
+    // An administrator with a second factor proves it here, even if the flow doesn't ask for it.
     if (more && taken.done.level < SECOND_FACTOR) {
       const step = { realm, requiredLevel: SECOND_FACTOR, session, forced: false, request: asked, continueAt: here };
       return signIns.begin(reply, request, step);

@@ -1,4 +1,4 @@
-// Who holds which admin role over which realm, and who may say so: nobody gives, or takes away, what they don't hold.
+// Grants of admin roles over realms. An administrator can grant or withdraw only permissions that they hold themselves.
 import { type AdminGrant, EVERY_REALM } from '../../../contract/admin-access.ts';
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';

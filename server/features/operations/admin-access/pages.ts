@@ -68,7 +68,7 @@ function submitted(request: FastifyRequest): Record<string, string> {
   return form;
 }
 
-/** Mounted apart from the admin surface: it is there for whoever has no session yet. */
+/** Mounted apart from the admin surface: callers have no session yet. */
 export function adminLoginPages(
   app: FastifyInstance,
   {

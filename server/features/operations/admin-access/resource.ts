@@ -1,5 +1,7 @@
-// Owns: admin roles: sets of permissions that nobody can widen beyond their own; the same by API and document.
-// Does not own: who holds them (grants.ts), the built-in ones, which are fixed (seed.ts), who may change one (resource/rights.ts).
+// Owns: admin roles: sets of permissions. No administrator can widen a role beyond their own permissions; the same by API
+// and document.
+// Does not own: grants (grants.ts), the built-in roles, which are fixed (seed.ts), the right to change a role
+// (resource/rights.ts).
 // Implements: decisions "Admin authentication"; specification 2.10, 4.10.
 import { isDeepStrictEqual } from 'node:util';
 import { ADMIN_CLI, AdminRole, adminRoleRoutes } from '../../../contract/admin-access.ts';
@@ -36,7 +38,7 @@ const limitOf = (value: unknown) => (isLimit(value) ? (asSet(strings(value)) ?? 
 const limitsDiffer = (before: Fields | undefined, { groups, clients }: Fields): boolean =>
   before !== undefined && (!isDeepStrictEqual(before.groups, groups) || !isDeepStrictEqual(before.clients, clients));
 
-/** What is limited can't hold what counts for a whole realm. */
+/** A role that is limited to groups or clients can't hold permissions that only make sense for a whole realm. */
 function faults({ fields: { permissions, groups, clients } }: Pick<Saved, 'fields'>): FieldError[] {
   if (!isLimit(groups) && !isLimit(clients)) return [];
   const can: ReadonlySet<string> = new Set([

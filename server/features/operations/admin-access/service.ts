@@ -28,7 +28,7 @@ export const ADMIN_IDLE_MS = 30 * 60_000;
 /** How stale `last_seen_at` may get, so that not every request writes. */
 const TOUCH_MS = 60_000;
 
-/** What the token verifier gives of an access token. */
+/** The token verifier: it returns an access token's claims. */
 export interface TokenVerifier {
   present(
     realm: string,
@@ -43,7 +43,7 @@ export interface Caller {
   moreToProve: boolean;
 }
 
-/** What such a token says; without `sid` (offline access) it outlives its session, and is none. */
+/** The claims of an administrator's token. A token without `sid` (offline access) outlives its session, so it is refused. */
 const PersonsToken = z.object({
   client_id: z.literal(ADMIN_CLI),
   sub: z.string(),
@@ -81,7 +81,7 @@ export function held(
   }
   return { permissions: byTarget, limited };
 }
-/** Whether somebody has business at the admin API at all. */
+/** Whether the principal has any permission at the admin API. */
 export const holdsAny = ({ permissions, limited }: ReturnType<typeof held>): boolean =>
   permissions.size > 0 || limited.length > 0;
 
@@ -112,7 +112,10 @@ export function createAccess({
 }) {
   const audience = adminAudience(baseUrl);
 
-  /** Whoever has a second factor proves it, whatever the flow says of it; else what the flow and the realm ask for now. */
+  /**
+   * Whether the session's factors suffice: a second factor that the user has, and what the flow and the realm ask for
+   * now.
+   */
   async function isEnough(realm: string, session: store.SessionRow): Promise<boolean> {
     const { factors: given, types } = session;
     if (factors.haveSecond(types) && factors.levelOf(given) < SECOND_FACTOR) return false;
@@ -177,7 +180,8 @@ export function createAccess({
     const realm = await realmOf(presented.token);
     if (realm === undefined) return undefined;
     const claims = await tokens.present(realm, presented, { audience });
-    // Whoever names the issuer names the audience of what is asked for without a resource: that is no proof.
+    // The issuer is the audience of tokens that were requested without a resource: such a token isn't meant for the admin
+    // API.
     if (!claims || claims.iss === audience || claims[ADMIN_API_CLAIM] !== true) return undefined;
     const { client_id: clientId, sub, exp } = claims;
     const person = PersonsToken.safeParse(claims);
@@ -211,8 +215,8 @@ export function createAccess({
   }
 
   /**
-   * Whether the principal holds all that the target holds: nobody can give, or take over, what they don't hold.
-   * Inside a transaction pass its `sql`.
+   * Whether the principal holds all permissions of the target: an administrator can't grant, or take over, more than they
+   * hold. Inside a transaction pass its `sql`.
    */
   async function covers(principal: Principal, realm: string, target: Target, on: Sql = sql): Promise<boolean> {
     const { userId, userIds, clientUuid, adminRoles } = target;

@@ -21,7 +21,7 @@ import type { SsoSession } from '../../people/sessions/service.ts';
 import { ADMIN_IDLE_MS, held, holdsAny, parseCookie } from './service.ts';
 import * as store from './store.ts';
 
-/** What the credentials feature gives to this sign-in. */
+/** The functions of the credentials feature that this sign-in uses. */
 export interface AdminCredentials {
   checkPassword(attempt: { realm: string; username: string; password: string; by: By }): Promise<unknown>;
   tryOtp: Credentials['tryOtp'];
@@ -88,7 +88,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
   const administers = async (realm: string, userId: string): Promise<boolean> =>
     holdsAny(held(realm, await store.grants(sql, realm, { userId })));
 
-  /** With all in which somebody acts from it. @returns whether there was one */
+  /** Ends the session, and the impersonations that began in it. @returns whether the session existed */
   async function end(tx: Tx, { realm, hash }: { realm: string; hash: Buffer }, by: By): Promise<boolean> {
     const id = await store.deleteSession(tx.sql, realm, hash);
     if (id !== undefined) await endActing(tx, realm, { which: actedFrom([id]), by, at: now() });
@@ -200,7 +200,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
       const by = byOf(request);
       const realm = login.realm ?? MASTER;
       const policy = await settings.of(realm);
-      // Names that nobody has made share one count, so that they can't push others out.
+      // Names of realms that don't exist share one count, so that they can't push others out.
       const from = takeTurn(policy ? realm : '', request);
       const verdict = await judge(request, realm, policy, login);
       if (verdict.ok) attempts.giveBack(from);
@@ -213,7 +213,10 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
       throw new Problem(refusal.code ?? 'invalid-credentials', refusal.detail, { reason: refusal.reason });
     },
 
-    /** For who has just walked the realm's own sign-in for it. @returns the session's cookie; undefined: not for them */
+    /**
+     * Begins an admin session for a user of the realm's own sign-in. @returns its cookie; undefined: the user is no
+     * administrator
+     */
     async admit(
       request: FastifyRequest,
       realm: string,

@@ -8,7 +8,7 @@ import { type PersonRow, personColumns } from '../../../domain/person.ts';
 import { type Proven, provenUser } from '../../../domain/proof.ts';
 import { type Cutoffs, sessionLives } from '../../../domain/session.ts';
 
-/** What somebody holds, and how far: groups and clients by id; null: not limited to any. */
+/** Permissions over a target realm, and their limits: groups and clients by id; null: no limit. */
 export interface HeldGrant {
   target: string;
   permissions: string[];
@@ -72,7 +72,7 @@ export interface TokenRow {
   grants: HeldGrant[];
 }
 
-/** Whom a token of `clientId` is about: nobody unless person, session and client all still are what they were. */
+/** The user of an access token of `clientId`; undefined if user, session or client changed since or no longer exists. */
 export async function findPerson(
   sql: Sql,
   realm: string,
@@ -147,7 +147,7 @@ export interface ClientRow {
   id: string;
   client_id: string;
   grants: HeldGrant[];
-  /** Whose own it is. */
+  /** The agent whose client this is. */
   agent: { id: string; name: string } | null;
 }
 
@@ -162,7 +162,7 @@ export async function findClient(sql: Sql, realm: string, clientId: string, at: 
   return row;
 }
 
-/** What they hold by now; undefined: they may do nothing any more. */
+/** The grants that the maker holds now; undefined: the maker is gone or disabled and may do nothing. */
 export async function grantsOfMaker(
   sql: Sql,
   { type, realm, id }: Maker,
@@ -249,7 +249,7 @@ export async function holderName(sql: Sql, realm: string, holder: Holder): Promi
   return row?.name;
 }
 
-/** The roles of these names, which nobody changes until the transaction ends. */
+/** The roles of these names, locked until the transaction ends. */
 export const holdRoles = (sql: Sql, realm: string, roleNames: readonly string[]): Promise<RoleRow[]> => sql<RoleRow>`
   select id, name, built_in, permissions, by_groups or by_clients as limited from admin_role
   where realm_id = ${realm} and name = any(${roleNames}::text[]) order by id for share`;

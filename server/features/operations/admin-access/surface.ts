@@ -1,4 +1,4 @@
-// The admin surface: who asks → CSRF → permission in the realm of the path → that realm exists → the handler.
+// The admin surface, in order: authentication, CSRF, permission in the path's realm, existence of that realm, the handler.
 // Deny by default: a route without a contract is refused. Specification 5; decisions "Admin authentication".
 
 import type {} from '@fastify/cookie';
@@ -26,10 +26,10 @@ export const CSRF_COOKIE = 'XSRF-TOKEN';
 
 export interface AdminSurface {
   baseUrl: string;
-  /** The caller, by bearer token or by the session cookie; undefined: nobody. */
+  /** Finds the caller by bearer token or session cookie; undefined: neither is valid. */
   authenticate(credential: { token: PresentedToken } | { cookie: string }): Promise<Caller | undefined>;
   realmExists(realm: string): Promise<boolean>;
-  /** Whether what the path names is in reach of somebody who administers single groups or clients. */
+  /** Whether an administrator of single groups or clients may reach the object that the path names. */
   reaches(realm: string, reach: Reach, named: Named, how: { writes: boolean }): Promise<boolean>;
   /** Audits a denied request (ACCESS_DENIED). */
   denied(attempt: {
@@ -83,7 +83,10 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     await refuse(request, principal, 'csrf', new Problem('csrf-mismatch', how));
   };
 
-  /** Who holds it for single groups or clients alone; the handler goes by the request's reach. */
+  /**
+   * Lets in an administrator who holds the permission for single groups or clients; the handler checks the request's
+   * reach.
+   */
   const reaches = async (
     request: FastifyRequest,
     { reach: asked, params }: Route,
@@ -112,7 +115,7 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
         const metadata = adminMetadata(surface.baseUrl);
         void reply.header('www-authenticate', challenge('admin', { said, metadata }));
       }
-      // Who may use the route and asked it for more than they hold: the feature that refused has undone its transaction.
+      // The caller may use the route, but asked for more than they hold. The feature has rolled its transaction back.
       if (code === 'privilege-escalation' && request.principal)
         await deny(request, request.principal, code).catch((failure: unknown) =>
           request.log.error({ err: failure }, 'a denied request could not be audited'),

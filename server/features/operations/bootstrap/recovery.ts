@@ -1,5 +1,5 @@
-// Owns: giving master an administrator again, for a person who has the server's environment and database.
-// Does not own: the program that asks for it (server/recover/main.ts), the first administrator (service.ts).
+// Owns: recovery: giving master an administrator again, by an operator with the server's environment and database.
+// Does not own: the program that runs it (server/recover/main.ts), the first administrator (service.ts).
 // Implements: decisions "The last administrator" (recovery).
 import { randomBytes } from 'node:crypto';
 import type { By } from '../../../contract/events.ts';
@@ -85,7 +85,7 @@ export function createRecovery({
   }
 
   /**
-   * Makes the user, or resets the one who is there.
+   * Creates the user, or resets an existing one.
    * @param resetsFlow whether users of master sign in by the built-in flow from now on
    * @throws Error whose message says what to do next
    */

@@ -54,7 +54,7 @@ export interface Bootstrapped {
   administrator: { username: string; password: string | undefined };
   /** This start made the first administrator. */
   first: boolean;
-  /** What a person should know: nothing was changed where something stood in the way. */
+  /** Messages for an administrator: settings that were left as they are because an existing object prevented the change. */
   warnings: string[];
 }
 
@@ -83,7 +83,7 @@ export function createBootstrap({
   identities: Resource;
   passwords: Pick<Passwords, 'hash'>;
   newPasswordFaults: Credentials['newPasswordFaults'];
-  /** Stores a password's hash for a user who has none yet. */
+  /** Stores a password's hash for a user without one. */
   setPassword: Credentials['setPassword'];
   baseUrl: string;
   now: () => Date;
@@ -149,7 +149,7 @@ export function createBootstrap({
       atFirst: OPERATOR_CLIENT,
     });
     if (!(await store.isGranted(tx.sql, MASTER, OPERATOR))) {
-      // A client that becomes the operator's must not be reachable by what somebody trusted before.
+      // The client becomes the operator's. Remove identities that an earlier administrator trusted: they could act as it.
       await removeIdentities(tx, await store.identitiesOf(tx.sql, MASTER, OPERATOR));
       await access.grant(tx, by, MASTER, { ...ADMINISTRATES, holder: { clientUuid: id } });
     }

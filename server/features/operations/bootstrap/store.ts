@@ -60,7 +60,7 @@ export interface Identity {
   audience: string;
 }
 
-/** Names of the credentials by which somebody can act as this client. */
+/** Names of the workload identities that can act as this client. */
 export async function identitiesOf(sql: Sql, realm: string, clientId: string): Promise<string[]> {
   const rows = await sql<{ name: string }>`
     select name from workload_identity where realm_id = ${realm} and client_id = ${clientId}`;

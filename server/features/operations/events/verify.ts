@@ -26,7 +26,10 @@ interface Checked extends Hashed {
   more: boolean;
 }
 
-/** What a later block says of one is believed here: that block is checked as all are. */
+/**
+ * A later block may record that a block's events were deleted or erased. This check trusts it: the later block is
+ * checked too.
+ */
 const checkBlocks = (sql: Sql, realm: string, { after, limit }: Range) => sql<Checked>`
   with found as (
     select * from event_block where realm_id = ${realm} and number > ${after} order by number limit ${limit + 1}

@@ -1,4 +1,4 @@
-// Events in the Elastic Common Schema. Pure. What it has no field for is below `realmkeeper`.
+// Events in the Elastic Common Schema. Fields that the schema lacks are below `realmkeeper`. Pure.
 import type { Event, EventType } from '../../../contract/events.ts';
 import { isAdminWrite } from '../../../contract/events.ts';
 import type { Forwarded } from './event.ts';

@@ -1,10 +1,10 @@
-// What an event is about, for schemas that have fields by that. Pure.
+// Sorts event types by their subject (sign-in, token, account …), for schemas with fields for each. Pure.
 import type { EventType } from '../../../contract/events.ts';
 
 export type Kind =
   | 'sign-in'
   | 'sign-out'
-  /** Of a factor, or of what somebody confirms with one. */
+  /** About a factor, or about an action that a user confirms with one. */
   | 'proof'
   /** A token, code or assertion: asked for, given, refused, taken back. */
   | 'grant'
@@ -15,7 +15,7 @@ export type Kind =
   | 'group'
   /** Who administers. */
   | 'rights'
-  /** Whatever else is configured, or happens to what is. */
+  /** Any other configuration, and events about it. */
   | 'entity';
 
 /** By the beginning of a type's name, the first that fits. */
@@ -42,5 +42,5 @@ const CHANGES: readonly [ends: RegExp, change: Change][] = [
   [/_(DELETED|ERASED|REMOVED|REVOKED)$/, 'deletion'],
   [/_(UPDATED|CHANGED|IMPORTED|MOVED|ROTATED|RELEASED|LOCKED|UNLOCKED|ACTIVATED|SUSPENDED|LINKED|UNLINKED)$/, 'change'],
 ];
-/** What became of what the event is about, by the name's end. */
+/** The outcome that the end of a type's name tells. */
 export const changeOf = (type: EventType): Change | undefined => CHANGES.find(([ends]) => ends.test(type))?.[1];

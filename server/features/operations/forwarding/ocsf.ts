@@ -1,5 +1,5 @@
-// Events in the Open Cybersecurity Schema Framework, classes of its category Identity & Access Management. Pure. What it has no
-// attribute for is `unmapped`.
+// Events in the Open Cybersecurity Schema Framework, in classes of its category Identity & Access Management. Data that
+// has no attribute there is `unmapped`. Pure.
 import type { EventType, Party } from '../../../contract/events.ts';
 import type { Forwarded } from './event.ts';
 import { type Change, changeOf, type Kind, kindOf } from './kinds.ts';
@@ -64,7 +64,7 @@ const texts = (value: unknown): string[] =>
 const rolesIn = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).flatMap((one) => texts(Object(one).role ?? one));
 
-/** What was given, asked for or refused: the classes that have privileges need one at least. */
+/** Scopes, permissions or roles that the event names; classes with privileges need at least one. */
 function privilegesOf({ type, clientId, data }: Forwarded): string[] {
   const scopes = typeof data.scope === 'string' ? data.scope.split(' ') : data.scopes;
   const named = [scopes, data.permission, data.application, rolesIn(data.given), rolesIn(data.taken)].flatMap(texts);
@@ -79,7 +79,7 @@ const user = ({ id, name, type }: Party) => ({
   type_id: TYPE_ID[type] ?? OTHER,
 });
 
-/** Whom the event is about: each class but that of entities needs somebody. */
+/** The party that the event is about: every class but that of entities needs one. */
 function aboutWhom({ type, subject, actor, clientId }: Forwarded): Party {
   if (subject && (subject.type === 'user' || kindOf(type) === 'rights')) return subject;
   if (actor) return actor;

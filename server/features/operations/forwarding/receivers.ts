@@ -34,7 +34,7 @@ export function createReceiver(target: ForwardingTarget, deps: ReceiverDeps): Re
 }
 type ShapeOf = (event: Forwarded) => object;
 
-/** Of what was sent, and not of who sent it or when. */
+/** Answers that reject the sent events themselves; others concern the sender or the moment. */
 const REFUSALS = [400, 413, 422];
 
 /** A JSON array with each request. */

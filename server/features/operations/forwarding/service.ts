@@ -1,6 +1,6 @@
 // Owns: forwarding the audit log to a SIEM: each event at least once and in order, by a cursor that moves on once the receiver has it.
 // Does not own: the log's order (events/position.ts, events/chain.ts), where events go (receivers.ts), in which shape (ecs.ts, ocsf.ts).
-// Implements: specification 6.1. While the receiver is away events wait in the log, and nobody else does.
+// Implements: specification 6.1. While the receiver is away, events wait in the log; nothing else waits for them.
 import type { Sql } from '../../../db/sql.ts';
 import { forgetDeparted } from '../../../events/log.ts';
 import { eventOf } from '../../../events/row.ts';
@@ -54,7 +54,7 @@ export function createForwarding({ sql, receiver, holder, log, now }: Forwarding
     return taken([row], true);
   }
 
-  /** Of what is refused, halves: each that is taken is behind us. @returns false: another process sends by now */
+  /** Sends the rows; if the receiver rejects them, it sends each half. @returns false: another process sends by now */
   async function sendSome(rows: readonly store.ForwardedRow[]): Promise<boolean> {
     try {
       await receiver.send(rows.map(forwarded));

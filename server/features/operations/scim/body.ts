@@ -1,5 +1,5 @@
-// What a client sends, as the schema has it: names in their one case, types as declared, nothing that isn't declared and
-// nothing that clients can't write. Names of the request never become keys here. RFC 7643 §2.5, RFC 7644 §3.3. Pure.
+// Reads a request's resource by its schema: names in the schema's case, values of the declared types. Undeclared and
+// read-only attributes are dropped. Names of the request never become keys here. RFC 7643 §2.5, RFC 7644 §3.3. Pure.
 import { isObject } from '../../../contract/json.ts';
 import { fault } from './fault.ts';
 import { type Attribute, attributesOf, type ResourceType } from './schema.ts';
@@ -50,7 +50,7 @@ function partsOf(attributes: readonly Attribute[], value: Readonly<Record<string
 }
 
 /**
- * What was sent for an attribute, as the schema has it; undefined: nothing.
+ * An attribute's value, checked against the schema; undefined: the request has none.
  * @throws Problem `invalidValue`
  */
 export function readValue(attribute: Attribute, given: unknown, path = attribute.name): unknown {

@@ -1,5 +1,5 @@
-// Bulk (RFC 7644 §3.7): several writes, each a transaction of its own, as if they had come by themselves. What names another's
-// `bulkId` waits for it; names that wait for each other are refused.
+// Bulk (RFC 7644 §3.7): several writes, each in a transaction of its own, as if they were single requests. An operation that
+// names another's `bulkId` waits for it; operations that wait for each other are refused.
 import { isObject } from '../../../contract/json.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { BULK_RESPONSE, type ScimBulk, type ScimBulkResponse, ScimPatch, scimLimits } from '../../../contract/scim.ts';

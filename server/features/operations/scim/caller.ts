@@ -1,4 +1,4 @@
-// Who provisions, and under which condition.
+// The caller of a SCIM write: the provisioning client, with its `If-Match` condition.
 import type { By } from '../../../contract/events.ts';
 import type { Principal } from '../../../domain/principal.ts';
 import type { Expect } from '../../../http/etag.ts';
@@ -12,7 +12,7 @@ export interface Caller {
   conditional: boolean;
 }
 
-/** Holds no permission, so that nobody who administers can be changed or taken over by a SCIM token. */
+/** A principal without permissions, so that a SCIM token can't change or take over an administrator. */
 export const principalOf = (realm: string, { id, name }: Pick<Provisioner, 'id' | 'name'>): Principal => ({
   type: 'client',
   id,

@@ -1,4 +1,4 @@
-// What a comparison of a filter may compare, and with what: the same whether SQL or this process decides it. Pure.
+// Decides which attributes and literals a filter may compare: the same for filters in SQL and in this process. Pure.
 import { fault } from './fault.ts';
 import type { Comparison, Literal } from './filter.ts';
 import type { Attribute } from './schema.ts';

@@ -1,4 +1,4 @@
-// What the SCIM server says of itself: RFC 7643 §5 to §7, RFC 7644 §4, RFC 9865 §4. Pure.
+// The SCIM server's description of itself: RFC 7643 §5 to §7, RFC 7644 §4, RFC 9865 §4. Pure.
 import { Problem } from '../../../contract/problem.ts';
 import { LIST, scimLimits } from '../../../contract/scim.ts';
 import type { Values } from './body.ts';

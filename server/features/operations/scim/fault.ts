@@ -1,4 +1,4 @@
-// What speaks against a SCIM request, by RFC 7644 §3.12's words; http/scim-error.ts answers it.
+// A SCIM error with a type of RFC 7644 §3.12; http/scim-error.ts writes the response.
 
 import { Problem } from '../../../contract/problem.ts';
 import type { ScimType } from '../../../contract/scim.ts';

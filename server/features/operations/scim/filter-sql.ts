@@ -15,7 +15,10 @@ export interface Column {
   nullable?: boolean;
   /** How it is looked up, where that isn't by the column itself. */
   equals?(text: string): Fragment;
-  /** What holds wherever the text is a part of the column, and can be looked up: a condition on a pattern for `like`. */
+  /**
+   * A condition that an index can answer and that is true wherever the column contains the text; it gets a `like`
+   * pattern.
+   */
   implied?(pattern: string): Fragment;
 }
 /** The values of an attribute that has several. */
@@ -29,7 +32,7 @@ export interface Columns {
   single: Readonly<Record<string, Column>>;
   /** Where they may be kept: a condition holds if it does of a value in any of the places. */
   several: Readonly<Record<string, readonly Rows[]>>;
-  /** What can be sorted by besides. */
+  /** Further columns that lists can be sorted by. */
   sorted?: Readonly<Record<string, Column>>;
 }
 
@@ -79,7 +82,7 @@ function condition(column: Column, caseExact: boolean, op: Comparison, operand: 
   if (operand instanceof Date) return ofMoment(column, op, operand);
   if (typeof operand === 'boolean') return fragment`${column.sql} = ${operand}`;
   if (column.kind === 'uuid' && (op === 'eq' || op === 'ne'))
-    // An id is looked up as what it is; other text is nobody's, as ids are written in one way.
+    // Ids are compared as UUIDs. Text in another form matches no row: ids have a single spelling.
     return isUuid(operand) && operand === operand.toLowerCase() ? fragment`${column.sql} = ${operand}::uuid` : no;
   return ofText(column, caseExact, op, operand);
 }

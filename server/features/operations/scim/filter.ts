@@ -1,4 +1,4 @@
-// Filters and PATCH paths, from text to a tree: RFC 7644 §3.4.2.2 and figure 7. What the names mean is schema.ts's.
+// Filters and PATCH paths, from text to a tree: RFC 7644 §3.4.2.2 and figure 7. schema.ts knows what the names mean.
 // Pure. Length, depth and number of terms are bounded, so that no filter can hold the process or the stack.
 import type { ScimType } from '../../../contract/scim.ts';
 import { fault } from './fault.ts';

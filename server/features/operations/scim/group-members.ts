@@ -1,4 +1,4 @@
-// What a PATCH does to a group's members, without reading them: a group may have a hundred thousand. Pure.
+// A PATCH's changes of a group's members, found without reading them: a group may have a hundred thousand. Pure.
 import { isUuid } from '../../../crypto/ids.ts';
 import { readValue } from './body.ts';
 import { fault } from './fault.ts';
@@ -8,7 +8,7 @@ import type { Attribute } from './schema.ts';
 
 export interface Members {
   add: string[];
-  /** `others`: whoever isn't among those that are added. */
+  /** `others`: all members except those that are added. */
   remove: string[] | 'others';
 }
 
@@ -30,7 +30,7 @@ function chosen(filter: Filter): string[] {
   return [String(filter.value).toLowerCase()];
 }
 
-/** What the steps come to, one after the other. */
+/** The total change of the steps, taken one after another. */
 export function membersAfter(steps: readonly Step[]): Members {
   const add = new Set<string>();
   const gone = new Set<string>();

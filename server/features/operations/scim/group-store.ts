@@ -11,7 +11,7 @@ export interface ScimGroupRow {
   updated_at: Date;
 }
 
-/** What the client calls the group `g`; asked for row by row, as a join would read it of all. */
+/** The group's externalId, as a subquery for each row: a join would read those of all groups. */
 const externalId = fragment`(
   select s.external_id from scim_group s where s.realm_id = g.realm_id and s.group_id = g.id)`;
 
@@ -28,14 +28,14 @@ export async function groupAt(sql: Sql, realm: string, path: string): Promise<st
   return row?.id;
 }
 
-/** Another group by the same name, whatever its case: clients find groups so. */
+/** Whether another group has this name in any case: clients find groups by name without regard to case. */
 export async function isNameTaken(sql: Sql, realm: string, path: string, id: string | null): Promise<boolean> {
   const rows = await sql`
     select from user_group where realm_id = ${realm} and lower(path) = lower(${path}) and id is distinct from ${id}::uuid`;
   return rows.length > 0;
 }
 
-/** Other changes of the group by SCIM wait; people who are made members of it elsewhere don't. */
+/** Locks the group against other SCIM changes; users can still join it in other ways. */
 export const holdGroup = (sql: Sql, realm: string, id: string) => sql`
   select pg_advisory_xact_lock(hashtextextended('scim_group ' || ${realm} || ' ' || ${id}, 0)) is null as held`;
 

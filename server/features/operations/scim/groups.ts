@@ -38,7 +38,7 @@ export interface ScimGroupsDeps {
   baseOf(realm: string): string;
 }
 
-/** What a group is to be; of members only how they change. */
+/** The values that a group is to have; for members, only their changes. */
 interface Wanted {
   displayName: string;
   externalId: string | null;

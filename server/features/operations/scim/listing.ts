@@ -1,5 +1,5 @@
 // A page of resources: by an index as RFC 7644 §3.4.2.4 has it, or by a cursor (RFC 9865), which costs the same however far
-// behind it begins. What is looked for and how it is ordered is SQL that its callers made.
+// behind it begins. Its callers make the SQL of the filter and the order.
 import { z } from 'zod';
 import { LIST, type ScimList, type ScimQuery, scimLimits } from '../../../contract/scim.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';

@@ -5,7 +5,7 @@ import type { Comparison, Filter } from './filter.ts';
 import { type Attribute, type AttributePlace, named } from './schema.ts';
 
 type Values = Readonly<Record<string, unknown>>;
-/** What a name means where the filter stands. */
+/** Finds the attribute that a name means at the filter's place. */
 export type Resolve = (path: string) => AttributePlace | undefined;
 
 /** Of one value of a complex attribute: its parts. */
@@ -80,7 +80,7 @@ export function matches(filter: Filter, of: Values, resolve: Resolve): boolean {
   }
 }
 
-/** What `pr` looks at; of an attribute with parts, any of them. */
+/** The attribute that `pr` checks; if it is complex, any of its parts counts. */
 export function presentPlace(resolve: Resolve, path: string): AttributePlace {
   const place = resolve(path);
   return place && place.sub === undefined && place.attribute.type === 'complex' && !place.attribute.multiValued
@@ -94,7 +94,7 @@ export function isNull(op: Comparison, path: string): boolean {
   return op === 'eq';
 }
 
-/** What a filter in brackets stands behind. */
+/** The multi-valued attribute that a filter in brackets follows. */
 export function severalOf(resolve: Resolve, path: string): AttributePlace {
   const place = resolve(path);
   if (!place?.attribute.multiValued || !place.attribute.subAttributes || place.sub)

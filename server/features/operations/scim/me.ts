@@ -17,7 +17,7 @@ import { findUser, type ScimUserRow } from './user-store.ts';
 import { userResource, type WantedUser, wantedUser } from './user-wire.ts';
 import { asScimFault } from './users.ts';
 
-/** Whoever asks, and under which condition. */
+/** The user's own write, and its `If-Match` condition. */
 interface Write {
   write: OwnWrite;
   expect: Expect;
@@ -61,7 +61,7 @@ export function createScimMe({ sql, details, baseOf }: ScimMeDeps) {
 
   return {
     get,
-    /** What isn't theirs to change may be left out, and stays. */
+    /** Attributes that the user may not change may be left out, and stay. */
     replace: (own: Write, body: Values, projection: Projection): Promise<Answer> => {
       const resource = readResource(userType, body);
       return change(own, projection, ({ visible }) => ({
@@ -84,8 +84,8 @@ const same = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one, i) => one === b[i]);
 
 /**
- * What the account API is to write.
- * @param leaves whether what isn't said of what they may not change stays
+ * The changes for the account API.
+ * @param leaves whether an omitted attribute stays if the user may not change it
  * @throws Problem `mutability`
  */
 function ownChanges(

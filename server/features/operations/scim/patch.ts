@@ -24,7 +24,7 @@ export interface Step extends AttributePlace {
   path: string;
 }
 
-/** What a client sends along of the resource that it read, and doesn't mean to change. */
+/** Attributes that clients send back as they read them, without a wish to change them: ignored. */
 const passedOver = new Set(['schemas', 'id', 'meta', 'groups']);
 
 /** @throws Problem `invalidPath`, `mutability`, `noTarget`, `invalidValue` */
@@ -95,7 +95,7 @@ function single(before: unknown, { op, attribute, sub, value }: Step): unknown {
   return given === undefined ? undefined : { ...parts, ...Object(given) };
 }
 
-/** What tells one value of an attribute from another. */
+/** A key that distinguishes an attribute's values. */
 const tellsApart = ({ value, type, ...rest }: Values): string =>
   value === undefined ? JSON.stringify({ type, ...rest }) : `${value} ${type ?? ''}`;
 
@@ -157,7 +157,7 @@ function demoted(before: readonly Values[], after: readonly Values[]): Values[] 
   return after.map((one, i) => (fresh >= 0 && i !== fresh && one.primary === true ? { ...one, primary: false } : one));
 }
 
-/** What a value must be for a filter of equalities; undefined: the filter is another. */
+/** The value that a filter of equalities describes; undefined: the filter is of another form. */
 function saidBy(filter: Filter, attribute: Attribute): Values | undefined {
   if (filter.is === 'and') {
     const [left, right] = filter.of.map((part) => saidBy(part, attribute));

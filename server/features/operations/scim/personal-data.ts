@@ -1,4 +1,4 @@
-// What a provisioning client calls a person and says of them beyond their profile, in an export; their row takes it along. Specification 2.9.
+// A user's SCIM data beyond the profile, for exports; it is deleted with the user's row. Specification 2.9.
 import type { PersonalData } from '../../../domain/personal-data.ts';
 import type { ScimDocument } from './user-document.ts';
 
@@ -18,7 +18,7 @@ export const provisioningData: PersonalData = {
   },
   /** Targets know them by an id of their own, by which they are deleted there. */
   async erase(sql, realm, { id, pseudonym }) {
-    // A job that marks them due comes before this, or finds nobody.
+    // A job that marks the user due commits before this lock, or no longer finds the user.
     await sql`select from realm_user where realm_id = ${realm} and id = ${id} for update`;
     await sql`delete from scim_link where realm_id = ${realm} and kind = 'user' and object_id = ${id} and remote_id is null`;
     await sql`

@@ -1,5 +1,5 @@
-// What of a resource an answer shows: `attributes` and `excludedAttributes` (RFC 7644 §3.9), and what is always or never
-// shown. Pure.
+// Selects the attributes of an answer: `attributes` and `excludedAttributes` (RFC 7644 §3.9), and those that are always or
+// never returned. Pure.
 import type { Values } from './body.ts';
 import { type AttributePlace, attributesOf, extensionNamed, placeOf, type ResourceType } from './schema.ts';
 
@@ -16,7 +16,7 @@ const listOf = (text: string | undefined): string[] =>
     .filter((one) => one !== '')
     .slice(0, MOST);
 
-/** What isn't known is passed over. */
+/** Unknown names are ignored. */
 const placesOf = (type: ResourceType, text: string | undefined): AttributePlace[] =>
   listOf(text).flatMap((path): AttributePlace | AttributePlace[] => {
     const extension = extensionNamed(type, path);

@@ -12,7 +12,7 @@ const Changed = z.object({
   groups: z.array(z.uuid()).nullish(),
   /** Everything may have changed. */
   all: z.boolean().nullish(),
-  /** What was sent was sent elsewhere. */
+  /** The target's address changed: what was sent so far went to another server. */
   moved: z.boolean().nullish(),
 });
 const OF_USERS = ['USER_CREATED', 'USER_UPDATED', 'USER_DELETED', 'USER_ERASED'];
@@ -49,7 +49,7 @@ const LOOK_SECONDS = 10;
 export const provisioningTerms = {
   name: PROVISIONING_JOB,
   schema: Changed,
-  // What is thrown is ours: the database went away.
+  // An exception here is a fault of this server: the database was away.
   maxAttempts: 500,
   expireSeconds: (2 * RUN_MS) / 1000,
   // Targets that are slow leave places to others.

@@ -1,4 +1,4 @@
-// What a target is to have of some people and groups, as they are now.
+// Plans the resources that a target shall hold for some users and groups, from their present state.
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { readProfile, visibleTo } from '../../../domain/user-profile.ts';
 import type { Values } from './body.ts';
@@ -16,7 +16,7 @@ export interface Plan {
   digest: string;
 }
 
-/** What of these is to be there; what is left out is not. */
+/** The resources that the target shall have of these objects; an object without a plan must not be there. */
 export async function planned(
   sql: Sql,
   realm: string,

@@ -1,4 +1,5 @@
-// What of a user or a group goes to a target, pure: the resource that our own SCIM server would show, as its mappings change it.
+// Makes the resource for a target from a user or a group: as this server's own SCIM API shows it, changed by the target's
+// mappings. Pure.
 import { createHash } from 'node:crypto';
 import { GROUP, USER } from '../../../contract/scim.ts';
 import type { Values } from './body.ts';
@@ -6,7 +7,7 @@ import { keysOf } from './user-attributes.ts';
 import type { ScimUserRow } from './user-store.ts';
 
 const RIGHTS = ['roles', 'entitlements'];
-/** What only this server gives, or what are rights: a target would refuse it, or take it for its own. */
+/** Attributes that only this server assigns, and rights: a target would refuse them, or take them for its own. */
 const OURS = ['id', 'meta', 'groups', ...RIGHTS, 'externalId'];
 const FIELDS = ['username', 'email', 'firstName', 'lastName', 'id'] as const;
 const CONSTANT = /^"(.*)"$/s;
@@ -67,7 +68,7 @@ export const groupBody = (id: string, path: string): Values => ({
   externalId: id,
 });
 
-/** Hex; the same for the same, whatever the order of its keys. */
+/** SHA-256 as hex; the order of keys doesn't matter. */
 export const digestOf = (body: Values): string =>
   createHash('sha256')
     .update(JSON.stringify(Object.fromEntries(Object.entries(body).sort(([a], [b]) => (a < b ? -1 : 1)))))

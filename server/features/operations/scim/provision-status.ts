@@ -46,7 +46,7 @@ export async function listObjects(
   }));
 }
 
-/** Everything is sent again, whatever was sent before: what was changed there by others is put back. */
+/** Sends everything again, even if it was sent before: changes that others made at the target are reverted. */
 export const reconcile = (
   { transact, now }: { transact: Transact; now: () => Date },
   by: By,

@@ -36,8 +36,10 @@ const mark = (sql: Sql, realm: string, target: string, at: Date, objects: Fragme
     attempts = 0, digest = case when ${forget}::boolean then null else scim_link.digest end`;
 
 /**
- * These, and what they are members of, or were when it was sent; the groups below these. Who is gone is due where the target has
- * something of them: by the locks, whoever is erased meanwhile doesn't come back by the id of before.
+ * Marks these users and groups as due, with the groups that the users are in, or were in when last sent, and the groups
+ * below. A deleted user is due if the target holds them. The locks keep a user erased meanwhile from returning
+ * under the
+ * old id.
  */
 export const markDue = (
   sql: Sql,
@@ -105,7 +107,7 @@ export interface Link {
   attempts: number;
   changes: number;
 }
-/** Some that are due, people first; nobody else gets them meanwhile. */
+/** Claims some due links, users first; other processes skip them until `until`. */
 export const claim = (
   sql: Sql,
   realm: string,
@@ -120,7 +122,7 @@ export const claim = (
   where l.realm_id = ${realm} and l.target_id = ${target} and l.kind = due.kind and l.object_id = due.object_id
   returning l.kind, l.object_id, l.remote_id, encode(l.digest, 'hex') as digest, l.attempts, l.changes`;
 
-/** What became of a link. */
+/** The result of one transfer to the target. */
 export interface Result extends Link {
   error: string | null;
   /** Epoch ms; null: in step. */
@@ -167,7 +169,7 @@ export async function finish(
       where m.realm_id = ${realm} and m.user_id = any(${made}::uuid[])`,
   );
 }
-/** Who was erased while they were sent there is due to be removed there, under nobody's id. */
+/** A user who was erased during the transfer is due for removal at the target, under a random id. */
 const removeErased = (
   sql: Sql,
   realm: string,
@@ -200,7 +202,7 @@ export interface MemberStep {
   remote_id: string;
   add: boolean;
 }
-/** How members are to change there: those who are there themselves, against what was sent. */
+/** The member changes for the target: members that exist there, compared with those that were sent. */
 export const memberSteps = (sql: Sql, realm: string, target: string, groups: readonly string[]) => sql<MemberStep>`
   with wanted as (
     select m.group_id, m.user_id, l.remote_id from group_member m join scim_link l on l.realm_id = m.realm_id and l.target_id = ${target}
@@ -225,7 +227,7 @@ export async function keepMembers(sql: Sql, realm: string, target: string, steps
     from jsonb_to_recordset(${steady}::jsonb) as r (group_id uuid, user_id uuid, remote_id text, add boolean) where add
     on conflict (realm_id, target_id, group_id, user_id) do update set remote_id = excluded.remote_id`;
 }
-/** A group that is made anew there has nobody. */
+/** A group that is created anew at the target has no members there. */
 export const forgetMembers = (sql: Sql, realm: string, target: string, groups: readonly string[]) => sql`
   delete from scim_link_member where realm_id = ${realm} and target_id = ${target} and group_id = any(${groups}::uuid[])`;
 

@@ -1,6 +1,7 @@
-// Owns: keeping SCIM targets in step with the realm's people and groups: what is due there is what changed here, and each object is sent as it
-// is when it is sent, by one process at a time, so that its states arrive in their order and the last one stays.
-// Does not own: where targets are kept (features/configuration/scim-targets), how one is spoken to (provision-http.ts), what is sent (provision-shape.ts).
+// Owns: keeping SCIM targets in step with the realm's users and groups. A change here makes an object due at the target. One
+// process at a time sends each object in its present state, so that states arrive in order and the last one stays.
+// Does not own: the targets' configuration (features/configuration/scim-targets), the requests (provision-http.ts), the
+// resources that are sent (provision-shape.ts).
 // Implements: specification 4.10; decisions "SCIM target".
 import { DAY_MS } from '../../../contract/durations.ts';
 import { Problem } from '../../../contract/problem.ts';

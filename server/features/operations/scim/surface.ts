@@ -25,7 +25,7 @@ export interface ScimSurface {
   find(realm: string, token: string): Promise<Provisioner | undefined>;
   /** The person of an access token. @throws Problem `insufficient-scope` */
   byToken(realm: string, token: PresentedToken): Promise<AccountHolder | undefined>;
-  /** What holds of whatever people do themselves. */
+  /** The conditions of every action that users do themselves. */
   person: PersonGuard;
   /** Audits a denied request (ACCESS_DENIED). */
   denied(attempt: { realm: string; by: By; permission: string; method: string; path: string }): Promise<void>;
@@ -33,7 +33,7 @@ export interface ScimSurface {
 
 const partyOf = ({ id, name }: Provisioner): Party => ({ type: 'system', id, name: `SCIM token ${name}` });
 
-/** Who provisions; the surface has made sure that there is somebody. */
+/** The request's provisioning client; the surface has authenticated it. */
 export function provisionerOf(request: FastifyRequest): Provisioner {
   if (!request.provisioner) throw new Error(`${request.routeOptions.url} is not for a SCIM token`);
   return request.provisioner;

@@ -86,7 +86,7 @@ export function createScimTokens({
         tx.record({ type: 'SCIM_TOKEN_DELETED', realm, by, subject: { type: 'object', id, name } });
       }),
 
-    /** Whose token it is; undefined: nobody's, or its time is over. */
+    /** The client of the token; undefined: the token is unknown or expired. */
     async find(realm: string, token: string): Promise<Provisioner | undefined> {
       if (!wellFormed(token, 'svc_scim_')) return undefined;
       const at = now();

@@ -9,7 +9,7 @@ import { furtherAddresses, listAt } from './user-document.ts';
 
 type Attributes = Readonly<Record<string, readonly string[]>>;
 
-/** Of one text each: the path of SCIM → the user's attribute. What OpenID Connect has a claim for is called as that. */
+/** SCIM path → user attribute, for attributes of one text. If OpenID Connect has such a claim, its name is used. */
 export const singleAttributes: Readonly<Record<string, string>> = {
   'name.formatted': 'name.formatted',
   'name.middleName': 'middle_name',
@@ -40,7 +40,7 @@ const OTHER = 'other';
 const isKept = (name: string): boolean =>
   pathOf.has(name) || name.startsWith(PHONES) || (name.startsWith(ADDRESSES) && name.split('.').length === 3);
 
-/** What a fault of a user's field is called here. */
+/** A user field's path in faults → its SCIM name. */
 const fieldPaths = new Map([
   ['username', 'userName'],
   ['firstName', 'name.givenName'],
@@ -53,7 +53,7 @@ export const scimPathOf = (path: string): string => {
   return fieldPaths.get(path) ?? (path.startsWith('attribute') ? (pathOf.get(name) ?? name) : path);
 };
 
-/** What SCIM can't say of somebody, though the realm's user profile asks for it. */
+/** Whether SCIM can't express the field, though the realm's user profile requires it. */
 export const isUnsaid = (path: string): boolean => {
   const name = /^attributes\.(.*)$/.exec(path)?.[1];
   return name !== undefined && !isKept(name);

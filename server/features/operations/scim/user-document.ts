@@ -1,6 +1,6 @@
-// What SCIM says of a person beyond the user's fields and attributes, pure: further addresses, ims, photos, entitlements and certificates
-// as the client said them, and what it said of values that are kept elsewhere (`marks`: which is primary, what is displayed). One document
-// for each person; what is kept elsewhere decides, and marks of what isn't there any more say nothing. RFC 7643 §2.4, §4.1.2.
+// The SCIM data of a user beyond fields and attributes: further addresses, ims, photos, entitlements and certificates.
+// `marks` holds SCIM details of values that are stored elsewhere: which is primary, what is displayed. Each user has one
+// document. The other stores decide which values exist; a mark without its value is ignored. RFC 7643 §2.4, §4.1.2. Pure.
 import { canonicalJson } from '../../../contract/json.ts';
 import { Email } from '../../../contract/users.ts';
 import type { Values } from './body.ts';
@@ -34,7 +34,7 @@ const MOST_BYTES = 64 * 1024;
 export const listAt = (value: unknown): Values[] => (Array.isArray(value) ? value : []);
 const folded = (text: unknown): string => String(text ?? '').toLowerCase();
 
-/** What a value is known again by. */
+/** The key by which a value is recognized again. */
 const keyOf: Record<Marked, (value: Values) => string> = {
   emails: ({ value }) => folded(value),
   phoneNumbers: ({ value, type }) => `${folded(type ?? 'other')} ${value}`,
@@ -97,7 +97,7 @@ function checked(of: string, values: readonly Values[]): Values[] {
 }
 
 /**
- * What of a SCIM user goes into its document.
+ * The part of a SCIM user that goes into the document.
  * @param user with one primary value of each attribute at most
  * @throws Problem `invalidValue`
  */
@@ -128,7 +128,7 @@ export function documentOf(user: Values): ScimDocument {
   return document;
 }
 
-/** What is said of a value beside it; undefined: nothing. */
+/** A value's further SCIM details; undefined: it has none. */
 function markOf(of: Marked, value: Values): Values | undefined {
   const said = markedParts[of].filter((part) => value[part] !== undefined);
   if (said.length === 0) return undefined;

@@ -26,7 +26,7 @@ export interface ScimUserRow {
   groups: { id: string; path: string }[];
 }
 
-/** Of what the client says of the user `u`; asked for row by row, as a join would read it of everybody. */
+/** A column of the user's SCIM row, as a subquery for each row: a join would read the rows of all users. */
 const said = (column: Fragment): Fragment =>
   fragment`(select ${column} from scim_user s where s.realm_id = u.realm_id and s.user_id = u.id)`;
 const externalId = said(fragment`s.external_id`);
@@ -52,7 +52,7 @@ export async function findUser(sql: Sql, realm: string, id: string): Promise<Sci
   return row;
 }
 
-/** What the client says of a user that the user has no field for. */
+/** A user's SCIM data that has no field in the user itself. */
 export interface Said {
   externalId: string | null;
   emailType: string | null;
@@ -73,7 +73,7 @@ const maybe = (sql: Fragment): Column => ({ sql, kind: 'text', nullable: true })
 const among = (ids: Fragment): Fragment => fragment`u.id = any(array(${ids}))`;
 const found = (column: Column): Column => ({ ...column, implied: holding });
 
-/** Only what whoever asks may see, so that nothing else can be found out by asking. */
+/** The columns that the caller may see: a filter must not reveal the others. */
 export function userColumns(realm: string, profile: UserProfile): Columns {
   const seen = seenBy(profile, 'admin');
   const attributes = Object.entries(singleAttributes).flatMap(([path, name]) =>
@@ -177,7 +177,7 @@ const furtherRows = (realm: string): Rows => ({
   },
 });
 
-/** What the document says of values that are kept elsewhere. @param such that the mark `m` is the value's */
+/** The document's marks for values that are stored elsewhere. @param such the condition that the mark `m` is the value's */
 const marksOf = (of: Marked, such: Fragment): Record<string, Column> =>
   Object.fromEntries(
     markedParts[of].map((name) => {

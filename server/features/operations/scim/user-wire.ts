@@ -11,7 +11,7 @@ import type { Said, ScimUserRow } from './user-store.ts';
 
 const WORK = 'work';
 
-/** What only the row's owner gives: the addresses of other resources, and what of the attributes is seen. */
+/** Values that the row doesn't hold: the SCIM server's address, and the attributes that the reader may see. */
 export interface Showing {
   /** The SCIM server's base address. */
   base: string;
@@ -67,8 +67,8 @@ const textAt = (value: unknown, max: number, path: string): string | null => {
 };
 
 /**
- * What a SCIM user makes of a user.
- * @param before the user's attributes as they are; `roles`: whether having none was said, or is to be left as it is
+ * Makes a user's input from a SCIM user.
+ * @param before the user's present attributes; `roles`: whether absent roles mean none (`said`), or no change (`kept`)
  * @throws Problem `invalidValue`
  */
 export function wantedUser(

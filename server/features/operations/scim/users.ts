@@ -47,7 +47,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
     return answerOf(userType, (await show(sql, realm))(row), projection);
   }
 
-  /** What stands beside the user is written where it changes. */
+  /** The SCIM data beside the user; it is written if it changed. */
   const beside = (realm: string, before: Said, said: Said): Beside => ({
     fields: [
       ...(before.externalId === said.externalId ? [] : ['externalId']),
@@ -156,7 +156,7 @@ const saidBefore = (row: ScimUserRow): Said => ({
 const UNSAID =
   ' by the realm’s user profile, and SCIM has no attribute for it: require it of people alone, who are asked when they sign in';
 
-/** What the users' rules refuse, by the names that SCIM has for it. */
+/** Turns the users feature's field errors into SCIM errors with SCIM's names. */
 export async function asScimFault<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

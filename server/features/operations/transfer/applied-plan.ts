@@ -1,5 +1,5 @@
-// What is recorded of a plan that is applied: what it changed and whose it was, without secrets and without people. Pure.
-// Reading it is history.ts's, taking it back undo.ts's. Decisions "Import, export, plan".
+// The record of an applied plan: its changes and their former owners, without secrets and users. Pure. history.ts reads it,
+// undo.ts reverses it. Decisions "Import, export, plan".
 import { z } from 'zod';
 import { Change } from '../../../contract/transfer.ts';
 import type { PlannedChange, RealmPart } from '../../../resource/part.ts';
@@ -8,7 +8,7 @@ import type { Move } from './plan.ts';
 
 const Owner = z.object({ manager: z.string(), fields: z.array(z.string()), kept: z.boolean() });
 export const RecordedChange = Change.extend({
-  /** Of what was made: fields that nobody declared, as they were then. */
+  /** Fields of a created object that the document didn't declare, with their values then. */
   rest: z.record(z.string(), z.unknown()).optional(),
   /** It lost what the plan removed; no document says so. */
   tied: z.literal(true).optional(),

@@ -1,4 +1,4 @@
-// Owns: a document in its transaction: opening the realm, planning until nobody comes between, writing, audit rows.
+// Owns: a document in its transaction: opening the realm, planning until no other write intervenes, writing, audit rows.
 // Does not own: how the document gets there (service.ts), comparing (engine.ts), users' rows (people.ts).
 // Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
 import type { By } from '../../../contract/events.ts';
@@ -34,7 +34,7 @@ import { refuseGuesses, requirePermission, requireSections, rightsOf } from './r
 import * as store from './store.ts';
 import { watchTies } from './ties.ts';
 
-/** Who applies what to which realm. */
+/** The caller, the realm and the options of an import. */
 export interface Request {
   principal: Principal;
   by: By;
@@ -42,7 +42,7 @@ export interface Request {
   query: ImportQuery;
   ifMatch?: string | undefined;
   guessCount: GuessCount;
-  /** Aborted where nobody waits for the answer any more. */
+  /** Aborted when the client no longer waits for the answer. */
   signal: AbortSignal;
 }
 
@@ -65,7 +65,7 @@ export class PlannedOnly extends Error {
 export class CreatedMeanwhile extends Error {}
 
 export const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false, undeclared: NOBODY };
-/** How often a document is planned anew where somebody came between. */
+/** How often a document is planned again after another write intervened. */
 export const REPLANS = 5;
 
 /** A plan on its way into the realm. */
@@ -106,7 +106,7 @@ export function createApply({
     { principal, by, realm, query, ifMatch }: Request,
     displayName: string | undefined,
   ): Promise<Opened> {
-    // A dry run of a realm that is there waits for nobody: a plan that was overtaken fails by its revision.
+    // A dry run of an existing realm takes no lock: an overtaken plan fails by its revision.
     let revision = query.dryRun ? await store.readRevision(tx.sql, realm) : undefined;
     if (revision === undefined) {
       await store.lockRealm(tx.sql, realm);
@@ -189,7 +189,7 @@ export function createApply({
       const area = areaOf(kind);
       return area !== undefined && right(area);
     };
-    /** Who may write by a name finds out anyway whether it is there. */
+    /** Whether the caller may learn that a name exists: one with write permission finds out anyway. */
     const mayAsk = (by: string, of: string) => !query.dryRun || holds(rights.write, by) || holds(rights.plan, of);
     requireSections(asked, { planned: declared.map((s) => s.part), written: [] });
     if (declared.some(namesPeople)) requirePermission(principal, realm, 'users:read');
@@ -197,7 +197,7 @@ export function createApply({
     const permit = (touched: ReadonlySet<string>) =>
       requireSections(asked, { planned: [], written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []) });
     const config = await planRealm(on, { realm, parts, declared, options: query, guessCount, permit, anew, mayAsk });
-    // A plan of what somebody may not write anyway gives and takes over nothing.
+    // Changes that the caller may not write grant nothing and take nothing over.
     const theirs = config.changes.filter(({ kind }) => holds(rights.write, kind));
     await refuseEscalation(on, { realm, principal, parts, changes: theirs });
     const users = people
@@ -229,7 +229,7 @@ export function createApply({
     const { manager } = query;
     await store.touchManager(tx.sql, realm, manager, { at, users: users.writes });
     const eventId = newId();
-    // before anything is written: afterwards nobody knows whose the objects were
+    // before the write: afterwards the objects' former owners can't be found
     const planned = writes ? await recordedOf(tx.sql, realm, config) : undefined;
     const withTies = planned && (await watchTies(tx.sql, realm, { parts, changes: config.changes }));
     await writeChanges(tx, { realm, by, parts, changes: config.changes, manager, newId });
@@ -303,7 +303,7 @@ export function createApply({
     await store.lockRealm(tx.sql, realm);
     if (!(await store.managerExists(tx.sql, realm, manager)))
       throw new Problem('not-found', `Nothing here is managed by ${manager}`);
-    // Nobody changes the realm between the plan and its end.
+    // Locks the realm's revision until the transaction ends.
     await store.lockRevision(tx.sql, realm);
     const asked = {
       principal,

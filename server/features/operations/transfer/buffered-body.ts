@@ -9,7 +9,7 @@ export interface BufferedBody {
   whole: boolean;
   bytes: number;
   read(): AsyncIterable<Buffer>;
-  /** What is unread of the body is its stream's again. */
+  /** Stops buffering: the stream keeps the unread rest of the body. */
   release(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export function createBodyBuffer(room: number): (body: AsyncIterable<Buffer>) =>
   };
 }
 
-/** What breaks here is the peer's connection, and says nothing of any of ours. */
+/** Turns a broken connection of the client into a 400: it is no fault of this server's own connections. */
 async function* arriving(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined, undefined> {
   try {
     yield* body;

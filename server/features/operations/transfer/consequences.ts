@@ -1,5 +1,5 @@
-// How many live sessions, people and active clients a plan touches: counted where it is asked for, over what is alive, and to
-// a bound, so that a plan of a large realm stays cheap. What a change does is effects.ts's. Decisions "Import, export, plan".
+// Counts the live sessions, users and active clients that a plan touches. The count is made on request and bounded, so that a
+// plan of a large realm stays cheap. effects.ts finds the effects. Decisions "Import, export, plan".
 import type { Consequence } from '../../../contract/transfer.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
@@ -10,7 +10,7 @@ const MOST_TOLD = 50;
 const MOST_EFFECTS = 200;
 /** A client that got tokens since then is active. */
 const ACTIVE_MS = 24 * 3_600_000;
-/** What touches more has its people counted among the realm's, not client by client. */
+/** Effects on more clients count the whole realm's users, not those of each client. */
 const FEW_CLIENTS = 100;
 /** Of each client, role or realm no more are counted. */
 const MOST_COUNTED = 10_000;

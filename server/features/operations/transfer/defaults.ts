@@ -34,7 +34,7 @@ export function createDefaults({
 }) {
   let known: Promise<Seeds> | undefined;
 
-  /** Of a realm that nobody ever sees: it is taken back as soon as it was read. */
+  /** Reads the defaults from a new realm in a transaction that is rolled back at once. */
   async function learn(): Promise<Seeds> {
     const realm = `seeds-${newId()}`;
     try {
@@ -67,7 +67,7 @@ async function seedsOf(sql: Sql, parts: readonly RealmPart[], realm: string): Pr
   return seeds;
 }
 
-/** What of an object is not as it would be anyway; undefined: nothing is. */
+/** An object's fields that differ from the defaults; undefined: all are defaults. */
 export function withoutDefaults(
   part: RealmPart,
   realm: string,

@@ -9,7 +9,7 @@ export interface Slice {
   key: string;
   index: number | undefined;
   text: string | undefined;
-  /** Of what can't be read, where that ends nothing: why. It has no `text` then. */
+  /** Why the slice can't be read, if that doesn't end the document. The slice has no `text` then. */
   fault?: string;
 }
 
@@ -19,7 +19,10 @@ export interface Limits {
   /** Of one element or value of an unbounded key. */
   elementBytes: number;
   unbounded: ReadonlySet<string>;
-  /** What is too deep or not UTF-8 comes as a slice with its fault and ends nothing, as does an element of an unbounded key that is too large. */
+  /**
+   * A slice that is too deep or not UTF-8, or too large an element of an unbounded key, gets a fault and doesn't end
+   * the document.
+   */
   lenient?: boolean;
 }
 
@@ -47,7 +50,7 @@ function tooDeep(path: string): Problem {
   return new Problem('invalid-request', `${path} ${TOO_DEEP}`, { errors: [{ path, message: TOO_DEEP }] });
 }
 
-/** What is wrong with the bytes of one value before they are read as JSON. */
+/** The fault in a value's bytes, found before they are parsed as JSON. */
 export function faultOfBytes(bytes: Buffer, most: number): string | undefined {
   if (bytes.length > most) return tooLarge(most);
   if (!isUtf8(bytes)) return NO_UTF8;
@@ -274,7 +277,7 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
   };
 }
 
-// What would set a prototype in a careless merge is refused by name, however it is escaped.
+// A key that sets the prototype in a careless merge is refused, in every escaped form.
 const PROTOTYPE_KEY =
   /"(?:_|\\u005[Ff]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006[Ff])(?:t|\\u0074)(?:o|\\u006[Ff])(?:_|\\u005[Ff]){2}"\s*:/;
 

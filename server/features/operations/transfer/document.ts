@@ -22,7 +22,7 @@ export interface Document {
   whole: boolean;
 }
 
-/** What is wrong, all of it up to a hundred; more says only that there is more. */
+/** Throws the faults, up to a hundred; the message counts the rest. */
 export function refuse(faults: readonly FieldError[], detail?: string): void {
   if (faults.length === 0) return;
   const [first] = faults;
@@ -66,7 +66,7 @@ export async function readDocument(
     if (parsed.errors) return parsed.errors;
     for (const item of parsed.items) section.items.push(item);
     const most = presentSections.get(key)?.most ?? Number.POSITIVE_INFINITY;
-    // What follows is not even read: planning it would take the memory of everybody.
+    // The rest isn't read: a plan of it would take the memory that all requests share.
     if (section.items.length > most)
       refuse([{ path: key, message: `has more than ${most} objects: send it in parts` }]);
     return [];

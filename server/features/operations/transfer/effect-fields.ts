@@ -1,5 +1,5 @@
-// Which changed field of which kind does what to who uses the realm now: redirect URIs, grants and roles that go, lifetimes that
-// get shorter, demands that get stricter. A field that is not here touches nobody who is signed in. Pure.
+// The effects of changed fields on users and clients of the realm: redirect URIs, grants and roles that go, shorter
+// lifetimes, stricter demands. A field that is missing here has no effect on a signed-in user. Pure.
 import { strings } from '../../../resource/items.ts';
 import {
   atMost,
@@ -209,7 +209,7 @@ export const ofGroup: FieldEffects = {
 };
 export const ofServiceAccount: FieldEffects = { roles: loses, clientRoles: losesOfClients, adminRoles: loses };
 
-/** What a composite gives. */
+/** The roles that a composite role contains. */
 export const contained = (composite: unknown): string[] => [
   ...strings(Object(composite).roles),
   ...rolesIn(Object(composite).clientRoles),

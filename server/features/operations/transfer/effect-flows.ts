@@ -1,11 +1,11 @@
-// What another tree of a flow does to who signs in by it: ways that are closed, steps that everybody has to take. Pure.
+// The effects of a changed flow on users who sign in by it: methods that are closed, steps that become required. Pure.
 import { authenticatorIds, type ExecutionDocument, FlowDocument } from '../../../contract/flows.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
 import { changes, type EffectWords, some, stops, without } from './effect-words.ts';
 
 type Tree = readonly ExecutionDocument[];
 
-/** What people do; the others are conditions. */
+/** The authenticators that are actions of a user; the others are conditions. */
 const METHODS: ReadonlySet<string> = new Set(authenticatorIds.slice(0, authenticatorIds.indexOf('risk')));
 
 const treeOf = (value: unknown): Tree => FlowDocument.shape.executions.safeParse(value).data ?? [];
@@ -18,7 +18,7 @@ const methodsIn = (tree: Tree): string[] =>
     step.requirement === 'DISABLED' ? [] : [...methodOf(step), ...methodsIn(step.executions ?? [])],
   );
 
-/** What nobody gets around: required at the top, or in a part that is required. */
+/** The steps that no user can avoid: required at the top, or in a part that is required. */
 const askedOfAll = (tree: Tree): string[] =>
   tree.flatMap((step) =>
     step.requirement === 'REQUIRED' ? [...methodOf(step), ...askedOfAll(step.executions ?? [])] : [],

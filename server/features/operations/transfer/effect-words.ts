@@ -3,7 +3,7 @@ import { strings } from '../../../resource/items.ts';
 
 export interface EffectWords {
   message: string;
-  /** Somebody who gets in now will not. */
+  /** A user or client that has access now loses it. */
   locksOut: boolean;
 }
 export type FieldEffect = (from: unknown, to: unknown) => EffectWords[];

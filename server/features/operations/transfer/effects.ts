@@ -1,12 +1,12 @@
-// What a plan does to who uses the realm now, in words: what goes, and what changes by its fields (effect-fields.ts).
-// Pure; how many that touches is consequences.ts's to count. Decisions "Import, export, plan".
+// The effects of a plan on the realm's users and clients, as texts: of deleted objects, and of changed fields
+// (effect-fields.ts). Pure; consequences.ts counts the users. Decisions "Import, export, plan".
 import { splitClientRoleKey, strings } from '../../../resource/items.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
 import * as fields from './effect-fields.ts';
 import { otherSteps } from './effect-flows.ts';
 import { changes, type EffectWords, type FieldEffects, some, stops, without } from './effect-words.ts';
 
-/** Who is touched: the people of whatever is named, or everybody. */
+/** The objects whose users an effect touches; none named: all users of the realm. */
 export interface Touched {
   clients?: readonly string[];
   /** By entity id. */
@@ -23,10 +23,10 @@ export interface Touched {
   byDocument?: true;
   /** Clients whose people sign in by it. */
   flow?: string;
-  /** And whatever contains it. */
+  /** With all roles that contain it. */
   role?: { client: string | null; name: string };
   adminRole?: string;
-  /** By its alias, whoever has an account there. */
+  /** By its alias: the users with an account there. */
   identityProvider?: string;
   directory?: string;
   /** By its path, and those below it. */
@@ -52,7 +52,7 @@ function said(table: FieldEffects, change: PlannedChange): EffectWords[] {
   return [...new Map(all.map((one) => [one.message, one])).values()];
 }
 
-/** What goes is said by `gone`, what changes by its fields; what is made touches nobody. */
+/** The effects of one change: `gone` for a deletion, those of its fields for an update; a new object has none. */
 const changed = (table: FieldEffects, gone: EffectWords, change: PlannedChange): EffectWords[] =>
   change.action === 'delete' ? [gone] : change.action === 'update' ? said(table, change) : [];
 const formerKey = ({ renamedFrom, key }: PlannedChange): string => renamedFrom ?? key;
@@ -70,7 +70,7 @@ const settingTouches: Readonly<Record<string, Touched>> = {
   maxEmailsPerHour: { authenticators: ofChannels.EMAIL ?? [] },
 };
 
-/** What a role takes along when it goes. */
+/** The effect of a deleted role, with the roles that it contained. */
 function roleGone({ before }: PlannedChange): EffectWords {
   const parts = fields.contained(before?.composite);
   return stops(`goes from whoever holds it${parts.length > 0 ? `, and with it ${some(parts)}` : ''}`);
@@ -174,7 +174,7 @@ const ofKinds: Readonly<Record<string, OfKind>> = {
     touched: { clients: strings([change.before?.clientId]) },
   }),
   agent: (change) => ({
-    // the client of one that isn't active gets no tokens, whatever it got before
+    // the client of an agent that isn't active gets no tokens
     said:
       change.action === 'create' && change.save.status !== 'active'
         ? [stops('its client gets no tokens until it is active')]
@@ -200,7 +200,7 @@ const ofKinds: Readonly<Record<string, OfKind>> = {
 };
 const NO_MESSAGES = 'codes and links that it sends reach nobody, where no other provider sends them';
 
-/** Those that lock somebody out come first. */
+/** Effects that lock users out come first. */
 export const effectsOf = (planned: readonly PlannedChange[]): Effect[] =>
   planned
     .flatMap((change) => {

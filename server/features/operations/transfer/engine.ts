@@ -27,7 +27,7 @@ export interface EnginePlan {
   deletions: Deletion[];
 }
 
-/** What `declared` asks for, and with `prune` what the manager's other objects come to. */
+/** Plans the declared objects, and with `prune` the manager's other objects. */
 export async function planRealm(
   sql: Sql,
   {
@@ -89,7 +89,7 @@ export async function planRealm(
   };
 }
 
-/** What the manager owns of other objects than those that are declared. */
+/** The objects that the manager owns and the document doesn't declare. */
 async function droppedOf(
   sql: Sql,
   { realm, declared, manager }: { realm: string; declared: readonly Section[]; manager: string },
@@ -193,7 +193,10 @@ async function planPruned(
   return { owners, needs };
 }
 
-/** What an object that goes needs; one whose whole goes, too, is needed by that rather than the other way round. */
+/**
+ * The objects that a removed object refers to. If the whole that it is a part of goes too, that whole needs the part
+ * instead.
+ */
 function needsAmong(
   { kind, fieldwise, references, partOf }: RealmPart,
   item: Item,
@@ -207,7 +210,7 @@ function needsAmong(
   return [...needs.filter(({ on }) => on.kind !== whole.kind || on.key !== whole.key), { ...whole, on: { kind, key } }];
 }
 
-/** What a new realm was seeded with, and the whole export that it was made for doesn't have. */
+/** Deletes seeded objects of a new realm that its whole export doesn't have. */
 async function planUnseeded(
   sql: Sql,
   { realm, declared, all }: { realm: string; declared: readonly Section[]; all: Planned },

@@ -1,7 +1,7 @@
-// Owns: how often somebody may be wrong about a stored secret: whether a literal is the stored one shows in a plan, so a plan
-// that writes nothing is a guess. The same wrong value again tells nothing new and is none; a secret that was replaced isn't
-// there to be guessed any more. Counted in the database, for all replicas and for longer than any of them lives.
-// Does not own: comparing (resource/secrets.ts), who may compare at all (rights.ts).
+// Owns: the limit for wrong guesses of stored secrets. A plan shows whether a literal is the stored secret, so a plan that
+// writes nothing is a guess. The same wrong value again reveals nothing new and doesn't count; a replaced secret can't be
+// guessed any more. The count is in the database: all replicas share it, and it outlives each of them.
+// Does not own: comparing (resource/secrets.ts), the permission to compare (rights.ts).
 // Implements: decisions "Import, export, plan" (Secrets in a document).
 import { Problem } from '../../../contract/problem.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -9,7 +9,7 @@ import type { RealmSql } from '../../../db/realm-share.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { GuessCount } from '../../../resource/secrets.ts';
 
-/** Of what declares no secret. */
+/** For documents without secrets. */
 export const NONE: GuessCount = {
   begin: () => Promise.reject(new Error('nothing here compares a secret')),
   wrong() {},
@@ -42,8 +42,8 @@ export function createGuesses({ realmSql, seal, now }: { realmSql: RealmSql; sea
 
   return {
     /**
-     * Does `work`, and counts what it was wrong about where that was for nothing: `writes` is false, or it fails.
-     * @throws Problem `too-many-requests` in place of whatever `work` came to
+     * Runs `work`, and counts its wrong values if it wrote nothing: `writes` is false, or it fails.
+     * @throws Problem `too-many-requests` in place of the result or error of `work`
      */
     async counted<T>(
       { principal, realm }: Guesser,

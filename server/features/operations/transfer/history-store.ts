@@ -67,7 +67,7 @@ export async function keepPlan(
       offset (select coalesce((settings ->> 'mostAppliedPlans')::int, ${fresh}::int) from realm where realm_id = ${realm}))`;
 }
 
-/** Who owned something that comes back owns it again, though it was forgotten when it owned nothing. */
+/** Restores managers of restored objects: a manager that owns nothing is forgotten. */
 export async function recallManagers(sql: Sql, realm: string, names: readonly string[], at: Date): Promise<void> {
   await sql`
     insert into manager (realm_id, name, last_applied_at) select ${realm}, name, ${at} from unnest(${names}::text[]) name

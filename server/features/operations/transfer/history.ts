@@ -62,7 +62,7 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
     ...row.counts,
   });
 
-  /** Who is named in a field isn't recorded; that a secret was set is. */
+  /** A change without fields that name users: they aren't recorded. Secrets show only that they were set. */
   const shownChange = ({ action, kind, key, fields }: RecordedChange): Change => {
     const people = byKind.get(kind)?.people ?? [];
     return { action, kind, key, fields: fields.filter(({ path }) => !people.includes(path)) };
@@ -141,7 +141,7 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
     for (const part of parts) refuse((await part.whole?.(on, realm, wanted)) ?? []);
   }
 
-  /** What undoing comes to, as the realm is now. */
+  /** The plan of undoing a revision, against the realm as it is now. */
   async function planned(on: Sql, asked: Undo): Promise<{ manager: string; plan: EnginePlan }> {
     const { principal, realm, revision, dryRun } = asked;
     const { manager, recorded } = await find(on, realm, revision);
@@ -179,7 +179,7 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
       const wire = (at: number) => planOf({ realm, manager, revision: at, created: false, dryRun }, plan, shown);
       const writes = plan.changes.length + plan.moves.length > 0;
       if (dryRun || !writes) return wire(current ?? 0);
-      // somebody changed the realm meanwhile: look again
+      // another write changed the realm meanwhile: plan again
       if ((await lockRevision(tx.sql, realm)) !== current && tries < REPLANS) continue;
       const at = now();
       const next = (current ?? 0) + 1;

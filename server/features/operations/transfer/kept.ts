@@ -1,5 +1,5 @@
-// What pruning leaves in place because something still needs it, as pure functions: it stays its manager's, and is told.
-// Who needs what is asked in references.ts. Decisions "Import, export, plan".
+// Finds the objects that pruning leaves in place because others still need them. They keep their manager and are reported.
+// Pure; references.ts reads the needs. Decisions "Import, export, plan".
 import { Problem } from '../../../contract/problem.ts';
 import { nameOf } from '../../../resource/references.ts';
 import type { Owner, Planned } from './plan.ts';
@@ -9,7 +9,7 @@ export interface Need {
   kind: string;
   key: string;
   on: { kind: string; key: string };
-  /** Who manages the object that needs it. */
+  /** The manager of the object that needs it. */
   manager?: string;
 }
 
@@ -19,7 +19,10 @@ export interface Kept {
   usedBy: Pick<Need, 'kind' | 'key' | 'manager'>[];
 }
 
-/** Of what goes, what something that stays needs, with what needs it; what is kept needs others in turn. */
+/**
+ * The removed objects that remaining ones need, with those that need them. A kept object keeps the objects that it
+ * needs too.
+ */
 function staying(gone: ReadonlySet<string>, needs: readonly Need[]): Map<string, Map<string, Need>> {
   const stays = new Map<string, Map<string, Need>>();
   const byUser = Map.groupBy(needs, ({ kind, key }) => nameOf(kind, key));

@@ -1,4 +1,4 @@
-// Who manages what in a realm, and which managers may adopt it. Adopting and releasing objects is apply.ts's.
+// A realm's managers, and the managers that may adopt it. apply.ts adopts and releases objects.
 // Decisions "Ownership", "Tenancy".
 import type { By } from '../../../contract/events.ts';
 import { permissions } from '../../../contract/permissions.ts';
@@ -34,8 +34,8 @@ export function createManagers({ sql, transact }: { sql: Sql; transact: Transact
     adoption: (realm: string): Promise<AdoptionAnswer> => read(sql, realm),
 
     /**
-     * Who adopts a realm declares all of it, by the operator's hand: its clients' secrets, its flows, its end. So only who may
-     * do all of that can let somebody; taking a leave back needs no more than the route does.
+     * A manager that adopts a realm can declare all of it through the operator: clients' secrets, flows, its deletion. So
+     * allowing one needs all these permissions; withdrawing the leave needs no more than the route does.
      */
     allowAdoption: (
       { principal, by, expect }: { principal: Principal; by: By; expect: Expect },

@@ -73,7 +73,7 @@ export async function countOwned(
   return row?.count ?? 0;
 }
 
-/** What was kept for others has an owner again. */
+/** Kept objects have an owner again. */
 export async function handOver(
   sql: Sql,
   realm: string,

@@ -67,7 +67,7 @@ export function createManagersMove({
     });
   }
 
-  /** Who moves ownership hands over realms, by the operator's hand: nobody gives more than they hold. */
+  /** Moving ownership hands over realms through the operator, so the caller must hold every permission. */
   return async (request: MoveRequest): Promise<ManagersMove> => {
     const { principal, by, from, to, dryRun, realm: of, objects } = request;
     requirePermission(principal, '*', 'managers:write');

@@ -62,7 +62,7 @@ export interface People {
   importId: string;
   /** @throws Problem `invalid-request` naming `users[n]` for doubles and unknown names */
   plan(sql: Sql, options: UserPlanOptions, changes: readonly PlannedChange[], mayAsk: MayAsk): Promise<UserPlan>;
-  /** @throws Problem `privilege-escalation` where a user who is changed or deleted holds more than the importer */
+  /** @throws Problem `privilege-escalation` if a changed or deleted user holds more than the importer */
   refuseEscalation(sql: Sql, principal: Principal): Promise<void>;
   /** Of a dry run, once it is planned. */
   consequences(sql: Sql, at: Date): Promise<Consequence[]>;
@@ -109,7 +109,7 @@ export function stagedPeople(
   ): Promise<UserPlan> {
     const ties = declaresTies(declares);
     const known = await rows.anybody(sql, realm);
-    // A plan before this one, which somebody overtook, has left its marks.
+    // An earlier plan that another write overtook has left its marks.
     if (stage.planned) await rows.reset(sql, realm, importId);
     stage.planned = true;
     if (many() && (known || ties || aside)) await rows.analyze(sql, realm, importId);
@@ -118,7 +118,7 @@ export function stagedPeople(
     if (known) await rows.compare(sql, realm, importId, { ...options, declares });
     if (known && options.prune) await rows.stageDropped(sql, realm, importId, options.manager);
     if (aside) await setAside.afterComparing();
-    // Counted in the rows, as somebody may have been erased since they were staged.
+    // Counted from the rows: a user may have been erased since the rows were staged.
     const counts = await rows.counts(sql, realm, importId);
     if (!aside) await refuseFaults(sql, { options, changes, mayAsk, known, ties, counts });
     const { dryRun, prune, manager } = options;
@@ -249,7 +249,7 @@ async function refuseUnfit(sql: Sql, of: Fitting): Promise<void> {
   refuse(faults);
 }
 
-/** Users who are in the realm's table already, all of them new. */
+/** New users that are in the realm's table already. */
 export function insertedPeople(realm: string, inserts: BulkInsert): People {
   const { importId, declares } = inserts;
   const counts = fresh(inserts.count());
@@ -263,7 +263,7 @@ export function insertedPeople(realm: string, inserts: BulkInsert): People {
       return { counts, conflicts: [], writes: counts.size > 0, undeclared: NOBODY };
     },
     refuseEscalation: async () => {},
-    // who is new was never signed in
+    // new users have no sessions
     consequences: async () => [],
     merge: ({ sql }, _by, _options, at) =>
       rows.hashing(sql, async () => {
@@ -309,7 +309,7 @@ async function refuseDoubles(sql: Sql, realm: string, importId: string): Promise
   );
 }
 
-/** What a unique index refused, in the document's words. */
+/** A unique index's refusal, as a problem that names the document's values. */
 export async function takenNames(sql: Sql, realm: string, stage: Stage): Promise<Problem | undefined> {
   await refuseDoubles(sql, realm, stage.importId);
   return emailsTaken(sql, realm, stage.importId);

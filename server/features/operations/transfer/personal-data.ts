@@ -1,5 +1,6 @@
-// Plans that were applied name people where objects do: owners of resources, and whom a policy lets in (fields that a section calls
-// people's are not recorded). Such a plan is kept by its counts alone, as one that was too large. Specification 4.6.
+// Recorded plans name users where objects do: owners of resources, and users of a policy. (Fields that a section marks as
+// people's aren't recorded.) Erasing a user reduces such a plan to its counts, like a plan that was too large.
+// Specification 4.6.
 import type { PersonalData } from '../../../domain/personal-data.ts';
 
 /** Where a recorded change of an authorization service has usernames. */

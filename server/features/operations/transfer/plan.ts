@@ -5,7 +5,7 @@ import type { Conflict, OwnershipMove } from '../../../contract/transfer.ts';
 import { same } from '../../../resource/compare.ts';
 import type { Existing, Fields, Item, PlannedChange } from '../../../resource/part.ts';
 
-/** What the planner must know of a part. */
+/** The rules of a part that the planner uses. */
 export interface Rules {
   kind: string;
   fieldwise: boolean;
@@ -13,7 +13,7 @@ export interface Rules {
   fresh(key: string): Fields;
 }
 
-/** Who applies, and how. */
+/** The manager that applies the document, and its options. */
 export interface PlanOptions {
   manager: string;
   prune: boolean;
@@ -146,7 +146,7 @@ function update(
 }
 
 /**
- * What pruning does to an object that the manager owns and the document no longer holds: deleted, or reset where it
+ * Plans the pruning of an object that the manager owns and the document no longer holds. It is deleted, or reset where it
  * can't be deleted; a built-in one is only released.
  */
 export function planDropped(rules: Rules, key: string, existing: Existing | undefined, out: Planned): void {

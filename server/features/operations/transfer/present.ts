@@ -6,7 +6,7 @@ import type { PlannedChange, RealmPart } from '../../../resource/part.ts';
 import { MASK, masked } from '../../../resource/secrets.ts';
 import type { EnginePlan } from './engine.ts';
 
-/** What is one object of the realm is compared field by field; people read it as one object. */
+/** Kinds with a single object per realm, as its settings, are planned field by field; the answer shows one object. */
 function shownChanges(
   realm: string,
   parts: readonly RealmPart[],

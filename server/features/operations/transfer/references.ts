@@ -1,4 +1,4 @@
-// Who else needs what a document removes. What the declared objects name is resource/references.ts's.
+// Finds the objects that need what a document removes. resource/references.ts checks the names in declared objects.
 // Decisions "Import, export, plan".
 import type { Sql } from '../../../db/sql.ts';
 import type { PlannedChange, RealmPart, Section } from '../../../resource/part.ts';
@@ -6,7 +6,7 @@ import { chunks, nameOf, namesOf } from '../../../resource/references.ts';
 import type { Need } from './kept.ts';
 import * as store from './store.ts';
 
-/** Who needs what the plan removes, but for what this import frees of it. */
+/** The objects that need what the plan removes, without the references that this import itself removes. */
 export async function needsOf(
   sql: Sql,
   {
@@ -47,7 +47,7 @@ export async function needsOf(
 const wholeOf = (parts: readonly RealmPart[], { kind, key }: PlannedChange) =>
   parts.find((part) => part.kind === kind)?.partOf?.(key);
 
-/** What other managers declare by the name of a removed object: it would vanish there without a word in any plan. */
+/** Objects of other managers that refer to a removed object: they would lose the reference without a trace in any plan. */
 async function neededElsewhere(
   sql: Sql,
   {

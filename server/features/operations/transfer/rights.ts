@@ -1,5 +1,5 @@
-// What the importer must hold: each section's permissions, and as much as those whose secrets it would have compared.
-// What the changes give or take over is resource/rights.ts's. Decisions "Import, export, plan" (Rights), "Tenancy".
+// The permissions that an importer needs: each section's, and those of the principals whose secrets are compared.
+// resource/rights.ts checks what the changes grant or take over. Decisions "Import, export, plan" (Rights), "Tenancy".
 import type { Area, Permission } from '../../../contract/permissions.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -29,8 +29,8 @@ const OPERATORS = 'k8s:';
 const lower = (name: string) => name.toLowerCase();
 
 /**
- * Managers' names belong to the whole server: the operator's are for who manages every realm, as it does, so that nobody who
- * administers one realm passes for it and changes what it owns.
+ * Managers' names are global. Names of the operator are reserved for principals that manage every realm as it does, so that
+ * an administrator of one realm can't use them to change the operator's objects.
  * @throws Problem `forbidden`
  */
 export function requireManager(principal: Principal, manager: string, reserved: readonly string[]): void {
@@ -41,12 +41,12 @@ export function requireManager(principal: Principal, manager: string, reserved: 
     });
 }
 
-/** What one import may do, and be told. */
+/** The permissions of one import. */
 export interface Rights {
   /** A plan may show what is stored there. */
   read(area: Area): boolean;
   write(area: Area): boolean;
-  /** The section may be planned: who reads it, and in a dry run who holds `realm:plan`, which is not about people. */
+  /** The section may be planned: by read permission, or in a dry run by `realm:plan`, which covers no users. */
   plan(area: Area): boolean;
 }
 

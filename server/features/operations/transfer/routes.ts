@@ -107,7 +107,7 @@ export function transferRoutes(
           void reply.header('etag', tagOf(imported.plan.revision));
           return imported.users ? answer(reply, imported.plan, imported.users) : imported.plan;
         } catch (error) {
-          // What is left of the body is read away, so that the answer reaches the client.
+          // The rest of the body is read and dropped, so that the answer reaches the client.
           body.resume();
           throw error;
         }

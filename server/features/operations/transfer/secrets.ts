@@ -56,14 +56,14 @@ const namesBeside = (part: RealmPart, fields: Fields): string[] =>
   places(part, fields).flatMap(({ value, allowed }) => (allowed && PLACEHOLDER.exec(value)?.[1]) || []);
 
 /**
- * Puts the environment's values in place of placeholders; only names `SVC_VAR_…` are ever looked up.
- * The environment is the server's, shared by all realms: only who may write such an object in every realm may have it
- * looked up, or one realm's administrators could use another's secret. Nobody else learns which names there are.
- * Beside secrets a placeholder stays as it is, for its value could be read there; it must be an address, and is looked up by
- * whoever goes there. A placeholder without a value means the secret that is stored, if any; and who may not write the section, and so has no more
- * than a plan of it, has no secret compared: they would learn whether they guessed it.
- * @throws Problem `forbidden` and `missing-environment` with all missing names, where no secret can be stored; `invalid-request`
- *   for anything else in `${…}`
+ * Replaces placeholders by values of the environment; only names `SVC_VAR_…` are looked up.
+ * All realms share the server's environment. So a placeholder is looked up only for a principal that may write such an
+ * object in every realm: else an administrator of one realm could use another's secret. Others don't learn which names exist.
+ * Outside secrets a placeholder stays, because the value could be read there. It must be an address, and is looked up when
+ * a request is sent to it. A placeholder without a value means the stored secret, if there is one. A principal that may not
+ * write the section only gets a plan, without a comparison of secrets: that would confirm a guess.
+ * @throws Problem `forbidden` and `missing-environment` with all missing names, if no secret can be stored;
+ *   `invalid-request` for any other `${…}`
  */
 export function resolveSecrets(
   sections: readonly { part: RealmPart; items: Item[] }[],
@@ -138,7 +138,7 @@ function refuseMissing(missing: readonly Missing[]): void {
 }
 
 /**
- * What is to be stored and has no value.
+ * Refuses secrets that are to be stored and have no value.
  * @throws Problem `forbidden`, `missing-environment` with all missing names
  */
 export function refuseValueless(parts: readonly RealmPart[], changes: readonly PlannedChange[], dryRun: boolean): void {

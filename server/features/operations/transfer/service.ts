@@ -61,7 +61,7 @@ export interface Imported {
 export interface UserChanges {
   /** A JSON object a line, each behind a comma. */
   lines(): Promise<Readable>;
-  /** Once they are read, or nobody wants them. */
+  /** Deletes the staged rows, after the lines were read or the client has gone. */
   discard(): Promise<void>;
 }
 
@@ -72,19 +72,19 @@ const AT_ONCE = 3;
 const LEFTOVER_MS = 3_600_000;
 /** Of a user. */
 const LEAST_BYTES = 100;
-/** What each statement may take, waiting for others included. */
+/** The time limit of each statement, waits for other transactions included. */
 const oneImport = (users: number) => ({
   bookkeeping: true,
   longestMs: Math.min(600_000, 120_000 + Math.round(2 * users)),
 });
-/** Users that somebody may declare who can only have them compared: rows are staged before the plan says who writes. */
+/** Users in a document of a principal that may only compare them: rows are staged before the plan knows the permissions. */
 const MOST_COMPARED = 1_000;
 /** Of documents that are written while they are parsed; a longer one is staged as it arrives. */
 const BUFFER_BYTES = 32 * 1024 * 1024;
 /** A shorter document is done before it matters how. */
 const MANY_BYTES = 256 * 1024;
 
-/** What a unique index refuses and no rule sees before. */
+/** Messages for refusals of a unique index that no rule finds before. */
 const takenWords: Record<string, string> = {
   realm_user_pkey: 'The id of one of the users is that of another',
   workload_identity_match: 'Another workload identity has the same issuer, subject and audience',
@@ -157,7 +157,7 @@ export function createTransfer({
       return await inBulk(request, body);
     } catch (error) {
       request.signal.throwIfAborted();
-      // Whatever it was that failed: the staged way meets it too, and tells it in the order of the rules.
+      // Any fault: the staged way meets it too, and reports faults in the order of the rules.
       const imported = await staged(request, body);
       bulkFailed(error);
       return imported;
@@ -180,7 +180,7 @@ export function createTransfer({
     return !(await userRows.anybody(sql, realm)) && hasNoRules(await readProfile(sql, realm));
   }
 
-  /** Users are written while they are parsed, into a realm that has nobody whom they could be compared with. */
+  /** Writes users while they are parsed, into a realm without users to compare them with. */
   async function inBulk(request: Request, body: BufferedBody): Promise<Imported> {
     const people = users.bulkInsert(request.realm);
     const discard = () => userRows.discard(sql, request.realm, people.importId);
@@ -301,7 +301,7 @@ export function createTransfer({
     }
   }
 
-  /** For as long as a document of so many users may take, and somebody waits for it. */
+  /** Runs the work in a transaction with a time limit for so many users, cancelled when the client goes. */
   const inTime = <T>({ realm, signal }: Request, count: number, work: (tx: Tx) => Promise<T>): Promise<T> =>
     transact(
       realm,
@@ -330,7 +330,7 @@ export function createTransfer({
           throw new Problem('name-taken', error.message);
         }
         if (!isTaken(error) && !refersToNothing(error)) throw error;
-        // Somebody was faster between our look and our write: look again; a name that is taken for good is told.
+        // Another write came between the look and the write: look again. A name that is taken for good is reported.
         if (tries >= (of?.aside ? REPLANS : 2))
           throw await nameTaken(error, request.realm, of?.aside ? undefined : of?.stage);
       }
@@ -362,7 +362,7 @@ export function createTransfer({
         importRows(request),
       ),
 
-    /** Plans a document that another import is made of; whoever is refused here is refused, and audited, by that import. */
+    /** Plans a document for another import. That import itself audits its refusals, so this one doesn't. */
     async check({ body, query, ...request }: ImportRequest): Promise<void> {
       await (await importRealm({ ...request, query: { ...query, dryRun: true }, body })).users?.discard();
     },

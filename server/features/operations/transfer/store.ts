@@ -40,7 +40,7 @@ export async function readOwned(sql: Sql, realm: string, manager: string): Promi
     where realm_id = ${realm} and manager = ${manager} order by kind, key`;
 }
 
-/** What other managers own of a kind. */
+/** The objects of a kind that other managers own. */
 export async function readOwnedElsewhere(sql: Sql, realm: string, kind: string, manager: string): Promise<OwnedRow[]> {
   return sql<OwnedRow>`
     select kind, key, manager, fields, kept from managed_object

@@ -1,6 +1,6 @@
-// What else loses something as a plan's objects go, though no document says so: groups and roles that gave a removed role, clients
-// that had a removed scope, what was part of a removed client. It is recorded with the plan, so that undoing gives it back.
-// Whom that touches is consequences.ts's. Decisions "Import, export, plan" (History).
+// Finds what other objects lose when a plan's objects go, though no document says so: groups and roles lose a removed role,
+// clients a removed scope, a removed client its parts. The plan's record holds it, so that undoing restores it.
+// consequences.ts counts the users. Decisions "Import, export, plan" (History).
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { differences } from '../../../resource/change.ts';
 import { clientRolePrefix, splitClientRoleKey } from '../../../resource/items.ts';
@@ -117,7 +117,7 @@ function lostOf(part: RealmPart, key: string, was: Existing, is: Existing | unde
   return fields.length === 0 ? undefined : { action: 'update', kind: part.kind, key, fields, tied: true };
 }
 
-/** What the plan itself says of an object goes before. */
+/** If the plan itself changes a field, its values win. */
 const merged = (said: RecordedChange['fields'], lost: RecordedChange['fields']): RecordedChange['fields'] => [
   ...said,
   ...lost.filter(({ path }) => said.every((field) => field.path !== path)),

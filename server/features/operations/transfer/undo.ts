@@ -12,7 +12,7 @@ import { saysNothing } from './ties.ts';
 export interface Inverse {
   changes: PlannedChange[];
   moves: Move[];
-  /** What was changed since. */
+  /** Fields and objects that were changed since. */
   obstacles: FieldError[];
   keptSecrets: KeptSecret[];
 }

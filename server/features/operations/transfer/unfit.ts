@@ -1,5 +1,5 @@
-// People of an export who don't fit the realm's user profile, since they are older than it: each says in what, so that the document
-// can be imported where nobody is yet. Decisions "User profile".
+// Users of an export who don't fit the realm's user profile, because it is younger than they are. Each names its faults, so
+// that the document can be imported into an empty realm. Decisions "User profile".
 import type { UserProfile } from '../../../contract/user-profile.ts';
 import { profileFaults } from '../../../domain/user-profile.ts';
 import { lines } from './user-rows.ts';

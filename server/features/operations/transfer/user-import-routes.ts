@@ -36,7 +36,7 @@ export function userImportRoutes(app: FastifyInstance, importRows: UserImport): 
             ...query,
           });
         } catch (error) {
-          // What is left of the body is read away, so that the answer reaches the client.
+          // The rest of the body is read and dropped, so that the answer reaches the client.
           body.resume();
           throw error;
         }

@@ -1,4 +1,5 @@
-// Authorization services of Keycloak's clients: what a client protects, and who may do what with it; pure. docs/keycloak.md.
+// Authorization services of Keycloak's clients: protected resources, and the policies that permit their use. Pure.
+// docs/keycloak.md.
 import { z } from 'zod';
 import type {
   AuthorizationServiceDocument,
@@ -133,7 +134,7 @@ function policyOf({ type, config = {}, decisionStrategy }: Policy, known: KnownC
 
 const isPermission = ({ type }: Policy): boolean => type === 'resource' || type === 'scope';
 
-/** Whoever goes by a policy that isn't there: would else permit what was denied. */
+/** The note for an object that depends on a dropped policy: without it, the object could permit what was denied. */
 const goesBy = (gone: readonly string[]): string => `goes by ${gone.join(', ')}, which isn’t carried over`;
 
 export function authorizationOf(

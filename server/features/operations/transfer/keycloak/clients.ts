@@ -62,7 +62,7 @@ const told: readonly [RegExp, string][] = [
 /** Carried over, or what is so here without a word. `client.secret…`: when it was made. */
 const silent =
   /^(realm_client|client\.secret\..*|use\.refresh\.tokens|standard\.token\.exchange\.enabled|oauth2\.device\.authorization\.grant\.enabled|oidc\.ciba\.grant\.enabled|pkce\.code\.challenge\.method|post\.logout\.redirect\.uris|access\.token\.lifespan|use\.jwks\.(string|url)|jwks\.(string|url)|backchannel\.logout\.(url|session\.required)|frontchannel\.logout\.(url|session\.required)|request\.object\.(signature\.alg|required)|(access|id)\.token\.signed\.response\.alg|user\.info\.response\.signature\.alg|dpop\.bound\.access\.tokens|require\.pushed\.authorization\.requests|display\.on\.consent\.screen|saml.*|jwt\.credential\.(public\.key|certificate|private\.key|kid))$/;
-/** Says nothing, of whatever attribute. */
+/** A value that sets nothing, for every attribute. */
 const unsaid = /^(false|any|-|\{\})?$/;
 
 function tellAttributes(attributes: Readonly<Record<string, string>>, note: Note): void {

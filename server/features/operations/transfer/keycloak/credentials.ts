@@ -1,4 +1,4 @@
-// What people sign in with, as Keycloak keeps it: hashes of passwords and secrets of one-time codes; pure. docs/keycloak.md.
+// Users' credentials in Keycloak's form: password hashes and secrets of one-time codes. Pure. docs/keycloak.md.
 import { z } from 'zod';
 import type { CredentialDocument } from '../../../../contract/users.ts';
 import { usablePhc } from '../../../../crypto/phc.ts';

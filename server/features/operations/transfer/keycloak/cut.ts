@@ -8,7 +8,7 @@ import type { Notes } from './notes.ts';
 import { createPace } from './pace.ts';
 import { theirField } from './places.ts';
 
-/** Sections that decide who may do what: an object of theirs comes whole or not at all. */
+/** Sections that decide permissions: an object of theirs is carried over whole or not at all. */
 const DECIDING: ReadonlySet<string> = new Set(['authorizationServices']);
 const HALF = 'half of it could permit what the whole denies: declare it by hand';
 

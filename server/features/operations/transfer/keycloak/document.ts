@@ -109,7 +109,7 @@ export async function documentOf(
 /** The objects of a list; none where it is no list. */
 export const listed = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
 const namesIn = (value: unknown, key: string): Set<string> => new Set(strings(listed(value).map((one) => one[key])));
-/** What people can hold, as the document has it. */
+/** The document's objects that users can hold: roles, groups, clients. */
 export const thereIn = (sections: ReadonlyMap<string, unknown>): There => ({
   roles: namesIn(sections.get('roles'), 'name'),
   groups: namesIn(sections.get('groups'), 'path'),

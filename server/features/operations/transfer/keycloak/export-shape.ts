@@ -1,4 +1,4 @@
-// What a realm exported by Keycloak 26 looks like, as far as this server reads it; whatever else is there stays unread. Lenient
+// The shape of a realm exported by Keycloak 26, as far as this server reads it; other fields stay unread. Lenient
 // where its versions differ (null for absent, one text for a list of one), strict where a value would be misread.
 // docs/keycloak.md.
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// The files of an export while they arrive: one, or a list of them. Each is cut into its pieces by ../document-stream.ts, users one by
-// one, so that memory doesn't grow with them. What the pieces mean is document.ts's.
+// Reads an export's files while they arrive: one, or a list of them. ../document-stream.ts cuts each into pieces, users
+// one by one, so that memory doesn't grow with them. document.ts interprets the pieces.
 import { Problem } from '../../../../contract/problem.ts';
 import { createSplitter, type Slice } from '../document-stream.ts';
 

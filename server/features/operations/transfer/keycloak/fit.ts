@@ -1,5 +1,5 @@
-// What of a translated object this server takes: each part judges it as it would judge a document's, and what it refuses is cut
-// out and told, so that one bad address doesn't keep a realm from moving. docs/keycloak.md.
+// Fits a translated object to this server's rules: each part judges it like a document's object. Refused values are
+// removed and reported, so that one bad address doesn't keep a realm from moving. docs/keycloak.md.
 import { isObject } from '../../../../contract/json.ts';
 import type { FieldError } from '../../../../contract/problem.ts';
 import type { Item, RealmPart } from '../../../../resource/part.ts';
@@ -125,7 +125,10 @@ function stepsOf(value: unknown, path: string): string[] {
   return steps;
 }
 
-/** The value without what is at the path; of a list of names, without that name. What isn't there takes what it lacks in with it. */
+/**
+ * The value without its part at the path, or without one name of the list there. If the path ends early, the part where
+ * it ends goes.
+ */
 export function without(value: unknown, path: string, name?: string): unknown {
   const steps = stepsOf(value, path);
   while (steps.length > 0) {

@@ -11,7 +11,10 @@ const authenticators: Readonly<Record<string, string>> = {
   'auth-recovery-authn-code-form': 'recovery-codes',
   'conditional-user-configured': 'mfa-enabled',
 };
-/** What is so here without a step: sessions are recognized, providers are on the sign-in page, and the two halves of a password's form. */
+/**
+ * Steps that this server always does: recognize sessions, list providers on the sign-in page, and split the password
+ * form.
+ */
 const silent = new Set([
   ...['auth-cookie', 'identity-provider-redirector', 'organization', 'auth-username-form'],
   // Whether a passkey did without a second factor: it always does here.
@@ -99,7 +102,7 @@ export function flowsOf(
   return { flows, aliases: new Map(authenticationFlows.flatMap(({ id, alias }) => (id ? [[id, alias]] : []))) };
 }
 
-/** Keycloak's own flow asks who has a second factor for it, or, where somebody said so, everybody. */
+/** Whether the built-in flow asks every user for a second factor: by default it asks users with one. */
 export const asksAllForSecondFactor = ({ authenticationFlows = [], browserFlow }: Realm): boolean =>
   browserFlow === 'browser' &&
   authenticationFlows.some(

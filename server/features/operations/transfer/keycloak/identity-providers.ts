@@ -8,7 +8,7 @@ import type { Notes } from './notes.ts';
 type Config = NonNullable<z.input<typeof IdentityProviderInput>['config']>;
 type Known = { type: 'oidc' | 'oauth2'; config: Config; scopes: string[] };
 const openid = ['openid', 'profile', 'email'];
-/** What Keycloak knows of them by heart. */
+/** Settings of well-known providers that Keycloak doesn't export. */
 const byName: Readonly<Record<string, Known>> = {
   google: { type: 'oidc', config: { issuer: 'https://accounts.google.com' }, scopes: openid },
   gitlab: { type: 'oidc', config: { issuer: 'https://gitlab.com' }, scopes: openid },

@@ -84,7 +84,7 @@ export function readLeniently<S extends z.ZodType>(
     const cuts: Cuts = new Map();
     for (const { path, message } of faults.values()) {
       const there = inFile(value, path, indices);
-      // What was no JSON stands as undefined, and was told when it was read.
+      // A value that is no JSON stands as undefined here; it was reported when it was read.
       const isTold = valueAt(value, path) === undefined;
       const length = noteCut(value, path, cuts);
       const lacks = length < path.length ? `${pathText(path.slice(length))} ` : '';

@@ -27,7 +27,7 @@ const jsonTypes: Readonly<Record<string, NonNullable<ClaimInput['jsonType']>>> =
   JSON: 'json',
 };
 
-/** What this server says of itself in every token, or needs not say. */
+/** Mappers for claims that this server puts into every token itself, or doesn't need. */
 const itself = new Set([
   'oidc-sub-mapper',
   'oidc-acr-mapper',

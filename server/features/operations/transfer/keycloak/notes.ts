@@ -1,4 +1,4 @@
-// What of an export could not be carried over, item by item, with its place in the file. docs/keycloak.md.
+// Notes on the items of an export that can't be carried over, each with its place in the file. docs/keycloak.md.
 import type { NotCarried } from '../../../../contract/keycloak.ts';
 import type { Indices } from './lenient.ts';
 import { type Places, placeBelow } from './places.ts';

@@ -34,7 +34,7 @@ const types: Readonly<Record<string, UserProfile['attributes'][number]['type']>>
   uri: 'url',
   'iso-date': 'date',
 };
-/** What this server sees to itself. */
+/** Validators whose work this server does always. */
 const silent = new Set([
   'username-prohibited-characters',
   'person-name-prohibited-characters',
@@ -117,7 +117,7 @@ function attributeOf(given: z.output<typeof Attribute>, note: (field: string, wh
     displayName: displayName && !isCatalogued(displayName) ? displayName : null,
     type: isField ? ('string' as const) : type,
     multivalued: multivalued ?? false,
-    // Who is there already may have another name than new users may choose.
+    // Existing users may have names that new users may not choose.
     required: isField && name === 'username' ? [] : known(required?.roles).filter((party) => party === 'user'),
     view: permissions ? known(permissions.view) : [...freshAttribute.view],
     edit: permissions ? known(permissions.edit) : [...freshAttribute.edit],

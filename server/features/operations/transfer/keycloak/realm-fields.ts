@@ -1,5 +1,5 @@
-// Fields of a realm that have no counterpart here, with what Keycloak gives every realm: they are told where they say something
-// else. A field that is neither here nor read anywhere is told whatever it says. Pure; docs/keycloak.md has the table.
+// A realm's fields without a counterpart here, with the values that Keycloak gives every realm: other values are reported. A
+// field that is neither here nor read anywhere is always reported. Pure; docs/keycloak.md has the table.
 import type { Exported } from './settings.ts';
 
 export const NOT_HERE = 'has no counterpart here';
@@ -96,7 +96,7 @@ const nothing = (value: unknown): boolean =>
   value === 0 ||
   (Object.keys(Object(value)).length === 0 && typeof value === 'object');
 
-/** The same, in whatever order. */
+/** The value in one fixed order, for comparison. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => JSON.stringify(sorted(one))).sort();
   if (typeof value !== 'object' || value === null) return value;

@@ -3,7 +3,7 @@ import { isOwnClient } from './clients.ts';
 import { type Group, isCatalogued, type Organization, type Realm, type Role } from './export-shape.ts';
 import type { Notes } from './notes.ts';
 
-/** Whose roles stand for something here: clients of OpenID Connect that aren't Keycloak's own. */
+/** Whether a client's roles are carried over: clients of OpenID Connect that aren't Keycloak's own. */
 export type KnownClient = (clientId: string) => boolean;
 
 export interface RoleNames {
@@ -168,7 +168,7 @@ export function groupsOf({ groups = [], defaultGroups = [] }: Realm, known: Know
   return below('', groups);
 }
 
-/** By their alias, which tokens name; members only where somebody's name is known. */
+/** Organizations by their alias, which tokens name. A member is carried over only if the username is known. */
 export function organizationsOf(organizations: readonly Organization[], notes: Notes) {
   return organizations.map((organization) => {
     const { name, alias, description, enabled, attributes, domains, identityProviders, members } = organization;

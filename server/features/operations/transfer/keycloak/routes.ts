@@ -30,7 +30,7 @@ export function keycloakRoutes(app: FastifyInstance, imports: KeycloakImport): v
           void reply.header('etag', tagOf(plan.revision));
           return users ? answer(reply, { ...plan, ...notes }, users) : { ...plan, ...notes };
         } catch (error) {
-          // What is left of the body is read away, so that the answer reaches the client.
+          // The rest of the body is read and dropped, so that the answer reaches the client.
           body.resume();
           throw error;
         }

@@ -35,7 +35,7 @@ export function createKeycloakImport({
   parts: readonly RealmPart[];
   sql: Sql;
 }) {
-  /** What a realm has that users name; they may come without their realm's file. */
+  /** The realm's objects that users refer to: users may be imported without their realm's file. */
   async function stored(realm: string): Promise<Stored> {
     const [row] = await sql<{ roles: string[]; groups: string[]; clients: string[]; clientRoles: [string, string][] }>`
       select array(select name from role where realm_id = ${realm} and client is null) as roles,
@@ -59,7 +59,7 @@ export function createKeycloakImport({
   return async ({ body, from, ...request }: KeycloakRequest): Promise<KeycloakImported> => {
     const notes = createNotes();
     const { realm } = request;
-    /** What a plan of these sections refuses of their objects; whatever else it refuses the import itself tells. */
+    /** The faults that a plan finds in these sections' objects. Other refusals are left to the import itself. */
     async function check(sections: ReadonlyMap<string, unknown>): Promise<readonly FieldError[]> {
       const text = Buffer.from(JSON.stringify(Object.fromEntries(sections)));
       try {
@@ -95,7 +95,7 @@ export function createKeycloakImport({
 }
 export type KeycloakImport = ReturnType<typeof createKeycloakImport>;
 
-/** What is known of one realm of the files. */
+/** The parts of one realm, as far as the files have told. */
 interface Source {
   /** The file that has its fields, or the first of its users. */
   file: number;

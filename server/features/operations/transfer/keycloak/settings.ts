@@ -133,6 +133,6 @@ const actions: Readonly<Record<string, string>> = {
   'webauthn-register-passwordless': 'CONFIGURE_PASSKEY',
   CONFIGURE_RECOVERY_AUTHN_CODES: 'CONFIGURE_RECOVERY_CODES',
 };
-/** What somebody must do at their next sign-in; undefined: there is no such thing here. */
+/** The required action of that alias; undefined: this server has none such. */
 export const actionOf = (alias: string): RequiredAction | undefined =>
   RequiredAction.safeParse(actions[alias] ?? alias).data;

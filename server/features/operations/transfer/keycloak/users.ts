@@ -15,12 +15,12 @@ import { placeBelow, theirField } from './places.ts';
 import { clientRolesOf, type KnownClient } from './roles.ts';
 import { actionOf } from './settings.ts';
 
-/** What the realm's own file says that people refer to; without it all that they name is taken to be there. */
+/** The realm's objects that users refer to. If the realm's own file is missing, all that users name is taken to exist. */
 export interface Surroundings {
   known: KnownClient;
-  /** What the document has of what people hold; undefined: it isn't in these files. */
+  /** The document's objects that users can hold; undefined: the files don't hold the realm. */
   there: There | undefined;
-  /** Whose the subjects of each identity provider that is carried over are, by its alias; undefined: nothing says it. */
+  /** Each carried-over identity provider's issuer, whose subjects its links hold, by alias; undefined: unknown. */
   issuers: ReadonlyMap<string, string | undefined>;
   profile: UserProfile | undefined;
   notes: Notes;
@@ -101,7 +101,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type Note = (field: string | undefined, why: string, below?: string) => void;
 
-/** What somebody holds of what is carried over; the rest is told. */
+/** The user's roles, groups and clients that are carried over; the others are noted. */
 function heldBy(given: User, { known, there }: Surroundings, note: Note) {
   const kept = (names: readonly string[], are: ReadonlySet<string> | undefined, field: string) => {
     if (!there) return [...names];
@@ -166,7 +166,7 @@ function fitted(given: unknown, { profile }: Surroundings, note: Note): UserDocu
     const [fault] = faults;
     if (!fault) return user;
     note(theirField('user', fault.path), fault.message, theirField('user', at(value, fault.path).named));
-    // Without a name there is nobody.
+    // A user without a username can't be imported.
     value = fault.path === 'username' ? undefined : without(value, fault.path);
     if (value === undefined) return undefined;
   }
