@@ -1,4 +1,4 @@
-// Whether somebody may have grants of an application at all: it may be for others, and they may have no name to be known by.
+// Whether a person may have grants of an application: it may be reserved for others, or the person may lack a subject for it.
 import type { By, DomainEvent } from '../../../contract/events.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { actorOf, personOf } from '../../../domain/session.ts';

@@ -39,9 +39,9 @@ export interface AuthorizationRequest extends Target {
   prompt: ReadonlySet<Prompt>;
   maxAgeSeconds: number | undefined;
   requiredLevel: number;
-  /** What it asks for by name and may have; undefined: nothing. */
+  /** The claims that the request names and the client may have; undefined: none. */
   claims: AskedClaims | undefined;
-  /** Whom it must be about, by their subject. */
+  /** The subject of the person that the request must be about. */
   sub: string | undefined;
   /** The scopes that a person agrees to: its own, and those that the claims stand in. */
   scopesToAgree: readonly ScopeView[];
@@ -65,7 +65,7 @@ export interface CheckContext {
   mustBePushed: boolean;
   realmList: readonly string[];
   adminAudience: string;
-  /** What sign-ins can reach. */
+  /** The authentication levels that sign-ins in this realm can reach. */
   levels: readonly number[];
   /** The requested scopes that the realm doesn't have. */
   unknownScopes: ReadonlySet<string>;
@@ -76,7 +76,7 @@ type Check = (request: Request, context: CheckContext) => void;
 
 const bad = (description: string, error: OAuthErrorCode = 'invalid_request') => new OAuthError(error, description);
 
-/** @throws OAuthError that must be shown on a page: nobody is known to whom it could be sent */
+/** @throws OAuthError to show on a page: no valid redirect URI is known yet */
 export function targetOf(form: Form, client: ClientView | undefined): Target {
   if (form.get('client_id') === undefined) throw bad('client_id is missing');
   if (!client?.enabled) throw bad('The application is not known here');
@@ -147,13 +147,13 @@ const BUILT_IN = new Set([OPENID]);
 export const foreignScopes = (form: Form, client: ClientView): string[] =>
   strangersAmong(client, scopeNames(form.get('scope')), BUILT_IN);
 
-/** What is not understood is ignored (OIDC Core §3.1.2.1); what is, and the client doesn't have, is refused. */
+/** Unknown scopes are ignored (OIDC Core §3.1.2.1); a scope of the realm that the client doesn't have is refused. */
 const scope: Check = (request, { form, client, unknownScopes }) => {
   const asked = scopeNames(form.get('scope'));
   request.openid = asked?.includes(OPENID) ?? false;
   const names = request.openid ? asked?.filter((name) => !unknownScopes.has(name)) : asked;
   const scopes = grantScopes(client, names, BUILT_IN);
-  // Offline access is what somebody asked for, never a default (OIDC Core §11).
+  // Offline access must be requested by name; it is never a default (OIDC Core §11).
   request.scopes = scopes.filter((s) => s.name !== OFFLINE || names?.includes(OFFLINE));
 };
 
@@ -218,8 +218,8 @@ const resource: Check = (request, { form, client, realmList, adminAudience }) =>
 };
 
 /**
- * A person's admin rights go to a program on their own machine alone, whatever the client has registered, and no sign-in
- * lends them that is older than an admin session may be. RFC 8252 §7.3, §8.6.
+ * A token with a person's admin rights goes only to a loopback address, that is to a program on the person's own machine. The
+ * client's registered addresses don't matter. The sign-in must not be older than an admin session may be. RFC 8252 §7.3, §8.6.
  */
 const administers: Check = (request, { adminAudience }) => {
   if (!request.resources.includes(adminAudience)) return;
@@ -230,7 +230,7 @@ const administers: Check = (request, { adminAudience }) => {
 };
 const LOOPBACK_ADDRESS = /^http:\/\/(?:127\.0\.0\.1|\[::1\])(?::\d{1,5})?\//;
 
-/** A client's own mappers speak whatever is asked for, and an audience is a resource by another name. */
+/** The agreement also covers the client's own mappers, which apply to every request; an audience counts as a resource. */
 const agreement: Check = (request, { client }) => {
   const { openid, scopesToAgree, resources } = request;
   request.toAgree = {
@@ -316,7 +316,7 @@ function checked(by: readonly Check[], target: Target, context: CheckContext): A
   return request;
 }
 
-/** Nothing outlives the session of who acts for somebody. */
+/** The request without offline access: a grant of an impersonator must not outlive the impersonation. */
 export const withoutOffline = (asked: AuthorizationRequest): AuthorizationRequest => ({
   ...asked,
   scopes: asked.scopes.filter(({ name }) => name !== OFFLINE),

@@ -1,5 +1,5 @@
-// What the endpoints do by which a client begins something for somebody, without a browser: pushed requests, devices. CORS, the
-// client proven, a limit for those that only name themselves, and each refusal audited.
+// The common part of endpoints where a client begins a request for a person without a browser: pushed requests, devices. It
+// does CORS, client authentication, a rate limit for clients that only name themselves, and the audit of each refusal.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';

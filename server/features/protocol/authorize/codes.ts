@@ -1,5 +1,5 @@
-// Authorization codes as they are given: what is kept of one, and told of. A pushed request is used up by its code.
-// What a code is redeemed for is features/protocol/token's, its row's SQL domain/grants.ts's.
+// Issues authorization codes: stores and audits each. A pushed request is used up by its code.
+// features/protocol/token redeems codes; the SQL of their rows is domain/grants.ts's.
 import type { By, DomainEvent } from '../../../contract/events.ts';
 import { newToken, sha256 } from '../../../crypto/tokens.ts';
 import { createGroupCommit } from '../../../db/group-commit.ts';
@@ -16,7 +16,7 @@ import { dropPushed, holdPushed, takePushed } from './store.ts';
 
 const CODE_MS = 60_000;
 
-/** Who asks from where. */
+/** The realm and address of a request. */
 interface At {
   realm: string;
   ipAddress: string;

@@ -1,13 +1,14 @@
-// What an authorization request needs next: pure. OIDC Core §3.1.2.3 and §3.1.2.4.
+// Decides the next step of an authorization request: sign-in, consent, code or refusal. Pure. OIDC Core §3.1.2.3 and
+// §3.1.2.4.
 import { type Agreement, covers, needsConsent } from '../../../domain/agreement.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { Missing } from '../../authentication/sign-in/service.ts';
 import type { AuthorizationRequest } from './checks.ts';
 
 export interface Known {
-  /** With an impersonator, it is somebody who acts for the person. */
+  /** With an impersonator, an administrator acts for the person. */
   session: { id: string; userId: string; impersonator?: object | null } | undefined;
-  /** What it lacks of what is asked for now: by the flow, the realm, and the request. */
+  /** The proof that the session lacks, by the demands of the flow, the realm and the request. */
   missing: Missing | undefined;
   /** The session was begun or renewed for this very request, so it isn't asked for again. */
   fresh: boolean;
@@ -15,7 +16,7 @@ export interface Known {
   agreed: boolean;
   /** The person of the id_token_hint. */
   expectedUser: string | undefined;
-  /** What the person has agreed to before; undefined: never asked. */
+  /** The person's earlier agreement; undefined: never asked. */
   consented: Agreement | undefined;
 }
 
@@ -61,7 +62,7 @@ const refuse = (error: 'login_required' | 'interaction_required' | 'consent_requ
   error: new OAuthError(error, description),
 });
 
-/** Who acts for somebody proves nothing of them, and can't agree for them. */
+/** Decides for an impersonated session: it counts no factor of the user, and its administrator can't agree for them. */
 function decideActing(request: Request, userId: string, { expectedUser, consented }: Known): Step {
   const { prompt, maxAgeSeconds, requiredLevel, toAgree, client } = request;
   const anew = prompt.has('login') || prompt.has('select_account') || prompt.has('create');
@@ -81,7 +82,7 @@ export function decide(request: Request, known: Known): Step {
   if (needed) {
     if (silent && needed === 'action') return refuse('interaction_required', 'The person has something to do first');
     if (silent) return refuse('login_required', 'The person has to sign in');
-    // Signed in for this request, and yet somebody else than the hint says.
+    // A person signed in for this request, but not the one of the hint.
     if (known.fresh) return refuse('login_required', 'Somebody else has signed in');
     return { do: 'sign-in', forced: needed === 'again' };
   }

@@ -46,7 +46,7 @@ export function confirmPage({
   ipAddress: string;
   createdAt: Date;
   now: Date;
-  /** What it asks for; undefined: the person has agreed to it before, or need not. */
+  /** The list of requested access; undefined: the person has agreed to it before, or need not. */
   agreement: Html | undefined;
   since: number;
   proof: string;

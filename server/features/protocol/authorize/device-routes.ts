@@ -41,7 +41,7 @@ export function devicePageRoutes(
     const realm = realmOf(request);
     const finished = await signIns.take(reply, request, realm, deviceResumePath(realm));
     const kept = Kept.safeParse(finished?.request);
-    // Again by the page's own address, which begins anew where nobody is signed in.
+    // Back to the page's own address, which starts again without a session.
     if (!finished || !kept.success) return reply.redirect(devicePath(realm), 303);
     return devices.resume(request, reply, realm, kept.data, finished.done);
   });

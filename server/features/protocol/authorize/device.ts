@@ -1,6 +1,8 @@
-// Owns: devices that ask for access: their two codes, and the person who types one of them and decides, signed in.
-// Does not own: what may be asked for (checks.ts), giving tokens (features/protocol/token), how a page looks (device-pages.ts).
-// Implements: RFC 8628; decisions "Protocol paths". A person is shown who asks, from where and since when, before they are asked.
+// Owns: devices that ask for access: their two codes, and the signed-in person who types the user code and decides.
+// Does not own: checks of the request (checks.ts), issuing tokens (features/protocol/token), the look of pages
+// (device-pages.ts).
+// Implements: RFC 8628; decisions "Protocol paths". The page shows the asking device, its address and the time before the
+// question.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
@@ -58,7 +60,7 @@ export interface DevicesDeps {
   now: () => Date;
 }
 
-/** A device whose code somebody typed. */
+/** A device whose user code a person typed. */
 interface Found {
   waiting: devices.Waiting;
   client: ClientView;
@@ -207,7 +209,7 @@ export function createDevices(deps: DevicesDeps) {
       { bookkeeping: true },
     );
 
-  /** @throws OAuthError for a page: who acts for somebody has no devices of theirs */
+  /** @throws OAuthError for a page: an impersonated session connects no devices */
   async function signedIn(context: RequestContext): Promise<Signed | undefined> {
     const session = await sessions.current(context.request, context.realm);
     if (session?.impersonator)

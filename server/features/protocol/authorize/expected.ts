@@ -1,4 +1,4 @@
-// Whom an authorization request is about, where it says so: by an ID token of before, or by the subject that its `claims` ask for.
+// Finds the person that an authorization request names: by an earlier ID token, or by the subject that its `claims` ask for.
 // OIDC Core §3.1.2.1 (id_token_hint), §5.5.1.
 import type { Subjects } from '../../../domain/subjects.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -12,7 +12,7 @@ export function createExpected({
   tokens: Pick<Tokens, 'verify'>;
   subjects: Pick<Subjects, 'ofUser' | 'find'>;
 }) {
-  /** @returns the person's id; nobody's, where the subject that was asked for isn't the session's */
+  /** @returns the person's id; an id of no person, if the requested subject isn't the session's */
   return async function expectedUser(
     realm: string,
     { idTokenHint, sub, client }: AuthorizationRequest,

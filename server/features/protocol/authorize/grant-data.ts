@@ -1,4 +1,4 @@
-// What is kept with what a person granted: what was asked for, and what their session had proven. Pure.
+// The data stored with a grant: the request's values, and what the person's session had proven. Pure.
 import { type Factors, oldestOf, provenSince } from '../../../domain/factors.ts';
 import type { GrantData } from '../../../domain/grant-data.ts';
 import { OFFLINE } from '../../../domain/scopes.ts';
@@ -6,7 +6,7 @@ import { OAuthError } from '../../../http/oauth-error.ts';
 import type { SsoSession } from '../../people/sessions/service.ts';
 import type { AuthorizationRequest } from './checks.ts';
 
-/** What a grant rests on. */
+/** The session and the proof that a grant is based on. */
 export interface Approval {
   session: SsoSession;
   /** From when on what the session has proven counts, in milliseconds. */
@@ -37,7 +37,7 @@ export function grantDataOf(
     ...(asked.claims && { claims: asked.claims }),
     ...(sub !== session.userId && { sub }),
     ...(impersonator && { act: { realm: impersonator.realm, sub: impersonator.id } }),
-    // What outlives the session is judged by what it began with.
+    // An offline grant outlives the session: it is judged by the factors that it began with.
     ...(asked.scopes.some((s) => s.name === OFFLINE) && { factors: counted }),
   };
 }

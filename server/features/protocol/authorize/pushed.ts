@@ -29,7 +29,7 @@ interface Kept {
   event: DomainEvent;
 }
 
-/** What of the form is kept: not what proved who the client is. */
+/** The form's parameters to store, without those that authenticated the client. */
 export function parametersOf(form: Form, client: ClientView, jkt?: string): string {
   const kept = new URLSearchParams(form.text);
   for (const name of PROOFS) kept.delete(name);
@@ -72,7 +72,7 @@ export function createPushed({
     work: (tx, all) => store.openPushed(tx.sql, all, 'pass over'),
     bookkeeping: true,
   });
-  /** What can't be opened is asked for alone once more: it may have been locked. */
+  /** Opens a request; if the batch couldn't, it is tried once more alone, since its row may have been locked. */
   async function open(asked: store.Opening): Promise<string | undefined> {
     const together = await openTogether(asked);
     if (together !== undefined) return together;
@@ -114,9 +114,9 @@ export function createPushed({
     },
 
     /**
-     * The parameters of a request: those that were pushed where it names such, whatever else it holds. RFC 9126 §4, RFC 9101 §5.
-     * @param first it is opened by this; once more it can't be
-     * @throws OAuthError for a page: what was pushed is not there, so nobody is known to whom it could be sent
+     * The parameters of a request: if it names a pushed request, only the pushed ones count. RFC 9126 §4, RFC 9101 §5.
+     * @param first this opens the pushed request; it can't be opened a second time
+     * @throws OAuthError for a page: the pushed request doesn't exist, so no redirect URI is known
      */
     async resolve(
       realm: string,

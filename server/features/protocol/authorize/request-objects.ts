@@ -13,7 +13,7 @@ import type { Given } from './requests.ts';
 const SKEW_SECONDS = 60;
 /** It is made for one request; a long-lived one could be used again by others. */
 const LONGEST_SECONDS = 3_600;
-/** RFC 9101 §10.8: a JWT of another purpose is none, whoever signed it. */
+/** RFC 9101 §10.8: a JWT with the type of another purpose is refused, even if the client signed it. */
 const TYPE = /^(?:(?:application\/)?oauth-authz-req\+jwt|JWT)$/i;
 
 const Claims = z.looseObject({
@@ -48,7 +48,7 @@ function contentOf({ payload, protectedHeader }: CompactVerifyResult): Claims {
   return claims.data;
 }
 
-/** What it asks for, as a query would. */
+/** The request object's claims as query parameters. */
 function parametersIn(claims: Claims): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(claims)) {
@@ -96,7 +96,7 @@ export function createRequestObjects({
 
   return {
     /**
-     * The parameters of the request object, and nothing of what stands beside it; without one the request as it came.
+     * The parameters of the request object alone, without those beside it; without an object, the request unchanged.
      * @param first it comes from the application; on its way back from a sign-in it may have grown old
      * @throws OAuthError `invalid_request_object`, `request_not_supported`
      */

@@ -1,5 +1,6 @@
-// Owns: requests that a client keeps at an address of its own: fetched when somebody comes with the address, then as if sent by value.
-// Does not own: whether what is there is the client's (request-objects.ts), whom this server connects to (http/outbound.ts).
+// Owns: request objects at an address of the client: fetched when a request names the address, then treated as if sent by
+// value.
+// Does not own: the check that the object is the client's (request-objects.ts), the guard of connections (http/outbound.ts).
 // Implements: RFC 9101 §5.2, §10.4; OpenID Connect Core §6.2.
 
 import { sha256 } from '../../../crypto/tokens.ts';
@@ -35,7 +36,7 @@ export function createRequestUris({
   /** Of those who make this server fetch. */
   attempts: Pick<RateLimit, 'take'>;
 }) {
-  /** Which of many faults it was isn't told: nobody looks around by this server's requests. */
+  /** Returns undefined for every fault: details would let a caller explore networks through this server. */
   async function fetched(uri: string): Promise<string | undefined> {
     try {
       const { status, body } = await outbound.fetch(uri, { headers: { accept: ACCEPT }, ...LIMITS });
@@ -66,7 +67,7 @@ export function createRequestUris({
         throw new OAuthError('invalid_request_uri', 'The request of the application could not be fetched', {
           page: { back: client },
         });
-      // What is there may change, and a sign-in goes on with what it began with.
+      // The object at the address may change: a sign-in continues with the one that it began with.
       const parameters = new URLSearchParams(given.text);
       parameters.set('request', object);
       return { ...parseForm(parameters.toString()), fetched: true };

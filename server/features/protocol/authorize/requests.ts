@@ -1,4 +1,4 @@
-// What a request asks for, by the same checks whether a browser brings it or its application has pushed it beforehand.
+// Reads authorization requests. The same checks apply whether a browser brings a request or its application has pushed it.
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Form } from '../../../http/form.ts';
 import { adminAudience } from '../../../http/own-addresses.ts';
@@ -39,7 +39,7 @@ export function createAuthorizationRequests({
   baseUrl,
 }: {
   clients: Clients;
-  /** What sign-ins can reach. */
+  /** The authentication levels that sign-ins can reach. */
   levels: readonly number[];
   baseUrl: string;
 }) {
@@ -67,7 +67,7 @@ export function createAuthorizationRequests({
       return requestOf(target, await contextOf(realm, settings, given, target.client));
     },
 
-    /** What a device asks for. @throws OAuthError for the device */
+    /** Reads a device's request. @throws OAuthError for the device */
     async readDevice(realm: string, settings: OfRealm, form: Form, client: ClientView): Promise<AuthorizationRequest> {
       return deviceRequestOf(await contextOf(realm, settings, form, client));
     },

@@ -42,7 +42,7 @@ export const consentPath = (realm: string): string => `/realms/${realm}/oauth2/c
 export const requestPath = (realm: string, text: string): string =>
   `/realms/${realm}/oauth2/authorize?${new URLSearchParams(text)}`;
 
-/** What a sign-in is given to keep. */
+/** The state that a sign-in keeps for this endpoint. */
 export const Kept = z.object({ text: z.string() });
 
 export interface AuthorizationDeps {
@@ -78,7 +78,7 @@ interface SignedIn {
   sessionId: string;
   since: number;
 }
-/** What has been done for this very request already. */
+/** The steps that were already done for this request. */
 interface RequestProgress {
   /** The browser has just come from the application. */
   first?: boolean;
@@ -101,7 +101,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     return { request, reply, realm, brand, issuer: await settings.issuer(realm), session };
   }
 
-  /** What it asks for, by its request object where it has one; a sign-in keeps the parameters as they came. */
+  /** Reads the request, by its request object if it has one; a sign-in keeps the parameters as they came. */
   async function read(
     { realm, brand }: Pick<RequestContext, 'realm' | 'brand'>,
     given: Given,
@@ -157,7 +157,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     if (step.do === 'sign-in' || !session) {
       return signIns.begin(reply, request, {
         ...signInFor(realm, asked, { forced: step.do === 'sign-in' && step.forced }),
-        // Somebody else may want to sign in where an account is to be chosen, or made.
+        // To choose or create an account, the sign-in starts without the present session: another person may sign in.
         session: asked.prompt.has('select_account') || asked.prompt.has('create') ? undefined : session,
         register: asked.prompt.has('create'),
       });
@@ -186,8 +186,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
   }
 
   /**
-   * The code at once, in the transaction that begins the session. Whatever asks for more, or is refused, goes the way of
-   * {@link resumePath}, which knows all cases.
+   * Issues the code in the transaction that begins the session. A request that needs more steps, or is refused, takes the
+   * general way of {@link resumePath}, which handles all cases.
    */
   const continuation: Continuation = {
     name: 'authorize',
@@ -270,7 +270,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       if (refused) throw refused;
       return await proceed(context, await read(context, given, { client: target.client, first }), progress);
     } catch (thrown) {
-      // The application was deleted in the meantime: nobody is known any more to whom an error could go.
+      // The application was deleted in the meantime: no redirect URI is known any more.
       if (refersToNothing(thrown)) await knownTarget(context, form, { first: false, gone: true });
       const error = oauthErrorOf(thrown);
       if (error.status >= 500) throw thrown;

@@ -1,4 +1,4 @@
-// SQL of who may use an application, and of pushed requests. Codes are domain/grants.ts's.
+// SQL of the permission to use an application, and of pushed requests. domain/grants.ts has that of codes.
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { lock, type WhenLocked } from '../../../domain/grants.ts';

@@ -11,7 +11,7 @@ import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Jwks, WithClientKeys } from './client-keys.ts';
 
 const SKEW_SECONDS = 60;
-/** An assertion is made for one request; a long-lived one is somebody's stored credential. */
+/** An assertion is made for one request; a long-lived one would be a stored credential. */
 const LONGEST_SECONDS = 3_600;
 
 /** A request object is no proof of who sends it (RFC 9101 §10.8). */

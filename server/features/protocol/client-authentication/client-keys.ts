@@ -12,7 +12,7 @@ export type Jwks = z.infer<typeof Jwks>;
 
 type Keyed = Pick<ClientView, 'jwks' | 'jwksUri'>;
 
-/** What `verify` makes of a client's keys; once more with newer ones, where it throws by those that were fetched before. */
+/** Runs `verify` with a client's keys. If it throws with cached keys, it runs once more with newly fetched ones. */
 export type WithClientKeys = <T>(client: Keyed, verify: (keys: Jwks) => Promise<T>) => Promise<T>;
 
 export const createClientKeys =

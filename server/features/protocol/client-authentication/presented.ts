@@ -1,4 +1,4 @@
-// What a request presents of its client: pure. RFC 6749 §2.3.1 (form-encoded inside Basic), RFC 7523 §2.2.
+// Reads a request's client authentication: pure. RFC 6749 §2.3.1 (form-encoded inside Basic), RFC 7523 §2.2.
 import { decodeJwt } from 'jose';
 import type { Form } from '../../../http/form.ts';
 import { loggable, OAuthError } from '../../../http/oauth-error.ts';
@@ -44,7 +44,7 @@ function basic(authorization: string, named: string | undefined): Presented {
   return { clientId, method: 'secret', secrets: secret === raw ? [raw] : [secret, raw] };
 }
 
-/** What a request calls its client, whatever is wrong with the rest of it. */
+/** The client's name in a request, even if the rest is invalid. */
 export function nameIn(authorization: string | undefined, form: Form): string | undefined {
   const name = form.get('client_id') ?? nameInBasic(authorization) ?? subjectOf(form.get('client_assertion'));
   return loggable(name, MOST_NAME);

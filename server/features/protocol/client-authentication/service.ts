@@ -76,7 +76,7 @@ export function createClientAuthentication({
     return false;
   }
 
-  /** Guessing is limited; but for a strong secret, which nobody guesses: whoever has it is let in at any time. */
+  /** Checks a secret. Wrong guesses are limited, but a correct strong secret, which can't be guessed, always passes. */
   async function secretProves(
     { realm, address }: ClientRequest,
     client: ClientView | undefined,
@@ -121,8 +121,8 @@ export function createClientAuthentication({
     /**
      * The client of a request to the token, revocation or introspection endpoint. A client with a secret may send it
      * either way, whichever of client_secret_basic and client_secret_post it is registered with.
-     * @throws OAuthError, which says the name that the client gave: `invalid_client`, whatever is wrong; `invalid_request`
-     *   where two methods are used at once; `slow_down` where too much was wrong already
+     * @throws OAuthError with the name that the client gave: `invalid_client` for every wrong credential; `invalid_request`
+     *   for two methods at once; `slow_down` after too many wrong attempts
      */
     async authenticate(asked: ClientRequest): Promise<Authenticated> {
       try {

@@ -1,5 +1,5 @@
-// Checks weak client secrets, which are hashed slowly: a few at once, so that a flood of wrong ones leaves the threads to the
-// people who sign in, and of each client one after another, so that a flood for one leaves room for the others.
+// Checks weak client secrets, which are hashed slowly. Only a few run at once, so that a flood of wrong ones leaves
+// threads for sign-ins; those of one client run one after another, so that a flood for one leaves room for the others.
 import { timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Passwords } from '../../../crypto/passwords.ts';

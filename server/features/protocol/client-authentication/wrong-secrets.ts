@@ -1,12 +1,13 @@
-// How often one address may be wrong about a client's secret. The same wrong value again tells nothing new and isn't counted:
-// a client that was configured wrongly, in many copies, locks nobody out. Counted in this process, for names that exist or not.
+// Limits how often one address may send a wrong secret of a client. The same wrong value again reveals nothing new and
+// doesn't count: many copies of a wrongly configured client lock out no other. Counted in this process, also for unknown
+// names.
 import { sha256 } from '../../../crypto/tokens.ts';
 import { inRealm } from '../../../domain/rate-limit.ts';
 
 /** Different wrong values for one client, by one address. */
 const MOST = 10;
 const WINDOW_MS = 300_000;
-/** Names about which one address may be wrong in a realm at a time: by inventing more, nobody has what they tried forgotten. */
+/** Names that one address may be wrong about in a realm at a time: inventing more names doesn't reset the count of others. */
 const MOST_NAMES = 1000;
 const MAX_WINDOWS = 20_000;
 

@@ -42,7 +42,7 @@ export function delegationGrant({ sql, tokens, subjects, mint, batch }: Delegati
       const claims = await tokens.verify(realm, body.subject_token, { typ: 'at+jwt' });
       if (!claims || !isPersons(claims)) throw invalid('no token of a person of this realm');
       if (!isProven(claims, jkt)) throw invalid('bound to a key that was not proven');
-      // A chain of those who act for each other is nobody's to look through.
+      // Chains of acting parties are refused: they would be hard to review.
       if (claims.act !== undefined) throw invalid('somebody acts for the person already');
       if (claims.gid === undefined) throw invalid('it belongs to no grant');
       if (!isFor(client, claims)) throw invalid('it is neither the agent’s nor for it');

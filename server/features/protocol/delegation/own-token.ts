@@ -14,7 +14,7 @@ export const authenticationByOwnToken = ({
   settings,
   clients,
 }: {
-  /** Of whoever sends none. */
+  /** For requests without a bearer token. */
   authentication: Pick<ClientAuthentication, 'authenticate'>;
   tokens: Pick<Tokens, 'present'>;
   settings: { issuer(realm: string): Promise<string> };

@@ -1,6 +1,6 @@
-// GET below /.well-known (discovery in both forms, protected resources, UMA) and /oauth2/jwks. Public, so readable from any origin (no
-// cookie, nothing of anybody's).
-// What has passed here once is ready: http/ready.ts answers it from then on, until it changes. Specification 4.11.
+// GET below /.well-known (discovery in both forms, protected resources, UMA) and /oauth2/jwks. Public and readable from any
+// origin: no cookies, no personal data.
+// Once an answer was built, http/ready.ts serves it until it changes. Specification 4.11.
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { discoveryRoute, jwksRoute, serverMetadataRoute } from '../../../contract/oauth.ts';
 import {
@@ -18,7 +18,7 @@ import type { Discovery } from './service.ts';
 interface Served extends Pick<ReadyDocument, 'ready'> {
   route: { method: 'GET'; url: string; schema: FastifySchema };
   read(realm: string): Promise<ReadyAnswer>;
-  /** What the address has beside, by a parameter. */
+  /** A further answer of the address, selected by a parameter. */
   of?(realm: string, resource: string): Promise<ReadyAnswer | undefined>;
 }
 

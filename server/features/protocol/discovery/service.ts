@@ -142,7 +142,7 @@ export function createDiscovery({
     >;
   };
   grantTypes: readonly string[];
-  /** What sign-ins can reach with the authenticators that there are. */
+  /** The levels that sign-ins can reach with the authenticators that exist. */
   levels: readonly number[];
   baseUrl: string;
   now: () => Date;
@@ -217,7 +217,10 @@ export function createDiscovery({
       read: (realm: string): Promise<ReadyAnswer> => resources.get(realm, ''),
       ready: (realm: string): ReadyAnswer | undefined => resources.ready(realm, ''),
     },
-    /** One that the realm declares; undefined: it does not. What it takes beside tokens of the realm, it alone knows. */
+    /**
+     * The metadata of a resource that the realm declares; undefined: none. Only the resource knows which other tokens
+     * it accepts.
+     */
     async declared(realm: string, resource: string): Promise<ReadyAnswer | undefined> {
       const listed = (await settings.of(realm))?.resourceIndicators.includes(resource);
       if (!listed) return undefined;

@@ -35,7 +35,7 @@ export function introspectRoutes(
             form,
             address: request.ip,
           });
-      // Whoever could ask without proof could try tokens out (RFC 7662 §2.1).
+      // A caller without authentication could try tokens out (RFC 7662 §2.1).
       if (!confidential) throw new OAuthError('invalid_client', 'The client could not be authenticated');
       const token = form.get('token');
       if (token === undefined) throw new OAuthError('invalid_request', 'token is missing');

@@ -1,6 +1,6 @@
-// Owns: introspection: whether a token holds right now, and what it says.
+// Owns: introspection: whether a token is valid right now, and its claims.
 // Does not own: verification (features/configuration/issued-tokens), refresh families (features/protocol/token).
-// Implements: RFC 7662. Whatever is not active, or not the asking client's business, is the same `{"active":false}`.
+// Implements: RFC 7662. A token that isn't active, or isn't meant for the asking client, gets the same `{"active":false}`.
 import { PERSON_CLAIM, USERINFO_CLAIM } from '../../../contract/claims.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { parseRefreshToken } from '../../../crypto/refresh-token.ts';
@@ -67,7 +67,7 @@ export function createIntrospection({
     };
   }
 
-  /** What the client's scopes say here beside what the token itself says. */
+  /** Claims of the client's scopes that only introspection shows, beside those of the token itself. */
   async function shownHere(
     realm: string,
     client: ClientView,

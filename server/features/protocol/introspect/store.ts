@@ -33,7 +33,7 @@ export async function liveFamily(
   return row;
 }
 
-/** Whom the claims are about. */
+/** The person of the claims. */
 export async function readPerson(sql: Sql, realm: string, userId: string): Promise<Person | undefined> {
   const [row] = await sql<PersonRow>`
     select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId} and u.enabled`;

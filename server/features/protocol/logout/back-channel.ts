@@ -1,5 +1,5 @@
-// Tells applications that somebody's session has ended, from server to server: OpenID Connect Back-Channel Logout 1.0. Whom to tell is
-// taken from the event in its transaction; telling them is durable, and tried again for some hours.
+// Tells applications from server to server that a session has ended: OpenID Connect Back-Channel Logout 1.0. The event's
+// transaction records the applications to tell; the requests are durable jobs, repeated for some hours.
 import { z } from 'zod';
 import { bySystem } from '../../../contract/events.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
@@ -18,7 +18,7 @@ const LOGOUT_JOB = 'backchannel-logout';
 const EndedSession = z.object({
   realm: z.string(),
   clientId: z.string(),
-  /** Whose it was stands in the event alone, where an erasure finds it. */
+  /** The event that names the session's user; only the event does, so that an erasure finds the name. */
   eventId: z.string().optional(),
   /** In jobs of versions before. */
   userId: z.string().optional(),
@@ -84,7 +84,7 @@ export function backChannelJob(deps: BackChannelDeps): Job {
     );
   }
 
-  /** Whoever was deleted has no name any more; the session's is enough. */
+  /** A deleted user has no subject any more; the logout token then names only the session. */
   async function personOf({ realm, eventId, userId }: z.infer<typeof EndedSession>): Promise<string | null> {
     const [row] = await sql<{ id: string }>`
       select u.id from realm_user u where u.realm_id = ${realm} and u.id = coalesce(${userId ?? null}::uuid, (
@@ -111,7 +111,7 @@ export function backChannelJob(deps: BackChannelDeps): Job {
   return job({
     name: LOGOUT_JOB,
     schema: EndedSession,
-    // What is thrown is ours: the database went away.
+    // An exception here is a fault of this server: the database was away.
     maxAttempts: 100,
     expireSeconds: 30,
     concurrency: 8,

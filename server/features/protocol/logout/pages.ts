@@ -4,7 +4,7 @@ import { hiddenFrames } from '../../../http/self-posting.ts';
 import { text, textHtml } from '../../../http/texts.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 
-/** The application that sent somebody here. */
+/** The application that sent the person here. */
 type NamedClient = Pick<ClientView, 'title' | 'homeUrl'>;
 
 export function confirmPage({

@@ -32,9 +32,9 @@ interface Logout {
   next: string | undefined;
 }
 
-/** Whom the browser tells. */
+/** The applications that the browser tells. */
 interface BrowserLogout {
-  /** Where it goes before it goes on: to the first of those who are told by SAML. */
+  /** The browser's first stop: the first application to be told by SAML. */
   first: string | undefined;
   frames: readonly string[];
 }

@@ -18,7 +18,7 @@ export function isDocumentAddress(clientId: string): boolean {
 
 const Document = ClientMetadata.extend({
   client_id: z.string(),
-  // nobody keeps a secret in what everybody reads
+  // the document is public, so it can hold no secret
   client_secret: z.undefined().optional(),
   client_secret_expires_at: z.undefined().optional(),
   token_endpoint_auth_method: z.enum(['none', 'private_key_jwt']).default('none'),

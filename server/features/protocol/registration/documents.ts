@@ -1,5 +1,6 @@
-// Owns: clients whose id is the address of their metadata: fetched when somebody comes by them, kept as clients, renewed as HTTP says.
-// Does not own: what a document may say (document.ts, metadata.ts), whom a request may be made to (http/outbound.ts).
+// Owns: clients whose id is the address of their metadata: fetched when a request names them, stored as clients, renewed
+// as HTTP says.
+// Does not own: the rules for a document (document.ts, metadata.ts), the guard of requests (http/outbound.ts).
 // Implements: draft-ietf-oauth-client-id-metadata-document; decisions "Provisioning".
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { By } from '../../../contract/events.ts';
@@ -46,7 +47,7 @@ export function createClientDocuments(deps: DocumentDeps) {
   const serves = (known: store.Document | undefined): boolean =>
     known?.freshUntil != null && known.freshUntil.getTime() + DAY_MS > now().getTime();
 
-  /** Which of many faults it was isn't told: nobody looks around by this server's requests. */
+  /** Returns undefined for every fault: details would let a caller explore networks through this server. */
   async function fetched(clientId: string, etag: string | null): Promise<OutboundAnswer | undefined> {
     try {
       const headers = { accept: 'application/json', ...(etag !== null && { 'if-none-match': etag }) };
@@ -67,7 +68,7 @@ export function createClientDocuments(deps: DocumentDeps) {
       scopes: await store.scopesOf(tx.sql, realm),
       subjectTypes: types,
     });
-    // Nobody here has looked at the application: people do.
+    // No administrator has reviewed the application, so each person must consent.
     return { ...input, consentRequired: true };
   }
 
@@ -127,7 +128,7 @@ export function createClientDocuments(deps: DocumentDeps) {
 
   return {
     /**
-     * That there is a client of this id, as its document says by now; of whatever is no document's address nothing is done.
+     * Makes sure that the client of this id exists with its document's present content. Other ids are ignored.
      * @throws OAuthError for a page, or for the client
      */
     async ensure(realm: string, clientId: string, ipAddress: string): Promise<void> {
@@ -147,7 +148,7 @@ export function createClientDocuments(deps: DocumentDeps) {
       if (under) return under;
       const retryAfterSeconds = attempts.address.take(inRealm(realm, ipAddress)) ?? attempts.host.take(hostname);
       if (retryAfterSeconds !== undefined) {
-        // Who asks for many others by that host doesn't stop those who are known.
+        // A caller who names many documents of a host must not block the known clients there.
         if (serves(known)) return;
         throw new OAuthError('slow_down', 'Too many metadata documents were asked for', { retryAfterSeconds });
       }

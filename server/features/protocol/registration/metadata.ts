@@ -1,4 +1,4 @@
-// What a registering client asks for, as the realm lets it be; and a client as its metadata. Pure.
+// Turns client metadata into a client's input, limited by the realm's rules; and a client into its metadata. Pure.
 // RFC 7591 §2; OpenID Connect Dynamic Client Registration §2; decisions "Provisioning".
 import type { z } from 'zod';
 import { ClientAlgorithm, DEFAULT_ALGORITHM, SigningAlgorithm } from '../../../contract/algorithms.ts';
@@ -9,7 +9,7 @@ import type { Provisioning } from '../../../contract/provisioning.ts';
 import type { ClientMetadata } from '../../../contract/registration.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 
-/** What nobody has to allow: who somebody is, and that they are asked again later. */
+/** Scopes that every client may register for: the person's identity, and offline access. */
 export const STANDARD_SCOPES = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'];
 
 /** A member that is null is one that is left out: RFC 7592 §2.2. */
@@ -139,13 +139,13 @@ export function inputOf(
     frontchannelLogoutUri: metadata.frontchannel_logout_uri ?? null,
     jwks: metadata.jwks ?? null,
     jwksUri: metadata.jwks_uri ?? null,
-    // What equals the realm's default is left unset, so that it follows the realm.
+    // A type that equals the realm's default is left unset, so that it follows the realm.
     subjectType: subjectType === byDefault ? null : subjectType,
     sectorIdentifierUri: sector ?? null,
   });
 }
 
-/** What is demanded of a client, each a claim that only an administrator takes back. */
+/** Demands on a client: each is a claim that only an administrator can withdraw. */
 const DEMANDS = [
   'consentRequired',
   'requirePkce',

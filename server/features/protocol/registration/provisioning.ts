@@ -1,4 +1,4 @@
-// What a realm lets clients register, as a view of its settings; and the initial access tokens that let somebody in.
+// The realm's rules for client registration, as a view of its settings; and the initial access tokens that permit it.
 // Specification 4.2; decisions "Fields that the specification does not show".
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { By } from '../../../contract/events.ts';

@@ -36,7 +36,7 @@ export function registrationRoutes(
 ): void {
   acceptEmptyJson(app);
   const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
-  /** Which client, by whose token; what is no id is nobody's. */
+  /** The client's id and its token; a malformed id is refused like an unknown one. */
   const entry = (request: FastifyRequest) => {
     const id = String(Reflect.get(Object(request.params), 'clientInternalId'));
     const token = bearerOf(request);

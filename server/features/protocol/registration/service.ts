@@ -1,5 +1,5 @@
-// Owns: clients that register and manage themselves: who may, the token that goes with each answer.
-// Does not own: the client itself, which is written as the admin API writes it; what is allowed (provisioning.ts).
+// Owns: clients that register and manage themselves: their permission, and the token that each answer carries.
+// Does not own: the client's storage, which the admin API's code does; the realm's rules (provisioning.ts).
 // Implements: specification 4.8; RFC 7591, RFC 7592.
 
 import { Client } from '../../../contract/clients.ts';
@@ -35,7 +35,7 @@ export interface RegistrationDeps {
   newId: () => string;
 }
 
-/** One answer for every token that isn't taken, whatever the cause. */
+/** Every rejected token gets the same answer, for every cause. */
 const refused = () => new OAuthError('invalid_token', 'The access token is not valid here');
 
 export function createRegistration(deps: RegistrationDeps) {
@@ -187,7 +187,7 @@ export type Registration = ReturnType<typeof createRegistration>;
 const isSecret = (value: unknown): value is { matches(plain: string): boolean | Promise<boolean> } =>
   typeof value === 'object' && value !== null && 'matches' in value;
 
-/** What the clients' rules refuse, in the words of RFC 7591 §3.2.2. */
+/** Turns the clients feature's field errors into errors of RFC 7591 §3.2.2. */
 async function told<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -1,4 +1,4 @@
-// SQL of what lets somebody register a client, and manage it afterwards; clients are the clients' feature's.
+// SQL of the tokens by which a client is registered and then managed; the clients feature has the clients themselves.
 import type { Sql } from '../../../db/sql.ts';
 
 export interface InitialTokenRow {
@@ -34,7 +34,7 @@ export async function useToken(sql: Sql, realm: string, hash: Buffer, now: Date)
   return row?.id;
 }
 
-/** Whether somebody may go on who shows this token: before anything is done for them that takes time. */
+/** Whether the token permits a registration: checked before work that takes time. */
 export async function isInitialToken(sql: Sql, realm: string, hash: Buffer, now: Date): Promise<boolean> {
   const found = await sql`
     select from initial_access_token
@@ -75,7 +75,7 @@ export const keepDocument = (sql: Sql, realm: string, { client, freshUntil, etag
   on conflict (realm_id, client) do update
     set document_fresh_until = excluded.document_fresh_until, document_etag = excluded.document_etag`;
 
-/** The client of a document that was fetched the longest time ago of those that nobody has agreed to. */
+/** Of the document clients that no person has agreed to, the one that was fetched the longest time ago. */
 export async function unusedDocument(sql: Sql, realm: string): Promise<string | undefined> {
   const [row] = await sql<{ client: string }>`
     select g.client from client_registration g

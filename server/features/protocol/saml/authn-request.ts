@@ -1,4 +1,4 @@
-// What an AuthnRequest asks for: pure, from XML that was verified. SAML 2.0 Core §3.4.1, Profiles §4.1.4.1.
+// Reads an AuthnRequest: pure, from verified XML. SAML 2.0 Core §3.4.1, Profiles §4.1.4.1.
 
 import { checkMessage, childOf } from '../../../domain/saml-checks.ts';
 import { ASSERTION, bindingNames, type NameIdFormat, nameIdFormats, PROTOCOL } from '../../../domain/saml-names.ts';
@@ -19,7 +19,7 @@ export interface AuthnRequest {
   format: NameIdFormat | null | undefined;
   /** For whom the name is to be, where it says so. */
   qualifier: string | undefined;
-  /** Whom it is about; null: it names somebody in a way that can't be read here. */
+  /** The person that the request names; null: it names one in a form that this server can't read. */
   subject: string | null | undefined;
   context: RequestedContext | undefined;
 }
@@ -32,7 +32,7 @@ function formatOf(policy: Xml | undefined): AuthnRequest['format'] {
   const asked = policy?.attributes.Format;
   if (asked === undefined || asked === '') return undefined;
   const format = formats.get(asked);
-  // Core §8.3.1: whatever the identity provider likes
+  // Core §8.3.1: `unspecified` leaves the choice to the identity provider
   return format === 'unspecified' ? undefined : (format ?? null);
 }
 

@@ -1,10 +1,10 @@
-// What a person agrees to where a service provider asks for them: pure. As for OpenID's clients, but that there are no scopes.
+// The attributes that a person agrees to for a service provider: pure. As for OpenID's clients, but without scopes.
 import type { Agreement } from '../../../domain/agreement.ts';
 import { isPersonal } from '../../../domain/claims.ts';
 import type { NameIdFormat } from '../../../domain/saml-names.ts';
 import type { SamlClientView } from './view.ts';
 
-/** What the name identifier itself says of the person. */
+/** The personal data that the name identifier itself contains. */
 const saidByName: Partial<Record<NameIdFormat, string>> = { emailAddress: 'email', unspecified: 'username' };
 
 /** By the names of the attributes that the application gets. */

@@ -13,7 +13,7 @@ const levels: Readonly<Record<string, number>> = {
   [PASSWORD]: 1,
   'https://refeds.org/profile/sfa': 1,
   [SEVERAL_FACTORS]: 2,
-  // What Microsoft's products ask for.
+  // The context that Microsoft's products request.
   'http://schemas.microsoft.com/claims/multipleauthn': 2,
 };
 
@@ -21,7 +21,7 @@ export interface RequestedContext {
   comparison: string;
   classes: readonly string[];
 }
-/** What a sign-in has to reach, and as which classes that can be told; none: as its own. */
+/** The level that a sign-in has to reach, and the classes that the response may name; none: the sign-in's own. */
 export interface Wanted {
   level: number;
   tell: readonly string[];
@@ -34,7 +34,7 @@ export function wantedBy({ comparison, classes: asked }: RequestedContext): Want
   if (known.length === 0) return undefined;
   if (comparison === 'exact') return { level: least, tell: known };
   if (comparison === 'minimum') return { level: least, tell: [] };
-  // No stronger than the strongest; whoever has proven more has proven that, too.
+  // "Maximum" excludes stronger ones. A stronger session has proven the weaker class too.
   if (comparison === 'maximum') return { level: 0, tell: known };
   const better = Math.max(...known.map((name) => levels[name] ?? 0)) + 1;
   return comparison === 'better' && better <= 2 ? { level: better, tell: [] } : undefined;

@@ -1,14 +1,15 @@
-// What a sign-on needs next: pure. SAML 2.0 Core §3.4.1 (ForceAuthn, IsPassive), §3.4.1.4; as features/protocol/authorize decides for OAuth.
+// Decides the next step of a sign-on: pure. SAML 2.0 Core §3.4.1 (ForceAuthn, IsPassive), §3.4.1.4.
+// features/protocol/authorize decides likewise for OAuth.
 import type { Kept } from './kept.ts';
 import { type Failed, failures } from './vocabulary.ts';
 
 export interface Known {
   session: { impersonator: object | null } | undefined;
-  /** What the session lacks of what is asked for now. */
+  /** The demand that the session doesn't meet now. */
   missing: string | undefined;
   /** It was begun or renewed for this very request. */
   fresh: boolean;
-  /** The request names a person, and it is somebody else. */
+  /** The request names a person, and the session is another's. */
   somebodyElse: boolean;
   /** The person has to agree, and hasn't. */
   toAgree: boolean;
@@ -27,7 +28,7 @@ export function decide(
   { forced, passive, level }: Request,
   { session, missing, fresh, somebodyElse, toAgree }: Known,
 ): Step {
-  // Who acts for somebody proves nothing of them, and can't agree for them.
+  // An impersonated session counts no factor of the user, and its administrator can't agree for them.
   if (session?.impersonator) {
     if (somebodyElse) return refuse(failures.otherPerson);
     return forced || level > 0 || toAgree ? refuse(failures.acting) : { do: 'answer' };

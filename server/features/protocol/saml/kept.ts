@@ -21,7 +21,7 @@ export const Kept = z.object({
   level: z.int(),
   /** As which classes it can be told. */
   tell: z.array(z.string()),
-  /** What the page asks the person to agree to that brings this back. */
+  /** The attributes that the consent page shows, which posts this back. */
   toAgree: z.array(z.string()).optional(),
   /** Milliseconds. */
   at: z.int(),

@@ -11,11 +11,11 @@ const Participant = z.object({
 export type Participant = z.infer<typeof Participant>;
 
 export const SamlLogoutProgress = z.object({
-  /** Whom it has yet to reach. */
+  /** The service providers that are still to be told. */
   rest: z.array(Participant),
-  /** Whose answer it waits for; null: it has just begun. */
+  /** The entity id whose answer is awaited; null: none was asked yet. */
   asked: z.string().nullable(),
-  /** Somebody has not done it. */
+  /** At least one service provider has not ended its session. */
   partial: z.boolean(),
   /** When all of them are told: over the identity provider that the session came by. It leads back to where `token` goes on. */
   over: z.object({ url: z.string(), token: z.string() }).optional(),
@@ -36,7 +36,7 @@ export type SamlLogoutProgress = z.infer<typeof SamlLogoutProgress>;
 /** Where the browser goes when everybody is told. */
 export type Then = Extract<SamlLogoutProgress['after'], { url: string }>;
 
-/** Whom these sessions have led to and who can be told of their end. */
+/** The service providers that these sessions signed in to, and that can be told of the end. */
 export async function participantsOf(sql: Sql, realm: string, sessionIds: readonly string[]): Promise<Participant[]> {
   const rows = await sql<{ entity_id: string; session_index: string; format: string; value: string }>`
     select c.entity_id, s.session_index, s.name_id_format as format, s.name_id as value

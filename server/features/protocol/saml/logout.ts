@@ -1,5 +1,7 @@
-// Single logout: a session ends once, whoever begins it, and everybody whom it has led to by SAML hears of it, one after the other
-// through the browser. It ends here before anybody is told, so that nothing hangs on their answers.
+// Single logout. A session ends once, whether a service provider or this server begins. Every service provider that the
+// session signed in to by SAML is told through the browser, one after another. The session here ends before the first is
+// told, so
+// that nothing depends on their answers.
 // SAML 2.0 Profiles §4.4; decisions "SAML".
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
@@ -34,7 +36,7 @@ import { nameIdNode } from './response.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
 import { UNPROVEN } from './vocabulary.ts';
 
-/** What reads XML is loaded when the first message comes. */
+/** The code that parses XML is loaded with the first message. */
 const reading = () => import('../../../domain/saml-message.ts');
 
 /** How long all service providers together may take. */
@@ -66,7 +68,7 @@ const pathOf = (realm: string): string => `/realms/${realm}/saml/idp/slo`;
 /** Past the page between. */
 const onwardOf = (realm: string, logout: string): string =>
   `${pathOf(realm)}?${new URLSearchParams({ logout, on: '1' })}`;
-/** Where somebody sees that they are signed out. */
+/** The page that tells the person that they are signed out. */
 const signedOutPath = (realm: string): string => `/realms/${realm}/oauth2/logout`;
 
 export function createSingleLogout(deps: SingleLogoutDeps) {
@@ -88,13 +90,13 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     return sendForm(reply, { realm, brand: await settings.of(realm) }, { ...sent, onward });
   }
 
-  /** To whoever is next, or to where it began. */
+  /** Sends the browser to the next service provider, or back to where the logout began. */
   async function proceed(context: Context, progress: SamlLogoutProgress): Promise<FastifyReply> {
     const { realm, reply } = context;
     const [next, ...rest] = progress.rest;
     if (!next) return progress.over ? over(context, progress, progress.over) : finish(context, progress);
     const [to] = (await clients.view(realm, next.entityId))?.logouts ?? [];
-    // Gone since: there is nobody left to be told.
+    // The service provider was deleted meanwhile: continue with the next.
     if (!to) return proceed(context, { ...progress, rest });
     const id = newXmlId();
     const kept = { ...progress, rest, asked: next.entityId };
@@ -132,7 +134,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     return onwardOf(realm, token);
   }
 
-  /** The same for whoever isn't known here, and whoever could be somebody else. */
+  /** The same error for an unknown service provider and for one whose identity isn't proven. */
   function unknown({ request, realm }: Context, entityId: string, reason: string): OAuthError {
     const error = new OAuthError('invalid_request', 'The application is not known here', { reason });
     refusals.record({
@@ -146,7 +148,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     return error;
   }
 
-  /** What a service provider asks for, once it is certain that it does. @throws OAuthError */
+  /** Reads a service provider's request, once its signature proves the sender. @throws OAuthError */
   async function asked(context: Context, message: Message): Promise<KeptLogout> {
     const { realm } = context;
     const { unverified, verified } = await reading();
@@ -171,8 +173,9 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
   }
 
   /**
-   * Ends what the request names.
-   * @returns whom the ended sessions have led to, beside who asks, what this browser loads, and over which provider it goes
+   * Ends the sessions that the request names.
+   * @returns the other service providers of the ended sessions, the frames that this browser loads, and the provider to sign
+   *   out at
    */
   async function end(context: Context, client: SamlClientView, kept: KeptLogout) {
     const { request, reply, realm } = context;
@@ -212,7 +215,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
         frames: here,
       };
     });
-    // Another browser's provider would sign out whoever is here.
+    // The session was another browser's: its provider would sign out this browser's person instead.
     if (!current || !ids.includes(current.id)) return { rest: others, frames, over: undefined };
     sessions.clearCookie(reply, realm);
     await signIns.leave(request, reply, realm);
@@ -231,7 +234,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     return sendOnward(reply, { realm, brand: await settings.of(realm) }, await onwardPath(realm, progress), { frames });
   }
 
-  /** Somebody has been told: their answer says by its `InResponseTo`, which nobody guesses, what it is for. */
+  /** Handles a service provider's answer: `InResponseTo`, an unguessable id, names the logout that it belongs to. */
   async function answered(context: Context, message: Message): Promise<FastifyReply> {
     const { realm, reply } = context;
     const { unverified, verified } = await reading();
@@ -248,8 +251,8 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
 
   return {
     /**
-     * To be called in the transaction that ends the sessions, before it does.
-     * @returns where the browser goes first, on its way to `then`; undefined: there is nobody to be told
+     * Prepares to tell the service providers. Call it in the transaction that ends the sessions, before it ends them.
+     * @returns the browser's first stop on its way to `then`; undefined: no service provider is to be told
      */
     async begin(tx: Tx, realm: string, sessionIds: readonly string[], then: Then): Promise<string | undefined> {
       const rest = await participantsOf(tx.sql, realm, sessionIds);
@@ -271,7 +274,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
       const parameters = new URLSearchParams(query);
       const [begun, sealed] = [parameters.get('logout'), parameters.get('request')];
       if (begun !== null && parameters.get('on') === null) {
-        // A page between: what led here was a form, whose policy names nobody of those who come now.
+        // A page between: a form led here, and its content security policy doesn't name the sites that follow.
         return sendOnward(reply, { realm, brand: await settings.of(realm) }, onwardOf(realm, begun));
       }
       if (begun !== null) {

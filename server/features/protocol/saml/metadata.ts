@@ -6,7 +6,7 @@ import { newXmlId } from '../../../domain/saml-writing.ts';
 import { keyInfo, signed, type XmlSigner } from '../../../xml/sign.ts';
 import { written, type XmlName, type XmlNode, xml } from '../../../xml/write.ts';
 
-/** Whoever can't reach the server for a while goes on with what they have. */
+/** A service provider that can't reach this server may use the metadata so long. */
 const VALID_MS = 7 * DAY_MS;
 /** A key may be replaced at any moment. */
 const CACHE = 'PT1M';

@@ -1,4 +1,4 @@
-// What a service provider calls a person. SAML 2.0 Core §8.3; decisions "SAML".
+// The name of a person for a service provider. SAML 2.0 Core §8.3; decisions "SAML".
 import type { Person } from '../../../domain/person.ts';
 import type { NameIdFormat } from '../../../domain/saml-names.ts';
 import { newXmlId } from '../../../domain/saml-writing.ts';
@@ -31,7 +31,7 @@ export async function nameIdOf(
         return person.email;
       case 'unspecified':
         return person.username;
-      // whatever the realm's strategy: it is what the format means
+      // always pairwise, for every subject strategy of the realm: the format means that
       case 'persistent':
         return (await subjects.of(realm, { subjectType: 'pairwise', sector: sectorOf(entityId) }, person))?.sub;
     }

@@ -12,7 +12,7 @@ import type { Kept } from './kept.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
 import { type Failed, failures, UNPROVEN } from './vocabulary.ts';
 
-/** What reads XML is loaded when the first request comes. */
+/** The code that parses XML is loaded with the first request. */
 const reading = () => import('../../../domain/saml-message.ts');
 
 const LONGEST_ENTITY_ID = 255;
@@ -25,13 +25,13 @@ export interface Refused {
 }
 export interface Arrived {
   kept: Kept;
-  /** What the service provider is told at once. */
+  /** The failure that the service provider gets at once. */
   failed: Failed | undefined;
 }
 
 const ANY: Wanted = { level: 0, tell: [] };
 
-/** Why a request can't be fulfilled whoever signs in. */
+/** Why a request fails for every person. */
 function faultOf(asked: AuthnRequest, { entityId }: SamlClientView, wanted: Wanted | undefined): Failed | undefined {
   if (asked.otherBinding) return failures.binding;
   if (asked.format === null || (asked.qualifier !== undefined && asked.qualifier !== entityId))
@@ -54,7 +54,7 @@ export function createSamlRequests({
     entityId: loggable(entityId, LONGEST_ENTITY_ID) || undefined,
     reason,
   });
-  /** The same for whoever isn't known, and whoever could be somebody else. */
+  /** The same error for an unknown service provider and for one whose identity isn't proven. */
   const unknown = (entityId: string, reason: string): Refused =>
     refused(entityId, new OAuthError('invalid_request', 'The application is not known here', { reason }), reason);
 

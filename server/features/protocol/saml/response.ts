@@ -110,7 +110,10 @@ const responseNode = ({ issuer, consumer, requestId, now }: Addressed, ...conten
     ...content,
   );
 
-/** Whoever wants neither signed gets the assertion signed all the same: nobody would know whose it is. */
+/**
+ * If a client wants neither part signed, the assertion is signed all the same: without a signature, its origin is
+ * unknown.
+ */
 export async function assertionResponse(to: Addressed, said: Said, signer: XmlSigner): Promise<string> {
   const { client } = to;
   const plain = assertionOf(to, said);

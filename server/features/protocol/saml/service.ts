@@ -76,14 +76,14 @@ interface SignedIn {
   sessionId: string;
   since: number;
 }
-/** Who gets the answer, and as whom. */
+/** The person and session of an answer, and the person's name for the service provider. */
 interface Answered {
   session: LiveSession;
   person: Person;
   nameId: NameId;
   /** Milliseconds: from when on what the session has proven counts. */
   since: number;
-  /** What the person has just agreed to. */
+  /** The agreement that the person has just given. */
   agreed: Agreement | undefined;
 }
 

@@ -11,7 +11,7 @@ export async function readPerson(sql: Sql, realm: string, userId: string): Promi
   return row && personOf(row);
 }
 
-/** What the person has agreed to give the client; undefined: never asked. */
+/** The attributes that the person has agreed to give the client; undefined: never asked. */
 export async function readConsent(
   sql: Sql,
   realm: string,

@@ -1,4 +1,5 @@
-// What the SAML endpoints know of a service provider, cached in process. The admin API of SAML clients is features/configuration/saml-clients'.
+// Service providers as the SAML endpoints use them, cached in process. features/configuration/saml-clients has their
+// admin API.
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { ClaimView } from '../../../domain/claims.ts';
@@ -13,7 +14,7 @@ export interface Mapper extends Pick<ClaimView, 'name' | 'source' | 'attribute' 
 export interface SamlClientView {
   id: string;
   entityId: string;
-  /** What people know it by: its name, else its application's, else its entity id. */
+  /** The name that pages show: its own, else its application's, else its entity id. */
   title: string;
   /** Where its application is opened. */
   homeUrl: string | null;
@@ -34,13 +35,13 @@ export interface SamlClientView {
   mappers: readonly Mapper[];
   /** Its own, else its application's. */
   flowOverride: string | null;
-  /** What it is a part of: each must let the person in. */
+  /** The applications that it is a part of: each must admit the person. */
   applications: readonly ApplicationView[];
 }
 interface ApplicationView {
   name: string;
   enabled: boolean;
-  /** Of whom one is needed to use it; empty: none. */
+  /** Roles that permit its use: a person needs one of them; empty: none is needed. */
   roles: readonly string[];
 }
 interface Row extends Omit<SamlClientView, 'title' | 'homeUrl' | 'applications'> {

@@ -1,10 +1,10 @@
-// What the identity provider answers where it can't do what was asked. Core §3.2.2.2.
+// The failures that the identity provider answers if it can't fulfil a request. Core §3.2.2.2.
 import { samlStatus } from '../../../domain/saml-names.ts';
 
 /** For the log and the audit trail alone. */
 export const UNPROVEN = 'The request is not signed, or not with a key of the client by RSA with SHA-256 or SHA-512';
 
-/** Who is to blame, and what it is. */
+/** A SAML status: the responsible side, and the cause. */
 export interface Failed {
   top: string;
   code: string;

@@ -74,7 +74,7 @@ export function createCodes<Request extends Wanted>(
             tokenHash,
             ...(tokenHash === null && { accessUntil: accessLifeOf(call.settings, call.client, request.now) }),
             offline,
-            // Who authenticates needs no other proof that a refresh token is theirs (RFC 9449 §5).
+            // A client that authenticates needs no key to prove that a refresh token is its own (RFC 9449 §5).
             jkt: call.who.confidential ? undefined : call.jkt,
             expiresAt: offline || life < ends ? life : ends,
           };

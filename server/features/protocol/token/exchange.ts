@@ -1,6 +1,6 @@
-// The token exchange grant: a service calls another one for the person who called it. Never more than the person's token, the client
-// and, where it needs consent, the person allow; no longer than the token; and it says who acts, unless the client's setting has
-// that left out. RFC 8693; what a token may be for is the client's resources (RFC 8707).
+// The token exchange grant: a service calls another one for the person who called it. The new token allows no more than the
+// person's token, the client and, where the client needs consent, the person allow. It doesn't live longer. It names the
+// acting party, unless the client's setting leaves that out. The client's resources limit its use (RFC 8693, RFC 8707).
 import type { z } from 'zod';
 import { ACCESS_TOKEN_TYPE, grantBodies, TOKEN_EXCHANGE } from '../../../contract/oauth.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -25,7 +25,10 @@ const invalid = (reason: string) => new OAuthError('invalid_request', 'A token i
 
 const namesIn = ({ may_act: mayAct }: Claims): unknown => Object(mayAct).client_id;
 
-/** Whom the token names alone may act by it; else whoever it was given to, or is for. */
+/**
+ * If the token's `may_act` names a client, only that one may exchange it; else the client that it was issued to or is
+ * for.
+ */
 function mayExchange(client: ClientView, claims: Claims): boolean {
   const named = namesIn(claims);
   return named === undefined ? isFor(client, claims) : named === client.clientId;
@@ -46,7 +49,7 @@ export function exchangeGrant({
   mint: Pick<Mint, 'forPerson'>;
   batch: Pick<EventBatch, 'record'>;
 }): Grant<Body> {
-  /** Who acts: the client, or somebody who was let in by it. */
+  /** The acting party: the client, or a person that the client's actor token names. */
   async function actorOf({ realm, client, body, jkt }: Call, subject: Claims) {
     const { actor_token: token, actor_token_type: type } = body;
     if (token === undefined) {
@@ -82,10 +85,10 @@ export function exchangeGrant({
       if (!claims || !isPersons(claims) || claims.gid === undefined)
         throw invalid('the subject token is no token of a person of this realm');
       if (!mayExchange(client, claims)) throw invalid('the subject token is neither the client’s nor for it');
-      // By it alone, whoever it leaked to would have one that nothing is bound to.
+      // Without the key's proof, a thief of the token could exchange it for one that is bound to no key.
       if (!isProven(claims, jkt)) throw invalid('the subject token is bound to a key that was not proven');
       const actor = await actorOf(call, claims);
-      // Who was called for one thing has no way from there to the realm's own APIs.
+      // A service that was called for one purpose gets no access to the realm's own APIs from there.
       if (resources.length === 0 && ![claims.aud].flat().includes(await settings.issuer(realm)))
         throw new OAuthError('invalid_target', 'Say by resource or audience where the token will be used');
       const userId = subjects.find(realm, claims);

@@ -1,5 +1,5 @@
-// What a grant of the token endpoint is: a record that says what it needs. The endpoint (service.ts) reads it and owns the
-// phases, so that no grant can forget one: body → client → grant allowed → resources → scopes → authorize → audit → answer.
+// A grant of the token endpoint: a record that states its needs. The endpoint (service.ts) reads it and runs the phases, so
+// that no grant can forget one: body → client → grant allowed → resources → scopes → authorize → audit → answer.
 import type { z } from 'zod';
 import type { By, DomainEvent } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
@@ -16,7 +16,7 @@ export interface GrantRequest<Body = unknown> {
   body: Body;
 }
 
-/** What a grant gets: everything that needs no grant to be decided is decided. */
+/** A grant's input, after all decisions that are common to all grants. */
 export interface GrantCall<Body = unknown, Who extends Authenticated = Authenticated> extends GrantRequest<Body> {
   settings: RealmSettingsDto;
   who: Who;
@@ -53,8 +53,8 @@ export interface Grant<Body extends z.ZodObject = z.ZodObject, Who extends Authe
   /** Its own parameters; all but what every grant has. */
   body: Body;
   /**
-   * `proof`: the client proves who it is. `any`: also one that only names itself, since what it presents is bound to it.
-   * Or nobody authenticates, and what is presented says whose the token will be.
+   * `proof`: the client authenticates. `any`: a client that only names itself is enough, since the presented code or token is
+   * bound to it. `by`: no client authenticates, and the presented token names the client.
    */
   clientAuth: 'proof' | 'any' | { by(asking: GrantRequest<z.output<Body>>): Promise<Who> };
   /** Which clients may use it, where that isn't said by their grant types. */

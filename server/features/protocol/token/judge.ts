@@ -1,5 +1,5 @@
-// What a code and a refresh token must satisfy: pure. The same judgement lets a request pass and says why another one doesn't;
-// the rows that it judges are locked until they are taken (redeem.ts). RFC 6749 §4.1.3, §6; RFC 7636 §4.6; RFC 8707 §2.2.
+// The conditions of a code and a refresh token: pure. The same code accepts a request and explains a refusal.
+// The judged rows are locked until they are taken (redeem.ts). RFC 6749 §4.1.3, §6; RFC 7636 §4.6; RFC 8707 §2.2.
 import { pkceHolds } from '../../../crypto/pkce.ts';
 import type { Poll } from '../../../domain/device-codes.ts';
 import type { GrantData } from '../../../domain/grant-data.ts';
@@ -21,14 +21,14 @@ export interface Refused {
   /** For the audit log. */
   reason?: string;
   /**
-   * What the refusal does: `nothing`: the client may ask again. `use up`: the code is lost. `end`: so is the grant.
-   * `reuse`: it was used before, which ends the grant and is an event of its own.
+   * The refusal's effect. `nothing`: the client may ask again. `use up`: the code is lost. `end`: the grant ends too.
+   * `reuse`: the code or token was used before, which ends the grant and is an event of its own.
    */
   effect: 'nothing' | 'use up' | 'end' | 'reuse';
 }
 export type Verdict = Passed | Refused;
 
-/** What a request wants of what was granted. */
+/** The part of a grant that a request asks for. */
 export interface Wanted {
   now: Date;
   /** The thumbprint of the key that was proven. */
@@ -73,7 +73,7 @@ export function judgeDeviceCode(code: CodeRow | undefined, request: Wanted): Ver
   return narrowed(code.request, { ...request, scopes: undefined });
 }
 
-/** What a device is told that may have no tokens yet, or never; undefined: it may. RFC 8628 §3.5. */
+/** The error for a device that may have no tokens yet, or never; undefined: it may. RFC 8628 §3.5. */
 export function judgePoll(
   poll: Poll | undefined,
   now: Date,
@@ -90,7 +90,7 @@ export function judgeRefresh(family: FamilyRow | undefined, request: RefreshRequ
   const refuse = refusing('The refresh token is not valid');
   if (!family) return refuse('nothing', 'no such grant of this client');
   if (family.revoked_at) return refuse('nothing', 'the grant was revoked');
-  // Before all that ends the grant: who has the token alone can't.
+  // Checked before anything that ends the grant: a thief with the token alone must not end it.
   if (family.grant_data.jkt !== undefined && family.grant_data.jkt !== request.jkt)
     return refuse('nothing', 'the proof is not of the key that it is bound to');
   if (!family.token_hash.equals(request.presented)) return refuse('reuse', 'the token was used before');

@@ -22,7 +22,7 @@ export interface Redemption {
 export type Taken<Row> = { row: Row } & Passed;
 type Outcome<Row> = { ok: true; taken: Taken<Row> } | { ok: false; refusal: OAuthError };
 
-/** What was used twice, for the audit log. */
+/** The audit log's name of a reused credential, by grant type. */
 const WHAT: Record<string, string> = { [DEVICE_CODE]: 'device_code' };
 
 export interface RedeemingOptions<A extends Redemption, Row extends { n: number }> {

@@ -31,7 +31,7 @@ export interface RefreshGrantDeps {
   transact: Transact;
   mint: Pick<Mint, 'forPerson'>;
   families: Families;
-  /** What sign-ins prove, and whether it is still enough: loaded with the first refresh. */
+  /** Judges whether the proven factors still suffice; loaded with the first refresh. */
   proven(): Promise<{ signIns: Pick<SignIns, 'judgeFor'>; factors: Pick<Factors, 'ofAmr'> }>;
   now: () => Date;
 }
@@ -45,7 +45,7 @@ export function refreshGrant({
 }: RefreshGrantDeps): Grant<typeof grantBodies.refresh_token> {
   const grantType = 'refresh_token';
 
-  /** What the grant rests on: all that its session has proven, or what the person had where it outlives that. */
+  /** The factors behind the grant: those of its session; or of its beginning, if the grant outlives the session. */
   function provenFor(row: grants.FamilyRow, factors: Pick<Factors, 'ofAmr'>): readonly Factor[] {
     const { session_factors, session_methods, session_started_at, grant_data: grant } = row;
     if (session_started_at === null) return grant.factors ?? factors.ofAmr(grant.amr, new Date(grant.authTime * 1000));
@@ -147,7 +147,7 @@ export function refreshGrant({
           resources: call.resources,
           presentResources,
           scopes: call.requestedScopes,
-          // Who acts for somebody proves nothing of them: their session is what they have.
+          // An impersonated session counts no factor of the user, so none is demanded.
           isEnough: (family) =>
             family.grant_data.act !== undefined ||
             isEnough({

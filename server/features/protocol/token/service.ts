@@ -57,7 +57,7 @@ export function createTokenEndpoint({
   const adminResource = adminAudience(baseUrl);
   const authenticates = grants.some(({ clientAuth }) => typeof clientAuth === 'string');
 
-  /** Who it is, before what it wants: a client that isn't one learns nothing of what there is. */
+  /** Authenticates the client before all else: an unknown client must not learn which grants exist. */
   async function identified(request: TokenRequest, progress: TokenProgress): Promise<Required<TokenProgress>> {
     const { realm, form, ipAddress } = request;
     const grantType = form.get('grant_type');

@@ -1,4 +1,4 @@
-// The sections of the account page that show what a person shares, who asks for it, and what others share with them.
+// The account page's sections of a person's shares, of requests for their resources, and of what others share with them.
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../../contract/problem.ts';
@@ -22,7 +22,7 @@ const Given = z.object({ clientId: z.string(), resource: z.string(), username: z
 const hidden = (name: string, value: string) => html`<input type="hidden" name="${name}" value="${value}">`;
 const called = (name: string) => html`<span class="hidden"> ${name}</span>`;
 
-/** A request, with what was shared before beside it: yes is a yes to what stands here, whatever is asked for meanwhile. */
+/** A request, with the scopes shared before. Consent covers only the scopes on the page, not those requested meanwhile. */
 const waiting = (
   { id, username, scopes, requested }: Share,
   name: string,

@@ -1,4 +1,4 @@
-// What the token endpoint knows of the grant before any client asks by it (grant.ts).
+// The properties of the grant that the token endpoint needs before the first request (grant.ts is loaded then).
 import { UMA_TICKET, umaTicketBody } from '../../../contract/uma-grant.ts';
 import type { Grant } from '../token/grant.ts';
 

@@ -1,5 +1,7 @@
-// The grant of User-Managed Access: what somebody may do at a resource server, as a token, a yes or a list. Asked for by a ticket that
-// the resource server gave when it refused, or by naming resources. UMA 2.0 Grant §3.3; decisions "Authorization services".
+// The grant of User-Managed Access: a person's permissions at a resource server, as a token, a decision or a list. The
+// request holds a ticket, which the resource server issued when it refused, or names resources. UMA 2.0 Grant §3.3;
+// decisions
+// "Authorization services".
 import type { DomainEvent } from '../../../contract/events.ts';
 import { ACCESS_TOKEN_TYPE } from '../../../contract/oauth.ts';
 import { ID_TOKEN_FORMAT, UMA_TICKET, type UmaPermission, type umaTicketBody } from '../../../contract/uma-grant.ts';
@@ -71,7 +73,7 @@ function merged(asked: readonly RequestedPermission[]): RequestedPermission[] {
 export function umaGrant(deps: UmaGrantDeps): Grant<typeof umaTicketBody> {
   const { sql, transact, clients, requesters, decisions, sharing, mint, batch, now } = deps;
 
-  /** @throws OAuthError where there is nobody to ask about */
+  /** @throws OAuthError if the request names no resource server */
   async function serverOf({ realm, body }: Call, ticket: Presented | undefined): Promise<ClientView> {
     const [named] = body.audience ?? [];
     if (ticket && (body.permission?.length ?? 0) > 0)
@@ -86,7 +88,7 @@ export function umaGrant(deps: UmaGrantDeps): Grant<typeof umaTicketBody> {
     return server;
   }
 
-  /** What is asked for, with scopes that the client adds to a ticket's (UMA 2.0 Grant §3.3.1). */
+  /** The requested permissions, with scopes that the client adds to a ticket's (UMA 2.0 Grant §3.3.1). */
   function askedIn(
     { body, requestedScopes = [] }: Call,
     ticket: Presented | undefined,
@@ -112,7 +114,7 @@ export function umaGrant(deps: UmaGrantDeps): Grant<typeof umaTicketBody> {
       asked,
     );
 
-  /** What the token that is brought along permitted is asked for again, and permitted if it still is. */
+  /** Decides anew about the permissions of the token that the request brings: those that still hold are included. */
   async function upgraded(of: Case, granted: readonly UmaPermission[]): Promise<UmaPermission[] | undefined> {
     const { call, server, party } = of;
     if (call.body.rpt === undefined) return undefined;
@@ -170,7 +172,7 @@ export function umaGrant(deps: UmaGrantDeps): Grant<typeof umaTicketBody> {
     return { ...minted, ...(more && { upgraded: true as const }) };
   }
 
-  /** Asks the owners for what is missing. @returns whether somebody's answer is waited for */
+  /** Asks the owners for the missing permissions. @returns whether the answer of an owner is awaited */
   async function submitted(tx: Tx, { call, server, party }: Case, { missing }: Decision): Promise<boolean> {
     if (call.body.submit_request !== 'true' || !party.mayRequest) return false;
     return sharing.request(tx, call.realm, call.by, { server, requester: party.mayRequest, missing });
@@ -221,7 +223,7 @@ export function umaGrant(deps: UmaGrantDeps): Grant<typeof umaTicketBody> {
               now: now(),
             });
       const server = await serverOf(call, ticket);
-      // Whom people must agree to, and agents, have nothing there but by a token that was given for it.
+      // A client that needs consent, and an agent, need a token that was issued for this resource server.
       if (party.claims && (client.consentRequired || client.agent) && !isFor(server, party.claims))
         throw new OAuthError('invalid_grant', 'The claim token is not for this resource server');
       const of: Case = { call, server, party, ticket };

@@ -1,4 +1,4 @@
-// What introspection says of a token of the grant: its permissions as UMA names them, without what the owner doesn't share any more.
+// Introspection of a token of the grant: its permissions in UMA's form, without those that the owner no longer shares.
 // Federated Authorization for UMA 2.0 §5.1.1.
 import type { Subjects } from '../../../domain/subjects.ts';
 import type { Decisions } from '../../configuration/authorization-services/decisions.ts';

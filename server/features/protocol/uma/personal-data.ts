@@ -1,4 +1,5 @@
-// What people own at resource servers, share and ask for goes with them; so do names that others typed of them. Specification 2.9, 4.6.
+// A user's resources, shares and requests at resource servers are deleted with the user's row. Erasure also deletes shares that
+// were given to the user's name or address before a user had it. Specification 2.9, 4.6.
 import type { PersonalData } from '../../../domain/personal-data.ts';
 
 export const umaData: PersonalData = {

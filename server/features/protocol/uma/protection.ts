@@ -21,7 +21,7 @@ import { newTicket } from './tickets.ts';
 const MOST = 100_000;
 const MOST_OWNED = 1_000;
 
-/** Whose token it is: a resource server's, for itself or for a person. */
+/** The caller: a resource server, for itself or for a person. */
 export interface ResourceServer {
   client: ClientView;
   owner: { userId: string; username: string } | undefined;

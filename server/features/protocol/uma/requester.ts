@@ -23,9 +23,9 @@ export interface RequestingParty {
   userId: string | null;
   subject: Party | undefined;
   claims: Claims | undefined;
-  /** What a token for them says of them. */
+  /** The data of a token for the person. */
   person: { about: Subject; gid: string; signedIn: SignedIn; act: unknown; until: Date } | undefined;
-  /** Who can ask owners; nobody does in somebody else's name. */
+  /** The person who can ask owners for access; undefined: an impersonator or a client can't. */
   mayRequest: { id: string; username: string } | undefined;
 }
 
@@ -45,7 +45,7 @@ export function createRequesters({ sql, tokens, subjects, newId }: RequestersDep
     if (format !== ACCESS_TOKEN_TYPE && format !== ID_TOKEN_FORMAT)
       throw new OAuthError('invalid_request', `claim_token_format must be ${ACCESS_TOKEN_TYPE} or ${ID_TOKEN_FORMAT}`);
     if (format === ID_TOKEN_FORMAT) {
-      // It stands in addresses: who has one isn't the client yet.
+      // ID tokens appear in addresses: a client must prove itself, as its ID token alone proves nothing.
       if (!who.confidential) throw invalid('an ID token of a client without a secret');
       const claims = await tokens.verify(realm, token, { typ: 'JWT', audience: client.clientId });
       if (!claims) throw invalid('no ID token of this client');
@@ -97,11 +97,14 @@ export function createRequesters({ sql, tokens, subjects, newId }: RequestersDep
 export type Requesters = ReturnType<typeof createRequesters>;
 
 const Permissions = z.object({ permissions: z.array(UmaPermission) });
-/** What a token of the grant permits; nothing where it is none. */
+/** The permissions of a token of this grant; none for other tokens. */
 export const permissionsIn = (claims: Claims): UmaPermission[] =>
   Permissions.safeParse(claims.authorization).data?.permissions ?? [];
 
-/** What the token that comes as `rpt` permits, where it is this client's, for this resource server and of the same who asks. */
+/**
+ * The permissions of the token in `rpt`, if it is this client's, for this resource server, and of the same person or
+ * client.
+ */
 export async function ownPermissions(
   { tokens, subjects }: Requesters,
   { realm, client, body, jkt }: Call,

@@ -11,7 +11,7 @@ export interface RegisteredRow {
   uris: string[];
   scopes: string[];
 }
-/** Whose they are: of a resource server, and of one person where that one's token asks. */
+/** The owner of resources: a resource server, and one person if the token is that person's. */
 export interface Of {
   client: string;
   userId: string | undefined;

@@ -1,4 +1,4 @@
-// SQL of what people share of what is theirs, and of what others ask them for.
+// SQL of the shares of people's resources, and of requests for them.
 import { jsonText } from '../../../db/json.ts';
 import type { Sql } from '../../../db/sql.ts';
 
@@ -35,7 +35,7 @@ export interface ShareRow {
   id: string;
   client: string;
   resource: string;
-  /** Who, as the owner knows them. */
+  /** The other person, by the name that the owner uses. */
   named: string;
   scopes: string[];
   requested: string[];
@@ -60,7 +60,7 @@ export interface SharedWith extends Omit<ShareRow, 'named' | 'client'> {
   name: string;
   owner: string;
 }
-/** What others share with the person, and what the person asked them for. */
+/** The resources that others share with the person, and the person's open requests. */
 export const sharesWith = (sql: Sql, realm: string, userId: string) => sql<SharedWith>`
   select s.id, c.client_id as "clientId", coalesce(c.name, c.client_id) as "clientName", s.resource,
     coalesce(r.name, s.resource) as name, o.username as owner, s.scopes, s.requested, s.denied, s.created_at, s.updated_at
@@ -88,7 +88,7 @@ export interface NewShare {
   scopes: readonly string[];
   at: Date;
 }
-/** Of whoever has the name; where nobody has, the same but for nobody: the owner can't tell. */
+/** Shares with the user of that name. For an unknown name a share without a user is stored, so that the owner can't tell. */
 export async function upsertShare(sql: Sql, realm: string, share: NewShare): Promise<ShareRow | undefined> {
   const { id, client, resource, owner, named, scopes, at } = share;
   const [person] = await sql<{ id: string }>`
@@ -149,7 +149,7 @@ export interface RequestedShare {
   resource: string;
   /** Whose it is. */
   owner: string;
-  /** What waits for the owner's answer. */
+  /** The scopes that wait for the owner's answer. */
   requested: string[];
   /** Whether the owner knows of all that already. */
   known: boolean;

@@ -1,5 +1,6 @@
-// Owns: what people share of what is theirs: with whom, who asks, yes and no; and what others share with them.
-// Does not own: what sharing permits (features/configuration/authorization-services/evaluate.ts), the page (features/authentication/account).
+// Owns: sharing of people's resources: with other people, on request or not; and the list of what others share with a person.
+// Does not own: the effect of a share (features/configuration/authorization-services/evaluate.ts), the page
+// (features/authentication/account).
 // Implements: decisions "Authorization services"; specification 4.11.
 import { DAY_SECONDS } from '../../../contract/durations.ts';
 import type { By, DomainEvent } from '../../../contract/events.ts';
@@ -21,7 +22,7 @@ export interface Person {
   username: string;
 }
 
-/** Of what somebody else has named, in a message. */
+/** The length of names from other people's input in a message. */
 const MOST_OF_NAME = 100;
 const MOST_OF_NAMES = 300;
 
@@ -82,7 +83,10 @@ export function createSharing({
     return found;
   }
 
-  /** Of what they don't know yet, one message for each of them who has an address, in the order of these (messaging/limits.ts). */
+  /**
+   * Sends each owner with an address one message about the requests that are new to them, in the order of the addresses:
+   * messaging/limits.ts locks a row for each.
+   */
   async function tellOwners(
     tx: Tx,
     { realm, by }: { realm: string; by: By },
@@ -118,7 +122,7 @@ export function createSharing({
   }
 
   return {
-    /** What is the person's, and with whom they share it. */
+    /** The person's resources, and their shares. */
     async mine(realm: string, person: Person): Promise<SharedResource[]> {
       const [resources, shares] = await Promise.all([
         store.ownedBy(sql, realm, person),
@@ -139,7 +143,7 @@ export function createSharing({
       }));
     },
 
-    /** Whoever has the name, or nobody: the answer is the same. @throws Problem `not-found`, `invalid-request` */
+    /** The answer is the same if no user has the name. @throws Problem `not-found`, `invalid-request` */
     share: (
       by: By,
       realm: string,
@@ -169,7 +173,10 @@ export function createSharing({
         return toShare(row);
       }),
 
-    /** What was asked for beyond these scopes is denied from now on. @throws Problem `not-found`, `invalid-request` */
+    /**
+     * Grants these scopes; requested scopes beyond them are denied from then on. @throws Problem `not-found`,
+     * `invalid-request`
+     */
     answer: (by: By, realm: string, person: Person, id: string, wanted: readonly string[]): Promise<Share> =>
       transact(realm, async (tx) => {
         const before = await store.lockShare(tx.sql, realm, id, person.userId);
@@ -192,7 +199,7 @@ export function createSharing({
         return toShare(row);
       }),
 
-    /** By the owner, or by whoever got it. @throws Problem `not-found` */
+    /** Ends a share, by its owner or its recipient. @throws Problem `not-found` */
     end: (by: By, realm: string, { userId }: Person, id: string): Promise<void> =>
       transact(realm, async (tx) => {
         const ended = await store.deleteShare(tx.sql, realm, id, userId);

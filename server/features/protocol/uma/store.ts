@@ -9,7 +9,7 @@ export interface NewTicket {
   client: string;
   permissions: readonly RequestedPermission[];
   context: Readonly<Record<string, readonly string[]>>;
-  /** Who alone may bring it. */
+  /** The only client that may use the ticket. */
   issuedTo?: string;
   userId?: string | null;
   expiresAt: Date;
@@ -37,7 +37,7 @@ export async function readTicket(sql: Sql, realm: string, hash: Buffer): Promise
     where t.realm_id = ${realm} and t.ticket_hash = ${hash}`;
   return row;
 }
-/** False: somebody was quicker with it. */
+/** @returns false if another request has used it first */
 export const takeTicket = async (sql: Sql, realm: string, hash: Buffer, now: Date): Promise<boolean> =>
   (
     await sql`

@@ -19,7 +19,7 @@ export async function newTicket(
   return token;
 }
 
-/** The same whatever is wrong with it. */
+/** The same error for every fault of the ticket. */
 export const invalidTicket = (reason: string) =>
   new OAuthError('invalid_grant', 'The ticket is not valid here', { reason });
 

@@ -20,7 +20,7 @@ import type { IssuerKeys } from './issuer-keys.ts';
 import * as store from './store.ts';
 import { candidates, type Presented, readToken, signedBy, timeFault } from './token.ts';
 
-/** Any failure is answered this long after the request came, so that time tells nothing, whatever was looked up or fetched. */
+/** Every failure is answered this long after the request arrived: its time must not tell which lookups were made. */
 const FAILURE_MS = 2_000;
 /** The part of that time that fetching keys may take; the rest is for the audit row. */
 const KEYS_SHARE = 0.8;
@@ -50,7 +50,7 @@ type Verdict =
   | ({ ok: true } & Pick<Workload, 'token' | 'credential' | 'client'>)
   | { ok: false; reason: string; credential?: store.CredentialRow };
 
-/** The same, whatever is wrong; nobody but the audit log learns why, which was told before. */
+/** The same error for every cause; only the audit log, which has its row by now, knows the cause. */
 const failed = (status: number) => new OAuthError('invalid_grant', undefined, { status, audited: true });
 
 /** How a workload's JWT is presented: by an exchange (RFC 8693), or as an assertion (RFC 7523 §2.1). */
@@ -77,7 +77,7 @@ export const byAssertion: Presentation<typeof jwtBearerBody> = {
   refusedBy: 400,
 };
 
-/** The grant of workloads: what is presented says whose the token will be, since nobody else authenticates. */
+/** The grant of workloads: no client authenticates, and the presented token names the workload. */
 export function workloadGrant<Body extends z.ZodObject>(
   presentation: Presentation<Body>,
   { sql, transact, clients, issuerKeys, mint, refusals, now, attempts, failureMs = FAILURE_MS }: ExchangeDeps,
@@ -86,7 +86,7 @@ export function workloadGrant<Body extends z.ZodObject>(
     const source = { issuer: credential.issuer, jwksUri: credential.jwks_uri };
     const keys = candidates(await issuerKeys.get(source), token);
     if (await signedBy(keys, token)) return true;
-    // A known key that did not sign it: the token is wrong, not the cache; without a kid nobody can tell.
+    // A known key did not sign the token: the token is wrong, not the cached keys. Without a kid the keys may be old.
     if (keys.length > 0 && token.kid !== undefined) return false;
     const renewed = await issuerKeys.renewed(source);
     return renewed !== undefined && signedBy(candidates(renewed, token), token);
@@ -162,7 +162,7 @@ export function workloadGrant<Body extends z.ZodObject>(
         const present = await store.match(tx.sql, realm, token);
         const holds = present?.enabled && present.id === credential.id && present.client_id === credential.client_id;
         const data = { verified: true, credential: name, audience, scope, jti, resources };
-        // An agent acts under its own name, whatever it proves itself by.
+        // An agent acts under its own name, by every kind of proof.
         const own = client.agent && { by: call.by };
         if (holds) tx.record({ ...audit('WORKLOAD_TOKEN_ISSUED', data), ...own, clientId: client.clientId });
         else tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: true, reason: 'the credential changed meanwhile' }));
@@ -202,7 +202,7 @@ function refusalOf(
   return credential ? { event, kind: `${credential.id} ${reason}` } : { event };
 }
 
-/** What the credential has of the requested scopes; claims come with those that the client knows. */
+/** The requested scopes that the credential grants; the client's scopes among them bring their claims. */
 function grantedScopes(
   credential: string,
   requested: readonly string[] | undefined,

@@ -77,7 +77,10 @@ export function createIssuerKeys({ outbound, now }: { outbound: Pick<Outbound, '
       return entry.keys;
     },
 
-    /** Fetched anew, for a token whose key isn't known; undefined within the cool-down. What was kept stays if it fails. */
+    /**
+     * Fetches the keys anew, for a token with an unknown key; undefined within the cool-down. After a failure the old
+     * keys stay.
+     */
     async renewed(source: Source): Promise<readonly ForeignKey[] | undefined> {
       const key = keyOf(source);
       const at = now().getTime();

@@ -1,5 +1,5 @@
 // The credential as a resource: the same by the admin API and in the realm document. Specification 2.8, 4.7 (admin);
-// decisions "Rights": whoever makes a workload act as a client could act as it, so they must hold what it holds.
+// decisions "Rights": an administrator who lets a workload act as a client could act as it, so they need the client's rights.
 import { Problem } from '../../../contract/problem.ts';
 import { workloadIdentity } from '../../../contract/workload-identity.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
@@ -17,7 +17,7 @@ interface Match {
   subject: string;
   audience: string;
 }
-/** Whose tokens it takes: unique in a realm. */
+/** The tokens that the credential accepts, as a key: unique in a realm. */
 const matchOf = ({ issuer, subject, audience }: Fields | Match): string => JSON.stringify([issuer, subject, audience]);
 
 /** @throws Problem `name-taken` where another credential has this issuer, subject and audience */
@@ -57,7 +57,7 @@ export const workloadIdentityResource = (deps: ResourceDeps) =>
           ? [{ path: 'issuer', message: 'is this server’s, and no realm’s issuer' }]
           : [],
       whole: refuseSharedTrust,
-      // What is unique can change hands: nothing refers to them.
+      // Credentials may swap unique values in one document: nothing refers to them.
       atOnce: true,
       clientOf: (_, fields) => String(fields.clientId),
       detail: ({ issuer, subject, audience, scopes, enabled, adminAccess }) => ({

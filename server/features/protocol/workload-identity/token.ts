@@ -49,7 +49,7 @@ const Claims = z.object({
   nbf: z.number().optional(),
 });
 
-/** What a token says of itself; nothing of it is verified. */
+/** A token's claims before verification. */
 export interface Presented {
   jwt: string;
   alg: string;
