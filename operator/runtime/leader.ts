@@ -1,6 +1,6 @@
 // Leader election by a Lease: one process acts, others stand by. It works as client-go's leaderelection does, and is stricter
 // where two could act: a term counts from before its renewal was sent, and ends at once when another process has written.
-// source/lease.ts talks to Kubernetes; the work itself is leadership.ts's. Decisions "Custom resources".
+// source/lease.ts talks to Kubernetes; the work itself is elsewhere. Decisions "Custom resources".
 
 import { errorWords } from '../../server/contract/error-words.ts';
 import type { Timers } from './queue.ts';
