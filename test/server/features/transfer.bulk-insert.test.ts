@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPasswords } from '../../../server/crypto/passwords.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -87,6 +88,50 @@ describe('a realm that has nobody', () => {
     await expect.poll(staged).toBe(0);
     const again = await admin.apply(one, { ...configuration, users, realm: { displayName: 'Of many' } });
     expect(again).toMatchObject({ inSync: true, changes: [] });
+  });
+
+  // There are two ways to write users, since the fast one compares nothing: this is the contract that both are held to.
+  test('gets any users by both ways alike', async () => {
+    const some = fc.record(
+      {
+        firstName: fc.option(fc.string({ unit: 'grapheme', maxLength: 20 })),
+        lastName: fc.constantFrom(null, '', 'Tab\there, "quotes", \\N and \u{1F511}'),
+        enabled: fc.boolean(),
+        emailVerified: fc.boolean(),
+        requiredActions: fc.shuffledSubarray(['CONFIGURE_OTP', 'VERIFY_EMAIL', 'UPDATE_PASSWORD']),
+        roles: fc.shuffledSubarray(['clerk', 'everybody']),
+        groups: fc.constantFrom([], ['/all']),
+        clientRoles: fc.constantFrom({}, { shop: ['buyer'] }, { shop: [] }),
+        attributes: fc.constantFrom({}, { note: ['', ' a '] }, { note: [], other: ['\\.', '{1,2}'] }),
+        credentials: fc.shuffledSubarray([
+          { type: 'password', phc },
+          { type: 'otp', secret: 'JBSWY3DPEHPK3PXP' },
+        ]),
+        hasEmail: fc.boolean(),
+      },
+      { requiredKeys: [], noNullPrototype: true },
+    );
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(some, { minLength: 3, maxLength: 12 }), async (shapes) => {
+        run += 1;
+        const [one, other] = [`any-fast-${run}`, `any-slow-${run}`];
+        const users = people((i) => {
+          const { hasEmail, attributes = {}, ...shape } = shapes[i % shapes.length] ?? {};
+          const { username, email, createdAt } = plain(i);
+          const filled = { ...attributes, padding: ['x'.repeat(200)] };
+          return { username, createdAt, ...(hasEmail && { email }), ...shape, attributes: filled };
+        });
+        const fast = await withoutStaging(() =>
+          admin.apply(one, { ...configuration, realm: { displayName: 'Of many' }, users }),
+        );
+        const slow = await admin.apply(other, { ...configuration, users, realm: { displayName: 'Of many' } });
+        expect(JSON.stringify(fast).replaceAll(one, other)).toBe(JSON.stringify(slow));
+        expect((await admin.download(one)).replaceAll(one, other)).toBe(await admin.download(other));
+        expect(await rows(one)).toEqual(await rows(other));
+      }),
+      { numRuns: 4, endOnFailure: true },
+    );
   });
 
   test('gets them so too when it is there already', async () => {
