@@ -9,7 +9,7 @@ import type { Cli, Environment } from './command.ts';
 import type { Fetch } from './connect.ts';
 import { Refused } from './faults.ts';
 import { adminResource, type Discovered, discover, requestTokens, signInPage, type Tokens } from './oauth.ts';
-import { say } from './output.ts';
+import { writeLine } from './output.ts';
 
 const WAIT_MS = 300_000;
 const PATH = '/callback';
@@ -55,7 +55,7 @@ export async function browserSignIn(
       ...(again && { prompt: 'login' }),
     };
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    say(io, `Sign in with your browser${open ? '; if it does not open, go to' : ' at'}:\n\n  ${url}\n`);
+    writeLine(io, `Sign in with your browser${open ? '; if it does not open, go to' : ' at'}:\n\n  ${url}\n`);
     if (open) openBrowser(url.href, io.env);
     const code = await answer(listener, { state, discovered, signal });
     return await requestTokens(

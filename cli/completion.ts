@@ -6,17 +6,17 @@ export interface Candidate {
   word: string;
   about: string;
 }
-export type Next =
+export type Completion =
   | { of: 'words'; words: Candidate[] }
   | { of: 'files' }
   | { of: 'realms' }
   /** Names of a kind's objects. */
   | { of: 'names'; kind: string; realm: string | undefined };
 
-const NONE: Next = { of: 'words', words: [] };
+const NONE: Completion = { of: 'words', words: [] };
 
 /** @param words all behind the program's name, the last being what is typed now */
-export function nextOf(program: Command, words: readonly string[]): Next {
+export function nextOf(program: Command, words: readonly string[]): Completion {
   const typed = words.at(-1) ?? '';
   let command = program;
   let places = 0;
@@ -46,7 +46,7 @@ export function nextOf(program: Command, words: readonly string[]): Next {
   return argumentOf(command, places, realm);
 }
 
-function argumentOf(command: Command, place: number, realm: string | undefined): Next {
+function argumentOf(command: Command, place: number, realm: string | undefined): Completion {
   const argument: Argument | undefined = command.registeredArguments[place] ?? last(command.registeredArguments);
   if (!argument) return NONE;
   const family = command.parent?.name();
@@ -63,7 +63,7 @@ const last = (all: readonly Argument[]): Argument | undefined => {
   return one?.variadic ? one : undefined;
 };
 
-function valuesOf(choices: readonly string[] | undefined, what: string): Next {
+function valuesOf(choices: readonly string[] | undefined, what: string): Completion {
   if (choices) return { of: 'words', words: choices.map((word) => ({ word, about: '' })) };
   if (/\brealm\b/.test(what)) return { of: 'realms' };
   return /<(?:file|dir|path)[^>]*>/.test(what) ? { of: 'files' } : NONE;

@@ -70,7 +70,7 @@ export function connection(server: string, access: Access): Connection {
 }
 
 /** Which of the kept contexts is meant. */
-export function chosen(contexts: Contexts, env: Environment, option: string | undefined): [string, Context] {
+export function chosenContext(contexts: Contexts, env: Environment, option: string | undefined): [string, Context] {
   const name = option ?? (env.REALMCTL_CONTEXT || undefined);
   const all = Object.entries(contexts.contexts);
   if (name !== undefined) {
@@ -106,7 +106,7 @@ export const connector =
   async () => {
     const byEnvironment = (context() ?? env.REALMCTL_CONTEXT) ? undefined : fromEnvironment(env, fetch);
     if (byEnvironment) return byEnvironment;
-    const [name, found] = chosen(await file.read(), env, context());
+    const [name, found] = chosenContext(await file.read(), env, context());
     return connection(found.server, accessOf(name, found, { file, fetch, env }));
   };
 
@@ -117,5 +117,7 @@ export const defaultRealm =
     if (!(context() ?? env.REALMCTL_CONTEXT) && env.REALMCTL_SERVER && env.REALMCTL_CLIENT_ID)
       return env.REALMCTL_REALM && env.REALMCTL_REALM !== MASTER ? env.REALMCTL_REALM : undefined;
     const contexts = await file.read();
-    return Object.keys(contexts.contexts).length === 0 ? undefined : chosen(contexts, env, context())[1].defaultRealm;
+    return Object.keys(contexts.contexts).length === 0
+      ? undefined
+      : chosenContext(contexts, env, context())[1].defaultRealm;
   };

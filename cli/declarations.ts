@@ -11,9 +11,9 @@ import { addEnvFile, documentWithVariables, sayFilled, type Variables, variables
 import { faultOf, hintOf, Outcome, Refused } from './faults.ts';
 import { type FileFault, readFiles } from './files.ts';
 import { type Merged, merge } from './merge.ts';
-import { plain, say } from './output.ts';
+import { plain, writeLine } from './output.ts';
 import type { Planned } from './plan.ts';
-import { during } from './progress.ts';
+import { withProgress } from './progress.ts';
 
 export interface FileOptions {
   file: string[];
@@ -76,8 +76,11 @@ export async function readWanted(cli: Pick<Cli, 'io' | 'defaultRealm'>, options:
   const wanted = await wantedBy(cli, { ...options, ...(realm !== undefined && { realm }) }, variables);
   sayOthers(cli, wanted.declared);
   if (wanted.faults.length > 0) {
-    for (const fault of wanted.faults) say(cli.io, faultText(fault));
-    say(cli.io, `${wanted.faults.length === 1 ? 'One fault' : `${wanted.faults.length} faults`}; nothing was sent.`);
+    for (const fault of wanted.faults) writeLine(cli.io, faultText(fault));
+    writeLine(
+      cli.io,
+      `${wanted.faults.length === 1 ? 'One fault' : `${wanted.faults.length} faults`}; nothing was sent.`,
+    );
     throw new Outcome(2);
   }
   if (wanted.realms.length === 0)
@@ -86,16 +89,19 @@ export async function readWanted(cli: Pick<Cli, 'io' | 'defaultRealm'>, options:
 }
 
 /** `2 × Realm, Flow` */
-export const counted = (kinds: ReadonlyMap<string, number>): string =>
+export const countedKinds = (kinds: ReadonlyMap<string, number>): string =>
   [...kinds].map(([kind, n]) => (n > 1 ? `${n} × ${kind}` : kind)).join(', ');
 
 export function sayOthers({ io }: Pick<Cli, 'io'>, { skipped }: Declared): void {
-  if (skipped.size > 0) say(io, plain(`Passed over, being no kinds of Realmkeeper’s: ${counted(skipped)}.`));
+  if (skipped.size > 0) writeLine(io, plain(`Passed over, being no kinds of Realmkeeper’s: ${countedKinds(skipped)}.`));
 }
 
 export function sayMissing({ io }: Pick<Cli, 'io'>, { missing }: Declared, before = ''): void {
   for (const { file, object, secret, key } of missing)
-    say(io, plain(`${before}${file}: ${object}: the Secret ${secret} with the key ${key} is in none of the files`));
+    writeLine(
+      io,
+      plain(`${before}${file}: ${object}: the Secret ${secret} with the key ${key} is in none of the files`),
+    );
 }
 
 /** `acme.yaml:12: Realm identity/acme: spec.realm: must be …` */
@@ -114,15 +120,15 @@ function inFiles(
   if (!(error instanceof ServerProblem) || error.status === 0) return error;
   const faults = error.problem?.errors ?? [];
   if (faults.length === 0) {
-    say(io, `Realm ${plain(realm)}:`);
+    writeLine(io, `Realm ${plain(realm)}:`);
     return error;
   }
-  say(io, `The server refuses realm ${plain(realm)}:`);
+  writeLine(io, `The server refuses realm ${plain(realm)}:`);
   for (const { path, message } of faults) {
     const place = placeOf(path);
-    say(io, place ? faultText({ ...place, message }) : plain(`${path}: ${message}`));
+    writeLine(io, place ? faultText({ ...place, message }) : plain(`${path}: ${message}`));
   }
-  for (const line of hintOf(error)) say(io, line);
+  for (const line of hintOf(error)) writeLine(io, line);
   return new Outcome(2);
 }
 
@@ -141,7 +147,7 @@ export const planOf = (
   { realm, document }: Merged,
   { manager, prune = false, force = false, mustExist = false }: How,
 ): Promise<Plan> =>
-  during(
+  withProgress(
     cli.io,
     `Planning realm ${realm}`,
     planDocument(client, { realm, document, manager, prune, force, mustExist, signal: cli.signal }),
@@ -162,7 +168,7 @@ export const applyFiles = (
   revision: number,
 ): Promise<Plan> => {
   const { realm, document } = merged;
-  return during(
+  return withProgress(
     cli.io,
     `Applying realm ${realm}`,
     applyDocument(client, { realm, document, manager, prune, force, revision, signal: cli.signal }),
@@ -190,7 +196,7 @@ export async function planAll(
       // without a session, the requests for the next realms would fail too
       const session = error instanceof ServerProblem && (error.status === 401 || error.status === 0);
       if (code !== 2 || session || realms.length === 1) throw error;
-      for (const line of lines) say(cli.io, plain(line));
+      for (const line of lines) writeLine(cli.io, plain(line));
       refused = true;
     }
   }

@@ -1,11 +1,11 @@
 // Kinds that are declared as a whole (server/contract/kind.ts): their columns follow from what is answered, the first few fields that
 // say something in a word at once, the others by `-o wide`.
 import { z } from 'zod';
-import { apart } from '../server/contract/apart.ts';
+import { separateWords } from '../server/contract/apart.ts';
 import { declaredKinds } from '../server/contract/declared-kinds.ts';
-import { bare, isListOfTexts, isText, type KindOf } from '../server/contract/kind.ts';
+import { isListOfTexts, isText, type KindOf, presentSchema } from '../server/contract/kind.ts';
 import { isInstant } from '../server/contract/names.ts';
-import { words } from '../server/contract/section.ts';
+import { wordsOfField } from '../server/contract/section.ts';
 import { list, text, time, yes } from './cells.ts';
 import { type Column, type Kind, kind } from './kinds.ts';
 
@@ -17,7 +17,7 @@ const Addresses = z.array(z.object({ url: z.string() }));
 
 /** How a column shows values of such a schema. Undefined: they are no words, and `-o yaml` has them. */
 function cellOf(schema: z.ZodType): ((value: unknown) => string) | undefined {
-  const of = bare(schema);
+  const of = presentSchema(schema);
   if (of instanceof z.ZodBoolean) return (value) => yes(value === true);
   if (isText(of)) return (value) => text(typeof value === 'string' ? value : null);
   if (isListOfTexts(of)) return (value) => list(Words.parse(value));
@@ -55,9 +55,9 @@ function columnsOf({ section, kind: of, wire, entry: { key }, cli: { shown, head
   );
   const first = shown ?? [...cells.keys()].slice(0, SHOWN);
   return [
-    { head: heads[key] ?? words(of).toUpperCase(), cell: (row) => String(row[key]) },
+    { head: heads[key] ?? wordsOfField(of).toUpperCase(), cell: (row) => String(row[key]) },
     ...[...new Set([...first, ...cells.keys()])].map((field) => ({
-      head: heads[field] ?? words(field).toUpperCase(),
+      head: heads[field] ?? wordsOfField(field).toUpperCase(),
       cell: cells.get(field) ?? (() => ''),
       ...(!first.includes(field) && { wide: true as const }),
     })),
@@ -67,8 +67,8 @@ function columnsOf({ section, kind: of, wire, entry: { key }, cli: { shown, head
 
 export const plainKinds: readonly Kind[] = Object.values<KindOf>(declaredKinds).map((declared) =>
   kind<Row>({
-    plural: declared.cli.plural ?? apart(declared.section, '-'),
-    singular: apart(declared.kind, '-'),
+    plural: declared.cli.plural ?? separateWords(declared.section, '-'),
+    singular: separateWords(declared.kind, '-'),
     help: declared.cli.help ?? declared.description.charAt(0).toLowerCase() + declared.description.slice(1),
     inRealm: true,
     ...(declared.searches.length > 0 && { searches: true }),

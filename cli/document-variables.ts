@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { presentSections } from '../server/contract/sections.ts';
 import type { Io } from './command.ts';
 import { Refused } from './faults.ts';
-import { say } from './output.ts';
+import { writeLine } from './output.ts';
 
 export type Variables = ReadonlyMap<string, string>;
 
@@ -53,7 +53,7 @@ export async function documentWithVariables<Document extends object>(
 }
 
 export const sayFilled = (io: Pick<Io, 'stderr'>, used: ReadonlySet<string>): void => {
-  if (used.size > 0) say(io, `Filled in: ${[...used].sort().join(', ')}.`);
+  if (used.size > 0) writeLine(io, `Filled in: ${[...used].sort().join(', ')}.`);
 };
 
 export const addEnvFile = (command: Command): Command =>

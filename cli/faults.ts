@@ -3,7 +3,7 @@
 // Implements: exit codes 0 done or in sync, 1 differences, 2 refused or usage, 3 unreachable.
 import { CommanderError } from 'commander';
 import { ServerProblem } from '../server/contract/client.ts';
-import { because, codeOf, errorWords, speaksNoTls } from '../server/contract/error-words.ts';
+import { causeWords, codeOf, errorWords, speaksNoTls } from '../server/contract/error-words.ts';
 
 /** Asked for wrongly, or not allowed; `hint` says what to do about it. */
 export class Refused extends Error {
@@ -70,7 +70,7 @@ export function hintOf(error: ServerProblem): string[] {
 
 function serverFault(error: ServerProblem): Fault {
   const { status, message, problem, retryAfterSeconds, cause } = error;
-  const lines = [status === 0 ? `${message}${because(cause)}` : (problem?.title ?? message)];
+  const lines = [status === 0 ? `${message}${causeWords(cause)}` : (problem?.title ?? message)];
   const { detail, title, errors = [] } = problem ?? {};
   if (detail && detail !== title && errors.length === 0) lines.push(detail);
   for (const { path, message: what } of errors) lines.push(`  ${path}: ${what}`);

@@ -87,7 +87,7 @@ export async function requestTokens(
   { fetch, headers = {} }: { fetch: Fetch; headers?: Record<string, string> },
 ): Promise<Tokens> {
   const response = await reach(server, () =>
-    fetch(reachable(server, token_endpoint), {
+    fetch(atGivenServer(server, token_endpoint), {
       method: 'POST',
       headers,
       body: new URLSearchParams(body),
@@ -104,7 +104,7 @@ export async function requestTokens(
 }
 
 /** The endpoint's path at the address that the person gave: a tunnel or a proxy may stand between. */
-export function reachable(server: string, endpoint: string): string {
+export function atGivenServer(server: string, endpoint: string): string {
   const { pathname } = new URL(endpoint);
   const at = pathname.indexOf('/realms/');
   return server + (at < 0 ? pathname : pathname.slice(at));

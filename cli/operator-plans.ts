@@ -10,7 +10,7 @@ import { planFiles, planOf, type Wanted } from './declarations.ts';
 import type { Part, ResourceName } from './declared.ts';
 import { Refused } from './faults.ts';
 import { merge } from './merge.ts';
-import { plain, say } from './output.ts';
+import { plain, writeLine } from './output.ts';
 import type { Planned } from './plan.ts';
 
 type Resource = Part & { resource: ResourceName };
@@ -39,7 +39,7 @@ export async function planAsOperator(
     } catch (error) {
       if (!(error instanceof ServerProblem && [400, 404, 412].includes(error.status))) throw error;
       waits = true;
-      say(cli.io, plain(`${object} would wait: ${whyNot(error, part)}`));
+      writeLine(cli.io, plain(`${object} would wait: ${whyNot(error, part)}`));
     }
   }
   return { plans, waits };

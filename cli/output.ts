@@ -37,11 +37,11 @@ export function addOutput(command: Command, { names = false }: { names?: boolean
 }
 
 export function print(io: Io, format: Format, view: View): void {
-  const text = written(io, format, view);
+  const text = formattedView(io, format, view);
   if (text !== '') io.stdout.write(`${text}\n`);
 }
 
-export function written(io: Io, format: Format, { value, table, names }: View): string {
+export function formattedView(io: Io, format: Format, { value, table, names }: View): string {
   if (format === 'json') return escaped(JSON.stringify(value, null, 2));
   if (format === 'yaml') return escaped(stringify(value).trimEnd());
   if (format.startsWith('jsonpath=')) {
@@ -55,7 +55,7 @@ export function written(io: Io, format: Format, { value, table, names }: View): 
 }
 
 /** Says something beside the answer: progress, a warning, what was done. */
-export const say = (io: Pick<Io, 'stderr'>, text: string): void => {
+export const writeLine = (io: Pick<Io, 'stderr'>, text: string): void => {
   io.stderr.write(`${text.split('\n').map(plain).join('\n')}\n`);
 };
 

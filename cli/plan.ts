@@ -3,7 +3,7 @@
 // Implements: decisions "Import, export, plan"; docs/cli.md: a coloured diff that reads like a good plan.
 
 import { stringify } from 'yaml';
-import { consequenceText, felt } from '../server/contract/consequence-words.ts';
+import { consequencesWithNumbers, consequenceText } from '../server/contract/consequence-words.ts';
 import { isObject } from '../server/contract/json.ts';
 import { wholeKinds } from '../server/contract/sections.ts';
 import type { Change, KeptObject, KeptSecret, OwnershipMove, Plan } from '../server/contract/transfer.ts';
@@ -47,7 +47,7 @@ export function planText(io: Pick<Io, 'colour'>, planned: Planned): string {
     ...plan.kept.map((one) => paint(io, 'dim', plain(`= keep ${keptText(one)}`))),
     ...plan.keptSecrets.map((one) => paint(io, 'dim', plain(`= keep the ${keptSecretText(one)}`))),
     ...plan.warnings.map(({ kind, key, message }) => paint(io, 'yellow', plain(`! ${kind} ${key} ${message}`))),
-    ...felt(plan).map((one) =>
+    ...consequencesWithNumbers(plan).map((one) =>
       paint(
         io,
         one.locksOut ? 'red' : 'yellow',

@@ -26,7 +26,7 @@ import { registerWhoami } from './commands/whoami.ts';
 import { registerCreate, registerDelete, registerEdit } from './commands/write.ts';
 import { connector, defaultRealm, type Fetch } from './connect.ts';
 import { contextFile } from './contexts.ts';
-import { say } from './output.ts';
+import { writeLine } from './output.ts';
 
 /** Beside signing in, whose commands need more than the others. */
 const groups: [string, Register[]][] = [
@@ -65,7 +65,7 @@ export function createProgram({
     .showHelpAfterError('Add --help for what there is.')
     .helpCommand(false);
   const context = () => program.opts<{ context?: string }>().context;
-  const file = contextFile(io.env, (line) => say(io, line));
+  const file = contextFile(io.env, (line) => writeLine(io, line));
   const cli: Cli = {
     io,
     signal,

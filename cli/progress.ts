@@ -10,7 +10,7 @@ const CLEAR = '\r\u001b[2K';
 type Watched = Pick<Io, 'watched' | 'stderr'>;
 
 /** Says what takes long, while it does: `Planning realm acme … 3 s`. */
-export async function during<T>(io: Watched, what: string, work: Promise<T>): Promise<T> {
+export async function withProgress<T>(io: Watched, what: string, work: Promise<T>): Promise<T> {
   if (!io.watched) return work;
   const begun = performance.now();
   let shown = false;

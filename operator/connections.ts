@@ -4,7 +4,7 @@
 // They decide nothing about when that is. Decisions "Custom resources": two operators never act at once.
 import { connect as connectTcp, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, setGlobalDispatcher } from 'undici';
-import { demand, mayAct, NotPermitted, type Permit } from './runtime/permit.ts';
+import { demandPermit, mayAct, NotPermitted, type Permit } from './runtime/permit.ts';
 
 const CONNECT_MS = 10_000;
 
@@ -52,7 +52,7 @@ export function createConnections(permit: Permit): Connections {
   return {
     dispatcher: (tls = {}) =>
       new Agent({ connect: connector(tls) }).compose((dispatch) => (options, handler) => {
-        demand(permit);
+        demandPermit(permit);
         return dispatch(options, handler);
       }),
     cut() {

@@ -9,7 +9,7 @@ import { BadConfiguration, HelpWanted, help, type OperatorConfig, parseOperatorC
 import type { Leadership } from './leadership.ts';
 import type { Monitoring } from './monitoring.ts';
 import type { Resource } from './resource.ts';
-import { always, permittedFetch } from './runtime/permit.ts';
+import { alwaysPermitted, permittedFetch } from './runtime/permit.ts';
 import { selects } from './runtime/selector.ts';
 import { servedBy } from './runtime/server-ref.ts';
 import { fetchOf, type ServerConfig } from './servers.ts';
@@ -44,7 +44,7 @@ async function placeOf(
   config: OperatorConfig,
   served: readonly Served[],
   serves: (resource: Resource) => boolean,
-  { permit = always, connections }: Partial<Leadership>,
+  { permit = alwaysPermitted, connections }: Partial<Leadership>,
   watchFailed?: (kind: string) => void,
 ): Promise<WatchedPlace> {
   if (config.manifests === undefined) {
@@ -83,7 +83,7 @@ async function start(
   leadership: Leadership | undefined,
   monitoring: Monitoring | undefined,
 ): Promise<Whole> {
-  const permit = leadership?.permit ?? always;
+  const permit = leadership?.permit ?? alwaysPermitted;
   const served = config.servers.map((server): Served => {
     const fetch = permittedFetch(permit, fetchOf(server, leadership?.connections));
     const { url: serverUrl, credential } = server;

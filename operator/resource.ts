@@ -66,7 +66,7 @@ export const isAbandoned = ({ metadata }: Pick<Resource, 'metadata'>): boolean =
 export const nameOf = (r: Resource): string => `${r.kind} ${r.metadata.namespace}/${r.metadata.name}`;
 
 /** Whether a spec, parsed or not, asks to be looked at alone. */
-export const observes = (spec: unknown): boolean => Object(spec).managementPolicy === 'Observe';
+export const isObserveOnly = (spec: unknown): boolean => Object(spec).managementPolicy === 'Observe';
 
 /** The queue's and the cache's key. */
 export const keyOf = (kind: KindName, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;

@@ -48,7 +48,7 @@ import { answerReady } from './http/ready.ts';
 import { createInfrastructure, type InfrastructureDeps } from './infrastructure.ts';
 import { janitor } from './jobs/janitor.ts';
 import type { Terms } from './jobs/job.ts';
-import { later as laterJob } from './jobs/later.ts';
+import { lazyJob as laterJob } from './jobs/later.ts';
 import { createProtocol } from './protocol.ts';
 import { once } from './schedule/once.ts';
 

@@ -58,7 +58,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
 }
 
 /** The files whose content on disk is not what would be generated. */
-export async function outdated(files: Map<string, string>): Promise<string[]> {
+export async function outdatedFiles(files: Map<string, string>): Promise<string[]> {
   const checked = await Promise.all(
     [...files].map(async ([file, content]) => {
       const current = await readFile(path.join(root, file), 'utf8').catch(() => undefined);

@@ -3,7 +3,7 @@
 // lists are written by `npm run generate`, and a test compares.
 import { glob, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { apart } from './contract/apart.ts';
+import { separateWords } from './contract/apart.ts';
 
 const DECLARES = /^export const (\w+) = kind\(\{$([\s\S]*?)^\}\);$/m;
 const HEAD = '// Written by `npm run generate` from the contract files that declare a kind.\n';
@@ -30,8 +30,8 @@ export async function registries(root: string): Promise<Map<string, string>> {
   const server = path.join(root, 'server');
   const resources = await Array.fromAsync(glob('features/*/*/resource.ts', { cwd: server }));
   const resourceOf = (section: string) => {
-    const file = resources.find((one) => one.endsWith(`/${apart(section, '-')}/resource.ts`));
-    return `./${file ?? `features/<group>/${apart(section, '-')}/resource.ts`}`;
+    const file = resources.find((one) => one.endsWith(`/${separateWords(section, '-')}/resource.ts`));
+    return `./${file ?? `features/<group>/${separateWords(section, '-')}/resource.ts`}`;
   };
   return new Map([
     [

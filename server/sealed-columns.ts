@@ -1,7 +1,7 @@
 // Every column that holds something sealed under the master key, as the feature that writes it binds it: what a rotation of
 // the key seals again. What lives for minutes (sign-ins, counted guesses) goes by itself. It decides nothing.
 
-import { apart } from './contract/apart.ts';
+import { separateWords } from './contract/apart.ts';
 import { declaredKinds } from './contract/declared-kinds.ts';
 import type { KindOf } from './contract/kind.ts';
 import { otpContext } from './crypto/otp.ts';
@@ -42,7 +42,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   secretOf('provider_session', 'provider-session', 'id_token'),
   secretOf('provider_token', 'provider-token', 'access_token'),
   ...Object.values<KindOf>(declaredKinds).flatMap(({ kind, entry }) =>
-    entry.secrets.map((field) => secretOf(tableOf(kind), sealedAs(kind), apart(field, '_'))),
+    entry.secrets.map((field) => secretOf(tableOf(kind), sealedAs(kind), separateWords(field, '_'))),
   ),
   { table: 'message', key: 'id', column: 'content', context: ({ realm, key }) => contentContext(realm, key) },
   {

@@ -11,7 +11,7 @@ import {
   type Wanted,
 } from '../declarations.ts';
 import { faultOf, Interrupted, Outcome, Refused } from '../faults.ts';
-import { addOutput, type Format, plain, say } from '../output.ts';
+import { addOutput, type Format, plain, writeLine } from '../output.ts';
 import { doneText, inSync, keptText, type Planned, planText, sumText } from '../plan.ts';
 import { confirm } from '../prompt.ts';
 import { printPlans, sayConflicts } from './diff.ts';
@@ -52,7 +52,7 @@ async function apply(cli: Cli, options: Options): Promise<void> {
     printPlans(cli, options.output, plans);
     if (!conflict && !refused) return;
     if (conflict) sayConflicts(cli);
-    if (!options.dryRun) say(io, 'Nothing was applied.');
+    if (!options.dryRun) writeLine(io, 'Nothing was applied.');
     throw new Outcome(2);
   }
   // json and yaml are for what was done; the plan that is to be agreed to is for people
@@ -74,9 +74,9 @@ async function apply(cli: Cli, options: Options): Promise<void> {
         sayPartial(cli, { done: done(), failed: realm, open });
         throw known(error, realm);
       }
-      if (options.output === 'table') say(io, `Applied realm ${plain(realm)}: ${doneText(plan)}.`);
+      if (options.output === 'table') writeLine(io, `Applied realm ${plain(realm)}: ${doneText(plan)}.`);
       for (const one of applied.at(-1)?.plan.kept ?? [])
-        say(io, plain(`Kept ${keptText(one)}; apply again once nothing uses it.`));
+        writeLine(io, plain(`Kept ${keptText(one)}; apply again once nothing uses it.`));
     }
   } finally {
     // output for programs says what was applied, also where the rest failed
@@ -106,7 +106,7 @@ function sayPartial(
   if (open.length < 2) return;
   const names = (all: readonly string[]) => plain(all.join(', ')) || 'none';
   const rest = open.map(({ realm }) => realm).filter((realm) => realm !== failed && !done.includes(realm));
-  say(io, `Applied: ${names(done)}. Failed: ${plain(failed)}. Not tried: ${names(rest)}.`);
+  writeLine(io, `Applied: ${names(done)}. Failed: ${plain(failed)}. Not tried: ${names(rest)}.`);
 }
 
 function known(error: unknown, realm: string): unknown {

@@ -1,7 +1,7 @@
 // `realmctl completion SHELL`: what the shell is told once; and `completion words`, which it then asks at each Tab.
 import { Argument } from 'commander';
 import { type Cli, examples, type Register } from '../command.ts';
-import { type Candidate, type Next, nextOf } from '../completion.ts';
+import { type Candidate, type Completion, nextOf } from '../completion.ts';
 import { type Shell, scripts } from '../completion-scripts.ts';
 import { kinds } from '../kind-table.ts';
 import { plain } from '../output.ts';
@@ -36,7 +36,7 @@ export const registerCompletion: Register = (program, cli) => {
 };
 
 /** Nothing without a sign-in, or if the server takes too long: completion shows no errors. */
-async function candidates(cli: Cli, next: Exclude<Next, { of: 'files' }>): Promise<Candidate[]> {
+async function candidates(cli: Cli, next: Exclude<Completion, { of: 'files' }>): Promise<Candidate[]> {
   if (next.of === 'words') return next.words;
   const name = next.of === 'realms' ? 'realms' : next.kind;
   const kind = kinds.find(({ plural, singular }) => plural === name || singular === name);

@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import { ServerProblem } from '../../server/contract/client.ts';
 import { getRealm } from '../../server/contract/realms.ts';
 import { type Cli, examples, realmName } from '../command.ts';
-import { chosen } from '../connect.ts';
+import { chosenContext } from '../connect.ts';
 import type { Context, ContextFile, Contexts } from '../contexts.ts';
 import { Refused } from '../faults.ts';
-import { addOutput, type Format, print, say } from '../output.ts';
+import { addOutput, type Format, print, writeLine } from '../output.ts';
 
 export function registerConfig(
   program: Command,
@@ -42,14 +42,14 @@ export function registerConfig(
     config.command('current-context').description('the name of the one that is used'),
     'realmctl config current-context',
   ).action(async () => {
-    io.stdout.write(`${chosen(await file.read(), io.env, context())[0]}\n`);
+    io.stdout.write(`${chosenContext(await file.read(), io.env, context())[0]}\n`);
   });
   examples(
     config.command('use-context <name>').description('use another one from now on'),
     'realmctl config use-context staging',
   ).action(async (name: string) => {
     await file.update(async (contexts) => ({ ...contexts, current: named(contexts, name) }));
-    say(io, `Using ${name}.`);
+    writeLine(io, `Using ${name}.`);
   });
   examples(
     config
@@ -58,15 +58,15 @@ export function registerConfig(
       .description('the realm that commands are about which say no other'),
     'realmctl config set-realm acme && realmctl get clients',
   ).action(async (realm: string | undefined) => {
-    const [name] = chosen(await file.read(), io.env, context());
+    const [name] = chosenContext(await file.read(), io.env, context());
     await file.update(async (stored) => {
       const { defaultRealm: _, ...rest } = stored.contexts[named(stored, name)] ?? {};
       const changed = { ...rest, ...(realm !== undefined && { defaultRealm: realm }) } as Context;
       return { ...stored, contexts: { ...stored.contexts, [name]: changed } };
     });
-    say(io, realm === undefined ? `${name} keeps no realm.` : `${name} is about the realm ${realm}.`);
+    writeLine(io, realm === undefined ? `${name} keeps no realm.` : `${name} is about the realm ${realm}.`);
     if (realm !== undefined && !(await mayBeThere(cli, realm)))
-      say(io, `Warning: ${name} has no realm ${realm}, or you may not see it.`);
+      writeLine(io, `Warning: ${name} has no realm ${realm}, or you may not see it.`);
   });
   examples(
     config.command('delete-context <name>').description('forget one; its session is not ended: see logout'),
@@ -76,7 +76,7 @@ export function registerConfig(
       const { [named(stored, name)]: _, ...contexts } = stored.contexts;
       return stored.current === name ? { contexts } : { ...stored, contexts };
     });
-    say(io, `Forgot ${name}.`);
+    writeLine(io, `Forgot ${name}.`);
   });
 }
 

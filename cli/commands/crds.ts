@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { renderCrds } from '../../operator/crd.ts';
 import { examples, type Register } from '../command.ts';
-import { say } from '../output.ts';
+import { writeLine } from '../output.ts';
 import { writeWhole } from '../whole-file.ts';
 
 export const registerCrds: Register = (program, { io }) => {
@@ -20,7 +20,7 @@ export const registerCrds: Register = (program, { io }) => {
       }
       await mkdir(outputDir, { recursive: true });
       for (const [file, text] of crds) await writeWhole(path.join(outputDir, path.basename(file)), [text]);
-      say(io, `Wrote ${crds.length} files to ${outputDir}.`);
+      writeLine(io, `Wrote ${crds.length} files to ${outputDir}.`);
     },
   );
 };

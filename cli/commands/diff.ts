@@ -5,7 +5,7 @@ import { type Cli, examples, type Register } from '../command.ts';
 import { addPlan, type PlanOptions, planAll, readWanted } from '../declarations.ts';
 import { Outcome, Refused } from '../faults.ts';
 import { planAsOperator } from '../operator-plans.ts';
-import { addOutput, type Format, plain, print, say } from '../output.ts';
+import { addOutput, type Format, plain, print, writeLine } from '../output.ts';
 import { inSync, type Planned, planText, sumText } from '../plan.ts';
 
 export const registerDiff: Register = (program, cli) => {
@@ -73,7 +73,7 @@ export function printPlans(
 }
 
 export function sayConflicts({ io }: Pick<Cli, 'io'>, plans: readonly Planned[] = []): void {
-  say(
+  writeLine(
     io,
     'What others manage is left alone: take it out of your files, or take it over with --force; realmctl managers shows who has what.',
   );
@@ -82,5 +82,8 @@ export function sayConflicts({ io }: Pick<Cli, 'io'>, plans: readonly Planned[] 
   );
   const kept = clusters.find((name) => name !== undefined);
   if (kept !== undefined && plans.every(({ object }) => object === undefined))
-    say(io, plain(`What these files change for the operator that applies them: realmctl diff --cluster ${kept} …`));
+    writeLine(
+      io,
+      plain(`What these files change for the operator that applies them: realmctl diff --cluster ${kept} …`),
+    );
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { type Event, type EventVerification, listEvents, verifyEvents } from '../../server/contract/events.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { Interrupted, Outcome, Refused } from '../faults.ts';
-import { plain, print, say } from '../output.ts';
+import { plain, print, writeLine } from '../output.ts';
 import { events as kind } from '../run-time-kinds.ts';
 import { addFilters, type FilterOptions, filterOf } from './get.ts';
 
@@ -95,11 +95,11 @@ async function verify(cli: Cli, options: VerifyOptions): Promise<void> {
     }),
   });
   for (const { block, problem } of faults)
-    say(cli.io, `${block === null ? 'The log' : `Block ${block}`}: ${PROBLEMS[problem]}.`);
-  if (changed) say(cli.io, `Block ${was.number} is not the one that was noted.`);
-  if (gone) say(cli.io, `Block ${was.number} is gone, since age deleted what it held: note a later one.`);
+    writeLine(cli.io, `${block === null ? 'The log' : `Block ${block}`}: ${PROBLEMS[problem]}.`);
+  if (changed) writeLine(cli.io, `Block ${was.number} is not the one that was noted.`);
+  if (gone) writeLine(cli.io, `Block ${was.number} is gone, since age deleted what it held: note a later one.`);
   if (faults.length === 0 && !changed) return;
-  say(cli.io, 'The audit log was changed after it was sealed.');
+  writeLine(cli.io, 'The audit log was changed after it was sealed.');
   throw new Outcome(1);
 }
 

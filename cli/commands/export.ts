@@ -9,7 +9,7 @@ import { documentYaml } from '../document-yaml.ts';
 import { Refused } from '../faults.ts';
 import { fileName, jsonList, secretLines, secretTemplates, yamlStream, yamlText } from '../manifest-text.ts';
 import { type Manifests, manifestsOf, NoManifest } from '../manifests.ts';
-import { formats, say } from '../output.ts';
+import { formats, writeLine } from '../output.ts';
 import { counted } from '../progress.ts';
 import { type Chunks, writeWhole } from '../whole-file.ts';
 
@@ -112,7 +112,7 @@ async function exportDocument(cli: Cli, realm: string, options: Options): Promis
   const file = output ?? path.join(outputDir ?? '.', `${realm}.${format}`);
   // People's data are in it.
   await writeWhole(file, text, { secret: options.users });
-  say(cli.io, `Wrote ${file}.`);
+  writeLine(cli.io, `Wrote ${file}.`);
 }
 
 async function exportManifests(cli: Cli, realm: string, options: Options): Promise<void> {
@@ -132,14 +132,14 @@ async function exportManifests(cli: Cli, realm: string, options: Options): Promi
     if (output === undefined) await toStdout(cli.io, [text]);
     else {
       await writeWhole(output, [text]);
-      say(cli.io, `Wrote ${output}.`);
+      writeLine(cli.io, `Wrote ${output}.`);
     }
   }
   if (templates !== undefined) {
     await writeWhole(templates, [secretTemplates(manifests.secrets, namespace)], { secret: true });
-    say(cli.io, `Wrote ${templates}: fill in the values, and keep it out of Git.`);
+    writeLine(cli.io, `Wrote ${templates}: fill in the values, and keep it out of Git.`);
   }
-  for (const line of [...manifests.notes, ...secretLines(manifests.secrets, namespace)]) say(cli.io, line);
+  for (const line of [...manifests.notes, ...secretLines(manifests.secrets, namespace)]) writeLine(cli.io, line);
 }
 
 function fitting(make: () => Manifests): Manifests {
@@ -164,10 +164,10 @@ async function writeFolder(
   const lines = secretLines(secrets, namespace);
   // No YAML, so that nothing that applies the folder takes it for a manifest.
   if (lines.length > 0) await writeWhole(path.join(dir, `secrets-${realm}.txt`), [`${lines.join('\n')}\n`]);
-  say(io, `Wrote ${items.length} ${items.length === 1 ? 'file' : 'files'} to ${dir}.`);
+  writeLine(io, `Wrote ${items.length} ${items.length === 1 ? 'file' : 'files'} to ${dir}.`);
   const ofRealm = new RegExp(`^(?:flow|webhook|workloadidentity)-${realm}\\..*\\.yaml$`);
   const stale = (await readdir(dir)).filter((name) => ofRealm.test(name) && !names.includes(name));
-  if (stale.length > 0) say(io, `No longer in the realm, remove them yourself: ${stale.join(', ')}`);
+  if (stale.length > 0) writeLine(io, `No longer in the realm, remove them yourself: ${stale.join(', ')}`);
 }
 
 async function toStdout({ stdout }: Io, chunks: Chunks): Promise<void> {

@@ -5,7 +5,7 @@ import { addRealm, type Cli, examples, type Register, realmOf } from '../command
 import { Interrupted, Refused } from '../faults.ts';
 import { kinds } from '../kind-table.ts';
 import type { Filter, Kind, Row, Scope } from '../kinds.ts';
-import { type Format, formats, outputOption, plain, print, say, type View, written } from '../output.ts';
+import { type Format, formats, formattedView, outputOption, plain, print, type View, writeLine } from '../output.ts';
 import { users } from '../run-time-kinds.ts';
 
 export interface FilterOptions {
@@ -115,10 +115,10 @@ async function watch(cli: Cli, kind: Kind, scope: Scope, options: Options, first
       const asked =
         options.output === 'table' || wide
           ? line
-          : written(cli.io, options.output === 'wide' ? 'table' : options.output, viewOf(kind, [row], wide));
+          : formattedView(cli.io, options.output === 'wide' ? 'table' : options.output, viewOf(kind, [row], wide));
       cli.io.stdout.write(`${asked}\n`);
     }
-    for (const name of before.keys()) if (!now.has(name)) say(cli.io, `${name} is gone.`);
+    for (const name of before.keys()) if (!now.has(name)) writeLine(cli.io, `${name} is gone.`);
     before = now;
   }
 }
@@ -151,9 +151,9 @@ async function show(cli: Cli, kind: Kind, scope: Scope, options: Options): Promi
   const wide = output === 'wide';
   const where = kind.inRealm ? ` in ${scope.realm}` : '';
   if (rows.length === 0 && (output === 'table' || wide))
-    say(cli.io, `No ${kind.plural}${query === undefined ? '' : ` that match ${query}`}${where}.`);
+    writeLine(cli.io, `No ${kind.plural}${query === undefined ? '' : ` that match ${query}`}${where}.`);
   else print(cli.io, output === 'wide' ? 'table' : output, viewOf(kind, rows, wide));
-  if (more) say(cli.io, `There are more ${kind.plural}: --limit 0 shows all.`);
+  if (more) writeLine(cli.io, `There are more ${kind.plural}: --limit 0 shows all.`);
   return rows;
 }
 

@@ -4,7 +4,7 @@ import { Plan } from '../../server/contract/transfer.ts';
 import { party, time } from '../cells.ts';
 import { addRealm, type Cli, examples, managerName, type Register, realmOf } from '../command.ts';
 import { Refused } from '../faults.ts';
-import { addOutput, type Format, paint, plain, print, say } from '../output.ts';
+import { addOutput, type Format, paint, plain, print, writeLine } from '../output.ts';
 import { doneText, planText } from '../plan.ts';
 import { confirm } from '../prompt.ts';
 
@@ -87,7 +87,7 @@ async function list(
   const { client } = await cli.connect();
   const query = { limit, ...(manager !== undefined && { manager }) };
   const { body: plans = [] } = await client.call(listHistory, { params: { realm }, query, signal: cli.signal });
-  if (plans.length === 0 && output === 'table') return say(cli.io, `No applied plan is kept of ${realm}.`);
+  if (plans.length === 0 && output === 'table') return writeLine(cli.io, `No applied plan is kept of ${realm}.`);
   print(cli.io, output, {
     value: plans,
     table: () => ({
@@ -116,7 +116,7 @@ async function show(cli: Cli, realm: string, revision: number, { output }: Optio
     },
   });
   if (!body.complete)
-    say(cli.io, 'It was too large to be kept whole, or named somebody who was erased, so it can’t be undone.');
+    writeLine(cli.io, 'It was too large to be kept whole, or named somebody who was erased, so it can’t be undone.');
 }
 
 /** A plan in which nothing stands in the way. */
@@ -145,14 +145,14 @@ async function undo(
   if (dryRun) return print(cli.io, output, showing);
   if (!yes && !planned.inSync) {
     if (!cli.io.terminal) throw new Refused('nothing was undone', 'Look at it with --dry-run; to do it, add --yes.');
-    say(cli.io, shownPlan(cli, realm, planned));
+    writeLine(cli.io, shownPlan(cli, realm, planned));
     if (!(await confirm(cli, `Undo revision ${revision} of ${realm}?`))) throw new Refused('nothing was undone');
   }
   const headers = etag === undefined ? {} : { 'if-match': etag };
   const { body: plan } = await client.call(undoHistory, { ...asked, headers });
   if (!plan) return;
   print(cli.io, output, { value: plan, table: () => shownPlan(cli, realm, plan) });
-  say(
+  writeLine(
     cli.io,
     plan.inSync
       ? `Revision ${revision} of ${realm} is undone already.`

@@ -23,9 +23,9 @@ import { documentBytes } from '../document-file.ts';
 import { addEnvFile, sayFilled, type Variables, variablesOf, withVariables } from '../document-variables.ts';
 import { Outcome, Refused } from '../faults.ts';
 import { filesOf, keycloakBytes } from '../keycloak-files.ts';
-import { addOutput, type Format, print, say } from '../output.ts';
+import { addOutput, type Format, print, writeLine } from '../output.ts';
 import { doneText, inSync, planText, sumText } from '../plan.ts';
-import { counted, during } from '../progress.ts';
+import { counted, withProgress } from '../progress.ts';
 import { confirm } from '../prompt.ts';
 import { writeWhole } from '../whole-file.ts';
 
@@ -186,7 +186,7 @@ async function send(
         signal: cli.signal,
       }),
   );
-  const response = await during(cli.io, `${dryRun ? 'Planning' : 'Importing'} realm ${realm}`, answer);
+  const response = await withProgress(cli.io, `${dryRun ? 'Planning' : 'Importing'} realm ${realm}`, answer);
   sayFilled(cli.io, used);
   return (keycloak ? KeycloakPlan : Plan).parse(await response.json());
 }
@@ -203,9 +203,10 @@ function show(
     table: () => (short ? sumText([planned]) : planText(cli.io, planned)),
   });
   if (output === 'table' && 'notCarried' in plan) sayNotCarried(cli, plan);
-  if (!dryRun && !inSync(planned) && output === 'table') say(cli.io, `Applied realm ${realm}: ${doneText(plan)}.`);
+  if (!dryRun && !inSync(planned) && output === 'table')
+    writeLine(cli.io, `Applied realm ${realm}: ${doneText(plan)}.`);
   if (dryRun && plan.conflicts.length > 0) {
-    say(cli.io, 'It would be refused: others manage some of it (--force takes over).');
+    writeLine(cli.io, 'It would be refused: others manage some of it (--force takes over).');
     throw new Outcome(2);
   }
 }
@@ -213,10 +214,10 @@ function show(
 /** Lists the settings that the import leaves out, a line each. */
 function sayNotCarried({ io }: Cli, { notCarried, notCarriedCount }: KeycloakPlan): void {
   if (notCarriedCount === 0) return;
-  say(io, `Not carried over, ${notCarriedCount}:`);
+  writeLine(io, `Not carried over, ${notCarriedCount}:`);
   for (const { kind, key, field, why } of notCarried.slice(0, MOST_SHOWN))
-    say(io, `  ${[kind, key, field].filter((word) => word !== null && word !== '').join(' ')}: ${why}`);
-  if (notCarriedCount > MOST_SHOWN) say(io, '  … all that the server tells of them: -o json');
+    writeLine(io, `  ${[kind, key, field].filter((word) => word !== null && word !== '').join(' ')}: ${why}`);
+  if (notCarriedCount > MOST_SHOWN) writeLine(io, '  … all that the server tells of them: -o json');
 }
 
 /** Reports faults of the file as such, not as a failed request. */

@@ -4,7 +4,7 @@ import { SigningAlgorithm } from '../../server/contract/algorithms.ts';
 import { listKeys, rotateKeys } from '../../server/contract/keys.ts';
 import { addRealm, examples, type Register, realmName, realmOf } from '../command.ts';
 import { Refused } from '../faults.ts';
-import { addOutput, type Format, print, say } from '../output.ts';
+import { addOutput, type Format, print, writeLine } from '../output.ts';
 import { confirm } from '../prompt.ts';
 
 interface Options {
@@ -48,6 +48,6 @@ export const registerRotateKeys: Register = (program, cli) => {
       names: () => [key.keyId],
       table: () => ({ head: ['REALM', 'OLD KEY', 'NEW KEY'], rows: [[realm, before?.keyId ?? '', key.keyId]] }),
     });
-    say(cli.io, 'The old key stays published; delete it once its last token has expired.');
+    writeLine(cli.io, 'The old key stays published; delete it once its last token has expired.');
   });
 };

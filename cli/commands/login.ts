@@ -6,11 +6,11 @@ import { createClient, ServerProblem, unreachable } from '../../server/contract/
 import { MASTER } from '../../server/contract/realms.ts';
 import { browserSignIn } from '../browser-sign-in.ts';
 import { type Cli, examples, realmName } from '../command.ts';
-import { chosen, connection, type Fetch, serverAddress } from '../connect.ts';
+import { chosenContext, connection, type Fetch, serverAddress } from '../connect.ts';
 import type { Context, ContextFile, Session } from '../contexts.ts';
 import { Refused } from '../faults.ts';
-import { discover, isLoopback, reachable } from '../oauth.ts';
-import { say } from '../output.ts';
+import { atGivenServer, discover, isLoopback } from '../oauth.ts';
+import { writeLine } from '../output.ts';
 import { ask, lines } from '../prompt.ts';
 import { accessOf, clientSecret, personSession } from '../sessions.ts';
 
@@ -89,7 +89,7 @@ async function signIn(cli: Cli, deps: Deps, server: string, options: Options): P
     current: name,
     contexts: { ...contexts, [name]: { ...context, name: who } },
   }));
-  say(cli.io, `Signed in at ${server} as ${who} (context ${name}).`);
+  writeLine(cli.io, `Signed in at ${server} as ${who} (context ${name}).`);
 }
 
 async function sessionBy(cli: Cli, deps: Deps, server: string, options: Options): Promise<Session> {
@@ -156,7 +156,7 @@ function notAccepted(error: unknown, server: string, { realm, passwordStdin }: O
 }
 
 async function signOut({ io, signal }: Cli, { file, fetch, context }: Deps): Promise<void> {
-  const [name, found] = chosen(await file.read(), io.env, context());
+  const [name, found] = chosenContext(await file.read(), io.env, context());
   const { server, realm, session } = found;
   try {
     if (session?.type === 'cookie')
@@ -168,12 +168,12 @@ async function signOut({ io, signal }: Cli, { file, fetch, context }: Deps): Pro
     // a session that has ended is what was wanted
     if (!(error instanceof ServerProblem) || (error.status === 0 && !(error.cause instanceof Refused))) {
       await forget(file, name);
-      say(io, 'The session is forgotten here, but the server was not told: there it ends by itself.');
+      writeLine(io, 'The session is forgotten here, but the server was not told: there it ends by itself.');
       throw error;
     }
   }
   await forget(file, name);
-  say(io, `Signed out at ${server}.`);
+  writeLine(io, `Signed out at ${server}.`);
 }
 
 const forget = (file: ContextFile, name: string) =>
@@ -188,12 +188,12 @@ async function revoke(server: string, realm: string, token: string, fetch: Fetch
   const { revocation_endpoint: endpoint } = await discover(server, realm, fetch);
   if (!endpoint) return;
   const body = new URLSearchParams({ client_id: ADMIN_CLI, token, token_type_hint: 'refresh_token' });
-  await fetch(reachable(server, endpoint), { method: 'POST', body, signal }).catch((cause) => {
+  await fetch(atGivenServer(server, endpoint), { method: 'POST', body, signal }).catch((cause) => {
     throw unreachable(server, cause);
   });
 }
 
 function warnOfPlainHttp({ io }: Cli, server: string): void {
   if (new URL(server).protocol === 'http:' && !isLoopback(server))
-    say(io, `Warning: ${server} is not https; whoever is on the way can read the session.`);
+    writeLine(io, `Warning: ${server} is not https; whoever is on the way can read the session.`);
 }

@@ -6,7 +6,7 @@ import { addRealm, type Cli, examples, managerName, type Register, realmName, re
 import { managers as kind } from '../configuration-kinds.ts';
 import { Refused } from '../faults.ts';
 import type { Row } from '../kinds.ts';
-import { addOutput, type Format, print, say } from '../output.ts';
+import { addOutput, type Format, print, writeLine } from '../output.ts';
 import { confirm } from '../prompt.ts';
 
 export const registerManagers: Register = (program, cli) => {
@@ -36,7 +36,7 @@ function list(managers: Command, cli: Cli): void {
     const scope = { connection: await cli.connect(), realm, signal: cli.signal };
     const rows: Row[] = [];
     for await (const row of kind.rows(scope, {}, 0)) rows.push(row);
-    if (rows.length === 0 && output === 'table') return say(cli.io, `Nobody manages anything in ${realm}.`);
+    if (rows.length === 0 && output === 'table') return writeLine(cli.io, `Nobody manages anything in ${realm}.`);
     print(cli.io, output, {
       value: rows.map(({ value }) => value),
       names: () => rows.map(({ name }) => name),
@@ -68,7 +68,7 @@ function release(managers: Command, cli: Cli): void {
         query: { objects: deleteObjects ? 'delete' : 'keep' },
         signal: cli.signal,
       });
-      say(cli.io, `${manager} owns nothing in ${realm} any more.`);
+      writeLine(cli.io, `${manager} owns nothing in ${realm} any more.`);
     });
 }
 interface Release {
@@ -99,12 +99,12 @@ function move(managers: Command, cli: Cli): void {
         rows: plan.managers.map((one) => [one.realm, one.from, one.to, String(one.objects)]),
       }),
     });
-    if (realms.length > 0) say(cli.io, `Made by ${from}, or its to adopt: ${realms.join(', ')}`);
-    if (plan.managers.length + realms.length === 0) return say(cli.io, `${from} owns nothing.`);
+    if (realms.length > 0) writeLine(cli.io, `Made by ${from}, or its to adopt: ${realms.join(', ')}`);
+    if (plan.managers.length + realms.length === 0) return writeLine(cli.io, `${from} owns nothing.`);
     if (dryRun) return;
     if (!yes && !(await confirm(cli, `Move all of it to ${to}?`))) throw new Refused('nothing was changed');
     await client.call(moveManagers, asked);
-    say(cli.io, `${to} owns what ${from} did.`);
+    writeLine(cli.io, `${to} owns what ${from} did.`);
   });
 }
 interface Move {
@@ -144,7 +144,7 @@ function adoption(managers: Command, cli: Cli): void {
             headers: etag === undefined ? {} : { 'if-match': etag },
             signal: cli.signal,
           });
-        if (wanted.length === 0 && output === 'table') return say(cli.io, `Nobody may adopt ${realm}.`);
+        if (wanted.length === 0 && output === 'table') return writeLine(cli.io, `Nobody may adopt ${realm}.`);
         print(cli.io, output, {
           value: wanted,
           names: () => wanted,

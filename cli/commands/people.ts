@@ -10,8 +10,8 @@ import { time } from '../cells.ts';
 import { addRealm, type Cli, type Connection, examples, type Register, realmOf } from '../command.ts';
 import { bytesOf } from '../document-file.ts';
 import { Outcome, Refused } from '../faults.ts';
-import { addOutput, type Format, print, say } from '../output.ts';
-import { counted, during } from '../progress.ts';
+import { addOutput, type Format, print, writeLine } from '../output.ts';
+import { counted, withProgress } from '../progress.ts';
 import { ask, confirm, lines } from '../prompt.ts';
 import { users as kind, sessions as sessionsKind } from '../run-time-kinds.ts';
 import { addListing, list } from './get.ts';
@@ -48,7 +48,7 @@ export const registerUsers: Register = (program, cli) => {
       const { client, name, params } = await person(cli, realm, word);
       const { body: before } = await client.call(getLockout, { params, signal: cli.signal });
       await client.call(deleteLockout, { params, signal: cli.signal });
-      say(
+      writeLine(
         cli.io,
         `${name}: ${before?.locked ? 'unlocked' : 'was not locked'}, ${before?.failures ?? 0} failures forgotten.`,
       );
@@ -61,7 +61,7 @@ export const registerUsers: Register = (program, cli) => {
       if (!body) throw new Refused('the server answered no address');
       print(cli.io, output, { value: body, table: () => body.url });
       const until = time(body.expiresAt);
-      say(
+      writeLine(
         cli.io,
         `Open it within a minute, in a browser: you are ${name} there until ${until}, or until you sign out.`,
       );
@@ -110,7 +110,7 @@ function registerBulk(users: Command, cli: Cli): void {
         signal: cli.signal,
       }),
     );
-    const response = await during(cli.io, `Importing people into ${realm}`, answer);
+    const response = await withProgress(cli.io, `Importing people into ${realm}`, answer);
     const done = UsersImported.parse(await response.json());
     const { created, updated, unchanged, failed, failures } = done;
     print(cli.io, output, {
@@ -121,11 +121,11 @@ function registerBulk(users: Command, cli: Cli): void {
       }),
     });
     for (const { row, errors } of failures.slice(0, SHOWN))
-      say(
+      writeLine(
         cli.io,
         `${place ? `line ${place.of(row)}` : `person ${row + 1}`}: ${errors.map(({ path, message }) => `${path}: ${message}`).join('; ')}`,
       );
-    if (failed > SHOWN) say(cli.io, `… and ${failed - SHOWN} more: -o json has the first thousand.`);
+    if (failed > SHOWN) writeLine(cli.io, `… and ${failed - SHOWN} more: -o json has the first thousand.`);
     if (failed > 0) throw new Outcome(2);
   });
 }
@@ -172,7 +172,7 @@ function registerPassword(users: Command, cli: Cli): void {
       const body = { password, temporary: !permanent };
       await client.call(setPassword, { params, body, signal: cli.signal });
       if (generate) cli.io.stdout.write(`${password}\n`);
-      say(
+      writeLine(
         cli.io,
         `${name} has a new password${permanent ? '' : ', to be changed at the next sign-in'}, and no session any more.`,
       );
@@ -215,16 +215,16 @@ export const registerSessions: Register = (program, cli) => {
       if (user !== undefined) {
         const { client, name, params } = await person(cli, option, user);
         await client.call(endUserSessions, { params, signal: cli.signal });
-        return say(cli.io, `Ended all sessions of ${name}.`);
+        return writeLine(cli.io, `Ended all sessions of ${name}.`);
       }
       const { connection, realm } = await at(cli, option);
       if (clientId !== undefined) {
         const { sessions: ended, offline } = await endAllOf(connection.client, cli.signal, { realm, clientId });
-        return say(cli.io, `Ended ${ended} sessions and ${offline} offline grants of ${clientId}.`);
+        return writeLine(cli.io, `Ended ${ended} sessions and ${offline} offline grants of ${clientId}.`);
       }
       for (const id of ids) {
         await connection.client.call(endSession, { params: { realm, id }, signal: cli.signal });
-        say(cli.io, `Ended session ${id}.`);
+        writeLine(cli.io, `Ended session ${id}.`);
       }
     });
   examples(

@@ -4,7 +4,7 @@ import { type KindName, kindNames } from '../../operator/resource.ts';
 import { type ClusterOptions, type ClusterResource, clusterResources } from '../cluster.ts';
 import { type Cli, examples, type Io, type Register } from '../command.ts';
 import { Outcome, Refused } from '../faults.ts';
-import { addOutput, type Format, paint, plain, print, say } from '../output.ts';
+import { addOutput, type Format, paint, plain, print, writeLine } from '../output.ts';
 import { type Standing, standingOf } from '../standing.ts';
 
 interface Options extends ClusterOptions {
@@ -46,7 +46,7 @@ async function status(cli: Cli, choice: Choice, { output, ...options }: Options)
     throw new Refused(
       `there is no ${choice.kind} ${choice.name}${options.namespace ? ` in ${options.namespace}` : ''}`,
     );
-  if (found.length === 0) return say(cli.io, 'There are no resources of Realmkeeper’s.');
+  if (found.length === 0) return writeLine(cli.io, 'There are no resources of Realmkeeper’s.');
   const standings = found.map((one) => standingOf(one, all));
   print(cli.io, output, {
     value: standings,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DirectorySync, getDirectorySync, syncDirectory } from '../../server/contract/directory-syncs.ts';
 import { addRealm, examples, type Register, realmOf } from '../command.ts';
 import { Interrupted, Refused } from '../faults.ts';
-import { addOutput, type Format, print, say } from '../output.ts';
+import { addOutput, type Format, print, writeLine } from '../output.ts';
 import { progress } from '../progress.ts';
 
 interface Options {
@@ -53,7 +53,7 @@ export const registerSync: Register = (program, cli) => {
         rows: [[found.state, ...[found.read, found.added, found.updated, found.disabled, found.failed].map(String)]],
       }),
     });
-    for (const { entry, message } of found.errors) say(cli.io, `${entry} ${message}`);
+    for (const { entry, message } of found.errors) writeLine(cli.io, `${entry} ${message}`);
     if (found.state === 'failed') throw new Refused(`the sync failed: ${found.error ?? 'the server does not say why'}`);
   });
 };

@@ -1,8 +1,16 @@
 // `realmctl validate -f`: everything that is wrong with files and can be known without a server.
 import { type Cli, examples, type Register } from '../command.ts';
-import { addFiles, counted, type FileOptions, faultText, sayMissing, sayOthers, wantedBy } from '../declarations.ts';
+import {
+  addFiles,
+  countedKinds,
+  type FileOptions,
+  faultText,
+  sayMissing,
+  sayOthers,
+  wantedBy,
+} from '../declarations.ts';
 import { Outcome } from '../faults.ts';
-import { addOutput, type Format, paint, plain, print, say } from '../output.ts';
+import { addOutput, type Format, paint, plain, print, writeLine } from '../output.ts';
 
 export const registerValidate: Register = (program, cli) => {
   const command = program.command('validate').description('check files against the schemas, without a server');
@@ -35,12 +43,12 @@ async function validate(cli: Cli, { output, ...options }: FileOptions & { output
   sayMissing(cli, declared, 'Warning: ');
   sayOthers(cli, declared);
   if (faults.length > 0) {
-    say(io, faults.length === 1 ? 'One fault.' : `${faults.length} faults.`);
+    writeLine(io, faults.length === 1 ? 'One fault.' : `${faults.length} faults.`);
     throw new Outcome(2);
   }
-  if (realms.length === 0 && counts.size === 0) say(io, 'There is nothing of Realmkeeper’s in it.');
+  if (realms.length === 0 && counts.size === 0) writeLine(io, 'There is nothing of Realmkeeper’s in it.');
   else {
     const but = missing.length > 0 ? ', but for Secrets that have to come from elsewhere' : '';
-    say(io, plain(`Valid${but}: ${counted(counts)}.`));
+    writeLine(io, plain(`Valid${but}: ${countedKinds(counts)}.`));
   }
 }

@@ -14,7 +14,7 @@ import { readFiles } from '../files.ts';
 import { kinds } from '../kind-table.ts';
 import type { Kind, Scope } from '../kinds.ts';
 import { yamlText } from '../manifest-text.ts';
-import { addOutput, type Format, print, say } from '../output.ts';
+import { addOutput, type Format, print, writeLine } from '../output.ts';
 import { confirm } from '../prompt.ts';
 import { type Flag, fieldsOf, flagsOf, secretsOf, type WriteRoute } from '../writes.ts';
 
@@ -198,18 +198,18 @@ function registerEditOf(edit: Command, kind: Kind, route: WriteRoute, cli: Cli):
         ? Object.entries(after).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field]))
         : [];
       if (changed.length === 0) {
-        say(cli.io, 'Nothing was changed.');
+        writeLine(cli.io, 'Nothing was changed.');
       } else {
         // what is put by its own name, and made where it isn't there, is said whole
         const body = route === kind.routes.create ? after : Object.fromEntries(changed);
         const at = { ...(await kind.within(scope)), ...kind.at(found.value) };
         await send(scope, route, { at, body, etag: found.etag });
-        say(cli.io, `Changed ${changed.map(([field]) => field).join(', ')}.`);
+        writeLine(cli.io, `Changed ${changed.map(([field]) => field).join(', ')}.`);
       }
     } catch (error) {
       const { lines, code } = faultOf(error);
       if (code !== 2 && !(error instanceof ServerProblem)) throw error;
-      for (const line of lines) say(cli.io, line);
+      for (const line of lines) writeLine(cli.io, line);
       throw new Refused('nothing was written', `What you wrote is kept in ${file}.`);
     }
     await rm(folder, { recursive: true, force: true });
@@ -258,7 +258,7 @@ function registerDeleteOf(remove: Command, kind: Kind, route: WriteRoute, cli: C
       throw new Refused('nothing was deleted');
     for (const { name, value } of found) {
       await send(scope, route, { at: { ...(await kind.within(scope)), ...kind.at(value) } });
-      say(cli.io, `Deleted ${kind.singular} ${name}.`);
+      writeLine(cli.io, `Deleted ${kind.singular} ${name}.`);
     }
   });
 }

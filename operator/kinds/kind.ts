@@ -124,7 +124,7 @@ export function literal(value: string, what: string): string {
 }
 
 /** Drops the keys that the spec leaves out, so that only what is declared becomes the manager's. */
-export function declared<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+export function declaredFields<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };

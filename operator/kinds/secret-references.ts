@@ -8,7 +8,7 @@ import {
   referenceTo,
   type Section,
   sourceOf,
-  words,
+  wordsOfField,
 } from '../../server/contract/section.ts';
 import {
   CLIENT_SECRET,
@@ -78,7 +78,7 @@ export function withSecrets(section: Section, value: unknown, secrets: Secrets):
       const ref = sourceIn(element, field, form);
       delete out[sourceOf(field)];
       if (!ref) continue;
-      const what = `the ${words(field)} of ${key || `the ${label}s`}`;
+      const what = `the ${wordsOfField(field)} of ${key || `the ${label}s`}`;
       if (field in out) throw new Unusable(`${what} has both ${field} and ${sourceOf(field)}: it stands in one place`);
       out[field] = readValue(ref, what, secrets);
     }
@@ -86,14 +86,14 @@ export function withSecrets(section: Section, value: unknown, secrets: Secrets):
       const reference = Reference.parse(element[referenceTo(secret)]);
       delete out[referenceTo(secret)];
       if (reference)
-        out[secret] = literal(secretOf(reference, secrets), `the ${words(secret)} of ${key || `the ${label}`}`);
+        out[secret] = literal(secretOf(reference, secrets), `the ${wordsOfField(secret)} of ${key || `the ${label}`}`);
       const output = Output.parse(element.secretOutput);
       delete out.secretOutput;
       if (output && reference)
         throw new Unusable(`${key} has both a secretKeyRef and a secretOutput: its secret comes from one of the two`);
       const made = output && secrets.get(secretName({ name: output.name, key: CLIENT_SECRET }));
       // any account with write access to the namespace may have changed the Secret's value
-      if (made !== undefined) out[secret] = literal(made, `the ${words(secret)} of ${key || `the ${label}`}`);
+      if (made !== undefined) out[secret] = literal(made, `the ${wordsOfField(secret)} of ${key || `the ${label}`}`);
     }
     return out;
   };

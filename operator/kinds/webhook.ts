@@ -1,6 +1,6 @@
 // Kind Webhook: one subscription; its signing secret comes from a Secret. Decisions "Custom resources".
 import { WebhookSpec as Schema, type WebhookSpec } from '../../server/contract/resources/webhook.ts';
-import { declared, type Kind, literal, secretOf } from './kind.ts';
+import { declaredFields, type Kind, literal, secretOf } from './kind.ts';
 
 export const webhook: Kind<WebhookSpec> = {
   name: 'Webhook',
@@ -10,7 +10,7 @@ export const webhook: Kind<WebhookSpec> = {
   letsNobodyIn: true,
   secrets: ({ secretKeyRef }) => (secretKeyRef ? [secretKeyRef] : []),
   document({ name, url, eventTypes, enabled, secretKeyRef }, { metadata, secrets }) {
-    const subscription = declared({
+    const subscription = declaredFields({
       name: name ?? metadata.name,
       url,
       eventTypes: eventTypes.join(','),

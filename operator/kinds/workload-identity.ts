@@ -4,7 +4,7 @@ import {
   WorkloadIdentitySpec as Schema,
   type WorkloadIdentitySpec,
 } from '../../server/contract/resources/workload-identity.ts';
-import { type Context, declared, type Kind, Unusable } from './kind.ts';
+import { type Context, declaredFields, type Kind, Unusable } from './kind.ts';
 
 export const workloadIdentity: Kind<WorkloadIdentitySpec> = {
   name: 'WorkloadIdentity',
@@ -14,7 +14,7 @@ export const workloadIdentity: Kind<WorkloadIdentitySpec> = {
   secrets: () => [],
   document(spec, context) {
     const { jwksUri, audience, clientId, scopes, enabled } = spec;
-    const identity = declared({
+    const identity = declaredFields({
       name: spec.name ?? context.metadata.name,
       ...trusted(spec, context),
       jwksUri,

@@ -10,9 +10,9 @@ import {
   ABANDON,
   FINALIZER,
   isAbandoned,
+  isObserveOnly,
   keyOfResource,
   nameOf,
-  observes,
   type Resource,
   type Status,
 } from '../resource.ts';
@@ -97,7 +97,7 @@ export function createController(options: ControllerOptions) {
       }
       const spec: Common = parsed.data;
       if (spec.suspend) return { outcome: { is: 'Suspended' }, found: {} };
-      const observe = observes(spec);
+      const observe = isObserveOnly(spec);
       // without the finalizer, a deleted resource would leave its objects on the server
       const held = observe || resource.metadata.finalizers.includes(FINALIZER);
       if (!held && !(await source.addFinalizer(resource))) return undefined;
@@ -154,7 +154,7 @@ export function createController(options: ControllerOptions) {
   }
 
   async function letGo(resource: Resource, kind: AnyKind): Promise<string> {
-    if (observes(resource.spec)) return 'only looked at: what is on the server stays as it is';
+    if (isObserveOnly(resource.spec)) return 'only looked at: what is on the server stays as it is';
     const realm = realmOf(resource);
     await secretOutputs.leave(resource);
     if (realm !== undefined) await handOver(resource, realm, { going: true });

@@ -2,11 +2,11 @@
 // no kind: the server's plan names the differences, and its texts are passed on unchanged. takeover.ts decides permissions.
 // Design "Reconciler"; decisions "Custom resources".
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
-import { consequenceText, felt } from '../../server/contract/consequence-words.ts';
+import { consequencesWithNumbers, consequenceText } from '../../server/contract/consequence-words.ts';
 import type { Plan, RealmDocument } from '../../server/contract/transfer.ts';
 import { ownersOf } from '../managers.ts';
 import type { OperatorMetrics } from '../metrics.ts';
-import { keyOfResource, managerOf, nameOf, observes, type Resource } from '../resource.ts';
+import { isObserveOnly, keyOfResource, managerOf, nameOf, type Resource } from '../resource.ts';
 import type { ResourceEvent } from '../source/source.ts';
 import type { Details } from './details.ts';
 import { flowsFirst } from './flows-first.ts';
@@ -159,7 +159,7 @@ export function createConverge(options: ConvergeOptions) {
 
   async function refused(intent: Intent, refusal: unknown): Promise<never> {
     if (intent.mustExist) throw refusal;
-    return flowsFirst(client, { ...wantedBy(intent), make: !observes(intent.resource.spec) }, refusal);
+    return flowsFirst(client, { ...wantedBy(intent), make: !isObserveOnly(intent.resource.spec) }, refusal);
   }
 
   /** @throws Stalled where the plan takes what this resource may not take */
@@ -191,7 +191,7 @@ export function createConverge(options: ConvergeOptions) {
 
   /** Emits the LocksOut event before the write, so that the event exists even if the write breaks something. */
   async function warn(resource: Resource, plan: Plan): Promise<void> {
-    const lockingOut = felt(plan).filter(({ locksOut }) => locksOut);
+    const lockingOut = consequencesWithNumbers(plan).filter(({ locksOut }) => locksOut);
     if (lockingOut.length === 0) return;
     const message = lockingOut.slice(0, MOST_WARNED).map(consequenceText).join('; ');
     log({ resource: nameOf(resource), message: oneLine(`LocksOut: ${message}`) });

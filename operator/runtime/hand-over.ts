@@ -5,7 +5,7 @@ import { elementsOf } from '../../server/contract/section.ts';
 import { presentSections } from '../../server/contract/sections.ts';
 import { MOST_HANDED_OVER, moveManagers } from '../../server/contract/transfer.ts';
 import { type AnyKind, secretName } from '../kinds/kind.ts';
-import { keyOfResource, managerOf, nameOf, observes, type Resource } from '../resource.ts';
+import { isObserveOnly, keyOfResource, managerOf, nameOf, type Resource } from '../resource.ts';
 
 interface Named {
   kind: string;
@@ -56,7 +56,7 @@ export function createHandOver({ client, clusterName, kinds, inRealm, pause, log
         other.kind === kind &&
         other.metadata.namespace === metadata.namespace &&
         other.metadata.uid !== metadata.uid &&
-        acts(other),
+        isApplied(other),
     );
 
   /** Whether it may have let something go; after a start that isn't known of a Realm. */
@@ -118,8 +118,8 @@ const formerNames = ({ status: { name, alias } }: Resource, mine: Objects): stri
 const nameIn = (kind: string, key: unknown): string => `${kind} ${String(key)}`;
 
 /** It keeps what it is given. */
-export const acts = ({ metadata, spec }: Resource): boolean =>
-  !metadata.deletionTimestamp && !observes(spec) && Object(spec).suspend !== true;
+export const isApplied = ({ metadata, spec }: Resource): boolean =>
+  !metadata.deletionTimestamp && !isObserveOnly(spec) && Object(spec).suspend !== true;
 
 /** None of a spec that can't be applied. */
 function objectsOf(resource: Resource, kind: AnyKind | undefined): Objects {

@@ -14,19 +14,19 @@ export class NotPermitted extends Error {
 }
 
 /** Of an operator without standbys. */
-export const always: Permit = { granted: () => true, signal: new AbortController().signal };
+export const alwaysPermitted: Permit = { granted: () => true, signal: new AbortController().signal };
 
 export const mayAct = ({ granted, signal }: Permit): boolean => !signal.aborted && granted();
 
 /** @throws NotPermitted */
-export function demand(permit: Permit): void {
+export function demandPermit(permit: Permit): void {
   if (!mayAct(permit)) throw new NotPermitted();
 }
 
 /** Requests that end with the permit, and that are not even begun without it. */
 export function permittedFetch(permit: Permit, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
-    demand(permit);
+    demandPermit(permit);
     const { signal } = permit;
     return fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal });
   };

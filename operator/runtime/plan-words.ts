@@ -1,6 +1,6 @@
 // A plan in words, for the log, the event, the condition: the server's summary, and under Report field by field.
 // Pure. Decisions "Custom resources": at most 20 changes, secrets as ***.
-import { consequenceText, felt } from '../../server/contract/consequence-words.ts';
+import { consequencesWithNumbers, consequenceText } from '../../server/contract/consequence-words.ts';
 import type { Change, Plan } from '../../server/contract/transfer.ts';
 
 const MOST = 20;
@@ -54,7 +54,7 @@ export const changeLines = ({ changes }: Plan): string[] => changes.flatMap(line
 
 /** For a status, where there are any. */
 export function consequenceLines(plan: Plan): { consequences?: string[] } {
-  const lines = felt(plan).map(consequenceText);
+  const lines = consequencesWithNumbers(plan).map(consequenceText);
   return lines.length === 0 ? {} : { consequences: lines.slice(0, MOST) };
 }
 

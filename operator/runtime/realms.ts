@@ -7,7 +7,7 @@ import { type Adoption, getAdoption, getFormerRealm, MASTER } from '../../server
 import { RealmSpec } from '../../server/contract/resources/realm.ts';
 import type { AnyKind } from '../kinds/kind.ts';
 import { realm as realmKind } from '../kinds/realm.ts';
-import { managerOf, managersIn, observes, type Resource, sameElsewhere } from '../resource.ts';
+import { isObserveOnly, managerOf, managersIn, type Resource, sameElsewhere } from '../resource.ts';
 import type { Source } from '../source/source.ts';
 import { Stalled, Waiting } from './outcome.ts';
 import { byAge, mayBeNamed, type RealmNames, realmNameOf } from './realm-names.ts';
@@ -44,7 +44,7 @@ export interface RealmsOptions {
 export function createRealms(options: RealmsOptions): Realms {
   const { source, inRealm, client, clusterName, operatorNamespace, undeclaredRealms } = options;
   const { realmNamespaces, realmNames } = options;
-  const mayDeclare: Realms['mayDeclare'] = (...asked) => declares({ clusterName, operatorNamespace }, ...asked);
+  const mayDeclare: Realms['mayDeclare'] = (...asked) => mayDeclareRealm({ clusterName, operatorNamespace }, ...asked);
 
   /** Resources of kind Realm that name the realm; whether they may is another question. */
   const declaring = (realm: string): Resource[] =>
@@ -138,7 +138,7 @@ export function createRealms(options: RealmsOptions): Realms {
   /** Not refused by its spec alone, as it is, and not content with looking. */
   function isApplicable(resource: Resource): boolean {
     const { success, data } = RealmSpec.safeParse(resource.spec);
-    if (!success || isUnreadable(resource) || observes(data)) return false;
+    if (!success || isUnreadable(resource) || isObserveOnly(data)) return false;
     return resource.metadata.namespace === operatorNamespace || !realmKind.givesAdminRoles?.(data);
   }
 
@@ -255,7 +255,7 @@ export function createRealms(options: RealmsOptions): Realms {
 }
 
 /** By what the server says of the realm: whose it is, and whom an administrator lets adopt it. */
-export function declares(
+export function mayDeclareRealm(
   { clusterName, operatorNamespace }: Pick<RealmsOptions, 'clusterName' | 'operatorNamespace'>,
   resource: Resource,
   realm: string,
@@ -271,7 +271,7 @@ export function declares(
 /** The Realm resource is named to its own namespace alone. */
 function missing({ metadata, spec, status }: Resource, namespace: string, realm: string): string {
   if (metadata.namespace !== namespace) return `waiting for the realm ${realm} on the server`;
-  if (observes(spec)) return `waiting for the realm ${realm} on the server: the Realm ${metadata.name} only looks`;
+  if (isObserveOnly(spec)) return `waiting for the realm ${realm} on the server: the Realm ${metadata.name} only looks`;
   const stalled = status.conditions?.some((c) => c.type === 'Stalled' && c.status === 'True');
   return stalled
     ? `the Realm ${metadata.name}, which would make the realm ${realm}, is refused: its own conditions say why`

@@ -2,7 +2,7 @@
 // It compares revisions, never configuration, and only names the realms to plan again. The server's plan then finds the
 // differences, and converge.ts acts on them. Decisions "Custom resources" (drift), "revision".
 import type { Client } from '../../server/contract/client.ts';
-import { because, errorWords } from '../../server/contract/error-words.ts';
+import { causeWords, errorWords } from '../../server/contract/error-words.ts';
 import { listRealms } from '../../server/contract/realms.ts';
 import type { Timers } from './queue.ts';
 
@@ -98,7 +98,7 @@ export function createRevisionWatch({
       take(found);
     } catch (error) {
       answered?.(false);
-      if (!away) log(`cannot ask the server for changes: ${errorWords(error)}${because(Object(error).cause)}`);
+      if (!away) log(`cannot ask the server for changes: ${errorWords(error)}${causeWords(Object(error).cause)}`);
       away = true;
     }
   }

@@ -4,7 +4,7 @@
 import { type AnyKind, CLIENT_ID, type ClientOutput } from '../kinds/kind.ts';
 import { nameOf, type Resource } from '../resource.ts';
 import type { OwnSecrets } from '../source/source.ts';
-import { acts, type HandOverOptions, PATIENCE_MS } from './hand-over.ts';
+import { type HandOverOptions, isApplied, PATIENCE_MS } from './hand-over.ts';
 import { realmOf } from './registry.ts';
 
 export type SecretHandOverOptions = Pick<HandOverOptions, 'kinds' | 'inRealm' | 'pause' | 'log'>;
@@ -28,7 +28,7 @@ export function createSecretHandOver({ kinds, inRealm, pause, log }: SecretHandO
 
   /** @returns false if no other resource declares the Secret for its client */
   async function offer(own: OwnSecrets, resource: Resource, name: string): Promise<boolean> {
-    for (const other of besides(resource).filter(acts)) {
+    for (const other of besides(resource).filter(isApplied)) {
       const output = outputsOf(other, kinds)?.find((one) => one.name === name);
       if (output && (await give(own, output, resource, other))) return true;
     }
@@ -62,7 +62,7 @@ export function createSecretHandOver({ kinds, inRealm, pause, log }: SecretHandO
     async take(own: OwnSecrets, output: ClientOutput, from: Resource, to: Resource): Promise<boolean> {
       const isLetGo =
         from.metadata.deletionTimestamp !== undefined ||
-        (acts(from) && outputsOf(from, kinds)?.every(({ name }) => name !== output.name));
+        (isApplied(from) && outputsOf(from, kinds)?.every(({ name }) => name !== output.name));
       return isLetGo === true && give(own, output, from, to);
     },
   };

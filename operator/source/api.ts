@@ -154,7 +154,7 @@ const given = ({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername 
 });
 
 /** The object, or undefined where there is none. */
-export async function found<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfMissing<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {

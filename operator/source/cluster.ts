@@ -8,8 +8,8 @@ import { DNS_NAME } from '../../server/contract/resources/custom-resource.ts';
 import type { Connections } from '../connections.ts';
 import { API_VERSION, keyOf, kindNames, plurals, type Resource } from '../resource.ts';
 import { Stalled } from '../runtime/outcome.ts';
-import { always, demand, type Permit } from '../runtime/permit.ts';
-import { type Api, connect, found } from './api.ts';
+import { alwaysPermitted, demandPermit, type Permit } from '../runtime/permit.ts';
+import { type Api, connect, undefinedIfMissing } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
 import { createListWatch, type ListWatch } from './list-watch.ts';
 import { createObjectCache } from './object-cache.ts';
@@ -64,11 +64,11 @@ export async function clusterUid({ kubeconfig, log }: Pick<ClusterOptions, 'kube
 }
 
 export function clusterSource(options: ClusterOptions): Source {
-  const { kubeconfig, log, watchFailed, namespaces = [], secretNamespaces = [], permit = always } = options;
+  const { kubeconfig, log, watchFailed, namespaces = [], secretNamespaces = [], permit = alwaysPermitted } = options;
   const api = connect(kubeconfig);
   const acting = options.connections ? api.over(options.connections) : api;
   const act: Api['call'] = async (method, path, ask) => {
-    demand(permit);
+    demandPermit(permit);
     return acting.call(method, path, { ...ask, signal: permit.signal });
   };
   let clusterIssuer: string | undefined;
@@ -192,7 +192,7 @@ export function clusterSource(options: ClusterOptions): Source {
       // the CRD says so too; but a name that leads to another namespace must not depend on what a cluster has installed
       if (!DNS_NAME.test(name)) return undefined;
       demandReadable(namespace);
-      const object = await found(act('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`));
+      const object = await undefinedIfMissing(act('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`));
       if (object === undefined) return undefined;
       const values = Object.entries(DataObject.parse(object).data);
       return new Map(values.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
@@ -200,12 +200,12 @@ export function clusterSource(options: ClusterOptions): Source {
     async configMap(namespace, name) {
       if (!DNS_NAME.test(name)) return undefined;
       demandReadable(namespace);
-      const object = await found(act('GET', `/api/v1/namespaces/${namespace}/configmaps/${name}`));
+      const object = await undefinedIfMissing(act('GET', `/api/v1/namespaces/${namespace}/configmaps/${name}`));
       return object === undefined ? undefined : new Map(Object.entries(DataObject.parse(object).data));
     },
     async namespaceLabels(namespace) {
       if (labelsUnreadable !== undefined) throw new Error(labelsUnreadable);
-      const object = await found(act('GET', `/api/v1/namespaces/${namespace}`));
+      const object = await undefinedIfMissing(act('GET', `/api/v1/namespaces/${namespace}`));
       return object === undefined ? {} : NamespaceObject.parse(object).metadata.labels;
     },
     ownSecrets: createOwnSecrets({ act, owners, demandReadable }),

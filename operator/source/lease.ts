@@ -3,7 +3,7 @@
 // Design "Reconciler": Kubernetes behind a small port.
 import { z } from 'zod';
 import type { LeasePort, LeaseRecord } from '../runtime/leader.ts';
-import { connect, found } from './api.ts';
+import { connect, undefinedIfMissing } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
 
 const EPOCH = '1970-01-01T00:00:00Z';
@@ -64,7 +64,7 @@ export function clusterLease({ kubeconfig, namespace: given, name }: LeaseOption
 
   const port: LeasePort = {
     async read(signal) {
-      const object = await found(api.call('GET', `${collection}/${name}`, { signal }));
+      const object = await undefinedIfMissing(api.call('GET', `${collection}/${name}`, { signal }));
       current = object === undefined ? undefined : LeaseObject.parse(object);
       return current && recordOf(current.spec);
     },

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { ApiFailure } from './api-failure.ts';
 import { createInterruption } from './interruption.ts';
-import { createListing, Followed, keyOf, type Open, parsed } from './listing.ts';
+import { createListing, Followed, keyOf, type Open, parseJson } from './listing.ts';
 
 const Event = z.object({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']), object: z.unknown() });
 const Marked = z.object({ metadata: z.object({ resourceVersion: z.string() }) });
@@ -162,7 +162,7 @@ export function createListWatch(options: ListWatchOptions) {
   /** @returns the version after it; undefined: the history is gone */
   function hear(line: string): string | null | undefined {
     if (line.trim() === '') return null;
-    const event = Event.parse(parsed(line));
+    const event = Event.parse(parseJson(line));
     if (event.type === 'ERROR') {
       const { code, message = 'the watch failed' } = Failure.parse(event.object);
       if (code === 410) return undefined;

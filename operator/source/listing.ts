@@ -44,7 +44,7 @@ export function createListing({
     } finally {
       done();
     }
-    return List.parse(parsed(text.join('\n')));
+    return List.parse(parseJson(text.join('\n')));
   }
 
   async function pages(limit: number | undefined): Promise<{ found: Map<string, Followed>; version: string }> {
@@ -90,7 +90,7 @@ export const isBefore = (one: string, other: string): boolean => BigInt(one || 0
 
 export const keyOf = ({ metadata }: Followed) => `${metadata.namespace}/${metadata.name}`;
 
-export function parsed(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

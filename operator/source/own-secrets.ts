@@ -2,7 +2,7 @@
 // never touched. runtime/secret-outputs.ts decides their values. Decisions "Custom resources".
 import { z } from 'zod';
 import { API_VERSION, type Resource } from '../resource.ts';
-import { type Api, found } from './api.ts';
+import { type Api, undefinedIfMissing } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
 import type { Followed } from './listing.ts';
 import type { OwnSecrets, SecretGift } from './source.ts';
@@ -94,7 +94,7 @@ export function createOwnSecrets({
     if (from.metadata.namespace !== to.metadata.namespace) return false;
     demandReadable(from.metadata.namespace);
     const path = `${collection(from)}/${name}`;
-    const object = await found(act('GET', path));
+    const object = await undefinedIfMissing(act('GET', path));
     if (object === undefined) return false;
     const { metadata, data } = SecretObject.parse(object);
     const { resourceVersion, uid, labels, deletionTimestamp } = metadata;
@@ -111,7 +111,7 @@ export function createOwnSecrets({
   return {
     async read(resource, name) {
       demandReadable(resource.metadata.namespace);
-      const object = await found(act('GET', `${collection(resource)}/${name}`));
+      const object = await undefinedIfMissing(act('GET', `${collection(resource)}/${name}`));
       if (object === undefined) return undefined;
       const { metadata, data } = SecretObject.parse(object);
       if (!metadata.ownerReferences.some(({ uid }) => uid === resource.metadata.uid)) return 'others';
@@ -146,7 +146,7 @@ export function createOwnSecrets({
       }
     },
     async remove(resource, name) {
-      const object = await found(act('GET', `${collection(resource)}/${name}`));
+      const object = await undefinedIfMissing(act('GET', `${collection(resource)}/${name}`));
       if (object === undefined) return false;
       const { uid, resourceVersion, labels, ownerReferences } = SecretObject.parse(object).metadata;
       if (!isController(resource, ownerReferences) || !isMade(labels)) return false;

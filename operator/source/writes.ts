@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { API_VERSION, FINALIZER, plurals, type Resource } from '../resource.ts';
-import { type Api, type ApiRequest, found } from './api.ts';
+import { type Api, type ApiRequest, undefinedIfMissing } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
 import { createRecorder } from './events.ts';
 import type { ObjectCache } from './object-cache.ts';
@@ -35,14 +35,14 @@ export function createWrites({
       },
       async patch(namespace, name, body) {
         const ask = { body, contentType: MERGE_PATCH };
-        return (await found(act('PATCH', `${eventsOf(namespace)}/${name}`, ask))) !== undefined;
+        return (await undefinedIfMissing(act('PATCH', `${eventsOf(namespace)}/${name}`, ask))) !== undefined;
       },
     },
   });
 
   /** @returns false where the resource is gone */
   async function patch(resource: Resource, part: '' | '/status', ask: ApiRequest): Promise<boolean> {
-    const written = await found(act('PATCH', `${pathOf(resource)}${part}?fieldManager=${COMPONENT}`, ask));
+    const written = await undefinedIfMissing(act('PATCH', `${pathOf(resource)}${part}?fieldManager=${COMPONENT}`, ask));
     if (written !== undefined) cache.written(resource.kind, written);
     return written !== undefined;
   }
@@ -63,7 +63,7 @@ export function createWrites({
         // another account wrote meanwhile
         if (!(error instanceof ApiFailure && error.status === 409) || tries === TRIES) throw error;
       }
-      object = await found(act('GET', pathOf(resource)));
+      object = await undefinedIfMissing(act('GET', pathOf(resource)));
       if (object === undefined) return false;
     }
   }

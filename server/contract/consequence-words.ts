@@ -14,5 +14,5 @@ export function consequenceText({ kind, key, path, message, sessions, people, cl
 }
 
 /** What touches somebody. */
-export const felt = ({ consequences }: Plan): Consequence[] =>
+export const consequencesWithNumbers = ({ consequences }: Plan): Consequence[] =>
   consequences.filter(({ sessions, people, clients }) => sessions + people + clients > 0);

@@ -19,7 +19,7 @@ export function codeOf(cause: unknown): string | undefined {
 export const speaksNoTls = (code: string): boolean => /^ERR_SSL_(?:WRONG_VERSION|PACKET_LENGTH)/.test(code);
 
 /** What stands behind it, after a colon. */
-export function because(cause: unknown): string {
+export function causeWords(cause: unknown): string {
   const inner = innermost(cause);
   if (!(inner instanceof Error)) return '';
   const code = codeOf(inner);

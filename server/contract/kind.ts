@@ -3,7 +3,7 @@
 // declaration and lists it (declared-kinds.ts, declared-names.ts); the rules are its feature's
 // (server/features/<group>/<section>/resource.ts).
 import { z } from 'zod';
-import { apart } from './apart.ts';
+import { separateWords } from './apart.ts';
 import { Id } from './names.ts';
 import type { Area } from './permissions.ts';
 import type { ProblemCode } from './problem.ts';
@@ -199,15 +199,17 @@ export type InputOf<Of extends { routes: { create: { body: z.ZodType } } }> = z.
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** The schema without null and absence. */
-export const bare = (schema: z.ZodType): z.ZodType =>
-  schema instanceof z.ZodNullable || schema instanceof z.ZodOptional ? bare(schema.unwrap() as z.ZodType) : schema;
+export const presentSchema = (schema: z.ZodType): z.ZodType =>
+  schema instanceof z.ZodNullable || schema instanceof z.ZodOptional
+    ? presentSchema(schema.unwrap() as z.ZodType)
+    : schema;
 /** A text, which one word or more stands for. */
 export const isText = (schema: z.ZodType): boolean => {
-  const of = bare(schema);
+  const of = presentSchema(schema);
   return of instanceof z.ZodString || of instanceof z.ZodStringFormat || of instanceof z.ZodEnum;
 };
 export const isListOfTexts = (schema: z.ZodType): boolean => {
-  const of = bare(schema);
+  const of = presentSchema(schema);
   return of instanceof z.ZodArray && isText(of.element as z.ZodType);
 };
 
@@ -257,7 +259,13 @@ export function kind(
     mostInResource,
   } = declared;
   const { fields, secrets = {}, answered = {}, inDocument = {}, names = {}, cli = {} } = declared;
-  const { label = one.replace(/^an? /, ''), area = apart(section, '-'), namedLists, people, placeholders } = declared;
+  const {
+    label = one.replace(/^an? /, ''),
+    area = separateWords(section, '-'),
+    namedLists,
+    people,
+    placeholders,
+  } = declared;
   const isSet = each(secrets, (_, field) => [`${field}Set`, z.boolean()]);
   const nullable = each(secrets, (schema, field) => [field, schema.nullable()]);
   const hidden = each(secrets, (_, field) => [field, z.null().describe('Write-only')]);
@@ -267,7 +275,7 @@ export function kind(
     .meta({ id: capital(declared.kind) });
   const input = z.strictObject(optional({ ...fields, ...nullable }, [key, ...needed]));
   const routes = resourceRoutes({
-    path: apart(section, '-'),
+    path: separateWords(section, '-'),
     // which areas there are follows from all kinds, this one too
     area: area as Area,
     one,

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { kind } from './kind.ts';
 import { Locale } from './message-templates.ts';
-import { HIDES, hides, name, text } from './names.ts';
+import { HIDES, hasHiddenCharacters, name, text } from './names.ts';
 
 /** Beside the pages' own: what a client scope means, on the page that asks for consent. */
 export const SCOPE_TEXT = 'scope.';
@@ -15,7 +15,7 @@ const Texts = z
     text(2000)
       .min(1)
       .refine((words) => words.trim() !== '', 'must not be blank')
-      .refine((words) => !hides(words), HIDES),
+      .refine((words) => !hasHiddenCharacters(words), HIDES),
   )
   .refine((texts) => Object.keys(texts).length <= MOST_TEXTS, `must have at most ${MOST_TEXTS} entries`)
   .describe(

@@ -26,7 +26,7 @@ export const name = (max = 255) =>
     .refine((s) => !/\p{Cc}/u.test(s), 'must not contain control characters');
 
 /** What nobody sees, or what turns the rest around, makes one name look like another. */
-export const hides = (s: string): boolean => /[\p{Cc}\p{Cf}]/u.test(s);
+export const hasHiddenCharacters = (s: string): boolean => /[\p{Cc}\p{Cf}]/u.test(s);
 export const HIDES = 'must not contain control, invisible or direction characters';
 
 const JOINED = String.raw`[\p{scx=Arab}\p{scx=Syrc}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}]`;

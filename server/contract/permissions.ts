@@ -1,11 +1,11 @@
 // What an administrator can be allowed: `area:verb`. Listed by GET /admin-roles/permissions. Decisions "Admin authentication".
 import { z } from 'zod';
-import { names, type SectionArea } from './section-names.ts';
+import { type SectionArea, sectionNames } from './section-names.ts';
 
 const ownAreas = ['realm', 'keys', 'sessions', 'events', 'managers'] as const;
 export type Area = (typeof ownAreas)[number] | SectionArea;
 /** Those of sections, and of what is in none. */
-export const areas: ReadonlySet<Area> = new Set([...ownAreas, ...Object.values(names).map(({ area }) => area)]);
+export const areas: ReadonlySet<Area> = new Set([...ownAreas, ...Object.values(sectionNames).map(({ area }) => area)]);
 
 export type Permission =
   | `${Area}:read`

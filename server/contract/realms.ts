@@ -1,6 +1,6 @@
 // Realms themselves. Decisions "Realms" and "Import, export, plan" (revision, adoption); specification 4.2.
 import { z } from 'zod';
-import { EpochMs, HIDES, hides, InRealm, name, Page, RealmName } from './names.ts';
+import { EpochMs, HIDES, hasHiddenCharacters, InRealm, name, Page, RealmName } from './names.ts';
 import { route } from './route.ts';
 
 /** The realm that always exists; its users can hold admin roles over every realm. */
@@ -39,7 +39,7 @@ export const createRealm = route({
   body: z.strictObject({
     realm: RealmName,
     displayName: name(200)
-      .refine((s) => !hides(s), HIDES)
+      .refine((s) => !hasHiddenCharacters(s), HIDES)
       .optional(),
   }),
   example: { realm: 'acme', displayName: 'Acme' },

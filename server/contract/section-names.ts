@@ -1,7 +1,7 @@
 // What the sections of the realm document are called where people and programs speak of their objects: kind, permission's area and
 // audit events. Without their fields, so that permissions and events, which fields are made of, can be made of this.
 // Decisions "Admin authentication", "Webhooks".
-import { apart } from './apart.ts';
+import { separateWords } from './apart.ts';
 import { declaredNames } from './declared-names.ts';
 
 interface Named {
@@ -71,15 +71,15 @@ export type SectionArea = { [Key in keyof Names]: AreaOf<Key> }[keyof Names];
 const entries = Object.entries<Named>(all);
 
 /** What an entry of the table of sections begins with. */
-export const names = Object.fromEntries(
-  entries.map(([section, { kind, area = apart(section, '-') }]) => [section, { kind, area }]),
+export const sectionNames = Object.fromEntries(
+  entries.map(([section, { kind, area = separateWords(section, '-') }]) => [section, { kind, area }]),
 ) as { readonly [Key in keyof Names]: { readonly kind: Names[Key]['kind']; readonly area: AreaOf<Key> } };
 
 /** The audit event of each action, by section. */
 export const sectionEvents = new Map(
   entries.flatMap(([section, { kind, events = kind }]) => {
     if (events === null) return [];
-    const stem = apart(events, '_').toUpperCase();
+    const stem = separateWords(events, '_').toUpperCase();
     const all = { create: `${stem}_CREATED`, update: `${stem}_UPDATED`, delete: `${stem}_DELETED` };
     return [[section, all as Record<keyof typeof all, SectionEvent>] as const];
   }),

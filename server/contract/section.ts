@@ -107,7 +107,8 @@ export const referenceTo = (secret: string): string => `${secret}KeyRef`;
 export const sourceOf = (field: string): string => `${field}From`;
 
 /** `accessToken` → `access token` */
-export const words = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+export const wordsOfField = (field: string): string =>
+  field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** The natural key as plans have it: several fields with `/` between them, a map's behind the name that it stands under. */
 function keyOf({ key, shape }: Section, element: unknown, under?: string): string {

@@ -15,7 +15,7 @@ import { RealmName } from './names.ts';
 import { ProtocolMapperDocument } from './protocol-mappers.ts';
 import { RoleDocument } from './roles.ts';
 import { elementsOf, type Section, type Table } from './section.ts';
-import { names } from './section-names.ts';
+import { sectionNames } from './section-names.ts';
 import { ResourceIndicator, SettingsDocument } from './settings.ts';
 import { UserProfileDocument } from './user-profile.ts';
 import { UserDocument } from './users.ts';
@@ -48,14 +48,14 @@ const {
 } = Object.fromEntries(
   namedFirst(Object.values<KindOf>(declaredKinds)).map(({ section, entry }) => [
     section,
-    { ...Reflect.get(names, section), ...entry },
+    { ...Reflect.get(sectionNames, section), ...entry },
   ]),
-) as { readonly [Key in keyof Declared]: (typeof names)[Key] & Declared[Key]['entry'] };
+) as { readonly [Key in keyof Declared]: (typeof sectionNames)[Key] & Declared[Key]['entry'] };
 
 export const sections = {
   realm: {
     shape: 'object',
-    ...names.realm,
+    ...sectionNames.realm,
     label: 'setting',
     element: SettingsDocument,
     // `realmId` of an older export is read and ignored
@@ -68,7 +68,7 @@ export const sections = {
     },
   },
   resourceIndicators: {
-    ...names.resourceIndicators,
+    ...sectionNames.resourceIndicators,
     label: 'resource indicator',
     element: ResourceIndicator,
     most: 1000,
@@ -76,7 +76,7 @@ export const sections = {
   },
   userProfile: {
     shape: 'object',
-    ...names.userProfile,
+    ...sectionNames.userProfile,
     label: 'user profile',
     element: UserProfileDocument,
     namedLists: { attributes: 'name' },
@@ -85,7 +85,7 @@ export const sections = {
   claims,
   clientScopes,
   roles: {
-    ...names.roles,
+    ...sectionNames.roles,
     label: 'role',
     key: 'name',
     element: RoleDocument,
@@ -93,7 +93,7 @@ export const sections = {
     resource: { kind: 'Realm', description: 'Realm roles' },
   },
   flows: {
-    ...names.flows,
+    ...sectionNames.flows,
     label: 'flow',
     key: 'alias',
     element: FlowDocument,
@@ -101,7 +101,7 @@ export const sections = {
     resource: { kind: 'Flow' },
   },
   clients: {
-    ...names.clients,
+    ...sectionNames.clients,
     label: 'client',
     key: 'clientId',
     element: ClientDocument,
@@ -113,7 +113,7 @@ export const sections = {
   },
   clientRoles: {
     shape: 'map',
-    ...names.clientRoles,
+    ...sectionNames.clientRoles,
     label: 'client role',
     key: 'name',
     element: RoleDocument,
@@ -123,7 +123,7 @@ export const sections = {
   },
   clientProtocolMappers: {
     groups: { by: 'clientId', list: 'mappers', described: ['The client', 'Its mappers, by name'] },
-    ...names.clientProtocolMappers,
+    ...sectionNames.clientProtocolMappers,
     label: 'protocol mapper',
     key: 'name',
     element: ProtocolMapperDocument,
@@ -132,7 +132,7 @@ export const sections = {
     resource: { kind: 'Realm', most: 1000, description: 'Claims of single clients, by clientId' },
   },
   adminRoles: {
-    ...names.adminRoles,
+    ...sectionNames.adminRoles,
     label: 'admin role',
     key: 'name',
     element: AdminRoleDocument,
@@ -141,7 +141,7 @@ export const sections = {
     givesAdminRoles: () => true,
   },
   serviceAccountRoles: {
-    ...names.serviceAccountRoles,
+    ...sectionNames.serviceAccountRoles,
     label: 'service account',
     key: 'clientId',
     element: ServiceAccountRolesDocument,
@@ -150,7 +150,7 @@ export const sections = {
     givesAdminRoles: ({ adminRoles = [] }: ServiceAccountRolesDocument) => adminRoles.length > 0,
   },
   groups: {
-    ...names.groups,
+    ...sectionNames.groups,
     label: 'group',
     key: 'path',
     element: GroupDocument,
@@ -162,7 +162,7 @@ export const sections = {
   samlClients,
   applications,
   authorizationServices: {
-    ...names.authorizationServices,
+    ...sectionNames.authorizationServices,
     label: 'authorization service',
     key: 'clientId',
     element: AuthorizationServiceDocument,
@@ -175,7 +175,7 @@ export const sections = {
     },
   },
   webhooks: {
-    ...names.webhooks,
+    ...sectionNames.webhooks,
     label: 'webhook',
     key: 'name',
     element: WebhookDocument,
@@ -186,7 +186,7 @@ export const sections = {
   workloadIdentity,
   agents,
   messageTemplates: {
-    ...names.messageTemplates,
+    ...sectionNames.messageTemplates,
     label: 'message template',
     key: ['templateKey', 'channel', 'locale'],
     element: MessageTemplateDocument,
@@ -195,7 +195,7 @@ export const sections = {
     resource: { kind: 'Realm', most: 200, description: 'What messages say, by template, channel and locale' },
   },
   messagingProviders: {
-    ...names.messagingProviders,
+    ...sectionNames.messagingProviders,
     label: 'messaging provider',
     key: ['channel', 'driver'],
     element: MessagingProviderDocument,
@@ -205,7 +205,7 @@ export const sections = {
   },
   ...others,
   // run-time data: in no custom resource, and the one section that is read as a stream
-  users: { ...names.users, label: 'user', key: 'username', element: UserDocument, resource: null },
+  users: { ...sectionNames.users, label: 'user', key: 'username', element: UserDocument, resource: null },
 } as const satisfies Table;
 
 export type Sections = typeof sections;

@@ -39,7 +39,7 @@ export async function clusterFolder(dir: string, log: (message: string) => void)
     .slice(0, 12)}`;
   for (const place of [dir, path.join('/var/lib', name), path.join(os.tmpdir(), name)]) {
     const user = { ids: await heir(place), env };
-    if (!(await reachable(place, user)) || !(await give(place, user.ids))) continue;
+    if (!(await isReachable(place, user)) || !(await give(place, user.ids))) continue;
     if (place !== dir) log(`PostgreSQL's user can't reach ${dir}: the data is kept in ${place}`);
     return { dir: await fs.realpath(place), user };
   }
@@ -61,7 +61,7 @@ async function identity(dir: string): Promise<string> {
 }
 
 /** Whether PostgreSQL's user may go through the nearest existing folder above `file`. */
-export async function reachable(file: string, user: Owner): Promise<boolean> {
+export async function isReachable(file: string, user: Owner): Promise<boolean> {
   if (!user.ids) return true;
   let existing = path.dirname(file);
   while (!(await fs.stat(existing).catch(() => undefined))) existing = path.dirname(existing);

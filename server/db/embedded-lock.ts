@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
  * Everybody first shows a claim under a name of their own, and only then looks for others: of two at the same time,
  * at least one sees the other. What the dead left is told by its process, and removing it can hurt nobody.
  */
-export async function claim(dir: string): Promise<() => Promise<void>> {
+export async function claimDataFolder(dir: string): Promise<() => Promise<void>> {
   const me = `${process.pid}-${fingerprint(await describe(process.pid))}-${randomBytes(4).toString('hex')}`;
   const files = { claim: path.join(dir, `claim-${me}`), owner: path.join(dir, `owner-${me}`) };
   const withdraw = async () => {

@@ -43,9 +43,9 @@ export async function runProgram(programs: string, name: string, args: string[],
     const [code]: (number | string | null)[] = await once(child, 'close');
     if (code === 0) return;
   } catch (error) {
-    throw new Error(explain(`${name}: ${error instanceof Error ? error.message : error}`), { cause: error });
+    throw new Error(explainFailure(`${name}: ${error instanceof Error ? error.message : error}`), { cause: error });
   }
-  throw new Error(explain(`${name} failed:\n${output}`));
+  throw new Error(explainFailure(`${name} failed:\n${output}`));
 }
 
 const meanings: [RegExp, string][] = [
@@ -60,7 +60,7 @@ const meanings: [RegExp, string][] = [
 ];
 
 /** The programs' output with a first sentence that says what to do next. */
-export function explain(output: string): string {
+export function explainFailure(output: string): string {
   const [, meaning] = meanings.find(([pattern]) => pattern.test(output)) ?? [];
   const sentence = meaning ?? `The embedded PostgreSQL did not start: see below, or ${instead}`;
   return `${sentence}.\n${output.trim().slice(-1500)}`;

@@ -7,9 +7,9 @@ import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { clusterFolder, type Owner, reachable } from './embedded-folder.ts';
-import { claim, stopOrphan } from './embedded-lock.ts';
-import { explain, installPrograms, runProgram } from './embedded-programs.ts';
+import { clusterFolder, isReachable, type Owner } from './embedded-folder.ts';
+import { claimDataFolder, stopOrphan } from './embedded-lock.ts';
+import { explainFailure, installPrograms, runProgram } from './embedded-programs.ts';
 
 /** Where and how the embedded PostgreSQL runs. */
 export interface EmbeddedOptions {
@@ -44,9 +44,9 @@ export interface EmbeddedPostgres {
 export async function startPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { fast = false, log = () => {}, onExit = () => {} } = options;
   const { dir, user } = await clusterFolder(path.resolve(options.dir), log);
-  const release = await claim(dir);
+  const release = await claimDataFolder(dir);
   try {
-    const shared = options.programs && (await reachable(path.join(options.programs, 'bin'), user));
+    const shared = options.programs && (await isReachable(path.join(options.programs, 'bin'), user));
     const programs = await installPrograms(shared && options.programs ? options.programs : dir, user);
     const cluster = { dir, data: path.join(dir, 'data'), programs, user, fast, port: options.port };
     const started = await bringUp(cluster, log).catch(async (error) => {
@@ -160,7 +160,7 @@ async function attempt({ programs, data, user, fast, ...wanted }: Cluster): Prom
   );
   let output = '';
   await new Promise<void>((resolve, reject) => {
-    const fail = (text: string) => reject(new Error(explain(text)));
+    const fail = (text: string) => reject(new Error(explainFailure(text)));
     child.stderr.on('data', (chunk: Buffer) => {
       output = (output + chunk).slice(-8000);
       if (output.includes('ready to accept connections')) resolve();

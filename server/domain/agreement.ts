@@ -18,7 +18,7 @@ export const needsConsent = (
 ): boolean => consentRequired || scopes.includes(ACCOUNT_SCOPE);
 
 /** Who never agreed has not agreed to nothing either: even that names the person to the client. */
-export const covers = (agreed: Agreement | undefined, asked: Agreement): boolean =>
+export const agreementCovers = (agreed: Agreement | undefined, asked: Agreement): boolean =>
   agreed !== undefined &&
   among(agreed.scopes, asked.scopes) &&
   among(agreed.resources, asked.resources) &&

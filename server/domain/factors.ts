@@ -42,7 +42,7 @@ export const isPassOf = (factor: Factor, authenticator: string, config: Record<s
   factor.authenticator === authenticator && isDeepStrictEqual(factor.config ?? {}, config);
 
 /** What was proven before, and what was proven since in its place. */
-export const merged = (before: readonly Factor[], since: readonly Factor[]): Factor[] => [
+export const mergedFactors = (before: readonly Factor[], since: readonly Factor[]): Factor[] => [
   ...before.filter((old) => !since.some((f) => isPassOf(f, old.authenticator, old.config ?? {}))),
   ...since,
 ];

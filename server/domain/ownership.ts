@@ -54,7 +54,7 @@ export interface OwnedRow {
   kept: boolean;
 }
 
-export async function own(sql: Sql, realm: string, rows: readonly OwnedRow[]): Promise<void> {
+export async function saveOwnership(sql: Sql, realm: string, rows: readonly OwnedRow[]): Promise<void> {
   if (rows.length === 0) return;
   await sql`
     insert into managed_object (realm_id, kind, key, manager, fields, kept)
@@ -65,14 +65,18 @@ export async function own(sql: Sql, realm: string, rows: readonly OwnedRow[]): P
       kept = excluded.kept`;
 }
 
-export async function release(sql: Sql, realm: string, rows: readonly { kind: string; key: string }[]): Promise<void> {
+export async function releaseOwnership(
+  sql: Sql,
+  realm: string,
+  rows: readonly { kind: string; key: string }[],
+): Promise<void> {
   if (rows.length === 0) return;
   await sql`
     delete from managed_object m using unnest(${rows.map((r) => r.kind)}::text[], ${rows.map((r) => r.key)}::text[]) as r (kind, key)
     where m.realm_id = ${realm} and m.kind = r.kind and m.key = r.key`;
 }
 
-export interface Named {
+export interface OwnedObject {
   kind: string;
   key: string;
 }
@@ -81,8 +85,8 @@ export interface Named {
 export const moveOwnedObjects = (
   sql: Sql,
   realm: string,
-  { from, to, objects }: { from: string; to: string; objects: readonly Named[] },
-): Promise<Named[]> => sql<Named>`
+  { from, to, objects }: { from: string; to: string; objects: readonly OwnedObject[] },
+): Promise<OwnedObject[]> => sql<OwnedObject>`
   update managed_object m set manager = ${to}, kept = false
   from jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as o (kind text, key text)
   where m.realm_id = ${realm} and m.manager = ${from} and m.kind = o.kind and m.key = o.key

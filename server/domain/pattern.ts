@@ -70,7 +70,7 @@ export function patternSize(pattern: string): number {
  * Compares the texts of one user with patterns, each text as a whole. Once they have taken too much work, no further text fits.
  * @returns undefined where the pattern can't be used
  */
-export function comparing(): (pattern: string, text: string) => boolean | undefined {
+export function createPatternMatcher(): (pattern: string, text: string) => boolean | undefined {
   let work = 0;
   return (pattern, text) => {
     const of = compiled(pattern);

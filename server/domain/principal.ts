@@ -84,7 +84,7 @@ export function permissionsIn(principal: Principal, realm: string): ReadonlySet<
   return here ? new Set([...here, ...everywhere]) : everywhere;
 }
 
-export const may = (principal: Principal, realm: string, permission: Permission): boolean =>
+export const hasPermission = (principal: Principal, realm: string, permission: Permission): boolean =>
   permissionsIn(principal, realm).has(permission);
 
 /** How far the principal holds a permission that they don't hold over the whole realm. */

@@ -91,7 +91,7 @@ function parsed(xml: Buffer): XmlDocument {
 }
 
 /** What the message says before it is known whose it is. */
-export const unverified = ({ document }: Message): Xml => document.xml;
+export const unverifiedMessage = ({ document }: Message): Xml => document.xml;
 
 const has = (xml: Xml, found: (one: Xml) => boolean): boolean =>
   found(xml) || xml.children.some((child) => has(child, found));
@@ -99,9 +99,9 @@ const isSignature = ({ name, namespace }: Xml): boolean => name === 'Signature' 
 
 /**
  * What of the message may be believed; undefined: its signature is wrong, or missing where it is needed.
- * @param read what {@link unverified} gave of it
+ * @param read what {@link unverifiedMessage} gave of it
  */
-export function verified(
+export function verifiedMessage(
   message: Message,
   read: Xml,
   { certificates, needed }: { certificates: readonly string[]; needed: boolean },

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { RSA_SHA256, rsaSha256, signed, type XmlSigner } from '../xml/sign.ts';
-import { written, type XmlNode, xml } from '../xml/write.ts';
+import { canonicalXml, type XmlNode, xml } from '../xml/write.ts';
 import { type Binding, PARTIAL_LOGOUT, SUCCESS } from './saml-names.ts';
 
 const LIFE_MS = 5 * 60_000;
@@ -63,7 +63,7 @@ export type Sent =
   | { by: 'POST'; action: string; fields: Record<string, string | undefined> };
 
 /** A message of ours as its binding carries it. Bindings §3.4.4, §3.5.4. @param signer undefined: it goes unsigned */
-export async function carried(
+export async function messageForBinding(
   node: XmlNode,
   {
     to,
@@ -73,7 +73,7 @@ export async function carried(
 ): Promise<Sent> {
   const kind = node.name.endsWith('Response') ? 'SAMLResponse' : 'SAMLRequest';
   if (to.binding === 'POST') {
-    const text = written(signer ? await signed(node, ISSUER_FIRST, signer) : node);
+    const text = canonicalXml(signer ? await signed(node, ISSUER_FIRST, signer) : node);
     return {
       by: 'POST',
       action: to.url,
@@ -81,7 +81,7 @@ export async function carried(
     };
   }
   const query = [
-    [kind, deflateRawSync(written(node)).toString('base64')],
+    [kind, deflateRawSync(canonicalXml(node)).toString('base64')],
     ...(relayState === undefined ? [] : [['RelayState', relayState]]),
     ...(signer ? [['SigAlg', RSA_SHA256]] : []),
   ];

@@ -7,14 +7,14 @@ import { sha256 } from '../crypto/tokens.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 
 /** A proof that counts once. */
-export interface Once {
+export interface SingleUseProof {
   digest: Buffer;
   /** When the proof itself expires. */
   expiresAt: Date;
 }
 
 /** @param kind what the proof is: proofs of different kinds can have the same text */
-export const once = (kind: string, proof: string, expiresAt: Date): Once => ({
+export const singleUseProof = (kind: string, proof: string, expiresAt: Date): SingleUseProof => ({
   digest: sha256(`spent:${kind}:${proof}`),
   expiresAt,
 });
@@ -29,10 +29,10 @@ const onlyOnce = (insert: Fragment): Fragment => fragment`${insert} on conflict 
 export const isFirstUse = async (sql: Sql, insert: Fragment): Promise<boolean> =>
   (await sql`${onlyOnce(insert)}`).length > 0;
 
-const insertion = (realm: string, { digest, expiresAt }: Once): Fragment => fragment`
+const insertion = (realm: string, { digest, expiresAt }: SingleUseProof): Fragment => fragment`
   insert into spent_proof (realm_id, digest, expires_at) values (${realm}, ${digest}::bytea, ${expiresAt}::timestamptz)`;
 
-export const spending = (realm: string, proof: Once): Fragment => onlyOnce(insertion(realm, proof));
+export const spendingStatement = (realm: string, proof: SingleUseProof): Fragment => onlyOnce(insertion(realm, proof));
 
-export const spend = (sql: Sql, realm: string, proof: Once): Promise<boolean> =>
+export const spendProof = (sql: Sql, realm: string, proof: SingleUseProof): Promise<boolean> =>
   isFirstUse(sql, insertion(realm, proof));

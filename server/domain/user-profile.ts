@@ -11,7 +11,7 @@ import {
   type UserProfile,
 } from '../contract/user-profile.ts';
 import type { Sql } from '../db/sql.ts';
-import { comparing, loadPatterns, patternFault, patternSize } from './pattern.ts';
+import { createPatternMatcher, loadPatterns, patternFault, patternSize } from './pattern.ts';
 import { createTellOnce } from './told-once.ts';
 
 /** Of a user, as far as a profile speaks of it. */
@@ -103,7 +103,7 @@ export function profileFaults(
   { by, before, after }: { by: ProfileParty | 'document'; before: ProfileData | undefined; after: ProfileData },
 ): ProfileFault[] {
   const declared = new Set(attributes.map(({ name }) => name));
-  const compare = comparing();
+  const compare = createPatternMatcher();
   const changes = (name: string) => !same(valuesOf(before, name), valuesOf(after, name));
   const ofDeclared = attributes.flatMap((attribute): ProfileFault[] => {
     const { name, edit, required } = attribute;
@@ -123,7 +123,7 @@ export function profileFaults(
   ];
 }
 
-type Compare = ReturnType<typeof comparing>;
+type Compare = ReturnType<typeof createPatternMatcher>;
 function valueFaults(
   { type, multivalued, validation }: ProfileAttribute,
   values: readonly string[],

@@ -5,15 +5,15 @@ import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 const searched = fragment`lower(u.username || E'\\n' || coalesce(u.email, '') || E'\\n' || coalesce(u.first_name, '') || ' ' || coalesce(u.last_name, ''))`;
 
 /** That the username, the address or the name of the user `u` has it; for `pattern` as `like` takes it. */
-export const holding = (pattern: string): Fragment => fragment`${searched} like lower(${pattern})`;
+export const userContains = (pattern: string): Fragment => fragment`${searched} like lower(${pattern})`;
 
 /** As many of a field are taken by its index; of more, some are near in whatever order. */
 const MOST_OF_FIELD = 2_000;
 
 /** The same where an index finds it, or else that one of them begins so; for `%…%`. */
-export async function matching(sql: Sql, realm: string, pattern: string): Promise<Fragment> {
+export async function userMatches(sql: Sql, realm: string, pattern: string): Promise<Fragment> {
   const [index] = await sql`select where to_regclass('realm_user_search') is not null`;
-  if (index) return holding(pattern);
+  if (index) return userContains(pattern);
   const begins = pattern.slice(1).toLowerCase();
   // The planner guesses badly how many begin so, and would read everybody for a few who come last: so they are counted.
   const of = (field: number, column: Fragment) => fragment`(

@@ -13,7 +13,7 @@ export interface Amendment {
 }
 
 /** What a block says of others, from rows `a` of event_amendment. */
-export const amended: Fragment = fragment`
+export const amendmentsHash: Fragment = fragment`
   sha256(convert_to(coalesce(string_agg(a.block || ' ' || coalesce(encode(a.digest, 'hex'), 'deleted'), e'\\n' order by a.block), ''), 'UTF8'))`;
 /** What is said last of block `b`, as `said`. */
 export const lastSaid: Fragment = fragment`lateral (
@@ -28,12 +28,17 @@ export const isRetained: Fragment = fragment`(b.first_position is not null and n
 export const holdChain = (sql: Sql) => sql`select from event_log for update`;
 
 /** For whoever holds the chain. */
-export async function amend(sql: Sql, seal: Seal, at: Date, amendments: readonly Amendment[]): Promise<void> {
+export async function recordAmendments(
+  sql: Sql,
+  seal: Seal,
+  at: Date,
+  amendments: readonly Amendment[],
+): Promise<void> {
   if (amendments.length === 0) return;
   const said = fragment`(select realm as realm_id, block, decode(digest, 'hex') as digest
     from jsonb_to_recordset(${JSON.stringify(amendments)}::jsonb) as said (realm text, block bigint, digest text)) a`;
   const blocks = await sql<NextBlock>`
-    with s as (select a.realm_id, encode(${amended}, 'hex') as digest from ${said} group by a.realm_id)
+    with s as (select a.realm_id, encode(${amendmentsHash}, 'hex') as digest from ${said} group by a.realm_id)
     select s.realm_id as realm, coalesce(l.number, 0) + 1 as number, l.hash as before, null::bigint as first, null::bigint as last,
       0 as events, s.digest, null::uuid as first_id, null::uuid as last_id, null::text as newest_at
     from s left join ${lastBlock}`;

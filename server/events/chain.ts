@@ -7,7 +7,7 @@ import type { Seal } from '../crypto/seal.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import type { Transact } from '../db/transact.ts';
 import { appendBlocks, lastBlock, type NextBlock } from './block.ts';
-import { complete } from './position.ts';
+import { completeUpTo } from './position.ts';
 
 /** Events of a pass, and with them all others of the last one's transaction. */
 const MOST = 5_000;
@@ -18,7 +18,7 @@ const MOST = 5_000;
 const line = fragment`row(e.realm_id, e.id, e.type, extract(epoch from e.occurred_at), e.actor, e.subject, e.client_id, e.ip_address,
   e.outcome, e.data)::text`;
 /** Over rows of `e`. */
-export const digest: Fragment = fragment`
+export const eventsDigest: Fragment = fragment`
   sha256(convert_to(coalesce(string_agg(${line}, e'\\n' order by e.position, e.id), ''), 'UTF8'))`;
 /** What block `b` holds now, as rows of `e`: its key finds them. */
 export const ofBlock: Fragment = fragment`e.realm_id = b.realm_id and e.id between b.first_id and b.last_id
@@ -28,11 +28,11 @@ export const ofBlock: Fragment = fragment`e.realm_id = b.realm_id and e.id betwe
 async function sealSome(sql: Sql, seal: Seal, at: Date): Promise<number> {
   const blocks = await sql<NextBlock & { last: number }>`
     with e as materialized (
-      select e.* from event e where e.position > (select position from event_log) and e.position < ${complete}
+      select e.* from event e where e.position > (select position from event_log) and e.position < ${completeUpTo}
       order by e.position fetch first ${MOST} rows with ties
     ), s as (
       select e.realm_id, min(e.position) as first, max(e.position) as last, min(e.id::text)::uuid as first_id,
-        max(e.id::text)::uuid as last_id, max(e.occurred_at)::text as newest_at, count(*)::int as events, encode(${digest}, 'hex') as digest
+        max(e.id::text)::uuid as last_id, max(e.occurred_at)::text as newest_at, count(*)::int as events, encode(${eventsDigest}, 'hex') as digest
       from e group by e.realm_id
     ) select s.realm_id as realm, coalesce(l.number, 0) + 1 as number, l.hash as before, s.first, s.last, s.events, s.digest, s.first_id,
       s.last_id, s.newest_at

@@ -3,7 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Seal } from '../crypto/seal.ts';
 import type { Sql } from '../db/sql.ts';
-import { amended, lastSaid } from './amendments.ts';
+import { amendmentsHash, lastSaid } from './amendments.ts';
 import { chainKeys, type Hashed, hashOf } from './block.ts';
 
 export interface Fold {
@@ -53,7 +53,7 @@ const linksTo = (sql: Sql, realms: readonly string[], to: readonly number[]) => 
   select b.realm_id as realm, b.number, null as before, b.first_position as first, b.last_position as last, b.events,
     encode(b.digest, 'hex') as digest, encode(b.hash, 'hex') as hash, said.deleted is true as forgotten,
     case when b.first_position is null then b.digest = (
-      select ${amended} from event_amendment a where a.realm_id = b.realm_id and a.number = b.number) else true end as intact
+      select ${amendmentsHash} from event_amendment a where a.realm_id = b.realm_id and a.number = b.number) else true end as intact
   from unnest(${realms}::text[], ${to}::bigint[]) as asked (realm_id, number)
   left join event_fold f on f.realm_id = asked.realm_id
   cross join lateral (

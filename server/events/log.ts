@@ -2,8 +2,8 @@
 // them by age is retention.ts's.
 import type { Seal } from '../crypto/seal.ts';
 import { fragment, type Sql } from '../db/sql.ts';
-import { type Amendment, amend, holdChain, isRetained, lastSaid } from './amendments.ts';
-import { digest, ofBlock } from './chain.ts';
+import { type Amendment, holdChain, isRetained, lastSaid, recordAmendments } from './amendments.ts';
+import { eventsDigest, ofBlock } from './chain.ts';
 import { type Erased, erasureOf, maybeTelling } from './erasure.ts';
 
 /** All of a realm's, and the chain over them; what is still to be forwarded waits elsewhere. */
@@ -53,14 +53,14 @@ export async function erasePerson(
       ) b where b.first_position <= places.position and ${isRetained}
     ) select r.realm_id as realm,
       array(select b.number from b left join ${lastSaid} where b.realm_id = r.realm_id and coalesce(said.digest, b.digest) = (
-        select ${digest} from event e where ${ofBlock})) as whole,
+        select ${eventsDigest} from event e where ${ofBlock})) as whole,
       array(select position from places where realm_id = r.realm_id and position > (select position from event_log)) as unsealed
     from (select distinct realm_id from places) r`;
   await holdChain(sql);
   const blocks = await sql<Amendment>`
-    select b.realm_id as realm, b.number as block, (select encode(${digest}, 'hex') from event e where ${ofBlock}) as digest
+    select b.realm_id as realm, b.number as block, (select encode(${eventsDigest}, 'hex') from event e where ${ofBlock}) as digest
     from jsonb_to_recordset(${JSON.stringify(found)}::jsonb) as f (realm text, whole bigint[], unsealed bigint[])
     join event_block b on b.realm_id = f.realm and ${isRetained} and (b.number = any(f.whole)
       or exists (select from unnest(f.unsealed) p where p between b.first_position and b.last_position))`;
-  await amend(sql, seal, at, blocks);
+  await recordAmendments(sql, seal, at, blocks);
 }

@@ -5,7 +5,7 @@ import { Fragment, fragment } from '../db/statement.ts';
 import type { Transact } from '../db/transact.ts';
 
 /** Below it the log is complete, in the snapshot of the statement that this stands in. */
-export const complete = fragment`
+export const completeUpTo = fragment`
   (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + (select added from event_log))`;
 
 /**

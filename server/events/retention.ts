@@ -3,7 +3,7 @@
 import type { Seal } from '../crypto/seal.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import type { Transact } from '../db/transact.ts';
-import { amend, holdChain, lastSaid } from './amendments.ts';
+import { holdChain, lastSaid, recordAmendments } from './amendments.ts';
 import { ofBlock } from './chain.ts';
 import { foldBlocks, type Place } from './fold.ts';
 
@@ -112,7 +112,7 @@ export const forgetBlocks = (
       const folded = await foldBlocks(sql, seal, mine);
       const left = mine.filter(({ realm, number }) => number > (folded.get(realm) ?? 0));
       const unsaid = left.filter(({ forgotten }) => !forgotten);
-      await amend(
+      await recordAmendments(
         sql,
         seal,
         at,

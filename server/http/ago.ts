@@ -1,5 +1,5 @@
 // Dates and spans of time in the language of the page.
-import { spoken } from './spoken.ts';
+import { currentLanguage } from './spoken.ts';
 import { text } from './texts.ts';
 
 const units = [
@@ -10,14 +10,14 @@ const units = [
 
 /** A day by UTC: `November 26, 2026`. */
 export const dayOf = (at: number): string =>
-  new Intl.DateTimeFormat(spoken().tag, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
+  new Intl.DateTimeFormat(currentLanguage().tag, { dateStyle: 'long', timeZone: 'UTC' }).format(at);
 
 /** A page without a script does not know the user's time zone; a span of time is the same in each. */
-export function ago(at: number, now: Date): string {
+export function timeAgo(at: number, now: Date): string {
   const passed = now.getTime() - at;
   const found = units.find(({ ms }) => passed >= ms);
   if (!found) return text('account.justNow');
-  return new Intl.RelativeTimeFormat(spoken().tag, { numeric: 'auto' }).format(
+  return new Intl.RelativeTimeFormat(currentLanguage().tag, { numeric: 'auto' }).format(
     -Math.floor(passed / found.ms),
     found.unit,
   );

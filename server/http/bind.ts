@@ -9,7 +9,7 @@ import { Problem, ProblemDetails } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';
 import { ScimError } from '../contract/scim.ts';
 import { type ErrorForm, surfaces } from '../contract/surface.ts';
-import { type Expect, etagOf, expectation, names } from './etag.ts';
+import { type Expect, etagOf, expectedTag, namesTag } from './etag.ts';
 import { refuseMisplaced } from './surface.ts';
 
 declare module 'fastify' {
@@ -84,7 +84,7 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
         query: request.query as z.output<Q>,
         body: request.body as z.output<B>,
         by: byOf(request),
-        expect: expectation(request.headers['if-match']),
+        expect: expectedTag(request.headers['if-match']),
         request,
         reply,
       });
@@ -136,6 +136,6 @@ function tagWith(request: FastifyRequest, reply: FastifyReply, result: unknown):
   }
   const tag = reply.getHeader('etag');
   const wanted = request.headers['if-none-match'];
-  if (request.method === 'GET' && typeof tag === 'string' && wanted !== undefined && names(wanted, tag))
+  if (request.method === 'GET' && typeof tag === 'string' && wanted !== undefined && namesTag(wanted, tag))
     void reply.code(304);
 }

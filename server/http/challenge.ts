@@ -6,7 +6,7 @@ import { presentedBy } from './presented-token.ts';
 import { endpointsOf } from './realm-endpoints.ts';
 
 /** RFC 6749 appendix A.8: no quote and no backslash. */
-export const quoted = (text: string): string => text.replace(/["\\]/g, "'");
+export const quotableText = (text: string): string => text.replace(/["\\]/g, "'");
 
 /** @param metadata where the resource is described */
 export const challenge = (
@@ -14,7 +14,7 @@ export const challenge = (
   { scheme = 'Bearer', said = {}, metadata }: { scheme?: string; said?: Record<string, string>; metadata?: string },
 ): string =>
   `${scheme} ${Object.entries({ realm, ...said, ...(metadata !== undefined && { resource_metadata: metadata }) })
-    .map(([name, value]) => `${name}="${quoted(value)}"`)
+    .map(([name, value]) => `${name}="${quotableText(value)}"`)
     .join(', ')}`;
 
 /** Of the realm's own APIs. */

@@ -54,7 +54,7 @@ export function readableOn(colour: Rgb, background: Rgb): Rgb {
 const DARK = 14;
 
 /** `colour`, moved towards black no further than it needs for a page at night. */
-export function darkened(colour: Rgb): Rgb {
+export function darkenedColour(colour: Rgb): Rgb {
   for (let step = 0; step < 20; step += 1) {
     const mixed = mix(colour, BLACK, step / 20);
     if (contrast(WHITE, mixed) >= DARK) return mixed;

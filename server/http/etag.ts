@@ -10,11 +10,11 @@ export const etagOf = (wire: object): string => `"${hash('sha256', JSON.stringif
 const tags = (header: string): string[] => header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
 
 /** Whether a header's list (`*`, `"a", "b"`) names the tag; a weak one as well. */
-export const names = (header: string, tag: string): boolean =>
+export const namesTag = (header: string, tag: string): boolean =>
   header.trim() === '*' || tags(header).includes(tag.replace(/^W\//, ''));
 
-export const expectation =
+export const expectedTag =
   (ifMatch: string | undefined): Expect =>
   (current) => {
-    if (ifMatch !== undefined && !names(ifMatch, etagOf(current))) throw new Problem('precondition-failed');
+    if (ifMatch !== undefined && !namesTag(ifMatch, etagOf(current))) throw new Problem('precondition-failed');
   };

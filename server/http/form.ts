@@ -2,7 +2,7 @@
 import { OAuthError } from './oauth-error.ts';
 
 /** Only these may come several times (RFC 8707 §2, RFC 8693 §2.1; `permission` asks for several at once). */
-export const repeatable: ReadonlySet<string> = new Set(['resource', 'audience', 'permission']);
+export const REPEATABLE_PARAMETERS: ReadonlySet<string> = new Set(['resource', 'audience', 'permission']);
 
 /** Reads one parameter; `all` gives a repeatable one's values. */
 export interface Form {
@@ -19,7 +19,8 @@ export function parseForm(text: string): Form {
   const params = new URLSearchParams(text);
   const seen = new Set<string>();
   for (const [name, value] of params) {
-    if (seen.has(name) && !repeatable.has(name)) throw new OAuthError('invalid_request', 'A parameter comes twice');
+    if (seen.has(name) && !REPEATABLE_PARAMETERS.has(name))
+      throw new OAuthError('invalid_request', 'A parameter comes twice');
     if (value.includes('\0')) throw new OAuthError('invalid_request', 'A parameter holds a NUL character');
     seen.add(name);
   }

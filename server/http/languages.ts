@@ -45,11 +45,11 @@ const others: Readonly<Record<string, () => Promise<{ default: Catalogue }>>> = 
   zh: () => import('./languages/zh.json', { with: { type: 'json' } }),
   ar: () => import('./languages/ar.json', { with: { type: 'json' } }),
 };
-export const written: readonly string[] = ['en', ...Object.keys(others)];
+export const TRANSLATED_LANGUAGES: readonly string[] = ['en', ...Object.keys(others)];
 const rightToLeft: readonly string[] = ['ar'];
 
 const baseOf = (tag: string): string => tag.toLowerCase().split('-')[0] ?? '';
-export const isWritten = (tag: string): boolean => written.includes(baseOf(tag));
+export const isWritten = (tag: string): boolean => TRANSLATED_LANGUAGES.includes(baseOf(tag));
 
 export const ENGLISH: Language = { tag: 'en', texts: english, rightToLeft: false };
 
@@ -88,7 +88,7 @@ export function bestOf(wanted: readonly string[], offered: readonly string[]): s
 }
 
 /** The languages of an Accept-Language header, the most wanted first. RFC 9110 §12.5.4. */
-export const accepted = (header: string | undefined): string[] =>
+export const acceptedLanguages = (header: string | undefined): string[] =>
   (header ?? '')
     .slice(0, 1000)
     .split(',')

@@ -93,5 +93,5 @@ export class OAuthError extends Error {
 }
 
 /** What a stranger sent, as a log can show it: bounded, and of plain characters. */
-export const loggable = (text: string | undefined, most: number): string | undefined =>
+export const loggableText = (text: string | undefined, most: number): string | undefined =>
   text?.slice(0, most).replace(/[^\x20-\x7e]/g, '?');

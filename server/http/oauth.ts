@@ -4,7 +4,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';
 import type { Served, SurfaceName } from '../contract/surface.ts';
-import { challenge, quoted, realmChallenge } from './challenge.ts';
+import { challenge, quotableText, realmChallenge } from './challenge.ts';
 import { type Form, parseForm, queryOf } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
 import { pathRealm } from './path-realm.ts';
@@ -136,7 +136,7 @@ function challengeOf(
   baseUrl?: string,
 ): string | undefined {
   const realm = realmOf(request);
-  if (error === 'invalid_client') return `Basic realm="${quoted(realm)}"`;
+  if (error === 'invalid_client') return `Basic realm="${quotableText(realm)}"`;
   if (error !== 'invalid_token' && error !== 'insufficient_scope') return undefined;
   const said = { error, ...(description !== undefined && { error_description: description }) };
   return baseUrl === undefined ? challenge(realm, { said }) : realmChallenge(baseUrl, realm, said);

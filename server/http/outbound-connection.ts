@@ -93,7 +93,7 @@ export async function connectTo(
 }
 
 /** One context for all: parsing the public authorities anew for each connection takes longer than the handshake. */
-export const trusting = (extra: readonly string[], { onlyThese = false } = {}): tls.SecureContext =>
+export const trustedAuthorities = (extra: readonly string[], { onlyThese = false } = {}): tls.SecureContext =>
   tls.createSecureContext({ ca: [...(onlyThese ? [] : tls.getCACertificates('default')), ...extra] });
 
 /** @param of `host:port`, to people */

@@ -14,7 +14,7 @@ import {
   guardOf,
   OutboundError,
   type Target,
-  trusting,
+  trustedAuthorities,
 } from './outbound-connection.ts';
 
 export interface OutboundRequest {
@@ -114,7 +114,7 @@ export function createOutbound({ allow = [], caFile, cluster, lookup, log }: Out
         throw fault;
       }
     },
-    secureContext: () => (trusted ??= trusting(extra)),
+    secureContext: () => (trusted ??= trustedAuthorities(extra)),
     async close() {
       await Promise.all([agent.close(), homeAgent?.close()]);
     },
@@ -175,7 +175,7 @@ function guardedAgent({
 
   async function make(): Promise<Agent> {
     const { Agent, buildConnector } = await undici();
-    const trust = extra.length === 0 ? {} : { secureContext: trusting(extra, { onlyThese }) };
+    const trust = extra.length === 0 ? {} : { secureContext: trustedAuthorities(extra, { onlyThese }) };
     return new Agent({
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,

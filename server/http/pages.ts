@@ -5,13 +5,13 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type ProblemCode, problems } from '../contract/problem.ts';
 import type { Settings } from '../contract/settings.ts';
-import { darkened, parseHex, type Rgb, readableOn, textOn, toHex, visibleOn } from './colours.ts';
+import { darkenedColour, parseHex, type Rgb, readableOn, textOn, toHex, visibleOn } from './colours.ts';
 import { Html, html } from './html.ts';
 import { nameOf } from './languages.ts';
 import { pageStyle } from './page-style.ts';
 import { pathRealm } from './path-realm.ts';
 import { logProblem, problemOf } from './problems.ts';
-import { offered, spoken } from './spoken.ts';
+import { currentLanguage, offeredLanguages } from './spoken.ts';
 import { type PlainKey, plainText, text, translated } from './texts.ts';
 
 export { Html, html } from './html.ts';
@@ -79,7 +79,7 @@ export function themeCss({ primaryColor, backgroundColor, customCss }: Brand): s
   return [
     '@layer pages{',
     `:root{--primary:${toHex(primary)};--on-primary:${toHex(textOn(primary))};${on(LIGHT_CARD)}${page((given) => given)}}`,
-    `@media (prefers-color-scheme:dark){:root{${on(DARK_CARD)}${page(darkened)}}}`,
+    `@media (prefers-color-scheme:dark){:root{${on(DARK_CARD)}${page(darkenedColour)}}}`,
     '}',
     ...(customCss === null ? [] : ['@layer realm{', customCss, '}']),
   ].join('\n');
@@ -98,10 +98,10 @@ function languageSwitch(reply: FastifyReply, back: Page['back']): Html | false {
   const { request } = reply;
   const realm = pathRealm(request);
   const url = request.routeOptions.url;
-  const tags = offered();
+  const tags = offeredLanguages();
   if (realm === undefined || tags.length < 2 || url === undefined || back === null) return false;
   if (!reply.server.hasRoute({ method: 'GET', url })) return false;
-  const { tag: now } = spoken();
+  const { tag: now } = currentLanguage();
   return html`<details class="language"><summary>${text('language.title')}: <span lang="${now}">${nameOf(now)}</span></summary>
 <form method="post" action="/realms/${realm}/language"><input type="hidden" name="back" value="${back ?? request.url}">
 ${tags.map((tag) => html`<button class="link" name="locale" value="${tag}" lang="${tag}"${tag === now && html` aria-current="true"`}>${nameOf(tag)}</button>\n`)}</form></details>`;
@@ -111,7 +111,7 @@ export function layout(
   { realm, brand, title, documentTitle, body, wide, banner, plain = false, script, foreign, waiting }: Page,
   languages: Html | false = false,
 ): Html {
-  const language = spoken();
+  const language = currentLanguage();
   const name = brand?.displayName ?? 'Realmkeeper';
   const theme = realm && brand ? html`<link rel="stylesheet" href="${themePath(realm, brand, plain)}">` : undefined;
   const mark = brand?.logoUrl
@@ -212,7 +212,7 @@ export function sendPage(reply: FastifyReply, page: Page, options: PageOptions =
 /** Descriptions end without a full stop, as RFC 6749's do; on a page they are sentences. */
 export function sentence(words: string): string {
   if (/[.!?。！？؟]$/u.test(words)) return words;
-  return `${words}${/^(?:ja|zh)\b/.test(spoken().tag) ? '。' : '.'}`;
+  return `${words}${/^(?:ja|zh)\b/.test(currentLanguage().tag) ? '。' : '.'}`;
 }
 
 /** Whether a browser opens the address: programs accept JSON, or anything. */

@@ -79,5 +79,5 @@ export const newestPage = <T extends { startedAt: number; id: string }>(
 ): T[] => page(at, rows, limit, (row) => [String(row.startedAt), row.id]);
 
 /** A pattern for `ilike`: the text anywhere, its own wildcards taken literally; undefined where nothing is searched. */
-export const containing = (q: string | undefined): string | undefined =>
+export const containsPattern = (q: string | undefined): string | undefined =>
   q === undefined || q === '' ? undefined : `%${q.replace(/[\\%_]/g, (c) => `\\${c}`)}%`;

@@ -10,7 +10,15 @@ import { z } from 'zod';
 import { phrase } from '../contract/phrases.ts';
 import { Problem } from '../contract/problem.ts';
 import type { Settings } from '../contract/settings.ts';
-import { accepted, bestOf, ENGLISH, isWritten, type Language, languageOf, written } from './languages.ts';
+import {
+  acceptedLanguages,
+  bestOf,
+  ENGLISH,
+  isWritten,
+  type Language,
+  languageOf,
+  TRANSLATED_LANGUAGES,
+} from './languages.ts';
 import { pathRealm } from './path-realm.ts';
 import { realmCookie } from './realm-cookie.ts';
 
@@ -33,11 +41,11 @@ const ASKED = '~';
 const YEAR_SECONDS = 31_536_000;
 const current = new AsyncLocalStorage<Spoken>();
 
-export const spoken = (): Language => current.getStore()?.language ?? ENGLISH;
+export const currentLanguage = (): Language => current.getStore()?.language ?? ENGLISH;
 /** The language of the current request, if it shows pages. */
 export const spokenHere = (): string | undefined => current.getStore()?.language.tag;
 /** The languages that a page offers for choice. */
-export const offered = (): readonly string[] => current.getStore()?.offered ?? [];
+export const offeredLanguages = (): readonly string[] => current.getStore()?.offered ?? [];
 
 /** The languages of the realm that have a catalogue. */
 export const offeredBy = ({ supportedLocales }: Pick<Settings, 'supportedLocales'>): string[] =>
@@ -80,11 +88,11 @@ async function begin(
   const locales = realm === undefined ? undefined : await settings.of(realm).catch(() => undefined);
   const cookie = realmCookie(baseUrl, COOKIE);
   const kept = realm === undefined ? undefined : request.cookies[cookie.nameIn(realm)];
-  const offers = locales ? offeredBy(locales) : written;
+  const offers = locales ? offeredBy(locales) : TRANSLATED_LANGUAGES;
   const ofRealm = locales && isWritten(locales.defaultLocale) ? locales.defaultLocale : ENGLISH.tag;
   const asked = kept?.startsWith(ASKED) ? bestOf([kept.slice(ASKED.length)], offers) : undefined;
   const chosen = kept && bestOf([kept], offers);
-  const tag = chosen ?? asked ?? bestOf(accepted(request.headers['accept-language']), offers) ?? ofRealm;
+  const tag = chosen ?? asked ?? bestOf(acceptedLanguages(request.headers['accept-language']), offers) ?? ofRealm;
   return {
     language: await languages.of(realm, tag),
     in: (wanted) => languages.of(realm, wanted),
@@ -106,7 +114,9 @@ export function speaksTo(app: FastifyInstance, deps: SpokenDeps): void {
 
 /** Writes a page that belongs to no realm, in a language that the browser accepts. */
 export async function spokenTo<T>({ headers }: FastifyRequest, write: () => T): Promise<T> {
-  const language = await languageOf(bestOf(accepted(headers['accept-language']), written) ?? ENGLISH.tag);
+  const language = await languageOf(
+    bestOf(acceptedLanguages(headers['accept-language']), TRANSLATED_LANGUAGES) ?? ENGLISH.tag,
+  );
   return current.run({ language, weight: weights.browser, offered: [], in: languageOf, keep: () => {} }, write);
 }
 

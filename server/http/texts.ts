@@ -4,7 +4,7 @@
 import { phrases, scopePhrases, type Words } from '../contract/phrases.ts';
 import { Html, type HtmlValue, html } from './html.ts';
 import { formOf, PLACEHOLDER, type TextKey } from './languages.ts';
-import { spoken } from './spoken.ts';
+import { currentLanguage } from './spoken.ts';
 import type { TextPlaceholders } from './text-placeholders.ts';
 
 export type { TextKey } from './languages.ts';
@@ -19,7 +19,7 @@ export function text<Key extends TextKey>(key: Key, ...[values]: Values<Key, str
 }
 /** Text and names of placeholders by turns. */
 function partsOf(key: TextKey, values: Readonly<Record<string, unknown>>): string[] {
-  const { texts, tag } = spoken();
+  const { texts, tag } = currentLanguage();
   return formOf(texts[key], tag, values).split(PLACEHOLDER);
 }
 const filled = (key: TextKey, values: Readonly<Record<string, unknown>>): string =>
@@ -49,5 +49,5 @@ export const translated = (words: Words): string =>
 export function scopeText(name: string, description: string | null): string {
   const code = scopePhrases.get(name);
   const isBuiltIn = code !== undefined && description === phrases[code];
-  return spoken().scopes?.get(name) ?? (isBuiltIn ? translated({ code, values: {} }) : (description ?? name));
+  return currentLanguage().scopes?.get(name) ?? (isBuiltIn ? translated({ code, values: {} }) : (description ?? name));
 }

@@ -4,7 +4,7 @@
 import { type Job, type Terms, termsOf } from './job.ts';
 
 /** @param isDue of a job that repeats: whether there is anything for it to do */
-export const later = <Payload>(
+export const lazyJob = <Payload>(
   terms: Terms<Payload>,
   load: () => Promise<Job | undefined>,
   isDue: () => Promise<boolean> = async () => true,

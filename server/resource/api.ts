@@ -8,10 +8,10 @@ import { presentSections } from '../contract/sections.ts';
 import { changedMeanwhile } from '../db/error-code.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
 import type { Transact, Tx } from '../db/transact.ts';
-import { may, type Principal } from '../domain/principal.ts';
+import { hasPermission, type Principal } from '../domain/principal.ts';
 import type { Reach } from '../domain/reach.ts';
 import type { Expect } from '../http/etag.ts';
-import { changeOf, deletionOf, differences, made } from './change.ts';
+import { changeOf, createdFields, deletionOf, differences } from './change.ts';
 import { wantedOf } from './compare.ts';
 import type { Existing, Fields, PlannedChange, RealmPart } from './part.ts';
 import { linkPeople, namesPeople, unknownPeople } from './people.ts';
@@ -76,7 +76,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
         part: of,
         items: [{ key, fields: declared, path }],
       }));
-      if (named.some(namesPeople) && !may(principal, realm, 'users:read'))
+      if (named.some(namesPeople) && !hasPermission(principal, realm, 'users:read'))
         throw new Problem('forbidden', 'Naming people needs the permission users:read');
       const errors = [
         ...saved.flatMap(({ of, change }) => faultsOf(of, realm, [wantedOf(change)])),
@@ -167,7 +167,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
       key,
       id,
       path: '',
-      fields: made(wanted),
+      fields: createdFields(wanted),
       save: { ...of.fresh(realm, key), ...wanted },
     };
     const others = await besides(tx.sql, realm, of, { from: undefined, key, input });

@@ -1,17 +1,17 @@
 // The change that makes an object what is wanted of it, where no document plans it: a request's, or the server's own. Pure.
 // Documents are features/operations/transfer's, which owns what is declared, too.
-import { same } from './compare.ts';
+import { isSameJson } from './compare.ts';
 import type { Existing, Fields, PlannedChange, RealmPart } from './part.ts';
 
 /** The fields that differ, by name. */
 export const differences = (before: Fields, wanted: Fields): PlannedChange['fields'] =>
   Object.keys(wanted)
     .sort()
-    .filter((field) => !same(before[field] ?? null, wanted[field] ?? null))
+    .filter((field) => !isSameJson(before[field] ?? null, wanted[field] ?? null))
     .map((path) => ({ path, from: before[path] ?? null, to: wanted[path] ?? null }));
 
 /** Every field of a new object. */
-export const made = (wanted: Fields): PlannedChange['fields'] =>
+export const createdFields = (wanted: Fields): PlannedChange['fields'] =>
   Object.keys(wanted)
     .sort()
     .map((path) => ({ path, from: null, to: wanted[path] }));
@@ -23,7 +23,14 @@ export function changeOf(
   { key, there, wanted }: { key: string; there: Existing | undefined; wanted: Fields },
 ): PlannedChange | undefined {
   if (!there)
-    return { action: 'create', kind, key, path: '', fields: made(wanted), save: { ...fresh(realm, key), ...wanted } };
+    return {
+      action: 'create',
+      kind,
+      key,
+      path: '',
+      fields: createdFields(wanted),
+      save: { ...fresh(realm, key), ...wanted },
+    };
   const fields = differences(there.fields, wanted);
   if (fields.length === 0) return undefined;
   return {

@@ -2,16 +2,16 @@
 import type { PlannedChange, Wanted } from './part.ts';
 
 /** JSON with sorted keys: equal values have equal text. */
-export function stable(value: unknown): string {
+export function stableJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(stable).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(stableJson).join(',')}]`;
   const entries = Object.entries(value)
     .filter(([, v]) => v !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([k, v]) => `${JSON.stringify(k)}:${stable(v)}`).join(',')}}`;
+  return `{${entries.map(([k, v]) => `${JSON.stringify(k)}:${stableJson(v)}`).join(',')}}`;
 }
 
-export const same = (a: unknown, b: unknown): boolean => a === b || stable(a) === stable(b);
+export const isSameJson = (a: unknown, b: unknown): boolean => a === b || stableJson(a) === stableJson(b);
 
 /** A change with the names of the fields that are stored anew. */
 export const wantedOf = ({ fields, save, ...change }: PlannedChange): Wanted => ({

@@ -3,9 +3,9 @@
 // Does not own: what a resource is made of (resource.ts), which kinds there are (contract/declared-kinds.ts).
 // Implements: design "A plain resource: one declaration".
 import { z } from 'zod';
-import { apart } from '../contract/apart.ts';
+import { separateWords } from '../contract/apart.ts';
 import type { declaredKinds } from '../contract/declared-kinds.ts';
-import { bare, isListOfTexts, isText, type KindOf } from '../contract/kind.ts';
+import { isListOfTexts, isText, type KindOf, presentSchema } from '../contract/kind.ts';
 import { isInstant } from '../contract/names.ts';
 import type { Passwords } from '../crypto/passwords.ts';
 import type { Seal } from '../crypto/seal.ts';
@@ -32,8 +32,8 @@ interface Left extends Omit<Declaration, 'section' | 'wire' | 'routes' | 'table'
 }
 
 /** Where a kind's objects are kept, and how what is sealed is bound to their rows: `scim_target`, `scim-target`. */
-export const tableOf = (kind: string): string => apart(kind, '_');
-export const sealedAs = (kind: string): string => apart(kind, '-');
+export const tableOf = (kind: string): string => separateWords(kind, '_');
+export const sealedAs = (kind: string): string => separateWords(kind, '-');
 
 const instant: Column = {
   type: 'timestamptz',
@@ -43,7 +43,7 @@ const instant: Column = {
 
 /** How a field is kept: words and lists of words as such, everything with a structure as JSON. */
 function columnOf(schema: z.ZodType): ColumnType | Column {
-  const of = bare(schema);
+  const of = presentSchema(schema);
   if (isText(of)) return 'text';
   if (isListOfTexts(of)) return 'text[]';
   if (of instanceof z.ZodBoolean) return 'boolean';
@@ -57,7 +57,7 @@ export function declaredResource(
   { seal, now }: Pick<ResourceDeps, 'seal' | 'now'>,
 ): Resource {
   const of: KindOf = kind;
-  const secrets = of.entry.secrets.map((field) => [field, sealed(seal, sealedAs(of.kind), apart(field, '_'))]);
+  const secrets = of.entry.secrets.map((field) => [field, sealed(seal, sealedAs(of.kind), separateWords(field, '_'))]);
   const inTable = Object.entries(of.fields).filter(
     ([field]) => field !== of.entry.key && !Object.hasOwn(table.elsewhere ?? {}, field),
   );

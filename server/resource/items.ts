@@ -32,11 +32,11 @@ export const issuesAt = (path: string, error: z.ZodError): FieldError[] =>
       path: issue.path.map((p) => (typeof p === 'symbol' ? p.toString() : p)),
       message: issue.message,
       ...(issue.code === 'unrecognized_keys' ? { keys: issue.keys } : {}),
-    }).map((fault) => ({ path: join(path, fault.path), message: fault.message })),
+    }).map((fault) => ({ path: joinPaths(path, fault.path), message: fault.message })),
   );
 
 /** `clients[3]` and `secret` → `clients[3].secret`. */
-export const join = (path: string, rest: string): string =>
+export const joinPaths = (path: string, rest: string): string =>
   rest === '' ? path : path === '' ? rest : rest.startsWith('[') ? path + rest : `${path}.${rest}`;
 
 /** The field of an object that a path below it is in: `config.issuer`, `domains[0]`. */
@@ -51,7 +51,7 @@ export const strings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((v): v is string => typeof v === 'string') : [];
 
 /** Leaves out what is undefined, so that an undeclared field is absent. */
-export const declared = (fields: Record<string, unknown>): Fields =>
+export const withoutUndefined = (fields: Record<string, unknown>): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /** A client role's key: `clientId/role`; / and % of the clientId are escaped, so that no two have one key. */

@@ -4,7 +4,7 @@ import { type FieldError, unknownName } from '../contract/problem.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 import { staging } from '../db/staging.ts';
 import { wantedOf } from './compare.ts';
-import { join, strings } from './items.ts';
+import { joinPaths, strings } from './items.ts';
 import type { Item, PlannedChange, RealmPart } from './part.ts';
 
 export const namesPeople = ({ part, items }: { part: RealmPart; items: readonly Item[] }): boolean =>
@@ -25,7 +25,7 @@ export async function unknownPeople(
   const named = changes.flatMap(({ kind, path, fields, save }) =>
     (people.get(kind) ?? [])
       .filter((field) => fields.some((f) => f.path === field))
-      .flatMap((field) => strings([save[field]].flat()).map((name) => ({ name, path: join(path, field) }))),
+      .flatMap((field) => strings([save[field]].flat()).map((name) => ({ name, path: joinPaths(path, field) }))),
   );
   if (named.length === 0) return [];
   // the table without rows that each import's is like

@@ -2,7 +2,7 @@
 // Decisions "Import, export, plan".
 import { type FieldError, unknownName } from '../contract/problem.ts';
 import type { Sql } from '../db/sql.ts';
-import { join } from './items.ts';
+import { joinPaths } from './items.ts';
 import type { Item, PlannedChange, RealmPart } from './part.ts';
 
 /** Objects that are planned or written at once, so that memory stays bounded and the event loop is not blocked. */
@@ -59,7 +59,7 @@ export async function danglingReferences(
       const now = changed.has(nameOf(part.kind, item.key)) ? all : all.filter((r) => gone.has(nameOf(r.kind, r.key)));
       return now
         .filter(({ kind }) => mayAsk(part.kind, kind))
-        .map(({ kind, key, path }) => ({ kind, key, path: join(item.path, path) }));
+        .map(({ kind, key, path }) => ({ kind, key, path: joinPaths(item.path, path) }));
     }),
   );
   const there = new Set<string>();

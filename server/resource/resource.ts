@@ -10,7 +10,7 @@ import { sectionEvents } from '../contract/section-names.ts';
 import { type PresentKey, sections } from '../contract/sections.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
 import type { Reach } from '../domain/reach.ts';
-import { clientRoleKey, declared, parsing, splitClientRoleKey } from './items.ts';
+import { clientRoleKey, parsing, splitClientRoleKey, withoutUndefined } from './items.ts';
 import type { Fields, Item, RealmPart } from './part.ts';
 import { createTable, keyOf, type Row, splitKey, type Table, type TableOptions } from './table.ts';
 
@@ -145,7 +145,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
 
   const fieldsAmong = (known: ReadonlySet<string>, input: Fields): Fields =>
     canonical(
-      declared(
+      withoutUndefined(
         Object.fromEntries(
           Object.entries(input).filter(
             ([field, value]) => known.has(field) && !(value === null && secrets.includes(field)),
@@ -242,7 +242,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     },
     nameOf: async (sql, realm, input, before) => {
       if (declaration.keyOf) return declaration.keyOf(sql, realm, input, before);
-      const wanted = keyOf({ ...(before && named(before.key)), ...declared({ ...input }) }, key);
+      const wanted = keyOf({ ...(before && named(before.key)), ...withoutUndefined({ ...input }) }, key);
       if (before && wanted !== before.key && keyStays !== undefined)
         throw new Problem('invalid-request', undefined, {
           errors: [{ path: key[0] ?? '', message: `stays ${before.key}: ${keyStays}` }],

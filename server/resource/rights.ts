@@ -5,7 +5,7 @@ import { Problem } from '../contract/problem.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import { type Principal, permissionsIn } from '../domain/principal.ts';
 import { ACCOUNT_SCOPE } from '../domain/scopes.ts';
-import { join } from './items.ts';
+import { joinPaths } from './items.ts';
 import type { PlannedChange, RealmPart } from './part.ts';
 
 /** Whether the principal holds every one of `permissions` over `target` (`*`: over every realm). */
@@ -94,7 +94,7 @@ async function refuseStrongerPeople(
     if (!holdsAll(principal, grant.target_realm, grant.permissions))
       throw escalation(
         `The user ${grant.holder}, who signs in by what it changes, by the admin role ${grant.role},`,
-        changes.flatMap(({ path, fields }) => fields.map((field) => join(path, field.path))).slice(0, MOST_NAMED),
+        changes.flatMap(({ path, fields }) => fields.map((field) => joinPaths(path, field.path))).slice(0, MOST_NAMED),
       );
 }
 

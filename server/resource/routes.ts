@@ -7,7 +7,7 @@ import { managerOf } from '../domain/ownership.ts';
 import { principalOf } from '../domain/principal.ts';
 import { bind, type Call } from '../http/bind.ts';
 import { markManaged } from '../http/managed.ts';
-import { containing, decodeCursor, page } from '../http/paging.ts';
+import { containsPattern, decodeCursor, page } from '../http/paging.ts';
 import type { Address, Caller, ResourceApi } from './api.ts';
 import type { Fields } from './part.ts';
 import type { Resource, Routes } from './resource.ts';
@@ -100,7 +100,7 @@ export function mountResource(
 
   on('list', async ({ realm, query, request, reply, inside }) => {
     const [after] = decodeCursor(query.cursor, 1) ?? [];
-    const search = containing(query.q);
+    const search = containsPattern(query.q);
     const filter = request.reach ? of.reached?.(realm, request.reach) : inside?.filter;
     const rows = await api.list(of, realm, { after, limit: query.limit + 1, search, filter });
     return page({ request, reply }, rows, query.limit, (row) => [row.key]).map((row) => row.wire);

@@ -2,7 +2,7 @@
 // Decisions "Import, export, plan" (Secrets in a document).
 import type { FieldError } from '../contract/problem.ts';
 import type { Sql } from '../db/sql.ts';
-import { same } from './compare.ts';
+import { isSameJson } from './compare.ts';
 import {
   type Existing,
   type Fields,
@@ -89,7 +89,7 @@ async function compared(wanted: unknown, stored: unknown, guessCount: GuessCount
 }
 
 /** A change as anybody may see it. */
-export const masked = (change: PlannedChange, secrets: readonly string[]): PlannedChange['fields'] =>
+export const maskedFields = (change: PlannedChange, secrets: readonly string[]): PlannedChange['fields'] =>
   change.fields.map((field) =>
     secrets.includes(field.path)
       ? { path: field.path, from: field.from === null ? null : MASK, to: field.to === null ? null : MASK }
@@ -107,7 +107,7 @@ export function movedSecrets(
   if (!sentTo || !before) return [];
   const [from, to] = [sentTo({ key: renamedFrom, fields: before }), sentTo({ key, fields })];
   const paths = [...new Set([...Object.keys(from), ...Object.keys(to)])];
-  const moved = paths.filter((path) => !same(from[path] ?? null, to[path] ?? null));
+  const moved = paths.filter((path) => !isSameJson(from[path] ?? null, to[path] ?? null));
   if (moved.length === 0) return [];
   const message = `is asked for again, since ${moved.join(', ')} changes where it is sent`;
   return secrets

@@ -1,5 +1,5 @@
 // What pages show of objects: nothing in it may hide, or turn the rest around. What is stored already stays. Pure.
-import { HIDES, hides } from '../contract/names.ts';
+import { HIDES, hasHiddenCharacters } from '../contract/names.ts';
 import type { FieldError } from '../contract/problem.ts';
 import type { Saved } from './part.ts';
 
@@ -14,5 +14,5 @@ const plain: Readonly<Record<string, (text: string) => string>> = {
 export const hiddenFaults = ({ fields, changed }: Saved): FieldError[] =>
   Object.entries(plain).flatMap(([path, of]) => {
     const value = changed.includes(path) ? fields[path] : undefined;
-    return typeof value === 'string' && hides(of(value)) ? [{ path, message: HIDES }] : [];
+    return typeof value === 'string' && hasHiddenCharacters(of(value)) ? [{ path, message: HIDES }] : [];
   });

@@ -10,7 +10,7 @@ import { renameOwned, renameOwnedBelow } from '../domain/ownership.ts';
 import { deletionOf } from './change.ts';
 import { wantedOf } from './compare.ts';
 import { eventsOf } from './events.ts';
-import { join } from './items.ts';
+import { joinPaths } from './items.ts';
 import type { PlannedChange, RealmPart, Saved, Wanted } from './part.ts';
 import { chunks } from './references.ts';
 import { movedSecrets } from './secrets.ts';
@@ -24,7 +24,7 @@ export const faultsOf = (part: RealmPart, realm: string, saved: readonly Saved[]
     const faults = [...hiddenFaults(one), ...(part.check?.(one, realm) ?? [])];
     return (faults.length > 0 ? faults : movedSecrets(part, one)).map((fault) => ({
       ...fault,
-      path: join(one.path, fault.path),
+      path: joinPaths(one.path, fault.path),
       message: one.path === '' ? fault.message : `${one.key}: ${fault.message}`,
     }));
   });

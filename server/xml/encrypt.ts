@@ -2,7 +2,7 @@
 // Does not own: what is encrypted, and for whom (features).
 // Implements: XML Encryption 1.1 §5.2.4 (AES-GCM), §5.5.2 (RSA-OAEP; its digest and mask are SHA-1's, as all that read it have them).
 import { constants, createCipheriv, publicEncrypt, randomBytes, X509Certificate } from 'node:crypto';
-import { written, type XmlNode, xml } from './write.ts';
+import { canonicalXml, type XmlNode, xml } from './write.ts';
 
 const ELEMENT = 'http://www.w3.org/2001/04/xmlenc#Element';
 const AES_256_GCM = 'http://www.w3.org/2009/xmlenc11#aes256-gcm';
@@ -15,7 +15,7 @@ export function encrypted(node: XmlNode, certificate: string): XmlNode {
   const key = randomBytes(32);
   const iv = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, iv);
-  const body = Buffer.concat([iv, cipher.update(written(node)), cipher.final(), cipher.getAuthTag()]);
+  const body = Buffer.concat([iv, cipher.update(canonicalXml(node)), cipher.final(), cipher.getAuthTag()]);
   const { publicKey } = new X509Certificate(certificate);
   const carried = publicEncrypt({ key: publicKey, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha1' }, key);
   return xml(

@@ -2,7 +2,7 @@
 // Does not own: which key signs, what is signed (features); checking others' signatures (signature.ts).
 // Implements: XML Signature §6; SAML 2.0 Core §5.4: one reference, to the ID of the element that the signature stands in.
 import { hash, type KeyObject, sign } from 'node:crypto';
-import { written, type XmlNode, xml } from './write.ts';
+import { canonicalXml, type XmlNode, xml } from './write.ts';
 
 const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
 const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
@@ -43,10 +43,10 @@ export async function signed(node: XmlNode, at: number, { privateKey, certificat
         xml('ds:Transform', { Algorithm: EXCLUSIVE }),
       ),
       xml('ds:DigestMethod', { Algorithm: SHA256 }),
-      xml('ds:DigestValue', {}, hash('sha256', written(node), 'base64')),
+      xml('ds:DigestValue', {}, hash('sha256', canonicalXml(node), 'base64')),
     ),
   );
-  const value = xml('ds:SignatureValue', {}, await rsaSha256(written(info), privateKey));
+  const value = xml('ds:SignatureValue', {}, await rsaSha256(canonicalXml(info), privateKey));
   const signature = xml('ds:Signature', {}, info, value, keyInfo(certificate));
   return { ...node, children: node.children.toSpliced(at, 0, signature) };
 }

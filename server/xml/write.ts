@@ -29,7 +29,7 @@ export const xml = (
 ): XmlNode => ({ name, attributes, children: children.flatMap((child) => child ?? []) });
 
 /** The node as text: canonical, and so the same wherever it stands. */
-export const written = (node: XmlNode): string => write(node, new Set());
+export const canonicalXml = (node: XmlNode): string => write(node, new Set());
 
 function write({ name, attributes, children }: XmlNode, declared: ReadonlySet<Prefix>): string {
   const prefix = prefixOf(name);

@@ -3,7 +3,7 @@
 // a language is chosen (test/server/features/languages.test.ts), what else holds of a page (pages.test.ts).
 import { expect, test } from 'vitest';
 import { putSettings } from '../../server/contract/settings.ts';
-import { written } from '../../server/http/languages.ts';
+import { TRANSLATED_LANGUAGES } from '../../server/http/languages.ts';
 import { makePeopledRealm } from '../support/applications.ts';
 import { THREE, walkInLanguages } from '../support/language-walk.ts';
 
@@ -12,7 +12,10 @@ const walk = walkInLanguages(THREE);
 test('a language is chosen with the keyboard alone, and its page runs from right to left', async () => {
   const { server } = walk.site();
   await makePeopledRealm(server, 'acme');
-  await server.admin.call(putSettings, { params: { realm: 'acme' }, body: { supportedLocales: [...written] } });
+  await server.admin.call(putSettings, {
+    params: { realm: 'acme' },
+    body: { supportedLocales: [...TRANSLATED_LANGUAGES] },
+  });
   const context = await walk.browser().newContext({ locale: 'en' });
   const page = await context.newPage();
   await page.goto(`${server.baseUrl}/realms/acme/login?for=account`);

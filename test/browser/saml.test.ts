@@ -9,7 +9,7 @@ import { PASSWORD } from '../support/applications.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { makeRealm } from '../support/clients.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { makeServiceProvider, pair, serviceProvider } from '../support/service-provider.ts';
+import { makeServiceProvider, serviceProvider, serviceProviderKeys } from '../support/service-provider.ts';
 
 let server: TestServer;
 let browser: Browser;
@@ -79,7 +79,7 @@ beforeAll(async () => {
       nameIdFormat: 'unspecified',
       assertionConsumerServices: [{ url }],
       singleLogoutServices: [{ url: `${origin}/${name}/slo`, binding }],
-      signingCertificates: [pair.certificate],
+      signingCertificates: [serviceProviderKeys.certificate],
       requireSignedRequests: true,
     });
     const common = { entityId, callbackUrl: url, validateInResponseTo: ValidateInResponseTo.never };

@@ -4,7 +4,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { type Format, print, say } from '../../cli/output.ts';
+import { type Format, print, writeLine } from '../../cli/output.ts';
 
 // CSI as one character and as ESC with a bracket, the OSC of a title, DEL
 const HOSTILE = 'ana\u009b2J\u001b[31m\u001b]0;title\u0007\u009d\u007f';
@@ -46,7 +46,7 @@ test('a program that reads JSON or YAML gets the name as it is', () => {
 });
 
 test('nor can it in what is said beside an answer, whose lines stay lines', () => {
-  const text = written((io) => say(io, `Secrets to create:\nwebhook ${HOSTILE}`));
+  const text = written((io) => writeLine(io, `Secrets to create:\nwebhook ${HOSTILE}`));
   expect(text).not.toMatch(STEERS);
   expect(text.split('\n')).toHaveLength(3);
 });

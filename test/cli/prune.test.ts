@@ -3,7 +3,7 @@
 // Implements: docs/cli.md: nothing much is deleted by surprise.
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { during } from '../../cli/progress.ts';
+import { withProgress } from '../../cli/progress.ts';
 import type { Permission } from '../../server/contract/permissions.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { administrator } from '../support/administrators.ts';
@@ -120,7 +120,11 @@ describe('import --prune', () => {
 test('what takes long says so once a second where somebody watches, and nothing in a pipe', async () => {
   const said = async (watched: boolean) => {
     const stderr = new PassThrough();
-    await during({ stderr, watched }, 'Planning realm acme', new Promise((resolve) => setTimeout(resolve, 1_300)));
+    await withProgress(
+      { stderr, watched },
+      'Planning realm acme',
+      new Promise((resolve) => setTimeout(resolve, 1_300)),
+    );
     return String(stderr.read() ?? '');
   };
   const shown = await said(true);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { generatedFiles, outdated } from '../../server/generate.ts';
+import { generatedFiles, outdatedFiles } from '../../server/generate.ts';
 
 test('what is generated and committed is what the code says now', async () => {
-  expect(await outdated(await generatedFiles())).toEqual([]);
+  expect(await outdatedFiles(await generatedFiles())).toEqual([]);
 });

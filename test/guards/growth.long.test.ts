@@ -9,11 +9,11 @@ import { createSeal } from '../../server/crypto/seal.ts';
 import { sqlOver } from '../../server/db/sql.ts';
 import { createTransact } from '../../server/db/transact.ts';
 import { sealEvents } from '../../server/events/chain.ts';
-import { begin, eventsAfter, progress, waiting } from '../../server/features/operations/forwarding/store.ts';
+import { begin, eventsAfter, hasWaitingEvents, progress } from '../../server/features/operations/forwarding/store.ts';
 import { sweep, sweepEvents } from '../../server/jobs/janitor.ts';
 import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../support/applications.ts';
 import { basic, makeClient, post, SECRET } from '../support/clients.ts';
-import { connected } from '../support/cluster.ts';
+import { connectedCluster } from '../support/cluster.ts';
 import { contractRoutes } from '../support/contract-routes.ts';
 import { grow, personId } from '../support/grown.ts';
 import { adminSessionOf, type Ids, oneOfEach } from '../support/one-of-each.ts';
@@ -84,7 +84,7 @@ beforeAll(async () => {
   server = await startTestServer({ jobs: false });
   ids = await oneOfEach(server, REALM);
   await grow(server.databaseUrl, { realm: REALM, ...SIZE, at: new Date() });
-  await connected(server.databaseUrl, async (client) => {
+  await connectedCluster(server.databaseUrl, async (client) => {
     const { rows } = await client.query<{ relname: string }>(
       `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and reltuples > $1`,
       [GROWN],
@@ -337,7 +337,7 @@ test('what is done in the background', async () => {
   for (let i = 0; i < 7; i += 1) await sealEvents({ sql, transact, seal, now });
   asking = 'forwarding';
   await begin(sql);
-  for (let i = 0; i < 7; i += 1) await waiting(sql);
+  for (let i = 0; i < 7; i += 1) await hasWaitingEvents(sql);
   await progress(sql, 1_000);
   await eventsAfter(sql, { position: -500_000_000, id: personId(1) }, 500);
   asking = 'the janitor';

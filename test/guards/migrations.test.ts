@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sqlOver } from '../../server/db/sql.ts';
 import { type Column, columns, type Key, keys, printSchema } from '../support/catalogue.ts';
-import { connected } from '../support/cluster.ts';
+import { connectedCluster } from '../support/cluster.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 /** Tables that belong to no realm: the migrations' own, an import's rows before they are anybody's, names that are free, how far the log is sealed and forwarded. */
@@ -20,7 +20,7 @@ let constraints: Key[];
 
 beforeAll(async () => {
   database = await createDatabase();
-  await connected(database.url, async (client) => {
+  await connectedCluster(database.url, async (client) => {
     all = await columns(sqlOver(client));
     constraints = await keys(sqlOver(client));
   });

@@ -1,7 +1,7 @@
 // Every table that names a person is some feature's, which exports what is in it and sees to its erasure.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { personalData } from '../../server/account-api.ts';
-import { connected } from '../support/cluster.ts';
+import { connectedCluster } from '../support/cluster.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -14,7 +14,7 @@ afterAll(() => database.drop());
 const NAMES = ['user_id', 'username', 'actor', 'body', 'state', 'policies'];
 
 test('each table that names a person has one owner, and no owner speaks of a table that is not there', async () => {
-  const rows = await connected(database.url, async (client) => {
+  const rows = await connectedCluster(database.url, async (client) => {
     const { rows: found } = await client.query<{ name: string }>(
       `select distinct table_name as name from information_schema.columns
        where table_schema = 'public' and column_name = any($1::text[]) order by 1`,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sealedColumns } from '../../server/sealed-columns.ts';
-import { connected } from '../support/cluster.ts';
+import { connectedCluster } from '../support/cluster.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -16,7 +16,7 @@ afterAll(() => database.drop());
 const compared = /(?:_hash|_digest|^hash|^digest|_slow)$|^sign_in\.id$/;
 
 test('each column of bytes is a hash, or one that is sealed again', async () => {
-  const columns = await connected(database.url, async (client) => {
+  const columns = await connectedCluster(database.url, async (client) => {
     const { rows } = await client.query<{ table: string; column: string }>(
       `select table_name as table, column_name as column from information_schema.columns
        where table_schema = 'public' and data_type = 'bytea'`,

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { apart } from '../../server/contract/apart.ts';
+import { separateWords } from '../../server/contract/apart.ts';
 import { declaredNames } from '../../server/contract/declared-names.ts';
 import { tableOf } from '../../server/resource/declared.ts';
 
@@ -40,7 +40,7 @@ for (const file of files) {
 
 // a kind that is declared as a whole names its table nowhere: it follows from the kind
 for (const [section, { kind }] of Object.entries(declaredNames)) {
-  const writer = files.find((file) => file.endsWith(`/${apart(section, '-')}/resource.ts`));
+  const writer = files.find((file) => file.endsWith(`/${separateWords(section, '-')}/resource.ts`));
   const table = tableOf(kind);
   if (writer) writers.set(table, (writers.get(table) ?? new Set()).add(writerOf(writer)));
 }

@@ -4,7 +4,7 @@ import { flow as flowKind } from '../../operator/kinds/flow.ts';
 import { realm as realmKind } from '../../operator/kinds/realm.ts';
 import { keyOfResource, managerOf, type Resource, resourceOf } from '../../operator/resource.ts';
 import { createDeletion } from '../../operator/runtime/deletion.ts';
-import { declares } from '../../operator/runtime/realms.ts';
+import { mayDeclareRealm } from '../../operator/runtime/realms.ts';
 import { startOperator } from '../../operator/start.ts';
 import type { Client } from '../../server/contract/client.ts';
 import { createClient, deleteClient } from '../../server/contract/clients.ts';
@@ -34,7 +34,7 @@ const remove = (resource: Resource, { secondsLater = 3600, client = server.admin
     client,
     clusterName: CLUSTER,
     realms: {
-      mayDeclare: (...asked) => declares({ clusterName: CLUSTER, operatorNamespace: undefined }, ...asked),
+      mayDeclare: (...asked) => mayDeclareRealm({ clusterName: CLUSTER, operatorNamespace: undefined }, ...asked),
       isDeclaredBeside: () => false,
       isOfOthers: () => guest,
     },

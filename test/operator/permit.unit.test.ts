@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { request, fetch as undiciFetch } from 'undici';
 import { expect, test } from 'vitest';
 import { createConnections } from '../../operator/connections.ts';
-import { always, permittedFetch } from '../../operator/runtime/permit.ts';
+import { alwaysPermitted, permittedFetch } from '../../operator/runtime/permit.ts';
 import { startReceiver } from '../support/receiver.ts';
 
 function withPermit() {
@@ -41,7 +41,7 @@ test('what is in flight ends with the permit, also where it has a signal of its 
 });
 
 test('an operator that nobody stands by for always may', async () => {
-  const fetch = permittedFetch(always, async () => new Response('yes'));
+  const fetch = permittedFetch(alwaysPermitted, async () => new Response('yes'));
   expect(await (await fetch('http://a.test')).text()).toBe('yes');
 });
 
@@ -53,7 +53,7 @@ test('what was sent and waits to be received when connections are cut is thrown 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
-  const connections = createConnections(always);
+  const connections = createConnections(alwaysPermitted);
   const dispatcher = connections.dispatcher();
   try {
     const sent = undiciFetch(url, { method: 'POST', body: 'x'.repeat(SIZE), dispatcher });
@@ -98,7 +98,7 @@ test('what waits for its connection when the permit ends is not sent, though no 
 });
 
 test('an address where nobody listens is an error of the request, and nothing else', async () => {
-  const dispatcher = createConnections(always).dispatcher();
+  const dispatcher = createConnections(alwaysPermitted).dispatcher();
   await expect(undiciFetch('http://127.0.0.1:1/', { dispatcher })).rejects.toThrow('fetch failed');
   await dispatcher.destroy();
 });

@@ -11,7 +11,7 @@ import { listWorkloadIdentities } from '../../server/contract/workload-identity.
 import { clusterAssets } from '../kubernetes/cluster.ts';
 import { type Landscape, type Program, startLandscape } from '../support/landscape.ts';
 import { eventually, type Manifest, resource, secret } from '../support/operator.ts';
-import { type Mallory, makeMallory, namespaceOf, theirs } from '../support/tenant.ts';
+import { type Mallory, makeMallory, namespaceOf, tenantResources } from '../support/tenant.ts';
 
 const assets = await clusterAssets();
 const home = { namespace: 'identity' };
@@ -29,7 +29,7 @@ describe.skipIf(!assets.found)('someone with all rights in the namespace shop', 
   const refused: Mallory['refused'] = (...given) => mallory.refused(...given);
   const says: Mallory['says'] = (...given) => mallory.says(...given);
   const deletes: Mallory['deletes'] = (...given) => mallory.deletes(...given);
-  const { realm, hook, identity, flow } = theirs;
+  const { realm, hook, identity, flow } = tenantResources;
   const webhooks = async (of: string) =>
     (await land.client.call(listWebhooks, { params: { realm: of } })).body?.map(({ name, url }) => [name, url]);
   const nameOf = async (of: string) =>

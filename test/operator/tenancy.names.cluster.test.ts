@@ -21,7 +21,7 @@ import { clusterAssets } from '../kubernetes/cluster.ts';
 import { type Landscape, startLandscape } from '../support/landscape.ts';
 import { eventually, resource, secret } from '../support/operator.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { type Mallory, makeMallory, namespaceOf, shop, theirs } from '../support/tenant.ts';
+import { type Mallory, makeMallory, namespaceOf, shop, tenantResources } from '../support/tenant.ts';
 
 const assets = await clusterAssets();
 const home = { namespace: 'identity' };
@@ -32,7 +32,7 @@ const variable = 'a-secret-of-the-server-0123456789abcdefghij';
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of a realm document
 const placeholder = '${SVC_VAR_OF_OTHERS}';
 const EU_SECRET = 'svc_cs_operator-of-the-server-eu-0123456789';
-const { realm, hook, identity, flow } = theirs;
+const { realm, hook, identity, flow } = tenantResources;
 const configMap = (name: string, data: Record<string, string>, namespace: string) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { putSettings } from '../../server/contract/settings.ts';
 import { authorizePath, makePeopledRealm, newVerifier, PASSWORD } from '../support/applications.ts';
 import { texts } from '../support/extremes.ts';
-import { createPerson, type Person, type Shown } from '../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../support/person.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const realm = 'pages';
@@ -70,7 +70,7 @@ test.each([
   expect(failed(answers)).toEqual([]);
 });
 
-const pages: [name: string, open: (person: Person) => Promise<Shown>, fields: Record<string, string>][] = [
+const pages: [name: string, open: (person: Person) => Promise<ShownPage>, fields: Record<string, string>][] = [
   ['sign in', (person) => person.open(`${at}/login`), { username: 'alice', password: PASSWORD }],
   [
     'register',

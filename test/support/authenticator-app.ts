@@ -2,9 +2,9 @@
 import { Secret, TOTP } from 'otpauth';
 import { expect } from 'vitest';
 import type { AccountCall } from './account-api.ts';
-import type { Shown } from './person.ts';
+import type { ShownPage } from './person.ts';
 
-export const secretOn = ({ text }: Pick<Shown, 'text'>): string =>
+export const secretOn = ({ text }: Pick<ShownPage, 'text'>): string =>
   (/<code class="secret"[^>]*>([^<]+)</.exec(text)?.[1] ?? '').replace(/\s/g, '');
 
 export const codeAt = (secret: string, moment: number = Date.now()): string =>

@@ -3,8 +3,8 @@
 // Implements: tests of what SAML's endpoints refuse.
 import { createPrivateKey, randomBytes, sign } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
-import type { Person, Shown } from './person.ts';
-import { pair, WIKI } from './service-provider.ts';
+import type { Person, ShownPage } from './person.ts';
+import { serviceProviderKeys, WIKI } from './service-provider.ts';
 
 export interface RequestOptions {
   id?: string;
@@ -83,9 +83,10 @@ export const byRedirect = (
   address: string,
   xml: string,
   options: RedirectOptions = {},
-): Promise<Shown> => person.open(`${new URL(address).pathname}?${redirectQuery(xml, { key: pair.key, ...options })}`);
+): Promise<ShownPage> =>
+  person.open(`${new URL(address).pathname}?${redirectQuery(xml, { key: serviceProviderKeys.key, ...options })}`);
 
-export const byPost = (person: Person, address: string, xml: string, relayState?: string): Promise<Shown> =>
+export const byPost = (person: Person, address: string, xml: string, relayState?: string): Promise<ShownPage> =>
   person.post(new URL(address).pathname, {
     SAMLRequest: Buffer.from(xml).toString('base64'),
     ...(relayState !== undefined && { RelayState: relayState }),

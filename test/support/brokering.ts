@@ -4,7 +4,7 @@
 import type { z } from 'zod';
 import { createIdentityProvider, type IdentityProviderInput } from '../../server/contract/identity-providers.ts';
 import { startMailingServer } from './mail.ts';
-import { createPerson, type Person, type Shown } from './person.ts';
+import { createPerson, type Person, type ShownPage } from './person.ts';
 import type { TestServer } from './server.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -50,11 +50,11 @@ export const oidcOf = (upstream: Upstream, more: Partial<Input> = {}): Input => 
 });
 
 /** The address of the page's way to a provider. */
-export const wayIn = ({ text }: Shown, alias = 'corp'): string =>
+export const wayIn = ({ text }: ShownPage, alias = 'corp'): string =>
   new RegExp(`href="([^"]*/login/provider/${alias}[^"]*)"`).exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
 
 /** Where the person is sent who presses the provider's button on the page. */
-export async function sentTo(person: Person, page: Shown, alias = 'corp'): Promise<string> {
+export async function sentTo(person: Person, page: ShownPage, alias = 'corp'): Promise<string> {
   const left = await person.open(wayIn(page, alias));
   return left.url;
 }
@@ -73,7 +73,7 @@ export async function comeBy(
     parameters?: Record<string, string>;
     path?: string;
   } = {},
-): Promise<{ person: Person; page: Shown; back: string }> {
+): Promise<{ person: Person; page: ShownPage; back: string }> {
   const url = await sentTo(person, await person.open(path));
   const back = upstream.answer(url, parameters);
   const { pathname, search } = new URL(back);

@@ -39,7 +39,7 @@ export async function startCluster(): Promise<RunningCluster> {
   const template = external ? `rk_template_${run}` : `rk_template_${await fingerprint()}`;
   const cluster: TestCluster = { url: server.url, template, prefix };
   try {
-    await connected(server.url, async (admin) => {
+    await connectedCluster(server.url, async (admin) => {
       if (!external) await drop(admin, (name) => name.startsWith('rk_') && name !== template);
       await provide(admin, server.url, template).catch((error: Error) => {
         cluster.failure = error.message;
@@ -51,14 +51,14 @@ export async function startCluster(): Promise<RunningCluster> {
   }
   const stop = async () => {
     const ours = (name: string) => name.startsWith(prefix) || name.startsWith(template);
-    if (external) await connected(server.url, (admin) => drop(admin, ours));
+    if (external) await connectedCluster(server.url, (admin) => drop(admin, ours));
     await server.stop();
   };
   return { cluster, stop };
 }
 
 /** Runs `work` with a connection that is closed afterwards. */
-export async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function connectedCluster<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

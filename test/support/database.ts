@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseError } from 'pg';
 import { inject } from 'vitest';
-import { connected, onDatabase, type TestCluster } from './cluster.ts';
+import { connectedCluster, onDatabase, type TestCluster } from './cluster.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -36,7 +36,7 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 async function clone({ url, template, prefix }: TestCluster): Promise<TestDatabase> {
   made += 1;
   const name = `${prefix}${process.pid}_${made}_${performance.now().toString(36).replace('.', '')}`;
-  await connected(url, async (admin) => {
+  await connectedCluster(url, async (admin) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await admin.query(`create database ${name} template ${template}`);
@@ -48,14 +48,14 @@ async function clone({ url, template, prefix }: TestCluster): Promise<TestDataba
     }
   });
   const drop = async () => {
-    await connected(url, (admin) => admin.query(`drop database if exists ${name} with (force)`));
+    await connectedCluster(url, (admin) => admin.query(`drop database if exists ${name} with (force)`));
   };
   return { url: onDatabase(url, name), drop };
 }
 
 /** How many sessions of the database wait for a lock. */
 export const lockWaits = (url: string): Promise<number> =>
-  connected(url, async (client) => {
+  connectedCluster(url, async (client) => {
     const { rows } = await client.query(
       `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );

@@ -2,13 +2,13 @@
 // Does not own: what a device itself does (device.ts).
 import { createEnrolmentToken } from '../../server/contract/devices.ts';
 import { createDevice, type Device, type DeviceOptions } from './device.ts';
-import type { Shown } from './person.ts';
+import type { ShownPage } from './person.ts';
 import type { TestServer } from './server.ts';
 
 /** The address in the page's QR code, which it offers as a link, too. */
-export const addressOn = ({ text }: Shown): string =>
+export const addressOn = ({ text }: ShownPage): string =>
   (/<a href="([^"]*\/(?:device\/enroll#|qr\/)[^"]*)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
-export const numberOn = ({ text }: Shown): string => /<p class="number"><strong>(\d+)</.exec(text)?.[1] ?? '';
+export const numberOn = ({ text }: ShownPage): string => /<p class="number"><strong>(\d+)</.exec(text)?.[1] ?? '';
 
 /** Enrolled by a token that an administrator made. */
 export async function deviceFor(

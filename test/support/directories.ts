@@ -8,7 +8,7 @@ import type { TestServer } from './server.ts';
 type Server = Pick<TestServer, 'admin'>;
 
 /** The sync, once it has ended. */
-export const ended = (
+export const endedSync = (
   server: Server,
   realm: string,
   alias: string,
@@ -30,5 +30,5 @@ export async function syncedWith(
   patienceMs?: number,
 ): Promise<DirectorySync> {
   const { body } = await server.admin.call(syncDirectory, { params: { realm, alias }, query: { kind } });
-  return ended(server, realm, alias, body?.id ?? '', patienceMs);
+  return endedSync(server, realm, alias, body?.id ?? '', patienceMs);
 }

@@ -3,7 +3,7 @@
 // Implements: tests of tokens that are bound to a key.
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-export interface Made {
+export interface ProofParts {
   htm?: string;
   htu?: string;
   typ?: string;
@@ -18,7 +18,7 @@ export async function makeProofKey() {
     privateKey,
     jwk,
     jkt: await calculateJwkThumbprint(jwk),
-    proof: ({ htm = 'POST', htu = '', typ = 'dpop+jwt', header = {}, claims = {} }: Made = {}): Promise<string> =>
+    proof: ({ htm = 'POST', htu = '', typ = 'dpop+jwt', header = {}, claims = {} }: ProofParts = {}): Promise<string> =>
       new SignJWT({ htm, htu, jti: crypto.randomUUID(), iat: Math.floor(Date.now() / 1000), ...claims })
         .setProtectedHeader({ alg: 'ES256', typ, jwk, ...header })
         .sign(privateKey),

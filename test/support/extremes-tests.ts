@@ -4,15 +4,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   basesOf,
+  jsonWithValueAt,
   type Path,
   type Place,
   placesIn,
   placesLacking,
   Raw,
-  some,
+  sampleOf,
   texts,
   typesOf,
-  written,
 } from './extremes.ts';
 import { extremesCallers, PEOPLE } from './extremes-callers.ts';
 import { fullRealm } from './full-realm.ts';
@@ -76,7 +76,7 @@ export function extremesTests(count: number): void {
   });
   afterAll(() => server?.stop());
 
-  const next = <T>(values: readonly T[]): T[] => some(values, count, turn++);
+  const next = <T>(values: readonly T[]): T[] => sampleOf(values, count, turn++);
   const areaOf = (at: string): string => at.split('/').filter((word) => /^[a-z]/.test(word))[2] ?? '';
   const inPath = (value: unknown): string =>
     encodeURIComponent(String(value).toWellFormed().slice(0, LONGEST)) || '%00';
@@ -111,7 +111,7 @@ export function extremesTests(count: number): void {
         next(values).map((value) => ({
           ...usual,
           what: `body ${path.join('.')}`,
-          body: type?.includes('form') ? asForm(from, path, value) : written(from, path, value),
+          body: type?.includes('form') ? asForm(from, path, value) : jsonWithValueAt(from, path, value),
         })),
       );
     });
@@ -215,7 +215,7 @@ export function extremesTests(count: number): void {
       for (const [section, value] of Object.entries(whole))
         for (const { path, values } of placesOf(section, value))
           for (const odd of next(values)) {
-            const body = written({ [section]: value }, path, odd);
+            const body = jsonWithValueAt({ [section]: value }, path, odd);
             const url = '/admin/realms/sections/import?force=true';
             const ask = (query: string): Attempt => ({
               what: path.join('.'),

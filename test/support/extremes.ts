@@ -39,7 +39,7 @@ export const texts: readonly unknown[] = [
   ],
 ];
 /** @param items what is in it already */
-export const lists = (items: readonly unknown[]): unknown[] => {
+export const extremeLists = (items: readonly unknown[]): unknown[] => {
   const [first = 'x'] = items;
   return [
     Array(10_000).fill(first),
@@ -76,7 +76,7 @@ const typeOf = (value: unknown): string => (Array.isArray(value) ? 'array' : val
 const valuesFor = (type: string, present: unknown): readonly unknown[] => {
   if (type === 'number' || type === 'integer') return numbers;
   if (type === 'string') return texts;
-  if (type === 'array') return lists(Array.isArray(present) ? present : []);
+  if (type === 'array') return extremeLists(Array.isArray(present) ? present : []);
   return type === 'object' ? objects : [];
 };
 
@@ -134,7 +134,7 @@ export function typesOf(schema: Schema, resolve: (ref: string) => Schema, depth 
 }
 
 /** The value with another one at that place, as JSON. */
-export function written(base: unknown, path: Path, value: unknown): string {
+export function jsonWithValueAt(base: unknown, path: Path, value: unknown): string {
   const put = (at: unknown, [key, ...rest]: Path): unknown => {
     if (key === undefined) return value instanceof Raw ? MARK : value;
     if (Array.isArray(at)) return at.map((one, i) => (i === key ? put(one, rest) : one));
@@ -150,7 +150,7 @@ export function written(base: unknown, path: Path, value: unknown): string {
 const MARK = '@@raw@@';
 
 /** So many of them, another choice at each place; all of them where there are no more. */
-export function some<T>(values: readonly T[], count: number, turn: number): T[] {
+export function sampleOf<T>(values: readonly T[], count: number, turn: number): T[] {
   if (values.length <= count) return [...values];
   return Array.from({ length: count }, (_, i) => values[(turn * count + i) % values.length]).flatMap((one) =>
     one === undefined ? [] : [one],

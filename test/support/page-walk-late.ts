@@ -2,7 +2,7 @@
 // Does not own: what must hold of a page (page-checks.ts).
 import { importRealm } from '../../server/contract/transfer.ts';
 import { createUser } from '../../server/contract/users.ts';
-import { written } from '../../server/http/languages.ts';
+import { TRANSLATED_LANGUAGES } from '../../server/http/languages.ts';
 import { authorizePath, newVerifier } from './applications.ts';
 import { makeRealm } from './clients.ts';
 import { deviceFor } from './devices.ts';
@@ -36,7 +36,11 @@ export function createLate({ realm, locale, callback, password, fresh }: Omit<Be
       await server.admin.call(importRealm, {
         params: { realm },
         body: {
-          realm: { displayName: 'Northwind Library', defaultLocale: locale, supportedLocales: [...written] },
+          realm: {
+            displayName: 'Northwind Library',
+            defaultLocale: locale,
+            supportedLocales: [...TRANSLATED_LANGUAGES],
+          },
           flows: Object.entries(flows).map(([alias, executions]) => ({ alias, executions })),
           clients: Object.keys(flows).map((flow) => ({
             ...application,

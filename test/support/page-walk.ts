@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page, Response } from 'playwright-core';
 import { createInvitation } from '../../server/contract/invitations.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { createUser, type UserInput } from '../../server/contract/users.ts';
-import { written } from '../../server/http/languages.ts';
+import { TRANSLATED_LANGUAGES } from '../../server/http/languages.ts';
 import { authorizePath, newVerifier } from './applications.ts';
 import { codeAt } from './authenticator-app.ts';
 import { makeRealm, post } from './clients.ts';
@@ -301,7 +301,7 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
       await server.admin.call(importRealm, {
         params: { realm: closed },
         body: {
-          realm: { defaultLocale: locale, supportedLocales: [...written], registrationEnabled: false },
+          realm: { defaultLocale: locale, supportedLocales: [...TRANSLATED_LANGUAGES], registrationEnabled: false },
         },
       });
       await fresh(async ({ open, see }) => {

@@ -8,7 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
 import type { Client } from '../../server/contract/client.ts';
-import { certified } from './gateways.ts';
+import { makeServerCertificate } from './gateways.ts';
 import { createPerson, decode, type Person } from './person.ts';
 import { startTestServer, type TestServer } from './server.ts';
 import { startServerProcess } from './server-process.ts';
@@ -68,7 +68,7 @@ export async function startSites(): Promise<Sites> {
   try {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'partner-'));
     stops.push(() => rm(folder, { recursive: true, force: true }));
-    const { cert, key, ca } = await certified();
+    const { cert, key, ca } = await makeServerCertificate();
     const caFile = path.join(folder, 'ca.pem');
     await writeFile(caFile, ca);
     const [ours, theirs] = [await terminate({ cert, key }), await terminate({ cert, key })];

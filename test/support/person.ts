@@ -1,7 +1,7 @@
 // Owns: a person in front of a realm's pages without a browser: cookies, forms as the pages show them, redirects by hand.
 // Does not own: what a real browser does (test/browser).
 // Implements: server tests at the level of use.
-export interface Shown {
+export interface ShownPage {
   status: number;
   url: string;
   text: string;
@@ -49,7 +49,7 @@ export function createPerson(baseUrl: string, headers: Record<string, string> = 
     }
     return response;
   }
-  async function show(path: string, init: RequestInit = {}): Promise<Shown> {
+  async function show(path: string, init: RequestInit = {}): Promise<ShownPage> {
     let url = new URL(path, baseUrl);
     let response = await once(path, init);
     for (let hops = 0; response.status >= 300 && response.status < 400 && hops < 10; hops += 1) {
@@ -89,7 +89,7 @@ export function createPerson(baseUrl: string, headers: Record<string, string> = 
     open: (path: string) => show(path),
     post,
     /** Fills in the page's form and sends it. */
-    fill: (page: Shown, fields: Record<string, string>) =>
+    fill: (page: ShownPage, fields: Record<string, string>) =>
       post(new URL(page.url).pathname, { ...page.fields, do: 'next', ...fields }),
   };
 }

@@ -2,7 +2,7 @@
 // Does not own: which of them are too much (guards/growth.long.test.ts and others).
 // Implements: tests of what a statement costs where there is much. PostgreSQL's auto_explain sends each plan along as a notice.
 import pg from 'pg';
-import { connected } from './cluster.ts';
+import { connectedCluster } from './cluster.ts';
 
 export interface PlanNode {
   'Node Type': string;
@@ -49,7 +49,7 @@ const SETTINGS = {
 
 /** Of sessions that begin from now on. */
 export async function explainAll(url: string): Promise<void> {
-  await connected(url, async (client) => {
+  await connectedCluster(url, async (client) => {
     const name = client.escapeIdentifier(new URL(url).pathname.slice(1));
     await client.query("load 'auto_explain'");
     await client.query(`alter database ${name} set session_preload_libraries = 'auto_explain'`);

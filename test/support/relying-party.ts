@@ -5,7 +5,7 @@ import type { ClientInput } from '../../server/contract/clients.ts';
 import { createUser } from '../../server/contract/users.ts';
 import { PASSWORD } from './applications.ts';
 import { type Answer, basic, makeClient, makeRealm, post, SECRET } from './clients.ts';
-import { createPerson, type Person, type Shown } from './person.ts';
+import { createPerson, type Person, type ShownPage } from './person.ts';
 import type { TestServer } from './server.ts';
 
 export const REALM = 'op';
@@ -62,7 +62,7 @@ export function requestPath(more: Record<string, string> = {}): string {
 }
 
 /** What the relying party is told, by its address or by the form that posts itself there; undefined: nothing. */
-export function told({ url, text, fields }: Shown): Record<string, string> | undefined {
+export function responseParameters({ url, text, fields }: ShownPage): Record<string, string> | undefined {
   const { origin, searchParams } = new URL(url);
   if (origin === new URL(RP).origin) return Object.fromEntries(searchParams);
   return text.includes(`action="${RP}`) && text.includes('document.forms[0].submit()') ? fields : undefined;
@@ -79,7 +79,7 @@ export async function signInAt(person: Person, path: string): Promise<Record<str
   const asksForAccount = (new URL(path, page.url).searchParams.get('scope') ?? '').split(' ').includes('account');
   if (page.heading === 'Allow access?' && asksForAccount)
     page = await person.post(`/realms/${REALM}/oauth2/consent`, { ...page.fields, decision: 'allow' });
-  const answer = told(page);
+  const answer = responseParameters(page);
   if (!answer) throw new Error(`the relying party was told nothing: ${page.status} ${page.url} ${page.heading}`);
   return answer;
 }

@@ -3,13 +3,13 @@
 import { inflateRawSync } from 'node:zlib';
 import type { ProviderConfig } from '../../server/contract/identity-providers.ts';
 import { makeProvider, sentTo } from './brokering.ts';
-import { createPerson, type Person, type Shown } from './person.ts';
+import { createPerson, type Person, type ShownPage } from './person.ts';
 import { samlKeyPair } from './saml.ts';
 import type { TestServer } from './server.ts';
 
 export const IDP = 'https://idp.example.com/saml';
 /** Its own. */
-export const theirs = samlKeyPair();
+export const identityProviderKeys = samlKeyPair();
 
 export interface RealmAt {
   server: TestServer;
@@ -17,7 +17,7 @@ export interface RealmAt {
 }
 export const callbackOf = ({ server, realm }: RealmAt): string =>
   `${server.baseUrl}/realms/${realm}/broker/corp/endpoint`;
-export const minutes = (n: number): string => new Date(Date.now() + n * 60_000).toISOString();
+export const minutesFromNow = (n: number): string => new Date(Date.now() + n * 60_000).toISOString();
 
 /** What isn't as it should be. */
 export interface Lies {
@@ -38,15 +38,15 @@ export function assertionOf(place: RealmAt, requestId: string, lies: Lies = {}):
   const { server, realm } = place;
   const { id = '_a1', issuer = IDP, audience = `${server.baseUrl}/realms/${realm}` } = lies;
   const { recipient = callbackOf(place), inResponseTo = requestId } = lies;
-  const { from = minutes(-5), until = minutes(5) } = lies;
+  const { from = minutesFromNow(-5), until = minutesFromNow(5) } = lies;
   const { name = 'ada@corp.example', sessionIndex } = lies;
   const format = lies.format ?? 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
   const session = sessionIndex === undefined ? '' : ` SessionIndex="${sessionIndex}"`;
-  return `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="${id}" Version="2.0" IssueInstant="${minutes(0)}"><saml:Issuer>${issuer}</saml:Issuer><saml:Subject><saml:NameID Format="${format}">${name}</saml:NameID><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData Recipient="${recipient}" NotOnOrAfter="${until}" InResponseTo="${inResponseTo}"/></saml:SubjectConfirmation></saml:Subject><saml:Conditions NotBefore="${from}" NotOnOrAfter="${until}"><saml:AudienceRestriction><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions><saml:AuthnStatement AuthnInstant="${minutes(0)}"${session}/></saml:Assertion>`;
+  return `<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="${id}" Version="2.0" IssueInstant="${minutesFromNow(0)}"><saml:Issuer>${issuer}</saml:Issuer><saml:Subject><saml:NameID Format="${format}">${name}</saml:NameID><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData Recipient="${recipient}" NotOnOrAfter="${until}" InResponseTo="${inResponseTo}"/></saml:SubjectConfirmation></saml:Subject><saml:Conditions NotBefore="${from}" NotOnOrAfter="${until}"><saml:AudienceRestriction><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions><saml:AuthnStatement AuthnInstant="${minutesFromNow(0)}"${session}/></saml:Assertion>`;
 }
 
 export const responseOf = (place: RealmAt, inside: string, { id = '_r1', status = 'Success' }: Lies = {}): string =>
-  `<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="${id}" Version="2.0" IssueInstant="${minutes(0)}" Destination="${callbackOf(place)}"><saml:Issuer xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion">${IDP}</saml:Issuer><samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:${status}"/></samlp:Status>${inside}</samlp:Response>`;
+  `<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="${id}" Version="2.0" IssueInstant="${minutesFromNow(0)}" Destination="${callbackOf(place)}"><saml:Issuer xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion">${IDP}</saml:Issuer><samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:${status}"/></samlp:Status>${inside}</samlp:Response>`;
 
 /** The message in an address of the Redirect binding. */
 export const messageIn = (url: string, kind: 'SAMLRequest' | 'SAMLResponse' = 'SAMLRequest'): string =>
@@ -60,7 +60,7 @@ export const makeSamlProvider = ({ server, realm }: RealmAt, config: ProviderCon
     config: {
       entityId: IDP,
       singleSignOnUrl: `${IDP}/sso`,
-      signingCertificates: [theirs.certificate],
+      signingCertificates: [identityProviderKeys.certificate],
       trustEmail: true,
       ...config,
     },
@@ -68,9 +68,9 @@ export const makeSamlProvider = ({ server, realm }: RealmAt, config: ProviderCon
 
 export interface Come {
   person: Person;
-  page: Shown;
+  page: ShownPage;
   /** The same once more. */
-  send(by?: Person): Promise<Shown>;
+  send(by?: Person): Promise<ShownPage>;
 }
 
 /** Somebody who comes back with what the test makes of their request. */

@@ -5,21 +5,21 @@ import { SAML, type SamlConfig, ValidateInResponseTo } from '@node-saml/node-sam
 import type { z } from 'zod';
 import { createSamlClient, type SamlClientInput } from '../../server/contract/saml-clients.ts';
 import { PASSWORD } from './applications.ts';
-import type { Person, Shown } from './person.ts';
+import type { Person, ShownPage } from './person.ts';
 import { samlKeyPair } from './saml.ts';
 import type { TestServer } from './server.ts';
 
 export const WIKI = 'https://wiki.example.com/saml';
 export const ACS = 'https://wiki.example.com/saml/acs';
 /** Of every service provider here. */
-export const pair = samlKeyPair();
+export const serviceProviderKeys = samlKeyPair();
 
-export const at = (server: TestServer, realm: string, endpoint: string): string =>
+export const samlEndpointUrl = (server: TestServer, realm: string, endpoint: string): string =>
   `${server.baseUrl}/realms/${realm}/saml/idp/${endpoint}`;
 
 /** Certificates of the identity provider's metadata. */
 export async function certificatesOf(server: TestServer, realm: string): Promise<string[]> {
-  const metadata = await (await fetch(at(server, realm, 'metadata'))).text();
+  const metadata = await (await fetch(samlEndpointUrl(server, realm, 'metadata'))).text();
   return [...metadata.matchAll(/<md:KeyDescriptor use="signing">.*?<ds:X509Certificate>([^<]*)</g)].map(
     ([, certificate = '']) => certificate,
   );
@@ -44,12 +44,12 @@ export async function serviceProvider(
     issuer: entityId,
     callbackUrl: ACS,
     audience: entityId,
-    entryPoint: at(server, realm, 'sso'),
-    logoutUrl: at(server, realm, 'slo'),
+    entryPoint: samlEndpointUrl(server, realm, 'sso'),
+    logoutUrl: samlEndpointUrl(server, realm, 'slo'),
     idpIssuer: `${server.baseUrl}/realms/${realm}`,
     idpCert: await certificatesOf(server, realm),
-    privateKey: pair.key,
-    publicCert: pair.certificate,
+    privateKey: serviceProviderKeys.key,
+    publicCert: serviceProviderKeys.certificate,
     signatureAlgorithm: 'sha256',
     wantAssertionsSigned: true,
     wantAuthnResponseSigned: true,
@@ -62,15 +62,19 @@ export async function serviceProvider(
 }
 
 /** Signs in where that is asked for. */
-export async function signedIn(person: Person, shown: Shown, username = 'alice'): Promise<Shown> {
+export async function signedIn(person: Person, shown: ShownPage, username = 'alice'): Promise<ShownPage> {
   return shown.heading === 'Sign in' ? person.fill(shown, { username, password: PASSWORD }) : shown;
 }
 
 /** What the identity provider posts to the service provider, by the page's form. */
-export function posted({ text, fields }: Shown): { action: string; xml: string; fields: Record<string, string> } {
+export function postedSamlMessage({ text, fields }: ShownPage): {
+  action: string;
+  xml: string;
+  fields: Record<string, string>;
+} {
   const action = /<form method="post" action="([^"]*)"/.exec(text)?.[1] ?? '';
   if (!fields.SAMLResponse && !fields.SAMLRequest) throw new Error(`nothing is posted: ${text}`);
   return { action, xml: Buffer.from(fields.SAMLResponse ?? fields.SAMLRequest ?? '', 'base64').toString(), fields };
 }
-export const statusOf = (shown: Shown): string[] =>
-  [...posted(shown).xml.matchAll(/<samlp:StatusCode Value="[^"]*:([^":]+)"/g)].map(([, code = '']) => code);
+export const statusOf = (shown: ShownPage): string[] =>
+  [...postedSamlMessage(shown).xml.matchAll(/<samlp:StatusCode Value="[^"]*:([^":]+)"/g)].map(([, code = '']) => code);

@@ -54,7 +54,7 @@ const forger = samlKeyPair();
 const contentOf = (certificate: string): string => certificate.replaceAll(/-----[A-Z ]+-----|\s/g, '');
 
 /** Signatures that prove nothing, over `make`. */
-export function worthless(make: Make, { key, certificate }: { key: string; certificate: string }): Shape[] {
+export function worthlessSignatures(make: Make, { key, certificate }: { key: string; certificate: string }): Shape[] {
   const signed = () => signedXml(make(), key);
   const method = (algorithm: string) => signed().replace(RSA_SHA256, algorithm);
   return [

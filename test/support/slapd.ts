@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'ldapts';
 import { freePort } from './free-port.ts';
-import { certified } from './gateways.ts';
+import { makeServerCertificate } from './gateways.ts';
 import { installPackages } from './packages.ts';
 
 const execute = promisify(execFile);
@@ -99,7 +99,7 @@ export async function startSlapd(ldif = '', { schema }: { schema?: string } = {}
   const [port, tlsPort] = [await freePort(), await freePort()];
   const file = (name: string) => path.join(folder, name);
   await mkdir(file('data'));
-  const { cert, key, ca } = await certified();
+  const { cert, key, ca } = await makeServerCertificate();
   await writeFile(file('crt.pem'), cert);
   await writeFile(file('key.pem'), key);
   const modules = ['/usr/lib/ldap', '/usr/lib/openldap'].find((one) => existsSync(one));

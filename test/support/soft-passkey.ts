@@ -2,7 +2,7 @@
 // Does not own: a browser's (passkeys.ts).
 // Implements: tests of passkeys over HTTP alone.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { decode, type Shown } from './person.ts';
+import { decode, type ShownPage } from './person.ts';
 
 interface Creation {
   rp: { id: string };
@@ -93,7 +93,7 @@ export function createSoftPasskey(
  */
 export function answerByPasskey(
   key: ReturnType<typeof createSoftPasskey>,
-  { text }: Shown,
+  { text }: ShownPage,
   handle: string,
 ): Record<string, string> {
   const [tag = ''] = /<input[^>]*data-passkey=[^>]*>/.exec(text) ?? [];

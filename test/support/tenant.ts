@@ -65,7 +65,7 @@ export async function makeMallory(land: Landscape) {
 export type Mallory = Awaited<ReturnType<typeof makeMallory>>;
 
 /** Resources of theirs. */
-export const theirs = {
+export const tenantResources = {
   realm: (name: string, of: string, spec: object = {}) => resource('Realm', name, { realm: of, ...spec }, shop),
   hook: (name: string, of: string, spec: object = {}) =>
     resource('Webhook', name, { realm: of, url: 'https://evil.example.com/', eventTypes: ['*'], ...spec }, shop),

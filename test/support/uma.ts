@@ -9,7 +9,7 @@ import { createUser } from '../../server/contract/users.ts';
 import { PASSWORD } from './applications.ts';
 import { type Answer, basic, makeClient, post, SECRET } from './clients.ts';
 import { createPerson } from './person.ts';
-import { exchange, makeProvider, makeRelyingParty, REALM, requestPath, told } from './relying-party.ts';
+import { exchange, makeProvider, makeRelyingParty, REALM, requestPath, responseParameters } from './relying-party.ts';
 import type { TestServer } from './server.ts';
 
 export const albums: AuthorizationServiceDocument = {
@@ -81,7 +81,7 @@ export async function tokensOf(
   let shown = await person.fill(page, { username, password: PASSWORD });
   if (shown.heading === 'Allow access?')
     shown = await person.post(`/realms/${REALM}/oauth2/consent`, { ...shown.fields, decision: 'allow' });
-  const answer = told(shown);
+  const answer = responseParameters(shown);
   const { body } = await exchange(server, answer ?? {}, {}, clientId, headers);
   return { person, access: String(body.access_token), id: String(body.id_token) };
 }

@@ -9,7 +9,7 @@ export const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
 const DS = 'http://www.w3.org/2000/09/xmldsig#';
 
 /** One unit again and again, up to so many bytes. */
-export const filled = (unit: string, bytes: number, most = Number.POSITIVE_INFINITY): string =>
+export const repeatedTo = (unit: string, bytes: number, most = Number.POSITIVE_INFINITY): string =>
   unit.repeat(Math.max(0, Math.min(most, Math.floor(bytes / unit.length))));
 
 /** The signature's reference, repeated. */
@@ -30,39 +30,39 @@ const declared = (count: number, length: number): string =>
 
 /** What stands in an element of a message, by what it is meant to cost: attributes of the root, and its content. */
 const contents = (bytes: number): Record<string, { attributes?: string; content?: string }> => ({
-  'as many elements as fit': { content: filled('<a/>', bytes) },
-  'as many elements as are read': { content: filled('<a/>', bytes, 1_950) },
-  'elements and text': { content: filled('<a>x</a>y', bytes, 1_950) },
-  'long elements': { content: filled('<saml:AttributeValue>xxxxxxxxxxxxxxx</saml:AttributeValue>', bytes, 1_950) },
+  'as many elements as fit': { content: repeatedTo('<a/>', bytes) },
+  'as many elements as are read': { content: repeatedTo('<a/>', bytes, 1_950) },
+  'elements and text': { content: repeatedTo('<a>x</a>y', bytes, 1_950) },
+  'long elements': { content: repeatedTo('<saml:AttributeValue>xxxxxxxxxxxxxxx</saml:AttributeValue>', bytes, 1_950) },
   'many namespaces, long, each used again and again': {
     attributes: declared(56, 240),
-    content: filled(
+    content: repeatedTo(
       Array.from({ length: 56 }, (_, i) => `<p${i}:b p${(i + 1) % 56}:a=""/>`).join(''),
       bytes - 15_000,
       34,
     ),
   },
   'a namespace that each level changes': {
-    content: `${Array.from({ length: 50 }, (_, i) => `<a xmlns:p="u${i}" p:z="">`).join('')}${filled('<p:b p:a="" p:b=""/>', bytes - 3_000, 1_850)}${'</a>'.repeat(50)}`,
+    content: `${Array.from({ length: 50 }, (_, i) => `<a xmlns:p="u${i}" p:z="">`).join('')}${repeatedTo('<p:b p:a="" p:b=""/>', bytes - 3_000, 1_850)}${'</a>'.repeat(50)}`,
   },
   'many attributes': {
-    content: filled(`<a ${Array.from({ length: 60 }, (_, i) => `a${59 - i}=""`).join(' ')}/>`, bytes, 98),
+    content: repeatedTo(`<a ${Array.from({ length: 60 }, (_, i) => `a${59 - i}=""`).join(' ')}/>`, bytes, 98),
   },
   'more attributes than are read': {
-    content: filled(`<a ${Array.from({ length: 60 }, (_, i) => `a${59 - i}=""`).join(' ')}/>`, bytes),
+    content: repeatedTo(`<a ${Array.from({ length: 60 }, (_, i) => `a${59 - i}=""`).join(' ')}/>`, bytes),
   },
-  comments: { content: filled('<!---->', bytes) },
-  'CDATA sections': { content: filled('<![CDATA[x]]>', bytes, 990) },
-  'character references': { content: filled('&#13;', bytes) },
-  'references in an attribute': { attributes: ` t="${filled('&#9;', bytes)}"` },
-  'one long text': { content: filled('x', bytes) },
-  'a very deep tree': { content: '<a>'.repeat(60) + filled('<b/>', bytes - 500, 1_900) + '</a>'.repeat(60) },
-  'more levels than are read': { content: filled('<a>', bytes) },
-  'ends without beginnings': { content: filled('</a>', bytes) },
-  'brackets alone': { content: filled('<', bytes) },
-  'whitespace in a tag': { content: `<a${filled(' ', bytes)}/>` },
-  'whitespace in an end': { content: `<a></a${filled(' ', bytes)}x>` },
-  'very many namespaces': { content: filled('<a xmlns:n="u">', bytes) },
+  comments: { content: repeatedTo('<!---->', bytes) },
+  'CDATA sections': { content: repeatedTo('<![CDATA[x]]>', bytes, 990) },
+  'character references': { content: repeatedTo('&#13;', bytes) },
+  'references in an attribute': { attributes: ` t="${repeatedTo('&#9;', bytes)}"` },
+  'one long text': { content: repeatedTo('x', bytes) },
+  'a very deep tree': { content: '<a>'.repeat(60) + repeatedTo('<b/>', bytes - 500, 1_900) + '</a>'.repeat(60) },
+  'more levels than are read': { content: repeatedTo('<a>', bytes) },
+  'ends without beginnings': { content: repeatedTo('</a>', bytes) },
+  'brackets alone': { content: repeatedTo('<', bytes) },
+  'whitespace in a tag': { content: `<a${repeatedTo(' ', bytes)}/>` },
+  'whitespace in an end': { content: `<a></a${repeatedTo(' ', bytes)}x>` },
+  'very many namespaces': { content: repeatedTo('<a xmlns:n="u">', bytes) },
 });
 
 export type Around = (inside: string, attributes: string) => string;
@@ -82,15 +82,15 @@ export function worstMessages(
     ['a reference 40 times over as many elements as are read', digests(1_300, 40)],
     ['one reference over 15,000 elements', digests(15_000, 1)],
     ['a list of very many prefixes', around(borrowedSignature(known, id, { inside: prefixList(2_000) }), '')],
-    ['very many signatures', around(filled(`<ds:Signature xmlns:ds="${DS}"/>`, room), '')],
+    ['very many signatures', around(repeatedTo(`<ds:Signature xmlns:ds="${DS}"/>`, room), '')],
     [
       'very many objects in the signature',
-      around(`<ds:Signature xmlns:ds="${DS}">${filled('<ds:Object/>', room, 1_900)}</ds:Signature>`, ''),
+      around(`<ds:Signature xmlns:ds="${DS}">${repeatedTo('<ds:Object/>', room, 1_900)}</ds:Signature>`, ''),
     ],
     [
       'a very long key info',
       around(
-        `<ds:Signature xmlns:ds="${DS}"><ds:KeyInfo>${filled('<ds:X509Data><ds:X509Certificate>AAAA</ds:X509Certificate></ds:X509Data>', room, 900)}</ds:KeyInfo></ds:Signature>`,
+        `<ds:Signature xmlns:ds="${DS}"><ds:KeyInfo>${repeatedTo('<ds:X509Data><ds:X509Certificate>AAAA</ds:X509Certificate></ds:X509Data>', room, 900)}</ds:KeyInfo></ds:Signature>`,
         '',
       ),
     ],
@@ -116,25 +116,25 @@ const names = (count: number): string[] => Array.from({ length: count }, (_, i) 
 const bodiesOf = (bytes: number) => ({
   form: {
     'very many fields': names(bytes / 6).join('=&'),
-    'as many fields as are read': `${names(1_000).join('=&')}=${filled('%25', bytes - 6_000)}`,
-    'one field very often': filled('a=&', bytes),
-    'very many resources': filled('resource=https://a&', bytes),
-    'percent signs': `a=${filled('%25', bytes - 2)}`,
-    'plus signs': `a=${filled('+', bytes - 2)}`,
-    'broken percent signs': `a=${filled('%', bytes - 2)}`,
-    'separators alone': filled('&', bytes),
+    'as many fields as are read': `${names(1_000).join('=&')}=${repeatedTo('%25', bytes - 6_000)}`,
+    'one field very often': repeatedTo('a=&', bytes),
+    'very many resources': repeatedTo('resource=https://a&', bytes),
+    'percent signs': `a=${repeatedTo('%25', bytes - 2)}`,
+    'plus signs': `a=${repeatedTo('+', bytes - 2)}`,
+    'broken percent signs': `a=${repeatedTo('%', bytes - 2)}`,
+    'separators alone': repeatedTo('&', bytes),
   },
   json: {
     'very many members': `{${names((bytes - 2) / 9)
       .map((name) => `"${name}":0`)
       .join(',')}}`,
-    'very many arrays': `[${filled('[],', bytes - 4)}[]]`,
-    'very many objects': `[${filled('{"a":{}},', bytes - 4)}[]]`,
-    'very many texts': `[${filled('"",', bytes - 4)}""]`,
+    'very many arrays': `[${repeatedTo('[],', bytes - 4)}[]]`,
+    'very many objects': `[${repeatedTo('{"a":{}},', bytes - 4)}[]]`,
+    'very many texts': `[${repeatedTo('"",', bytes - 4)}""]`,
     'a very deep array': '['.repeat(bytes / 2) + ']'.repeat(bytes / 2),
-    'a very deep object': `${filled('{"a":', bytes - 6 * 10_000, 10_000)}0${'}'.repeat(10_000)}`,
-    escapes: `["${filled('\\u0041', bytes - 4)}"]`,
-    'a very long number': filled('1', bytes),
+    'a very deep object': `${repeatedTo('{"a":', bytes - 6 * 10_000, 10_000)}0${'}'.repeat(10_000)}`,
+    escapes: `["${repeatedTo('\\u0041', bytes - 4)}"]`,
+    'a very long number': repeatedTo('1', bytes),
   },
 });
 export type BodyKind = keyof ReturnType<typeof bodiesOf>;
@@ -155,9 +155,9 @@ export function worstTokens(bytes: number, claims: object = {}): [string, string
   const rsa = (bits: number, e: string) => ({ kty: 'RSA', e, n: Buffer.alloc(bits / 8, 0xff).toString('base64url') });
   const embedded = (jwk: object, alg = 'RS256') => jws({ typ: 'dpop+jwt', alg, jwk }, claims, 'A'.repeat(340));
   return [
-    ['dots alone', filled('.', bytes)],
-    ['very many parts', filled('a.', bytes)],
-    ['a very long header', jws({ alg: 'RS256', x: filled('x', room) })],
+    ['dots alone', repeatedTo('.', bytes)],
+    ['very many parts', repeatedTo('a.', bytes)],
+    ['a very long header', jws({ alg: 'RS256', x: repeatedTo('x', room) })],
     [
       'very many members in the header',
       jws(
@@ -166,19 +166,19 @@ export function worstTokens(bytes: number, claims: object = {}): [string, string
           .join(',')}}`,
       ),
     ],
-    ['a very deep header', jws(filled('{"a":', room, 10_000))],
+    ['a very deep header', jws(repeatedTo('{"a":', room, 10_000))],
     ['very many critical extensions', jws({ alg: 'RS256', crit: names(room / 8) })],
-    ['very many certificates', jws({ alg: 'RS256', x5c: filled('MIIB ', room).trim().split(' ') })],
-    ['a very deep payload', jws({ alg: 'RS256' }, `${filled('[', room / 2)}${filled(']', room / 2)}`)],
+    ['very many certificates', jws({ alg: 'RS256', x5c: repeatedTo('MIIB ', room).trim().split(' ') })],
+    ['a very deep payload', jws({ alg: 'RS256' }, `${repeatedTo('[', room / 2)}${repeatedTo(']', room / 2)}`)],
     ['very many audiences', jws({ alg: 'RS256' }, { ...claims, aud: names(room / 8) })],
-    ['a very long signature', jws({ alg: 'RS256', typ: 'JWT' }, claims, filled('A', bytes - 900))],
+    ['a very long signature', jws({ alg: 'RS256', typ: 'JWT' }, claims, repeatedTo('A', bytes - 900))],
     [
       'an algorithm that derives a key very often',
       `${encoded({ alg: 'PBES2-HS512+A256KW', enc: 'A256GCM', p2c: 2_147_483_647, p2s: 'AAAAAAAAAAAA' })}.AAAA.AAAA.AAAA.AAAA`,
     ],
     [
       'one that inflates',
-      `${encoded({ alg: 'dir', enc: 'A256GCM', zip: 'DEF' })}..AAAA.${filled('A', bytes - 200)}.AAAA`,
+      `${encoded({ alg: 'dir', enc: 'A256GCM', zip: 'DEF' })}..AAAA.${repeatedTo('A', bytes - 200)}.AAAA`,
     ],
     ['a key of 16,384 bits', embedded(rsa(16_384, 'AQAB'))],
     ['a key of more bits than any', embedded(rsa(Math.min(80_000, Math.floor(room / 2) * 8), 'AQAB'))],
@@ -186,7 +186,7 @@ export function worstTokens(bytes: number, claims: object = {}): [string, string
       'a key of 3,072 bits with as long an exponent',
       embedded(rsa(3_072, Buffer.alloc(384, 0xff).toString('base64url'))),
     ],
-    ['a key whose exponent is longer than any', embedded(rsa(2_048, filled('_', room / 2)))],
-    ['a curve that is unknown', embedded({ kty: 'EC', crv: filled('P', room / 2), x: 'AA', y: 'AA' }, 'ES256')],
+    ['a key whose exponent is longer than any', embedded(rsa(2_048, repeatedTo('_', room / 2)))],
+    ['a curve that is unknown', embedded({ kty: 'EC', crv: repeatedTo('P', room / 2), x: 'AA', y: 'AA' }, 'ES256')],
   ];
 }

@@ -1,7 +1,7 @@
 // Kind Realm: a realm's configuration, but flows, webhooks and workload identities, which have kinds of their own.
 // Users stay run-time data. Decisions "Custom resources"; specification 2.10 for the sections.
 import { z } from 'zod';
-import { collectionOf, referenceTo, type Section, sourceOf, words } from '../section.ts';
+import { collectionOf, referenceTo, type Section, sourceOf, wordsOfField } from '../section.ts';
 import { presentSections, type SectionKey, type Sections } from '../sections.ts';
 import {
   commonSpec,
@@ -18,7 +18,8 @@ function withReferences({ element, secrets = [], people = [], sourced = {}, outp
   const fields = Object.keys(sourced);
   if (left.length + fields.length === 0) return element;
   if (!(element instanceof z.ZodObject)) throw new Error(`a ${label} with secrets or people must be an object`);
-  const described = (secret: string) => `The ${label}’s ${words(secret)}; left out: the server keeps the one it has`;
+  const described = (secret: string) =>
+    `The ${label}’s ${wordsOfField(secret)}; left out: the server keeps the one it has`;
   return z.strictObject({
     ...Object.fromEntries(Object.entries(element.shape).filter(([field]) => !left.includes(field))),
     ...Object.fromEntries(

@@ -1,7 +1,7 @@
 // What client scopes defined by themselves becomes claims, and each scope gives what it gave.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../../server/crypto/ids.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { databaseBefore, type OlderDatabase } from '../../support/migrations.ts';
 
 let database: OlderDatabase;
@@ -28,7 +28,7 @@ test('one definition in two scopes becomes one claim, another of the same claim 
     ],
     empty: [],
   };
-  await connected(database.url, async (client) => {
+  await connectedCluster(database.url, async (client) => {
     for (const realm of ['one', 'two'])
       await client.query('insert into realm (realm_id, settings, created_at) values ($1, $2, now())', [realm, {}]);
     for (const realm of ['one', 'two'])
@@ -41,7 +41,7 @@ test('one definition in two scopes becomes one claim, another of the same claim 
         ]);
   });
   await database.migrateOn();
-  const { rows } = await connected(database.url, (client) =>
+  const { rows } = await connectedCluster(database.url, (client) =>
     client.query(`select s.name as scope, k.name, k.claim, k.source, k.attribute, k.value, k.json_type, k.places
       from client_scope s join client_scope_claim l on l.realm_id = s.realm_id and l.scope_id = s.id
       join claim k on k.realm_id = l.realm_id and k.id = l.claim_id where s.realm_id = 'two'
@@ -58,7 +58,7 @@ test('one definition in two scopes becomes one claim, another of the same claim 
     ['d', 'groups', null, 'groups', null, null, 'string', places('userinfo')],
     ['d', 'tier #3', 'tier', 'attribute', 'locale', null, 'string', places('userinfo')],
   ]);
-  const { rows: counted } = await connected(database.url, (client) =>
+  const { rows: counted } = await connectedCluster(database.url, (client) =>
     client.query("select count(*)::int as claims from claim where realm_id = 'one'"),
   );
   expect(counted).toEqual([{ claims: 7 }]);

@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { type EmbeddedOptions, type EmbeddedPostgres, startPostgres } from '../../../server/db/embedded.ts';
-import { explain } from '../../../server/db/embedded-programs.ts';
-import { connected, testFolder } from '../../support/cluster.ts';
+import { explainFailure } from '../../../server/db/embedded-programs.ts';
+import { connectedCluster, testFolder } from '../../support/cluster.ts';
 
 const root = process.getuid?.() === 0;
 const programs = await testFolder();
@@ -37,7 +37,7 @@ async function start(options: Partial<EmbeddedOptions> = {}): Promise<EmbeddedPo
 }
 
 const ids = (url: string) =>
-  connected(url, async (client) =>
+  connectedCluster(url, async (client) =>
     (await client.query<{ id: number }>('select id from kept')).rows.map(({ id }) => id),
   );
 
@@ -54,7 +54,7 @@ const gone = async (pid: number) => {
 
 /** Writes rows one by one until the connection breaks; each pushed id was acknowledged by the database. */
 async function writeUntilBroken(url: string, acknowledged: number[]): Promise<void> {
-  await connected(url, async (client) => {
+  await connectedCluster(url, async (client) => {
     client.on('error', () => {});
     await client.query('create table if not exists kept (id int primary key, filling text)');
     for (let id = acknowledged.length; ; id += 1) {
@@ -66,7 +66,7 @@ async function writeUntilBroken(url: string, acknowledged: number[]): Promise<vo
 
 test('the data outlives a stop, and a second stop does nothing', async () => {
   const first = await start();
-  await connected(first.url, (client) => client.query('create table kept as select 7 id'));
+  await connectedCluster(first.url, (client) => client.query('create table kept as select 7 id'));
   await first.stop();
   await first.stop();
   const second = await start();
@@ -76,14 +76,14 @@ test('the data outlives a stop, and a second stop does nothing', async () => {
 
 test('it listens on the loopback address only, with a password, and compares text the same on every system', async () => {
   const { url } = await start();
-  const [row] = await connected(url, async (client) => {
+  const [row] = await connectedCluster(url, async (client) => {
     const settings = "current_setting('listen_addresses') listen, current_setting('data_checksums') checksums";
     return (await client.query(`select ${settings}, lower('ÄÖ') lower, 'Z' < 'a' bytewise`)).rows;
   });
   expect(row).toEqual({ listen: '127.0.0.1', checksums: 'on', lower: 'äö', bytewise: true });
   const wrong = new URL(url);
   wrong.password = 'wrong';
-  await expect(connected(wrong.href, async () => {})).rejects.toThrow('password authentication failed');
+  await expect(connectedCluster(wrong.href, async () => {})).rejects.toThrow('password authentication failed');
 });
 
 test('PostgreSQL killed in the middle of writes is noticed, and keeps every acknowledged row', async () => {
@@ -191,7 +191,9 @@ test('a first start that was cut short begins anew', async () => {
   await fs.mkdir(path.join(dir, 'data.new'), { recursive: true });
   await fs.writeFile(path.join(dir, 'data.new', 'PG_VERSION'), '18\n');
   const { url } = await start({ fast: true });
-  expect(await connected(url, async (client) => (await client.query('select 1 one')).rows)).toEqual([{ one: 1 }]);
+  expect(await connectedCluster(url, async (client) => (await client.query('select 1 one')).rows)).toEqual([
+    { one: 1 },
+  ]);
 });
 
 test('data of another major version is refused with what to do', async () => {
@@ -208,7 +210,7 @@ test.each([
   ['could not extend file: No space left on device', 'free some space'],
   ['something else', 'DATABASE_URL'],
 ])('the fault %j says what to do next', (output, advice) => {
-  expect(explain(output).split('\n')[0]).toContain(advice);
+  expect(explainFailure(output).split('\n')[0]).toContain(advice);
 });
 
 // Only root can become the users of these; what a skipped test would say of others is not a lack of theirs.
@@ -225,7 +227,7 @@ if (root) {
     await fs.chmod(home, 0o700);
     const log: string[] = [];
     const { url, stop } = await start({ log: (message) => log.push(message) });
-    await connected(url, (client) => client.query('create table kept as select 7 id'));
+    await connectedCluster(url, (client) => client.query('create table kept as select 7 id'));
     await stop();
     const [, elsewhere = ''] = log[0]?.split(' is kept in ') ?? [];
     made.push(elsewhere);

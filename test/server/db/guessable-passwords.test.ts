@@ -1,6 +1,6 @@
 // Realms that are there keep the passwords that they take when fresh realms begin to refuse what is easy to guess.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { databaseBefore, type OlderDatabase } from '../../support/migrations.ts';
 
 let database: OlderDatabase;
@@ -11,12 +11,12 @@ afterAll(() => database?.drop());
 
 test('a realm from before has the check off, beside what it had set, and one that is made later says nothing of it', async () => {
   const insert = 'insert into realm (realm_id, settings, created_at) values ($1, $2, now())';
-  await connected(database.url, async (client) => {
+  await connectedCluster(database.url, async (client) => {
     await client.query(insert, ['plain', {}]);
     await client.query(insert, ['long', { passwordMinLength: 20 }]);
   });
   await database.migrateOn();
-  const { rows } = await connected(database.url, async (client) => {
+  const { rows } = await connectedCluster(database.url, async (client) => {
     await client.query(insert, ['later', {}]);
     return client.query('select realm_id, settings from realm order by realm_id');
   });

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { migrate } from '../../../server/db/migrate.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { createDatabase, createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
 import { freePort } from '../../support/free-port.ts';
 
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const write = (name: string, sql: string) => fs.writeFile(path.join(folder, name), sql);
 const run = (log: string[] = []) => migrate(database.url, { folder, log: (message) => log.push(message) });
-const query = async (sql: string) => (await connected(database.url, (client) => client.query(sql))).rows;
+const query = async (sql: string) => (await connectedCluster(database.url, (client) => client.query(sql))).rows;
 
 test('files are applied once, in order, and recorded', async () => {
   await write('0002_more.sql', 'insert into thing values (1), (2);');

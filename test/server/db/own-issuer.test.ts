@@ -1,6 +1,6 @@
 // Realms that shared an issuer, or had one that is refused today, don't stand in the way of the migration.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { databaseBefore, type OlderDatabase } from '../../support/migrations.ts';
 
 let database: OlderDatabase;
@@ -19,7 +19,7 @@ test('of realms that shared an issuer the oldest has it, and each keeps what it 
     ['long', `https://x.example/${'ü'.repeat(4000)}`, 5],
     ['none', null, 6],
   ];
-  await connected(database.url, async (client) => {
+  await connectedCluster(database.url, async (client) => {
     for (const [name, issuer, day] of realms)
       await client.query('insert into realm (realm_id, settings, created_at) values ($1, $2, $3)', [
         name,
@@ -28,7 +28,7 @@ test('of realms that shared an issuer the oldest has it, and each keeps what it 
       ]);
   });
   await database.migrateOn();
-  const { rows } = await connected(database.url, (client) =>
+  const { rows } = await connectedCluster(database.url, (client) =>
     client.query("select realm_id, settings->>'issuer' as issuer, own_issuer from realm order by created_at"),
   );
   expect(rows.map(({ realm_id, own_issuer }) => [realm_id, own_issuer])).toEqual([

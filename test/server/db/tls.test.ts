@@ -11,7 +11,7 @@ import { copyInto, copyOut } from '../../../server/db/bulk.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../../server/db/embedded.ts';
 import { migrate } from '../../../server/db/migrate.ts';
 import { openPool } from '../../../server/db/sql.ts';
-import { connected, testFolder } from '../../support/cluster.ts';
+import { connectedCluster, testFolder } from '../../support/cluster.ts';
 import { eventually } from '../../support/operator.ts';
 import { MASTER_KEY } from '../../support/server.ts';
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
     authority: await write('ca.crt', authority.certificatePem),
     other: await write('other.crt', other.certificatePem),
   };
-  await connected(postgres.url, async (admin) => {
+  await connectedCluster(postgres.url, async (admin) => {
     for (const [name, value] of Object.entries(settings)) await admin.query(`alter system set ${name} = '${value}'`);
     await admin.query(`create role app login superuser password '${PASSWORD.replaceAll("'", "''")}'`);
     await admin.query('create database app owner app');
@@ -67,7 +67,7 @@ beforeAll(async () => {
     const impostor = await authority.newServingCert('192.0.2.1');
     await writeFile(settings.ssl_cert_file, impostor.certPem);
     await writeFile(settings.ssl_key_file, impostor.keyPem);
-    await connected(withUser(right).replace('verify-full', 'no-verify'), (client) =>
+    await connectedCluster(withUser(right).replace('verify-full', 'no-verify'), (client) =>
       client.query('select pg_reload_conf()'),
     );
   };
@@ -122,7 +122,7 @@ test('a whole server starts on it, with user and password of any characters besi
       return found;
     });
     expect((await fetch(`${where}/actuator/health/readiness`)).status).toBe(200);
-    await connected(withUser(right), async (client) => {
+    await connectedCluster(withUser(right), async (client) => {
       const { rows } = await client.query(
         "select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid) where usename = 'app'",
       );

@@ -9,7 +9,12 @@ import { createTransact, type Transact } from '../../../server/db/transact.ts';
 import { sealEvents } from '../../../server/events/chain.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
 import { continuePositions } from '../../../server/events/position.ts';
-import { begin, eventsAfter, progress, waiting } from '../../../server/features/operations/forwarding/store.ts';
+import {
+  begin,
+  eventsAfter,
+  hasWaitingEvents,
+  progress,
+} from '../../../server/features/operations/forwarding/store.ts';
 import { bareDatabase } from '../../support/bare-database.ts';
 import { type Explained, explainAll, hearPlans, rowsRead } from '../../support/plans.ts';
 
@@ -50,7 +55,7 @@ async function rowsOf(work: (sql: Sql, transact: Transact) => Promise<unknown>):
 
 test.each<[string, (sql: Sql, transact: Transact) => Promise<unknown>]>([
   ['sealing', (sql, transact) => sealEvents({ sql, transact, seal, now })],
-  ['forwarding', waiting],
+  ['forwarding', hasWaitingEvents],
   ['forwarding’s progress', (sql) => progress(sql, 1_000)],
   ['a server’s start', (_, transact) => continuePositions(transact)],
 ])('%s reads the end of the log', async (_, work) => {

@@ -8,7 +8,7 @@ import { createEventBatch } from '../../../server/events/batch.ts';
 import { createOutbox } from '../../../server/events/outbox.ts';
 import { webhookConsumer } from '../../../server/features/configuration/webhooks/consumer.ts';
 import { makeRealm } from '../../support/clients.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -84,7 +84,7 @@ test('events of a realm that is locked are written when it is free, also where t
     ((await admin.call(listEvents, { params: { realm }, query: { type: 'TOKEN_REFUSED' } })).body ?? []).map(
       ({ clientId }) => clientId,
     );
-  const stopped = await connected(databaseUrl, async (client) => {
+  const stopped = await connectedCluster(databaseUrl, async (client) => {
     await client.query('begin');
     await client.query(`select from webhook where realm_id = 'locked' for update`);
     // One that the database never takes is among them.

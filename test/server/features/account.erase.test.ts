@@ -8,7 +8,7 @@ import { createUser, getUser, listUsers, putUser } from '../../../server/contrac
 import { createWebhook } from '../../../server/contract/webhooks.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -24,8 +24,8 @@ const ada = { username: 'ada', password: PASSWORD };
 async function signedIn(who = createPerson(server.baseUrl)) {
   return { who, page: await who.fill(await who.open(`/realms/${realm}/login?for=account`), ada) };
 }
-const csrfOf = ({ text }: Shown) => /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
-const erase = (who: Person, page: Shown, more: Record<string, string> = {}) =>
+const csrfOf = ({ text }: ShownPage) => /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
+const erase = (who: Person, page: ShownPage, more: Record<string, string> = {}) =>
   who.post(`/realms/${realm}/account/erase`, { csrf: csrfOf(page), ...more });
 const names = async () =>
   (await server.admin.call(listUsers, { params: { realm } })).body?.map(({ username }) => username).sort();

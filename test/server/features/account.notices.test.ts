@@ -8,7 +8,7 @@ import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
 import { type MailingServer, startMailingServer } from '../../support/mail.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 
 const ADDED = 'a new way to sign in was set up';
 const REMOVED = 'a way to sign in was removed';
@@ -33,7 +33,7 @@ async function signedIn() {
   const page = await who.open(`/realms/${realm}/login?for=account`);
   return { who, page: await who.fill(page, { username: 'ada', password: PASSWORD }) };
 }
-const press = (who: Person, { text }: Shown, action: string, more: Record<string, string> = {}) => {
+const press = (who: Person, { text }: ShownPage, action: string, more: Record<string, string> = {}) => {
   const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(text) ?? [];
   return who.post(`/realms/${realm}/account/${action}`, { csrf, ...more });
 };

@@ -11,7 +11,7 @@ import { authorizePath, makePeopledRealm, newVerifier, PASSWORD } from '../../su
 import { makeClient } from '../../support/clients.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
 import { codeIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 
 const NEXT = 'four dry umbrellas';
 let site: MailingServer;
@@ -33,8 +33,8 @@ async function signedIn(who = createPerson(site.server.baseUrl)) {
   const page = await who.open(`/realms/${realm}/login?for=account`);
   return { who, page: await who.fill(page, { username: 'ada', password: PASSWORD }) };
 }
-const csrfOf = ({ text }: Shown) => /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
-const press = (who: Person, page: Shown, action: string, more: Record<string, string> = {}) =>
+const csrfOf = ({ text }: ShownPage) => /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
+const press = (who: Person, page: ShownPage, action: string, more: Record<string, string> = {}) =>
   who.post(`/realms/${realm}/account/${action}`, { csrf: csrfOf(page), ...more });
 
 test('a password is changed after a proof of a moment ago, ends the other sessions, and is told by mail', async () => {

@@ -8,7 +8,14 @@ import { PASSWORD } from '../../support/applications.ts';
 import { basic, claimsIn, makeClient, post, SECRET } from '../../support/clients.ts';
 import { makeProofKey } from '../../support/dpop.ts';
 import { createPerson } from '../../support/person.ts';
-import { makeProvider, makeRelyingParty, REALM, RP, requestPath, told } from '../../support/relying-party.ts';
+import {
+  makeProvider,
+  makeRelyingParty,
+  REALM,
+  RP,
+  requestPath,
+  responseParameters,
+} from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const params = { realm: REALM };
@@ -41,7 +48,7 @@ async function tokenFor(
   page = await person.fill(page, { username, password: PASSWORD });
   if (page.heading === 'Allow access?')
     page = await person.post(`/realms/${REALM}/oauth2/consent`, { ...page.fields, decision: 'allow' });
-  const code = told(page)?.code ?? '';
+  const code = responseParameters(page)?.code ?? '';
   const form = { grant_type: 'authorization_code', code, redirect_uri: RP };
   const { body } = await post(server, REALM, 'token', form, { authorization: basic(clientId), ...headers });
   return String(body.access_token);

@@ -7,7 +7,15 @@ import { createUser } from '../../../server/contract/users.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { makeClient, makeRealm, post } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
-import { makeProvider, makeRelyingParty, REALM, RP, requestPath, signInAt, told } from '../../support/relying-party.ts';
+import {
+  makeProvider,
+  makeRelyingParty,
+  REALM,
+  RP,
+  requestPath,
+  responseParameters,
+  signInAt,
+} from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -47,7 +55,7 @@ afterAll(() => server?.stop());
 test('mix-up: an answer says which realm gave it, an error too, and openid-client takes no other realm’s', async () => {
   const honest = await signedIn();
   expect(honest.iss).toBe(issuerOf(REALM));
-  const refused = told(await createPerson(server.baseUrl).open(asked({ prompt: 'none' })));
+  const refused = responseParameters(await createPerson(server.baseUrl).open(asked({ prompt: 'none' })));
   expect(refused).toMatchObject({ error: 'login_required', iss: issuerOf(REALM) });
   const landed = new URL(`${RP}?${new URLSearchParams(honest)}`);
   const checks = { pkceCodeVerifier: VERIFIER, expectedState: honest.state ?? '' };
@@ -78,7 +86,7 @@ test.each([
 ])('PKCE downgrade: no code is given where %s on the way', async (_, changed) => {
   const person = createPerson(server.baseUrl);
   await signInAt(person, asked());
-  const answer = told(await person.open(asked(changed)));
+  const answer = responseParameters(await person.open(asked(changed)));
   expect(answer).toMatchObject({ error: 'invalid_request', iss: issuerOf(REALM) });
   expect(answer).not.toHaveProperty('code');
 });

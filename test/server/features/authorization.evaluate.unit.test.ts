@@ -9,14 +9,17 @@ import {
   type PolicyConfig,
   type PolicyType,
 } from '../../../server/contract/authorization-services.ts';
-import { canonical } from '../../../server/features/configuration/authorization-services/canonical.ts';
+import { canonicalDocument } from '../../../server/features/configuration/authorization-services/canonical.ts';
 import { evaluator, modelOf } from '../../../server/features/configuration/authorization-services/evaluate.ts';
-import type { Known, Requester } from '../../../server/features/configuration/authorization-services/policies.ts';
+import type {
+  ExistingNames,
+  Requester,
+} from '../../../server/features/configuration/authorization-services/policies.ts';
 import { freshServices, servicesOf } from '../../../server/features/configuration/authorization-services/resource.ts';
 import { circlesOf, faultsOf } from '../../../server/features/configuration/authorization-services/rules.ts';
-import { decide, type Vote } from '../../../server/features/configuration/authorization-services/vote.ts';
+import { combinedVote, type Vote } from '../../../server/features/configuration/authorization-services/vote.ts';
 
-const known: Known = {
+const known: ExistingNames = {
   roles: new Set(['reader', 'editor', 'boss']),
   clientRoles: new Set(['shop/clerk', 'shop/auditor']),
   groups: new Set(['/staff', '/staff/night', '/guests']),
@@ -37,7 +40,7 @@ const ana: Requester = {
 const document = (given: object) => AuthorizationServiceDocument.parse({ clientId: 'albums', ...given });
 const services = (given: object) => {
   const { clientId: _, ...fields } = document(given);
-  return servicesOf({ ...freshServices(), ...canonical(fields) });
+  return servicesOf({ ...freshServices(), ...canonicalDocument(fields) });
 };
 const ask = (given: object, asked: { resource: string; scopes?: string[] }, requester: Partial<Requester> = {}) =>
   evaluator(modelOf(services(given), known), { ...ana, ...requester })(asked);
@@ -68,9 +71,9 @@ describe('votes', () => {
     ['one undecided beside one against it', ['deny', 'undecided'], 'deny', 'undecided', 'deny'],
     ['one undecided where it can’t matter', ['permit', 'permit', 'undecided'], 'undecided', 'permit', 'permit'],
   ])('of %s', (_, votes, unanimous, affirmative, consensus) => {
-    expect(decide('unanimous', votes)).toBe(unanimous);
-    expect(decide('affirmative', votes)).toBe(affirmative);
-    expect(decide('consensus', votes)).toBe(consensus);
+    expect(combinedVote('unanimous', votes)).toBe(unanimous);
+    expect(combinedVote('affirmative', votes)).toBe(affirmative);
+    expect(combinedVote('consensus', votes)).toBe(consensus);
   });
 });
 

@@ -3,9 +3,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AuthorizationPolicy, DecisionStrategy } from '../../../server/contract/authorization-services.ts';
 import { evaluator, modelOf } from '../../../server/features/configuration/authorization-services/evaluate.ts';
-import type { Known, Requester } from '../../../server/features/configuration/authorization-services/policies.ts';
+import type {
+  ExistingNames,
+  Requester,
+} from '../../../server/features/configuration/authorization-services/policies.ts';
 import { circlesOf, type Services } from '../../../server/features/configuration/authorization-services/rules.ts';
-import { decide, negated, type Vote } from '../../../server/features/configuration/authorization-services/vote.ts';
+import {
+  combinedVote,
+  negatedVote,
+  type Vote,
+} from '../../../server/features/configuration/authorization-services/vote.ts';
 
 const strategies = fc.constantFrom<DecisionStrategy>('unanimous', 'affirmative', 'consensus');
 const vote = fc.constantFrom<Vote>('permit', 'deny', 'undecided');
@@ -85,7 +92,7 @@ const requesters = fc.subarray(ROLES).map(
     context: {},
   }),
 );
-const knowing = (roles: readonly string[]): Known => ({
+const knowing = (roles: readonly string[]): ExistingNames => ({
   roles: new Set(roles),
   clientRoles: new Set(),
   groups: new Set(),
@@ -101,16 +108,16 @@ const ask = (
 test('the order of votes is no matter, and what is undecided could go either way', () => {
   fc.assert(
     fc.property(strategies, fc.array(vote, { maxLength: 8 }), (strategy, votes) => {
-      const decided = decide(strategy, votes);
-      expect(decide(strategy, votes.toReversed())).toBe(decided);
+      const decided = combinedVote(strategy, votes);
+      expect(combinedVote(strategy, votes.toReversed())).toBe(decided);
       const all = (instead: Vote) =>
-        decide(
+        combinedVote(
           strategy,
           votes.map((one) => (one === 'undecided' ? instead : one)),
         );
       const [best, worst] = [all('permit'), all('deny')];
       expect(decided).toBe(best === worst ? best : 'undecided');
-      expect(negated(negated(decided))).toBe(decided);
+      expect(negatedVote(negatedVote(decided))).toBe(decided);
     }),
   );
 });
@@ -118,8 +125,9 @@ test('the order of votes is no matter, and what is undecided could go either way
 test('one more vote for it never takes a permission away', () => {
   fc.assert(
     fc.property(strategies, fc.array(vote, { minLength: 1, maxLength: 8 }), (strategy, votes) => {
-      if (decide(strategy, votes) === 'permit') expect(decide(strategy, [...votes, 'permit'])).toBe('permit');
-      if (decide(strategy, votes) === 'deny') expect(decide(strategy, [...votes, 'deny'])).toBe('deny');
+      if (combinedVote(strategy, votes) === 'permit')
+        expect(combinedVote(strategy, [...votes, 'permit'])).toBe('permit');
+      if (combinedVote(strategy, votes) === 'deny') expect(combinedVote(strategy, [...votes, 'deny'])).toBe('deny');
     }),
   );
 });
@@ -184,7 +192,7 @@ test('the decision is that of the scopes, and the explanation bears it out', () 
       for (const { name, policies: told, decision, decisionStrategy } of result.permissions) {
         const own = services.permissions.find((one) => one.name === name)?.policies ?? [];
         const votes = own.map((policy): Vote => told.find((one) => one.name === policy)?.decision ?? 'undecided');
-        expect(decide(decisionStrategy, votes)).toBe(decision);
+        expect(combinedVote(decisionStrategy, votes)).toBe(decision);
       }
     }),
   );

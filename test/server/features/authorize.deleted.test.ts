@@ -4,9 +4,9 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { listSessions } from '../../../server/contract/sessions.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { makeClient } from '../../support/clients.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
-import { createPerson, type Shown } from '../../support/person.ts';
+import { createPerson, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const REALM = 'deleted';
@@ -26,8 +26,8 @@ const application = (clientId: string) =>
 const ask = (clientId: string) => authorizePath(REALM, clientId, newVerifier());
 
 /** Deletes it, and commits once the request waits for that. */
-const duringDeletion = (clientId: string, request: () => Promise<Shown>): Promise<Shown> =>
-  connected(server.databaseUrl, async (client) => {
+const duringDeletion = (clientId: string, request: () => Promise<ShownPage>): Promise<ShownPage> =>
+  connectedCluster(server.databaseUrl, async (client) => {
     await client.query('begin');
     await client.query('delete from client where realm_id = $1 and client_id = $2', [REALM, clientId]);
     const answer = request();
@@ -36,7 +36,7 @@ const duringDeletion = (clientId: string, request: () => Promise<Shown>): Promis
     return answer;
   });
 
-function expectUnknown(page: Shown): void {
+function expectUnknown(page: ShownPage): void {
   expect([page.status, page.heading]).toEqual([400, 'This request cannot go on']);
   expect(page.text).toContain('The application is not known here');
 }

@@ -10,7 +10,7 @@ import { parseConfig } from '../../../server/config.ts';
 import { newId } from '../../../server/crypto/ids.ts';
 import { openPool, type Sql, sqlOver } from '../../../server/db/sql.ts';
 import { createLog } from '../../../server/log.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { MASTER_KEY } from '../../support/server.ts';
 
@@ -165,7 +165,7 @@ describe('where no administrator is left', () => {
     await sql`drop table first_administrator`;
     const migration = path.resolve(import.meta.dirname, '../../../server/db/migrations/0470_first_administrator.sql');
     const text = await readFile(migration, 'utf8');
-    await connected(database.url, (client) => client.query(text));
+    await connectedCluster(database.url, (client) => client.query(text));
     expect((await start()).password).toBeUndefined();
     expect(await users()).toEqual([]);
   });

@@ -16,7 +16,7 @@ import { codeAt, secretOn } from '../../support/authenticator-app.ts';
 import { type Brokered, comeBy, makeProvider, oidcOf, startBrokered, wayIn } from '../../support/brokering.ts';
 import { makeClient } from '../../support/clients.ts';
 import { codeIn, linkIn, type MailingServer } from '../../support/mail.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import type { TestServer } from '../../support/server.ts';
 import { SUBJECT, type Upstream } from '../../support/upstream.ts';
 
@@ -154,7 +154,7 @@ describe('a code to an address that somebody typed', () => {
     return { person, page: await person.fill(page, { email }) };
   };
   const wrongOf = (code: string): string => (code === '00000000' ? '00000001' : '00000000');
-  const press = (person: Person, { fields: { csrf = '', step = '' } }: Shown, button: string) =>
+  const press = (person: Person, { fields: { csrf = '', step = '' } }: ShownPage, button: string) =>
     person.post(`/realms/${realm}/login`, { csrf, step, [button]: '1' });
   beforeEach(async () => {
     await mailing.sendsMail(realm);
@@ -366,7 +366,7 @@ async function makeHub(): Promise<void> {
   const body = { alias: 'github', type: 'oauth2' as const, displayName: 'GitHub', scopes: ['user:email'], config };
   await makeProvider(server, realm, { ...body, clientId: 'realm', secret: 'the secret there' });
 }
-async function comeByHub(): Promise<Shown> {
+async function comeByHub(): Promise<ShownPage> {
   const person = createPerson(server.baseUrl);
   const page = await person.open(`/realms/${realm}/login?for=account`);
   const left = await person.open(wayIn(page, 'github'));

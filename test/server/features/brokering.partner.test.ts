@@ -13,7 +13,7 @@ import { authnRequest, redirectQuery } from '../../support/authn-requests.ts';
 import { wayIn } from '../../support/brokering.ts';
 import { SECRET } from '../../support/clients.ts';
 import { type Browser, createBrowser, type Hop, type Page, type Sites, startSites } from '../../support/partner.ts';
-import { pair, WIKI } from '../../support/service-provider.ts';
+import { serviceProviderKeys, WIKI } from '../../support/service-provider.ts';
 
 let sites: Sites;
 let realm = '';
@@ -192,7 +192,7 @@ describe.each(protocols)('by %s', (protocol, meet) => {
 describe.each(['Redirect', 'POST'] as const)('with applications here that speak SAML, by %s', (binding) => {
   /** One that people are signed on to by our server. */
   async function signOnToWiki(browser: Browser): Promise<void> {
-    const query = redirectQuery(authnRequest(), { key: pair.key });
+    const query = redirectQuery(authnRequest(), { key: serviceProviderKeys.key });
     const end = await browser.go({ url: `${ours('/saml/idp/sso')}?${query}` });
     expect(end).toMatchObject({ url: `${WIKI}/acs`, form: { SAMLResponse: expect.any(String) } });
   }
@@ -204,7 +204,9 @@ describe.each(['Redirect', 'POST'] as const)('with applications here that speak 
     `<samlp:LogoutResponse xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_${Date.now()}" Version="2.0" IssueInstant="${new Date().toISOString()}" InResponseTo="${to}"><saml:Issuer>${WIKI}</saml:Issuer><samlp:Status><samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:${inner}"/></samlp:Status></samlp:LogoutResponse>`;
   const answerOf = (request: string, status = 'Success'): Hop => {
     const xml = said(/ ID="([^"]*)"/.exec(request)?.[1] ?? '', status);
-    return { url: `${ours('/saml/idp/slo')}?${redirectQuery(xml, { key: pair.key, kind: 'SAMLResponse' })}` };
+    return {
+      url: `${ours('/saml/idp/slo')}?${redirectQuery(xml, { key: serviceProviderKeys.key, kind: 'SAMLResponse' })}`,
+    };
   };
   beforeEach(async () => {
     await makeRealms();
@@ -215,7 +217,7 @@ describe.each(['Redirect', 'POST'] as const)('with applications here that speak 
         entityId: WIKI,
         assertionConsumerServices: [{ url: `${WIKI}/acs` }],
         singleLogoutServices: [{ url: `${WIKI}/slo`, binding: 'Redirect' }],
-        signingCertificates: [pair.certificate],
+        signingCertificates: [serviceProviderKeys.certificate],
         nameIdFormat: 'unspecified',
       },
     });
@@ -254,7 +256,9 @@ describe.each(['Redirect', 'POST'] as const)('with applications here that speak 
     const [grace] = await people();
     const name = grace?.username ?? '';
     const asking = authnRequest({ inside: `<saml:NameID>${name}</saml:NameID>` }).replaceAll('Authn', 'Logout');
-    const sent = { url: `${ours('/saml/idp/slo')}?${redirectQuery(asking, { key: pair.key, relayState: 'wiki' })}` };
+    const sent = {
+      url: `${ours('/saml/idp/slo')}?${redirectQuery(asking, { key: serviceProviderKeys.key, relayState: 'wiki' })}`,
+    };
     const end = await browser.go(sent);
     expect([end.url.split('?')[0], new URL(end.url).searchParams.get('RelayState')]).toEqual([`${WIKI}/slo`, 'wiki']);
     expect(messageIn(end, 'SAMLResponse')).toMatch(/status:Success(?!.*PartialLogout)/s);

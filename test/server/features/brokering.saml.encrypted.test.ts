@@ -9,10 +9,10 @@ import {
   assertionOf,
   callbackOf,
   comeWith,
+  identityProviderKeys,
   type Lies,
   makeSamlProvider,
   responseOf,
-  theirs,
 } from '../../support/saml-provider.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -46,9 +46,9 @@ const reasons = async () =>
     ({ data }) => data.reason,
   );
 const assertion = (id: string, lies: Lies = {}) => assertionOf(place(), id, lies);
-const signed = (id: string, lies: Lies = {}) => signedXml(assertion(id, lies), theirs.key);
+const signed = (id: string, lies: Lies = {}) => signedXml(assertion(id, lies), identityProviderKeys.key);
 const inResponse = (inside: string) => responseOf(place(), inside);
-const whole = (inside: string) => signedXml(inResponse(inside), theirs.key);
+const whole = (inside: string) => signedXml(inResponse(inside), identityProviderKeys.key);
 const sealed = (text: string, options: Parameters<typeof encryptedXml>[2] = {}) =>
   encryptedXml(text, certificate, options);
 
@@ -75,7 +75,11 @@ describe('nobody is signed in by', () => {
     ['a plain assertion, where they are to be encrypted', 'not-encrypted', (id) => inResponse(signed(id))],
     ['what somebody encrypted who signs nothing', 'signature', (id) => inResponse(sealed(assertion(id)))],
     ['what another has signed', 'signature', (id) => inResponse(sealed(signedXml(assertion(id), evil.key)))],
-    ['what is no assertion', 'signature', (id) => inResponse(sealed(signedXml(inResponse(assertion(id)), theirs.key)))],
+    [
+      'what is no assertion',
+      'signature',
+      (id) => inResponse(sealed(signedXml(inResponse(assertion(id)), identityProviderKeys.key))),
+    ],
     [
       'AES-CBC without a signature around it',
       'undecipherable',

@@ -4,10 +4,10 @@ import { listEvents } from '../../../server/contract/events.ts';
 import type { ProviderConfig } from '../../../server/contract/identity-providers.ts';
 import { makePeopledRealm } from '../../support/applications.ts';
 import { makeProvider, wayIn } from '../../support/brokering.ts';
-import { createPerson, type Shown } from '../../support/person.ts';
+import { createPerson, type ShownPage } from '../../support/person.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { samlKeyPair, signedXml } from '../../support/saml.ts';
-import { IDP, theirs } from '../../support/saml-provider.ts';
+import { IDP, identityProviderKeys } from '../../support/saml-provider.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let receiver: Receiver;
@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 
 const metadata = `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" ID="_m1" entityID="${IDP}"><md:IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="${IDP}/sso"/></md:IDPSSODescriptor></md:EntityDescriptor>`;
-const leave = async (): Promise<Shown> => {
+const leave = async (): Promise<ShownPage> => {
   const person = createPerson(server.baseUrl);
   return person.open(wayIn(await person.open(`/realms/${realm}/login?for=account`)));
 };
@@ -40,7 +40,11 @@ const leave = async (): Promise<Shown> => {
 const provide = (config: ProviderConfig = {}) =>
   makeProvider(server, realm, {
     ...{ alias: 'corp', type: 'saml', displayName: 'Corp' },
-    config: { metadataUrl: `${receiver.url}/${realm}`, signingCertificates: [theirs.certificate], ...config },
+    config: {
+      metadataUrl: `${receiver.url}/${realm}`,
+      signingCertificates: [identityProviderKeys.certificate],
+      ...config,
+    },
   });
 const reasons = async () =>
   (await server.admin.call(listEvents, { params: { realm }, query: { type: 'LOGIN_FAILURE' } })).body?.map(
@@ -48,18 +52,18 @@ const reasons = async () =>
   );
 
 test('counts where the key that is given has signed it', async () => {
-  receiver.answer = () => ({ body: signedXml(metadata, theirs.key) });
-  await provide({ metadataCertificate: theirs.certificate });
+  receiver.answer = () => ({ body: signedXml(metadata, identityProviderKeys.key) });
+  await provide({ metadataCertificate: identityProviderKeys.certificate });
   expect((await leave()).url).toContain(`${IDP}/sso?SAMLRequest=`);
 });
 
 test.each([
   ['nobody', () => metadata],
   ['another key', () => signedXml(metadata, samlKeyPair().key)],
-  ['that key, but was changed since,', () => signedXml(metadata, theirs.key).replace('/sso"', '/evil"')],
+  ['that key, but was changed since,', () => signedXml(metadata, identityProviderKeys.key).replace('/sso"', '/evil"')],
 ])('doesn’t count where %s has signed it', async (_, make) => {
   receiver.answer = () => ({ body: make() });
-  await provide({ metadataCertificate: theirs.certificate });
+  await provide({ metadataCertificate: identityProviderKeys.certificate });
   expect((await leave()).text).toContain('You were not signed in by Corp');
   expect(await reasons()).toEqual(['provider-metadata-malformed']);
 });

@@ -6,20 +6,20 @@ import { createUser } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { logoutRequest, redirectQuery } from '../../support/authn-requests.ts';
 import { makeProvider, wayIn } from '../../support/brokering.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { samlKeyPair, signedXml } from '../../support/saml.ts';
 import {
   assertionOf,
   callbackOf,
   comeWith,
   IDP,
+  identityProviderKeys,
   makeSamlProvider,
   messageIn,
   responseOf,
-  theirs,
 } from '../../support/saml-provider.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { at, makeServiceProvider, posted } from '../../support/service-provider.ts';
+import { makeServiceProvider, postedSamlMessage, samlEndpointUrl } from '../../support/service-provider.ts';
 
 let server: TestServer;
 let realm = '';
@@ -49,7 +49,7 @@ async function meet(config: ProviderConfig = {}, binding: 'POST' | 'Redirect' = 
   await server.admin.call(createUser, { params: { realm: partner }, body });
   await makeProvider(server, realm, {
     ...{ alias: 'corp', type: 'saml', displayName: 'Corp' },
-    config: { metadataUrl: at(server, partner, 'metadata'), trustEmail: true, ...config },
+    config: { metadataUrl: samlEndpointUrl(server, partner, 'metadata'), trustEmail: true, ...config },
   });
   const descriptor = await (await fetch(`${callback}/descriptor`)).text();
   expect(descriptor).toContain(
@@ -69,12 +69,12 @@ async function meet(config: ProviderConfig = {}, binding: 'POST' | 'Redirect' = 
   });
 }
 /** A form that posts itself to this server. */
-const follow = (person: Person, page: Shown) => {
-  const { action, fields } = posted(page);
+const follow = (person: Person, page: ShownPage) => {
+  const { action, fields } = postedSamlMessage(page);
   return person.post(new URL(action).pathname, fields);
 };
 /** Cookies of both realms have the same names, and paths that a test's person doesn't tell apart: each has its own. */
-async function signIn(): Promise<{ here: Person; there: Person; home: Shown }> {
+async function signIn(): Promise<{ here: Person; there: Person; home: ShownPage }> {
   const [here, there] = [createPerson(server.baseUrl), createPerson(server.baseUrl)];
   const left = await here.open(wayIn(await here.open(`/realms/${realm}/login?for=account`)));
   const asked = left.fields.SAMLRequest ? await follow(here, left) : left;
@@ -87,12 +87,12 @@ test('requests go by POST where the provider wants that, signed, and what comes 
   await meet({ binding: 'POST', signRequests: true, wantAssertionsEncrypted: true });
   const grace = createPerson(server.baseUrl);
   const left = await grace.open(wayIn(await grace.open(`/realms/${realm}/login?for=account`)));
-  expect([posted(left).action, posted(left).xml]).toEqual([
-    at(server, partner, 'sso'),
+  expect([postedSamlMessage(left).action, postedSamlMessage(left).xml]).toEqual([
+    samlEndpointUrl(server, partner, 'sso'),
     expect.stringContaining('<ds:SignatureValue>'),
   ]);
   const answered = await grace.fill(await follow(grace, left), { username: 'grace', password: PASSWORD });
-  expect(posted(answered).xml).toContain('EncryptedAssertion');
+  expect(postedSamlMessage(answered).xml).toContain('EncryptedAssertion');
   const home = await follow(grace, answered);
   expect(new URL(home.url).pathname).toBe(`/realms/${realm}/account`);
 });
@@ -137,7 +137,7 @@ describe('where a provider says that somebody signs out', () => {
     await makeSamlProvider({ server, realm }, { singleLogoutUrl: `${IDP}/slo` });
     const make = (id: string) => {
       const assertion = assertionOf({ server, realm }, id, { sessionIndex });
-      return responseOf({ server, realm }, signedXml(assertion, theirs.key));
+      return responseOf({ server, realm }, signedXml(assertion, identityProviderKeys.key));
     };
     const { person, page } = await comeWith({ server, realm }, make);
     expect(new URL(page.url).pathname).toBe(`/realms/${realm}/account`);
@@ -145,7 +145,7 @@ describe('where a provider says that somebody signs out', () => {
   };
   const asked = (more: Partial<Parameters<typeof logoutRequest>[0]> = {}) =>
     logoutRequest({ name: 'ada@corp.example', issuer: IDP, ...more });
-  const byRedirect = (text: string, key: string | undefined = theirs.key) =>
+  const byRedirect = (text: string, key: string | undefined = identityProviderKeys.key) =>
     createPerson(server.baseUrl).once(`${slo()}?${redirectQuery(text, { key, relayState: 'theirs' })}`);
 
   test.each([
@@ -172,10 +172,10 @@ describe('where a provider says that somebody signs out', () => {
     const tries: [string, string | undefined][] = [
       [asked(), ''],
       [asked(), samlKeyPair().key],
-      [asked({ issuer: 'https://other.example' }), theirs.key],
-      [asked({ more: ' Destination="https://other.example/slo"' }), theirs.key],
-      [asked({ issued: new Date(Date.now() - 600_000) }), theirs.key],
-      [asked({ name: '' }), theirs.key],
+      [asked({ issuer: 'https://other.example' }), identityProviderKeys.key],
+      [asked({ more: ' Destination="https://other.example/slo"' }), identityProviderKeys.key],
+      [asked({ issued: new Date(Date.now() - 600_000) }), identityProviderKeys.key],
+      [asked({ name: '' }), identityProviderKeys.key],
     ];
     for (const [text, key] of tries) {
       const query = redirectQuery(text, { key: key || undefined });

@@ -12,14 +12,14 @@ import {
   assertionOf,
   callbackOf,
   comeWith as comeBackWith,
+  identityProviderKeys,
   type Lies,
   makeSamlProvider,
-  minutes,
+  minutesFromNow,
   responseOf,
-  theirs,
 } from '../../support/saml-provider.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { at, makeServiceProvider, posted } from '../../support/service-provider.ts';
+import { makeServiceProvider, postedSamlMessage, samlEndpointUrl } from '../../support/service-provider.ts';
 
 let server: TestServer;
 let realm = '';
@@ -47,7 +47,7 @@ test('another realm, known by its metadata, says who somebody is, and asks for s
   await server.admin.call(createUser, { params: { realm: partner }, body });
   await makeProvider(server, realm, {
     ...{ alias: 'corp', type: 'saml', displayName: 'Corp' },
-    config: { metadataUrl: at(server, partner, 'metadata'), signRequests: true, trustEmail: true },
+    config: { metadataUrl: samlEndpointUrl(server, partner, 'metadata'), signRequests: true, trustEmail: true },
   });
   const descriptor = await (await fetch(`${callback}/descriptor`)).text();
   expect(descriptor).toContain(`Location="${callback}"`);
@@ -63,7 +63,7 @@ test('another realm, known by its metadata, says who somebody is, and asks for s
     const grace = createPerson(server.baseUrl);
     const there = await grace.open(wayIn(await grace.open(start())));
     expect(there.heading).toBe('Sign in');
-    const { action, fields } = posted(await grace.fill(there, { username: 'grace', password: PASSWORD }));
+    const { action, fields } = postedSamlMessage(await grace.fill(there, { username: 'grace', password: PASSWORD }));
     expect(action).toBe(callback);
     return grace.post(new URL(action).pathname, fields);
   };
@@ -88,8 +88,8 @@ const failures = async () =>
   );
 
 test.each<[string, (id: string) => string]>([
-  ['whose assertion is signed', (id) => response(signedXml(assertion(id), theirs.key))],
-  ['that is signed as a whole', (id) => signedXml(response(assertion(id)), theirs.key)],
+  ['whose assertion is signed', (id) => response(signedXml(assertion(id), identityProviderKeys.key))],
+  ['that is signed as a whole', (id) => signedXml(response(assertion(id)), identityProviderKeys.key)],
 ])('a response %s is taken, once', async (_, make) => {
   const { page, send } = await comeWith(make);
   expect(isHome(page)).toBe(true);
@@ -99,7 +99,8 @@ test.each<[string, (id: string) => string]>([
 });
 
 describe('a response is refused', () => {
-  const signed = (lies: Lies) => (id: string) => response(signedXml(assertion(id, lies), theirs.key), lies);
+  const signed = (lies: Lies) => (id: string) =>
+    response(signedXml(assertion(id, lies), identityProviderKeys.key), lies);
   test.each<[string, string, (id: string) => string]>([
     ['unsigned', 'signature', (id) => response(assertion(id))],
     ['changed behind its signature', 'signature', (id) => signed({})(id).replace('ada@', 'eve@')],
@@ -108,8 +109,8 @@ describe('a response is refused', () => {
     ['of another issuer', 'issuer', signed({ issuer: 'https://other.example' })],
     ['that answers another request', 'other-request', signed({ inResponseTo: '_0123' })],
     ['that nobody asked for', 'other-request', signed({ inResponseTo: '' })],
-    ['that is over', 'time', signed({ until: minutes(-3) })],
-    ['from the future', 'time', signed({ from: minutes(2) })],
+    ['that is over', 'time', signed({ until: minutesFromNow(-3) })],
+    ['from the future', 'time', signed({ from: minutesFromNow(2) })],
     ['from a time that is none', 'time', signed({ from: 'tomorrow' })],
     ['that says no', 'status-Responder', signed({ status: 'Responder' })],
     [
@@ -127,8 +128,8 @@ describe('a response is refused', () => {
   });
 
   test.each<[string, Lies]>([
-    ['goes half a minute after ours', { from: minutes(0.5) }],
-    ['goes half a minute before ours', { until: minutes(-0.5) }],
+    ['goes half a minute after ours', { from: minutesFromNow(0.5) }],
+    ['goes half a minute before ours', { until: minutesFromNow(-0.5) }],
   ])('nobody is, by a provider whose clock %s', async (_, lies) => {
     expect(isHome((await comeWith(signed(lies))).page)).toBe(true);
   });

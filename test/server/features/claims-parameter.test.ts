@@ -16,11 +16,11 @@ import {
   REALM,
   RP,
   requestPath,
+  responseParameters,
   STANDARD_SCOPES,
   STATE,
   signedIn,
   signInAt,
-  told,
 } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -118,7 +118,7 @@ test('an attribute comes as what its claim says it is', async () => {
   const person = createPerson(server.baseUrl);
   const path = requestPath({ client_id: 'staffed', ...claims({ userinfo: { cost_centre: null, clearance: null } }) });
   const page = await person.open(path);
-  const answer = told(await person.fill(page, { username: 'bob', password: PASSWORD })) ?? {};
+  const answer = responseParameters(await person.fill(page, { username: 'bob', password: PASSWORD })) ?? {};
   const { body } = await exchange(server, answer, {}, 'staffed');
   expect(await userinfo(body)).toEqual({ sub: expect.any(String), cost_centre: 4711 });
 });
@@ -126,7 +126,7 @@ test('an attribute comes as what its claim says it is', async () => {
 test.each(['x', '[]', '1', '{"userinfo":[]}', '{"userinfo":{"name":1}}', '{"id_token":{"acr":{"values":"2"}}}'])(
   'what is no claims parameter is refused: %s',
   async (text) => {
-    expect(told(await createPerson(server.baseUrl).open(requestPath({ claims: text })))).toMatchObject({
+    expect(responseParameters(await createPerson(server.baseUrl).open(requestPath({ claims: text })))).toMatchObject({
       error: 'invalid_request',
       state: STATE,
     });
@@ -143,8 +143,8 @@ test('who is asked for consent sees the scope that a claim stands in, and is ask
     ...page.fields,
     decision: 'allow',
   });
-  expect(told(allowed)).toHaveProperty('code');
-  expect(told(await person.open(path))).toHaveProperty('code');
+  expect(responseParameters(allowed)).toHaveProperty('code');
+  expect(responseParameters(await person.open(path))).toHaveProperty('code');
   const more = requestPath({ client_id: 'polite', ...claims({ userinfo: { email: null } }) });
   expect((await person.open(more)).heading).toBe('Allow access?');
 });
@@ -153,7 +153,9 @@ test('a subject that is asked for is the session’s, or nobody is', async () =>
   const { person, answer } = await signedIn(server);
   const { sub } = decodeJwt(String((await exchange(server, answer)).body.id_token));
   const outcome = async (value: unknown, more: object = {}) =>
-    told(await person.open(requestPath({ prompt: 'none', ...claims({ id_token: { sub: { value } } }), ...more })));
+    responseParameters(
+      await person.open(requestPath({ prompt: 'none', ...claims({ id_token: { sub: { value } } }), ...more })),
+    );
   expect(await outcome(sub)).toHaveProperty('code');
   expect(await outcome('somebody-else')).toMatchObject({ error: 'login_required' });
 });
@@ -161,7 +163,7 @@ test('a subject that is asked for is the session’s, or nobody is', async () =>
 test('an essential acr is reached or refused, a voluntary one is a wish', async () => {
   const { person } = await signedIn(server);
   const outcome = async (acr: object) =>
-    told(await person.open(requestPath({ prompt: 'none', ...claims({ id_token: { acr } }) })));
+    responseParameters(await person.open(requestPath({ prompt: 'none', ...claims({ id_token: { acr } }) })));
   expect(await outcome({ essential: true, value: '1' })).toHaveProperty('code');
   expect(await outcome({ essential: true })).toHaveProperty('code');
   expect(await outcome({ values: ['urn:x', '9'] })).toHaveProperty('code');
@@ -181,15 +183,15 @@ test('a refused request object is answered as it says: by its response mode, wit
   const inside = { state: 'inside', response_mode: 'form_post', redirect_uri: RP };
   const page = await person.open(requestPath({ state: '', request: unsigned(inside) }));
   expect(page.text).toContain(`action="${RP}"`);
-  expect(told(page)).toMatchObject({ error: 'request_not_supported', state: 'inside' });
+  expect(responseParameters(page)).toMatchObject({ error: 'request_not_supported', state: 'inside' });
   const alone = await person.open(requestPath({ state: '', redirect_uri: '', request: unsigned(inside) }));
-  expect(told(alone)).toMatchObject({ error: 'request_not_supported', state: 'inside' });
+  expect(responseParameters(alone)).toMatchObject({ error: 'request_not_supported', state: 'inside' });
   const foreign = unsigned({ ...inside, redirect_uri: 'https://evil.example/' });
   expect((await person.open(requestPath({ redirect_uri: '', request: foreign }))).heading).toBe(
     'This request cannot go on',
   );
   for (const request of ['x', 'a.b.c', `${'e30'}.${Buffer.from('null').toString('base64url')}.`])
-    expect(told(await person.open(requestPath({ request })))).toMatchObject({
+    expect(responseParameters(await person.open(requestPath({ request })))).toMatchObject({
       error: 'request_not_supported',
       state: STATE,
     });

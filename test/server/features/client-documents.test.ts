@@ -4,9 +4,9 @@ import { listClients, putClient } from '../../../server/contract/clients.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { claimsIn, makeClient, post } from '../../support/clients.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { type Receiver, type Answer as Served, startReceiver } from '../../support/receiver.ts';
-import { makeProvider, REALM, RP, STATE, told } from '../../support/relying-party.ts';
+import { makeProvider, REALM, RP, responseParameters, STATE } from '../../support/relying-party.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -46,11 +46,11 @@ const pathOf = (clientId: string, more: Record<string, string> = {}) =>
     code_challenge_method: 'S256',
     ...more,
   })}`;
-const visit = (clientId: string, more?: Record<string, string>): Promise<Shown> =>
+const visit = (clientId: string, more?: Record<string, string>): Promise<ShownPage> =>
   createPerson(server.baseUrl).open(pathOf(clientId, more));
 /** Anew each time: the clock runs on, and sessions end. */
 const admin = () => server.signIn({ username: 'admin', password: ADMIN_PASSWORD });
-const agree = (person: Person, consent: Shown) =>
+const agree = (person: Person, consent: ShownPage) =>
   person.post(`/realms/${REALM}/oauth2/consent`, { ...consent.fields, decision: 'allow' });
 const settings = async (body: object) => (await admin()).call(putSettings, { params, body });
 const registered = async () =>
@@ -102,7 +102,7 @@ test('a person sees where it is from before they agree, and it gets what they ag
   expect(consent.heading).toBe('Allow access?');
   expect(consent.text).toContain(`<strong>${new URL(host.url).host}</strong> says what it is called`);
   expect(consent.text).toContain(`you go on to <strong>${new URL(RP).host}</strong>`);
-  const answer = told(await agree(person, consent)) ?? {};
+  const answer = responseParameters(await agree(person, consent)) ?? {};
   const form = { client_id: idOf(path), redirect_uri: RP, code: answer.code ?? '', code_verifier: VERIFIER };
   const { status, body } = await post(server, REALM, 'token', { grant_type: 'authorization_code', ...form });
   expect([status, body.error_description]).toEqual([200, undefined]);
@@ -145,7 +145,7 @@ describe('is refused:', () => {
     const path = `/${why.replaceAll(/\W+/g, '-')}.json`;
     serve(path, typeof document === 'function' ? document(path) : document);
     const page = await visit(idOf(path));
-    expect([page.status, told(page)]).toEqual([400, undefined]);
+    expect([page.status, responseParameters(page)]).toEqual([400, undefined]);
     expect(page.text).toContain(words);
     expect(fetches(path)).toBe(1);
     expect(await registered()).not.toContain(idOf(path));
@@ -187,7 +187,7 @@ describe('is refused:', () => {
   test('another redirect_uri than the document’s', async () => {
     serve('/own.json', documentAt('/own.json'));
     const page = await visit(idOf('/own.json'), { redirect_uri: 'https://evil.example/cb' });
-    expect([page.status, told(page)]).toEqual([400, undefined]);
+    expect([page.status, responseParameters(page)]).toEqual([400, undefined]);
   });
 });
 

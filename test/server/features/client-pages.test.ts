@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../../server/contract/clients.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { PASSWORD } from '../../support/applications.ts';
-import { createPerson, type Shown } from '../../support/person.ts';
+import { createPerson, type ShownPage } from '../../support/person.ts';
 import { makeProvider, makeRelyingParty, REALM, requestPath } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-const pictures = ({ headers }: Shown) => /img-src ([^;]*)/.exec(headers.get('content-security-policy') ?? '')?.[1];
+const pictures = ({ headers }: ShownPage) => /img-src ([^;]*)/.exec(headers.get('content-security-policy') ?? '')?.[1];
 
 test('picture and links stand on the sign-in page and the consent page, which load the picture from its origin alone', async () => {
   const person = createPerson(server.baseUrl);

@@ -5,7 +5,7 @@ import { PASSWORD } from '../../support/applications.ts';
 import { SECRET } from '../../support/clients.ts';
 import type { Conversation } from '../../support/conversation.ts';
 import { runGoClient } from '../../support/go-client.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { runPythonClient } from '../../support/python-client.ts';
 import { makeProvider, makeRelyingParty, REALM, RP } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -48,7 +48,7 @@ async function signedIn(address: string) {
   expect(page.heading).toBe('Sign in');
   return { person, page: await person.fill(page, { username: 'alice', password: PASSWORD }) };
 }
-const typed = (person: Person, page: Shown, code: string) =>
+const typed = (person: Person, page: ShownPage, code: string) =>
   person.post(`/realms/${REALM}/device`, { ...page.fields, user_code: code });
 
 describe.each([

@@ -11,7 +11,7 @@ import { deleteLockout, getLockout } from '../../../server/contract/user-access.
 import { createUser } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { type MailingServer, startMailingServer } from '../../support/mail.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
 
 /** Every code is the same one, so that it is known where nobody was sent it. */
@@ -75,12 +75,12 @@ const person = (of = server): Person => {
   const address = `2001:db8:${Math.floor(addresses / 65_536)}:${(addresses % 65_536).toString(16)}::1`;
   return createPerson(of.baseUrl, { 'x-forwarded-for': address });
 };
-const signIn = async (username: string): Promise<{ who: Person; page: Shown }> => {
+const signIn = async (username: string): Promise<{ who: Person; page: ShownPage }> => {
   const who = person();
   return { who, page: await who.fill(await who.open(`/realms/${realm}/login`), { username, password: PASSWORD }) };
 };
-const isIn = ({ url }: Shown) => url.includes('/account');
-async function guess(who: Person, page: Shown, times: number, wrong: string): Promise<Shown> {
+const isIn = ({ url }: ShownPage) => url.includes('/account');
+async function guess(who: Person, page: ShownPage, times: number, wrong: string): Promise<ShownPage> {
   let shown = page;
   for (let tries = 0; tries < times; tries += 1) shown = await who.fill(shown, { code: wrong });
   return shown;

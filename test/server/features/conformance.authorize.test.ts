@@ -2,7 +2,7 @@
 // their names (oidcc-…), and what RFC 6749, 7636, 9207 and 9700 add. Each by both response modes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD } from '../../support/applications.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import {
   exchange,
   makeProvider,
@@ -11,10 +11,10 @@ import {
   RP,
   RP_WITH_QUERY,
   requestPath,
+  responseParameters,
   STANDARD_SCOPES,
   STATE,
   signedIn,
-  told,
 } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -35,8 +35,8 @@ afterAll(async () => server?.stop());
 
 /** `code`; an error that the relying party is told; the heading of a page that asks the person; or a page of refusal. */
 const REFUSED = 'a page of refusal';
-function outcomeOf(page: Shown): string {
-  const answer = told(page);
+function outcomeOf(page: ShownPage): string {
+  const answer = responseParameters(page);
   if (!answer) return page.status === 400 && page.text.includes('invalid_request') ? REFUSED : page.heading;
   expect(answer).toMatchObject({ state: STATE, iss: `${server.baseUrl}/realms/${REALM}` });
   expect('code' in answer).toBe(!('error' in answer));

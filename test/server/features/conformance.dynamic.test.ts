@@ -18,7 +18,15 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { post } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
-import { makeProvider, REALM, RP, requestPath, STATE, signInAt, told } from '../../support/relying-party.ts';
+import {
+  makeProvider,
+  REALM,
+  RP,
+  requestPath,
+  responseParameters,
+  STATE,
+  signInAt,
+} from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -198,7 +206,7 @@ describe('its request objects', () => {
     expect([refused.status, refused.body.error]).toEqual([400, 'invalid_client_metadata']);
     const clientId = await registered({ request_uris: [request_uri] });
     serve('/unsigned.jwt', new UnsecuredJWT(objectOf(clientId)).encode());
-    expect(told(await open(clientId, { request_uri }))).toMatchObject({
+    expect(responseParameters(await open(clientId, { request_uri }))).toMatchObject({
       error: 'invalid_request_object',
       state: STATE,
     });
@@ -248,7 +256,7 @@ describe('its redirect URIs', () => {
     ['oidcc-ensure-redirect-uri-in-authorization-request', [RP], ''],
   ])('%s: another or none is refused on a page', async (_, redirect_uris, redirect_uri) => {
     const page = await open(await registered({ redirect_uris }), { redirect_uri });
-    expect([page.status, new URL(page.url).origin, told(page)]).toEqual([400, server.baseUrl, undefined]);
+    expect([page.status, new URL(page.url).origin, responseParameters(page)]).toEqual([400, server.baseUrl, undefined]);
   });
 
   test('oidcc-redirect-uri-regfrag: have no fragment', async () => {

@@ -3,8 +3,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteKey, rotateKeys } from '../../../server/contract/keys.ts';
 import { claimsIn } from '../../support/clients.ts';
-import { createPerson, type Shown } from '../../support/person.ts';
-import { freshTokens, makeProvider, makeRelyingParty, REALM, requestPath, told } from '../../support/relying-party.ts';
+import { createPerson, type ShownPage } from '../../support/person.ts';
+import {
+  freshTokens,
+  makeProvider,
+  makeRelyingParty,
+  REALM,
+  requestPath,
+  responseParameters,
+} from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -20,11 +27,12 @@ beforeAll(async () => {
 afterAll(async () => server?.stop());
 
 type Person = ReturnType<typeof createPerson>;
-const by: Record<string, (person: Person, query: Record<string, string>) => Promise<Shown>> = {
+const by: Record<string, (person: Person, query: Record<string, string>) => Promise<ShownPage>> = {
   GET: (person, query) => person.open(`${LOGOUT}?${new URLSearchParams(query)}`),
   POST: (person, query) => person.post(LOGOUT, query),
 };
-const isSignedIn = async (person: Person) => !told(await person.open(requestPath({ prompt: 'none' })))?.error;
+const isSignedIn = async (person: Person) =>
+  !responseParameters(await person.open(requestPath({ prompt: 'none' })))?.error;
 
 const [HER_OWN, TAMPERED, ACCESS_TOKEN] = ['HER ID TOKEN', 'TAMPERED WITH', 'AN ACCESS TOKEN'];
 const [GONE, ASKED, REFUSED] = ['You are signed out', 'Sign out?', 'This request cannot go on'];

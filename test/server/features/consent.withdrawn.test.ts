@@ -11,7 +11,14 @@ import { sweep } from '../../../server/jobs/janitor.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, post } from '../../support/clients.ts';
 import { createPerson, type Person } from '../../support/person.ts';
-import { makeProvider, makeRelyingParty, REALM, RP, requestPath, told } from '../../support/relying-party.ts';
+import {
+  makeProvider,
+  makeRelyingParty,
+  REALM,
+  RP,
+  requestPath,
+  responseParameters,
+} from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const params = { realm: REALM };
@@ -40,7 +47,7 @@ async function code(): Promise<string> {
   if (page.heading === 'Sign in') page = await person.fill(page, { username: 'alice', password: PASSWORD });
   if (page.heading === 'Allow access?')
     page = await person.post(`/realms/${REALM}/oauth2/consent`, { ...page.fields, decision: 'allow' });
-  return told(page)?.code ?? '';
+  return responseParameters(page)?.code ?? '';
 }
 const redeem = async (one: string) => {
   const form = { grant_type: 'authorization_code', code: one, redirect_uri: RP };

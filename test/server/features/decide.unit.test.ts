@@ -5,7 +5,11 @@ import type { Agreement } from '../../../server/domain/agreement.ts';
 import { audiencesOf, type ClaimView, claimsOf, type ScopeView } from '../../../server/domain/claims.ts';
 import type { Person } from '../../../server/domain/person.ts';
 import type { Prompt } from '../../../server/features/protocol/authorize/checks.ts';
-import { countsFrom, decide, type Known } from '../../../server/features/protocol/authorize/decide.ts';
+import {
+  authorizationDecision,
+  countsFrom,
+  type DecisionFacts,
+} from '../../../server/features/protocol/authorize/decide.ts';
 
 const session = { id: 's', userId: 'u' };
 const acting = { ...session, impersonator: {} };
@@ -31,7 +35,7 @@ interface Case {
   requiredLevel?: number;
   consentRequired?: boolean;
   administers?: boolean;
-  known?: Partial<Known>;
+  known?: Partial<DecisionFacts>;
 }
 const outcome = ({
   prompt = [],
@@ -42,7 +46,7 @@ const outcome = ({
   toAgree = EMAIL,
   known = {},
 }: Case) => {
-  const step = decide(
+  const step = authorizationDecision(
     {
       prompt: new Set(prompt),
       maxAgeSeconds,

@@ -6,7 +6,7 @@ import { DEVICE_CODE } from '../../../server/contract/oauth.ts';
 import { listUsers, putUser } from '../../../server/contract/users.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, claimsIn, post } from '../../support/clients.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { makeProvider, makeRelyingParty, REALM } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -58,13 +58,13 @@ const errorFor = async (deviceCode: string, clientId?: string) => (await ask(dev
 
 const somebody = () => createPerson(server.baseUrl);
 /** Signed in, before the field for the code. */
-async function opened(person: Person, path = `/realms/${REALM}/device`): Promise<Shown> {
+async function opened(person: Person, path = `/realms/${REALM}/device`): Promise<ShownPage> {
   const page = await person.open(path);
   return page.heading === 'Sign in' ? person.fill(page, { username: 'alice', password: PASSWORD }) : page;
 }
 const type = async (person: Person, userCode: string) =>
   person.post(`/realms/${REALM}/device`, { ...(await opened(person)).fields, user_code: userCode });
-const decide = (person: Person, page: Shown, decision: string) =>
+const decide = (person: Person, page: ShownPage, decision: string) =>
   person.post(`/realms/${REALM}/device/decision`, { ...page.fields, decision });
 
 test('openid-client gets tokens when the person has signed in, typed the code and allowed it', async () => {

@@ -7,9 +7,17 @@ import { createClientScope } from '../../../server/contract/client-scopes.ts';
 import { sha256 } from '../../../server/crypto/tokens.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, claimsIn, makeClient, makeRealm, post, SECRET } from '../../support/clients.ts';
-import { type Made as MadeBy, makeProofKey, type ProofKey } from '../../support/dpop.ts';
+import { type ProofParts as MadeBy, makeProofKey, type ProofKey } from '../../support/dpop.ts';
 import { createPerson } from '../../support/person.ts';
-import { makeProvider, makeRelyingParty, REALM, RP, requestPath, signInAt, told } from '../../support/relying-party.ts';
+import {
+  makeProvider,
+  makeRelyingParty,
+  REALM,
+  RP,
+  requestPath,
+  responseParameters,
+  signInAt,
+} from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -266,7 +274,7 @@ test('a code whose request named a key is given for that key alone', async () =>
   );
   expect((await ask({}, 'spa', await codeForm({ dpop_jkt: keyOf('mine').jkt }))).status).toBe(200);
   const page = await createPerson(server.baseUrl).open(requestPath({ dpop_jkt: 'x' }));
-  expect(told(page)?.error).toBe('invalid_request');
+  expect(responseParameters(page)?.error).toBe('invalid_request');
   const pushed = { response_type: 'code', redirect_uri: RP, client_id: 'rp', dpop_jkt: keyOf('other').jkt };
   const refused = await post(server, REALM, 'par', pushed, {
     authorization: basic('rp'),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ExecutionInput, Requirement } from '../../../server/contract/flows.ts';
 import {
   type Facts,
-  next,
+  nextVerdict,
   type Progress,
   type Verdict,
 } from '../../../server/features/authentication/sign-in/engine.ts';
@@ -302,7 +302,11 @@ test.each(cases)('%s', (_, sketch, so, holds, expected) => {
   const nodes = tree(sketch);
   expect(
     say(
-      next(nodes, progress({ ...so, conditions: holds === undefined ? new Map() : looking(nodes, holds) }), registry),
+      nextVerdict(
+        nodes,
+        progress({ ...so, conditions: holds === undefined ? new Map() : looking(nodes, holds) }),
+        registry,
+      ),
     ),
   ).toBe(expected);
 });
@@ -310,7 +314,7 @@ test.each(cases)('%s', (_, sketch, so, holds, expected) => {
 test('the person’s choice among alternatives counts', () => {
   const nodes = tree(EITHER);
   const passkey = flat(nodes).find((node) => node.authenticatorId === 'passkey');
-  expect(say(next(nodes, progress({ chosen: passkey?.executionId }), registry))).toBe('ask passkey or password');
+  expect(say(nextVerdict(nodes, progress({ chosen: passkey?.executionId }), registry))).toBe('ask passkey or password');
 });
 
 const requirement = fc.constantFrom<Requirement>('REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED');
@@ -338,7 +342,11 @@ test('a tree with a live REQUIRED leaf never passes before that leaf did', () =>
   fc.assert(
     fc.property(sketch, someProven, fc.boolean(), fc.nat(4), (s, proven, holds, requiredLevel) => {
       const nodes = tree(s);
-      const verdict = next(nodes, progress({ proven, conditions: looking(nodes, holds), requiredLevel }), registry);
+      const verdict = nextVerdict(
+        nodes,
+        progress({ proven, conditions: looking(nodes, holds), requiredLevel }),
+        registry,
+      );
       if (verdict.do === 'passed') expect(proven).toEqual(expect.arrayContaining(mandatory(nodes)));
     }),
     { numRuns: 1000 },
@@ -349,7 +357,11 @@ test('nobody passes who proved nothing, and what is proven is never asked again'
   fc.assert(
     fc.property(sketch, someProven, fc.boolean(), fc.nat(4), (s, proven, holds, requiredLevel) => {
       const nodes = tree(s);
-      const verdict = next(nodes, progress({ proven, conditions: looking(nodes, holds), requiredLevel }), registry);
+      const verdict = nextVerdict(
+        nodes,
+        progress({ proven, conditions: looking(nodes, holds), requiredLevel }),
+        registry,
+      );
       if (verdict.do === 'passed') expect(proven).not.toEqual([]);
       if (verdict.do === 'ask') expect(proven).not.toContain(verdict.authenticatorId);
     }),
@@ -363,7 +375,11 @@ test('doing what is asked comes to an end', () => {
       const nodes = tree(s);
       const proven: string[] = [];
       for (let steps = 0; steps < 10; steps += 1) {
-        const verdict = next(nodes, progress({ proven, conditions: looking(nodes, holds), requiredLevel }), registry);
+        const verdict = nextVerdict(
+          nodes,
+          progress({ proven, conditions: looking(nodes, holds), requiredLevel }),
+          registry,
+        );
         if (verdict.do !== 'ask') return verdict.do !== 'check';
         proven.push(verdict.authenticatorId);
       }
@@ -378,7 +394,7 @@ test('proving more never takes a passed sign-in back', () => {
     fc.property(sketch, someProven, fc.boolean(), (s, proven, holds) => {
       const nodes = tree(s);
       const with_ = (ids: string[]) =>
-        next(nodes, progress({ proven: ids, conditions: looking(nodes, holds) }), registry).do;
+        nextVerdict(nodes, progress({ proven: ids, conditions: looking(nodes, holds) }), registry).do;
       if (with_(proven) === 'passed') expect(with_(['password', 'otp', 'passkey'])).toBe('passed');
     }),
     { numRuns: 1000 },
@@ -396,7 +412,7 @@ test('where nothing may be set up, nothing is set up', () => {
         requiredLevel,
         noEnrolment: true,
       });
-      const verdict = next(nodes, so, registry);
+      const verdict = nextVerdict(nodes, so, registry);
       if (verdict.do === 'ask') expect(verdict.enrol).toBe(false);
     }),
     { numRuns: 1000 },
@@ -416,7 +432,8 @@ test('whoever holds a second factor proves one before another is set up, whateve
     ],
   ]);
   const conditions = looking(flow, true);
-  const so = (more: Parameters<typeof progress>[0]) => say(next(flow, progress({ conditions, ...more }), registry));
+  const so = (more: Parameters<typeof progress>[0]) =>
+    say(nextVerdict(flow, progress({ conditions, ...more }), registry));
   const passkey = { enrolled: ['passkey'], held: new Set(['passkey']) };
   expect(so({ proven: ['password'], ...passkey })).toBe('ask passkey');
   expect(so({ proven: ['password'], ...passkey, noEnrolment: true })).toBe('ask passkey');
@@ -429,8 +446,10 @@ test('whoever holds a second factor proves one before another is set up, whateve
     requiredLevel: 3,
   };
   const alone = tree([['password', 'REQUIRED']]);
-  expect(say(next(alone, progress(higher), registry))).toBe('ask otp or codes');
-  expect(say(next(alone, progress({ ...higher, proven: ['password', 'codes'] }), registry))).toBe('set up passkey');
+  expect(say(nextVerdict(alone, progress(higher), registry))).toBe('ask otp or codes');
+  expect(say(nextVerdict(alone, progress({ ...higher, proven: ['password', 'codes'] }), registry))).toBe(
+    'set up passkey',
+  );
 });
 
 test('nothing is set up beside a second factor that was not proven', () => {
@@ -441,7 +460,7 @@ test('nothing is set up beside a second factor that was not proven', () => {
       fc.pre(held.size === 2);
       for (const id of held) {
         const more = { enrolled: [id], held: new Set([id]), noEnrolment: risky, requiredLevel };
-        const verdict = next(nodes, progress({ proven, conditions: looking(nodes, holds), ...more }), registry);
+        const verdict = nextVerdict(nodes, progress({ proven, conditions: looking(nodes, holds), ...more }), registry);
         if (verdict.do === 'ask') expect(verdict.enrol && proven.length > 0).toBe(false);
       }
     }),
@@ -456,8 +475,8 @@ test('what was passed under another configuration is asked for again, and still 
   ]);
   const otherwise = new Set(flat(flow).flatMap((n) => (n.authenticatorId === 'passkey' ? [n.executionId] : [])));
   const proven = ['password', 'passkey'];
-  expect(say(next(flow, progress({ proven }), registry))).toMatch(/^passed/);
-  expect(say(next(flow, progress({ proven, otherwise }), registry))).toBe('ask passkey');
+  expect(say(nextVerdict(flow, progress({ proven }), registry))).toMatch(/^passed/);
+  expect(say(nextVerdict(flow, progress({ proven, otherwise }), registry))).toBe('ask passkey');
   const alone = tree([['password', 'REQUIRED']]);
-  expect(say(next(alone, progress({ proven, otherwise, requiredLevel: 3 }), registry))).toMatch(/^passed/);
+  expect(say(nextVerdict(alone, progress({ proven, otherwise, requiredLevel: 3 }), registry))).toMatch(/^passed/);
 });

@@ -13,7 +13,7 @@ import { administrator } from '../../support/administrators.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
-import { createPerson, type Shown } from '../../support/person.ts';
+import { createPerson, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { createSoftPasskey } from '../../support/soft-passkey.ts';
 
@@ -47,7 +47,7 @@ const events = async (type: EventType) =>
   (await server.admin.call(listEvents, { params: { realm }, query: { type } })).body ?? [];
 const moment = () => clock.seconds() * 1000;
 /** What a page's script would fill in. */
-function passkeyFor(page: Shown, origin = server.baseUrl): string {
+function passkeyFor(page: ShownPage, origin = server.baseUrl): string {
   const [, given = '{}'] = /data-passkey="([^"]*)"/.exec(page.text) ?? [];
   return JSON.stringify(createSoftPasskey(origin).create(JSON.parse(given.replaceAll('&quot;', '"'))));
 }

@@ -12,7 +12,7 @@ import { createAccountCaller } from '../../support/account-api.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { type Brokered, comeBy, makeProvider, oidcOf, startBrokered } from '../../support/brokering.ts';
 import { deviceFor } from '../../support/devices.ts';
-import { createPerson, decode, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, decode, type Person, type ShownPage } from '../../support/person.ts';
 import type { TestServer } from '../../support/server.ts';
 import { createSoftPasskey } from '../../support/soft-passkey.ts';
 import { headersSeen, watchWork } from '../../support/work-done.ts';
@@ -68,14 +68,14 @@ const wordsOf = (text: string, name: string) =>
     .replaceAll(/data-(?:passkey|mark)="[^"]*"/g, '');
 
 /** What somebody who watches sees of a page that was answered so, and what it cost. */
-async function seen(name: string, act: () => Promise<Shown>) {
+async function seen(name: string, act: () => Promise<ShownPage>) {
   const { result, ...cost } = await work.of(act);
   const { status, text, url, headers } = result;
   const path = new URL(url).pathname;
   return { seen: { status, path, words: wordsOf(text, name), headers: headersSeen(headers) }, ...cost, page: result };
 }
 /** The same of each name, all steps of it; the first is for what is kept in process from then on. */
-async function same<T extends { seen: object; page?: Shown }>(
+async function same<T extends { seen: object; page?: ShownPage }>(
   names: readonly string[],
   look: (name: string) => Promise<T[]>,
 ) {
@@ -170,7 +170,7 @@ test('a passkey that is nobody’s is asked for and refused as somebody’s is t
   const made = createSoftPasskey(origin).create(publicKey);
   expect((await me('POST', 'credentials/webauthn', { ticket, response: made })).status).toBe(201);
   await flow([{ authenticatorId: 'webauthn', requirement: 'REQUIRED' }]);
-  const options = ({ text }: Shown) => JSON.parse(decode(/data-passkey="([^"]*)"/.exec(text)?.[1] ?? '{}'));
+  const options = ({ text }: ShownPage) => JSON.parse(decode(/data-passkey="([^"]*)"/.exec(text)?.[1] ?? '{}'));
   const steps = await same(['nobody’s', 'somebody’s'], async (name) => {
     const who = person();
     const opened = await seen(name, () => who.open(`/realms/${realm}/login`));

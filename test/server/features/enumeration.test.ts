@@ -6,7 +6,7 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser, putUser } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { type MailingServer, startMailingServer } from '../../support/mail.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import type { TestServer } from '../../support/server.ts';
 import { headersSeen, watchWork } from '../../support/work-done.ts';
 
@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 /** What somebody who watches sees of it, and what it cost. */
-async function seen(path: string, act: (who: Person, page: Shown) => Promise<Shown>, name: string) {
+async function seen(path: string, act: (who: Person, page: ShownPage) => Promise<ShownPage>, name: string) {
   // The limits of one address are another test's.
   network += 1;
   const who = createPerson(server.baseUrl, { 'x-forwarded-for': `198.51.100.${network}` });

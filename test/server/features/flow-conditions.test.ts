@@ -14,7 +14,7 @@ import {
   refresh,
 } from '../../support/applications.ts';
 import { makeClient } from '../../support/clients.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -53,11 +53,11 @@ async function signIn(
   person: Person = from('192.0.2.1'),
   clientId = 'spa',
   more = {},
-): Promise<Shown> {
+): Promise<ShownPage> {
   const page = await person.open(authorizePath(realm, clientId, newVerifier(), more));
   return page.heading === 'Sign in' ? person.fill(page, { username, password: PASSWORD }) : page;
 }
-const isIn = ({ url }: Shown) => url.startsWith(CALLBACK);
+const isIn = ({ url }: ShownPage) => url.startsWith(CALLBACK);
 const change = (body: Record<string, unknown>) =>
   server.admin.call(putUser, { params: { realm, userId: alice }, body });
 

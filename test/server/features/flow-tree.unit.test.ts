@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ExecutionDocument, Requirement } from '../../../server/contract/flows.ts';
-import { next } from '../../../server/features/authentication/sign-in/engine.ts';
+import { nextVerdict } from '../../../server/features/authentication/sign-in/engine.ts';
 import {
   type AuthenticatorEntry,
   copyOf,
@@ -96,7 +96,7 @@ test('whoever has everything set up gets through a tree that was found sound', (
       const tree = nest(rows);
       const proven = new Set<string>();
       for (let steps = 0; steps < 5; steps += 1) {
-        const verdict = next(
+        const verdict = nextVerdict(
           tree,
           {
             userKnown: proven.size > 0,

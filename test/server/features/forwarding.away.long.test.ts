@@ -10,7 +10,7 @@ import { createClient } from '../../../server/contract/clients.ts';
 import { getAuditConfig } from '../../../server/contract/monitoring.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { basic, SECRET } from '../../support/clients.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { ADMIN_PASSWORD } from '../../support/server.ts';
 import { type ServerProcess, startServerProcess } from '../../support/server-process.ts';
@@ -221,7 +221,7 @@ test.each([
       const slower = { before, during, meanwhile, after, by: Math.max(during, meanwhile) / usual };
       expect(slower).toMatchObject({ by: expect.toSatisfy((ratio: number) => ratio < 8) });
       expect(most - memory).toBeLessThan(GROWTH_MIB);
-      const logged = await connected(server.databaseUrl, async (db) =>
+      const logged = await connectedCluster(server.databaseUrl, async (db) =>
         (await db.query('select id from event where position is not null order by position, id')).rows.map(({ id }) =>
           String(id),
         ),

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { type EventType, eventTypes } from '../../../server/contract/events.ts';
 import { ecs } from '../../../server/features/operations/forwarding/ecs.ts';
-import { cut, type Forwarded } from '../../../server/features/operations/forwarding/event.ts';
+import { type Forwarded, withoutEventData } from '../../../server/features/operations/forwarding/event.ts';
 import { ocsf } from '../../../server/features/operations/forwarding/ocsf.ts';
 
 const types = Object.keys(eventTypes) as EventType[];
@@ -29,7 +29,9 @@ const variants = (type: EventType): Forwarded[] => [
   event(type, { actor: boss, subject: ana, ipAddress: '192.0.2.1', data: { reason: 'because' } }),
   event(type, { subject: { type: 'user', id: null, name: null }, outcome: 'failure', clientId: 'portal' }),
   event(type, { actor: { type: 'client', id: null, name: 'portal' }, outcome: 'denied' }),
-  cut(event(type, { actor: boss, subject: { type: 'object', id: 'o-1', name: null }, data: { given: 'x' } })),
+  withoutEventData(
+    event(type, { actor: boss, subject: { type: 'object', id: 'o-1', name: null }, data: { given: 'x' } }),
+  ),
 ];
 
 /** ECS 8.17: what each category expects as a type. */

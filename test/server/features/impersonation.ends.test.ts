@@ -13,7 +13,7 @@ import { administrator } from '../../support/administrators.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, post } from '../../support/clients.ts';
 import { createPerson, type Person } from '../../support/person.ts';
-import { makeProvider, REALM, RP, requestPath, told } from '../../support/relying-party.ts';
+import { makeProvider, REALM, RP, requestPath, responseParameters } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const params = { realm: REALM };
@@ -45,7 +45,7 @@ async function acting({ by }: Pick<Impersonator, 'by'>, userId: string) {
   const { body } = await by.call(impersonateUser, { params: { ...params, userId } });
   const browser = createPerson(server.baseUrl);
   await browser.fill(await browser.open(body!.url.replace(server.baseUrl, '')), {});
-  const { code = '' } = told(await browser.open(requestPath({ scope: 'openid email' })))!;
+  const { code = '' } = responseParameters(await browser.open(requestPath({ scope: 'openid email' })))!;
   const token = (form: Record<string, string>) =>
     post(server, REALM, 'token', form, { authorization: basic('rp') }).then((answer) => answer.body);
   const { refresh_token: refreshToken } = await token({ grant_type: 'authorization_code', code, redirect_uri: RP });

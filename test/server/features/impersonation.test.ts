@@ -9,7 +9,14 @@ import { createUser, deleteUser, putUser } from '../../../server/contract/users.
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, claimsIn, post } from '../../support/clients.ts';
 import { createPerson, type Person } from '../../support/person.ts';
-import { makeProvider, makeRelyingParty, REALM, RP, requestPath, told } from '../../support/relying-party.ts';
+import {
+  makeProvider,
+  makeRelyingParty,
+  REALM,
+  RP,
+  requestPath,
+  responseParameters,
+} from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const params = { realm: REALM };
@@ -78,7 +85,7 @@ describe('who acts for a person', () => {
     const browser = await acting();
     const { text } = await browser.open(`/realms/${REALM}/account`);
     expect(text).toContain(`You are boss, and act for ${person.username}. This ends by itself in 30 min`);
-    const { code } = told(await browser.open(requestPath({ scope: 'openid email' })))!;
+    const { code } = responseParameters(await browser.open(requestPath({ scope: 'openid email' })))!;
     const { body } = await exchange(code);
     const act = { iss: `${server.baseUrl}/realms/${REALM}`, sub: bossId };
     for (const token of [body.access_token, body.id_token])
@@ -122,7 +129,7 @@ describe('who acts for a person', () => {
   test('gets no offline token, and tokens that end with the session, which ends by itself', async () => {
     const browser = await acting();
     clock = 600_000;
-    const { code } = told(await browser.open(requestPath({ scope: 'openid email offline_access' })))!;
+    const { code } = responseParameters(await browser.open(requestPath({ scope: 'openid email offline_access' })))!;
     const { body } = await exchange(code);
     expect(String(body.scope)).not.toContain('offline_access');
     expect(Number(body.expires_in)).toBeLessThanOrEqual(1200);
@@ -150,7 +157,9 @@ describe('who acts for a person', () => {
     ['agree for them anew', { prompt: 'consent' }, 'consent_required'],
   ])('can’t %s', async (_what, more, error) => {
     const browser = await acting();
-    expect(told(await browser.open(requestPath({ scope: 'openid email', ...more })))).toMatchObject({ error });
+    expect(responseParameters(await browser.open(requestPath({ scope: 'openid email', ...more })))).toMatchObject({
+      error,
+    });
   });
 
   test('changes nothing in the account, and may sign out', async () => {

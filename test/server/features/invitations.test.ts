@@ -12,7 +12,7 @@ import { createUser, getUser, listUsers } from '../../../server/contract/users.t
 import { administrator } from '../../support/administrators.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 
 let site: MailingServer;
 let clock = new Date();
@@ -195,7 +195,7 @@ test('the terms are accepted as the page showed them, and not unread where they 
   await set('2');
   const link = await invited(eve());
   const who = person();
-  const shownOn = ({ text }: Shown) => ({ accepted: /name="accepted" value="([^"]*)"/.exec(text)?.[1] ?? '' });
+  const shownOn = ({ text }: ShownPage) => ({ accepted: /name="accepted" value="([^"]*)"/.exec(text)?.[1] ?? '' });
   const page = await who.open(link);
   expect(page.text).toContain('Version 2');
   const send = (values: Record<string, string>) => post(who, 'register', link, { ...newcomer, ...values });

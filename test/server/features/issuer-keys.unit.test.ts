@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createIssuerKeys } from '../../../server/features/protocol/workload-identity/issuer-keys.ts';
-import { candidates, readToken, timeFault } from '../../../server/features/protocol/workload-identity/token.ts';
+import { candidateKeys, readToken, timeFault } from '../../../server/features/protocol/workload-identity/token.ts';
 
 const ISSUER = 'https://issuer.example';
 const SOURCE = { issuer: ISSUER, jwksUri: null };
@@ -106,7 +106,7 @@ describe("an issuer's keys", () => {
 describe('which keys may have signed a token', () => {
   const rsa = { kty: 'RSA', kid: 'a' };
   const p256 = { kty: 'EC', kid: 'b', crv: 'P-256' };
-  const cases: [string, Parameters<typeof candidates>[0], { alg: string; kid: string | undefined }, number][] = [
+  const cases: [string, Parameters<typeof candidateKeys>[0], { alg: string; kid: string | undefined }, number][] = [
     ['its kid', [rsa, { ...rsa, kid: 'x' }], { alg: 'RS256', kid: 'a' }, 1],
     ['any, where it names none', [rsa, { ...rsa, kid: 'x' }, p256], { alg: 'RS256', kid: undefined }, 2],
     ['no key of another type', [rsa], { alg: 'ES256', kid: 'a' }, 0],
@@ -117,7 +117,7 @@ describe('which keys may have signed a token', () => {
     ['no key that only signs', [{ ...rsa, key_ops: ['sign'] }], { alg: 'RS256', kid: 'a' }, 0],
     ['no secret', [{ kty: 'oct', kid: 'a' }], { alg: 'HS256', kid: 'a' }, 0],
   ];
-  test.each(cases)('%s', (_, keys, token, expected) => expect(candidates(keys, token)).toHaveLength(expected));
+  test.each(cases)('%s', (_, keys, token, expected) => expect(candidateKeys(keys, token)).toHaveLength(expected));
 });
 
 describe('a token’s time', () => {

@@ -5,7 +5,7 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { putUser } from '../../../server/contract/users.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { makeClient } from '../../support/clients.ts';
-import { createPerson, type Shown } from '../../support/person.ts';
+import { createPerson, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const alice = { username: 'alice', password: PASSWORD };
@@ -27,7 +27,7 @@ const speaks = (body: { defaultLocale?: string; supportedLocales?: string[]; wel
 const person = (language?: string) =>
   createPerson(server.baseUrl, language === undefined ? {} : { 'accept-language': language });
 const authorize = (uiLocales: string) => authorizePath('acme', 'wiki', newVerifier(), { ui_locales: uiLocales });
-const langOf = ({ text }: Shown) => /<html lang="([^"]*)"/.exec(text)?.[1];
+const langOf = ({ text }: ShownPage) => /<html lang="([^"]*)"/.exec(text)?.[1];
 const choose = (browser: ReturnType<typeof person>, locale: string, back: string) =>
   browser.post('/realms/acme/language', { locale, back });
 

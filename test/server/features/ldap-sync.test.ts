@@ -11,7 +11,7 @@ import { listGroupMembers } from '../../../server/contract/memberships.ts';
 import { createDirectory, putDirectory } from '../../../server/contract/user-federation.ts';
 import { createUser, getUser, listUsers, putUser } from '../../../server/contract/users.ts';
 import { makeRealm } from '../../support/clients.ts';
-import { ended, syncedWith } from '../../support/directories.ts';
+import { endedSync, syncedWith } from '../../support/directories.ts';
 import { eventually } from '../../support/operator.ts';
 import { asOperator, realmctl, withOperator } from '../../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -275,7 +275,7 @@ test('a directory that is killed in the middle is gone on with when it is back, 
   expect(added).toBeLessThan(MANY);
   await slapd.start();
   const { id = '' } = (await latest()) ?? {};
-  expect(await ended(server, realm, 'corporate', id)).toMatchObject({
+  expect(await endedSync(server, realm, 'corporate', id)).toMatchObject({
     state: 'done',
     added: MANY,
     updated: 0,

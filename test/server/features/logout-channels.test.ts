@@ -23,7 +23,13 @@ import {
   signInAt,
 } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { makeServiceProvider, pair, posted, serviceProvider, WIKI } from '../../support/service-provider.ts';
+import {
+  makeServiceProvider,
+  postedSamlMessage,
+  serviceProvider,
+  serviceProviderKeys,
+  WIKI,
+} from '../../support/service-provider.ts';
 
 const params = { realm: REALM };
 const BYE = 'https://rp.example/bye';
@@ -38,7 +44,7 @@ beforeAll(async () => {
   await makeRelyingParty(server, 'framed', { frontchannelLogoutUri: 'https://rp.example/out?tenant=1' });
   await makeServiceProvider(server, REALM, {
     singleLogoutServices: [{ url: `${WIKI}/slo`, binding: 'Redirect' }],
-    signingCertificates: [pair.certificate],
+    signingCertificates: [serviceProviderKeys.certificate],
   });
 });
 afterAll(async () => {
@@ -66,7 +72,7 @@ async function inSession(...clients: string[]): Promise<{ person: Person; sid: s
 async function enterWiki(person: Person) {
   const wiki = await serviceProvider(server, REALM);
   const shown = await person.open(await wiki.getAuthorizeUrlAsync('', undefined, {}));
-  const { profile } = await wiki.validatePostResponseAsync(posted(shown).fields);
+  const { profile } = await wiki.validatePostResponseAsync(postedSamlMessage(shown).fields);
   return { wiki, profile: profile! };
 }
 const logoutPath = (more: Record<string, string>) => `/realms/${REALM}/oauth2/logout?${new URLSearchParams(more)}`;

@@ -12,7 +12,7 @@ import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
 import { type MailServer, startMailServer } from '../../support/gateways.ts';
 import { eventually } from '../../support/operator.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -74,11 +74,11 @@ const after = (authenticatorId: string): ExecutionInput[] => [
   { authenticatorId, requirement: 'REQUIRED' },
 ];
 const open = (person: Person) => person.open(authorizePath(realm, 'spa', newVerifier()));
-async function withPassword(person = createPerson(server.baseUrl)): Promise<{ ada: Person; page: Shown }> {
+async function withPassword(person = createPerson(server.baseUrl)): Promise<{ ada: Person; page: ShownPage }> {
   const page = await person.fill(await open(person), { username: 'ada', password: PASSWORD });
   return { ada: person, page };
 }
-const inApplication = ({ url }: Shown) => url.startsWith(CALLBACK);
+const inApplication = ({ url }: ShownPage) => url.startsWith(CALLBACK);
 const textOf = (index: number): string => (mail.mails[index]?.raw ?? '').replaceAll('=\r\n', '').replaceAll('=3D', '=');
 const mails = (count: number) => eventually(async () => expect(mail.mails).toHaveLength(count));
 const failures = async () =>
@@ -222,7 +222,7 @@ test('guesses from many addresses are one person’s guesses, and close nobody e
 test('one address guesses at the codes of many people no oftener than at one’s, and they sign in elsewhere', async () => {
   await flow(after('email-otp'));
   const names = ['bob', 'cleo', 'dan', 'eve', 'fay'];
-  const signedIn: { name: string; who: Person; page: Shown }[] = [];
+  const signedIn: { name: string; who: Person; page: ShownPage }[] = [];
   for (const username of names) {
     const body = { username, password: PASSWORD, email: `${username}@example.com`, emailVerified: true };
     await server.admin.call(createUser, { params: { realm }, body });
@@ -395,7 +395,7 @@ test('recovery codes are shown once, work once each, and are made anew before th
   const { ada, page: app } = await withPassword();
   const page = await ada.fill(app, { code: codeAt(secretOn(app), clock.getTime()) });
   expect(page.heading).toBe('Keep your recovery codes');
-  const codesOn = ({ text }: Shown) => [...text.matchAll(/<li><code>([^<]+)</g)].map(([, code = '']) => code);
+  const codesOn = ({ text }: ShownPage) => [...text.matchAll(/<li><code>([^<]+)</g)].map(([, code = '']) => code);
   const codes = codesOn(page);
   expect(new Set(codes).size).toBe(10);
   const unsaved = await ada.fill(page, {});

@@ -15,7 +15,7 @@ import { putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser } from '../../../server/contract/users.ts';
-import { certified } from '../../support/gateways.ts';
+import { makeServerCertificate } from '../../support/gateways.ts';
 import { type Asking, startAsking } from '../../support/messages.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -33,7 +33,7 @@ let ca = '';
 let taken = 0;
 
 beforeAll(async () => {
-  const own = await certified();
+  const own = await makeServerCertificate();
   ca = own.ca;
   gateway = new SMTPServer({
     ...{

@@ -6,7 +6,7 @@ import { putMessagingProvider } from '../../../server/contract/messaging.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser, putUser } from '../../../server/contract/users.ts';
-import { written } from '../../../server/http/languages.ts';
+import { TRANSLATED_LANGUAGES } from '../../../server/http/languages.ts';
 import { linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
 import { type Asking, startAsking } from '../../support/messages.ts';
 import { eventually } from '../../support/operator.ts';
@@ -42,7 +42,11 @@ beforeEach(async () => {
   await call(createRealm, { body: { realm, displayName: 'Acme' } });
   await call(putSettings, {
     params: { realm },
-    body: { supportedLocales: [...written], passwordRecoveryEnabled: true, maxMessagesPerRecipientPerHour: 100 },
+    body: {
+      supportedLocales: [...TRANSLATED_LANGUAGES],
+      passwordRecoveryEnabled: true,
+      maxMessagesPerRecipientPerHour: 100,
+    },
   });
   const person = {
     username: 'ada',

@@ -8,7 +8,7 @@ import { getAuditConfig, getMetricsSummary } from '../../../server/contract/moni
 import { createRealm, deleteRealm } from '../../../server/contract/realms.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { administrator } from '../../support/administrators.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -114,7 +114,7 @@ test('a certificate file that holds no certificate is shown by ssl', async () =>
 test('without its database the server is alive, but not ready; with it again, it is', async () => {
   const alone = await startTestServer();
   const name = new URL(alone.databaseUrl).pathname.slice(1);
-  const onServer = (sql: string) => connected(server.databaseUrl, (client) => client.query(sql));
+  const onServer = (sql: string) => connectedCluster(server.databaseUrl, (client) => client.query(sql));
   const admit = (yes: boolean) => onServer(`alter database ${name} allow_connections ${yes}`);
   // again and again: a connection that was just being made is not seen the first time
   const cut = () => onServer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);

@@ -1,7 +1,7 @@
 // Groups in groups of a directory, and how many of them are held and walked through at once.
 import { expect, test } from 'vitest';
 import type { FoundGroup } from '../../../server/features/people/user-federation/groups.ts';
-import { climbed, flattened } from '../../../server/features/people/user-federation/nested.ts';
+import { flattened, groupsAbove } from '../../../server/features/people/user-federation/nested.ts';
 
 const dnOf = (n: number) => `cn=g${n},dc=example`;
 const group = (n: number, members: string[] = []): FoundGroup => ({
@@ -23,7 +23,7 @@ async function flat(most: number, of: (n: number) => FoundGroup): Promise<FoundG
 const chain = (n: number) => group(n, [dnOf(n + 1), `uid=p${n}`]);
 /** The groups that a chain of so many has above its last. */
 const climb = (from: string, most: number) =>
-  climbed(
+  groupsAbove(
     [from],
     async function* (names) {
       yield names.flatMap((name) => {
@@ -71,7 +71,7 @@ test.each([
   ],
   [
     'one person is in too many',
-    () => climbed(['uid=ada'], () => pages(10_001, (n) => ({ dn: dnOf(n) })), false),
+    () => groupsAbove(['uid=ada'], () => pages(10_001, (n) => ({ dn: dnOf(n) })), false),
     'more than 10000 groups that one person is in',
   ],
 ])('a directory is told to be at fault, for good, where %s', async (_, walk, words) => {

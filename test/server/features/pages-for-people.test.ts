@@ -2,10 +2,10 @@
 // Does not own: what the protocol does meanwhile (conformance.*.test.ts), how the pages look (test/browser).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApplication } from '../../../server/contract/applications.ts';
-import { ago } from '../../../server/http/ago.ts';
+import { timeAgo } from '../../../server/http/ago.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { makeClient } from '../../support/clients.ts';
-import { createPerson, type Shown } from '../../support/person.ts';
+import { createPerson, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const alice = { username: 'alice', password: PASSWORD };
@@ -26,9 +26,10 @@ afterAll(() => server?.stop());
 const person = () => createPerson(server.baseUrl);
 const authorize = (clientId: string, more: Record<string, string> = {}) =>
   authorizePath('acme', clientId, newVerifier(), more);
-const linksOf = ({ text }: Shown) => [...text.matchAll(/<a class="button[^"]*" href="([^"]*)"/g)].map(([, to]) => to);
+const linksOf = ({ text }: ShownPage) =>
+  [...text.matchAll(/<a class="button[^"]*" href="([^"]*)"/g)].map(([, to]) => to);
 /** What a person reads who opens nothing. */
-const wordsOf = ({ text }: Shown) => text.replace(/<details>[\s\S]*<\/details>/, '').replace(/<[^>]*>/g, ' ');
+const wordsOf = ({ text }: ShownPage) => text.replace(/<details>[\s\S]*<\/details>/, '').replace(/<[^>]*>/g, ' ');
 
 test('who opens their account signs in to it, whatever application they left half way', async () => {
   const browser = person();
@@ -77,7 +78,7 @@ test('times are how long ago it was, which is the same in every place', async ()
   expect(shown.text).toMatch(/signed in <time datetime="\d{4}-[^"]*Z">just now<\/time>/);
   expect(wordsOf(shown)).not.toContain('UTC');
   const now = new Date('2026-03-01T12:00:00Z');
-  const before = (ms: number) => ago(now.getTime() - ms, now);
+  const before = (ms: number) => timeAgo(now.getTime() - ms, now);
   expect([30_000, 61_000, 7_300_000, 90_000_000, 3 * 86_400_000].map(before)).toEqual([
     'just now',
     '1 minute ago',

@@ -7,7 +7,7 @@ import { createInvitation, listInvitations } from '../../../server/contract/invi
 import { putSettings, type SettingsInput } from '../../../server/contract/settings.ts';
 import { listCredentials, listUsers } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
-import { createPerson, decode, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, decode, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { createSoftPasskey } from '../../support/soft-passkey.ts';
 
@@ -35,9 +35,9 @@ const set = (body: SettingsInput) => call(putSettings, { params: { realm }, body
 const people = async () => (await call(listUsers, { params: { realm } })).body ?? [];
 const open = async () => (await call(listInvitations, { params: { realm } })).body?.length;
 const person = () => createPerson(server.baseUrl);
-const optionsOn = ({ text }: Shown) => JSON.parse(decode(/data-passkey="([^"]*)"/.exec(text)?.[1] ?? '{}'));
+const optionsOn = ({ text }: ShownPage) => JSON.parse(decode(/data-passkey="([^"]*)"/.exec(text)?.[1] ?? '{}'));
 const softKey = (origin = new URL(server.baseUrl).origin) => createSoftPasskey(origin);
-const created = (page: Shown, key = softKey()) => ({ passkey: JSON.stringify(key.create(optionsOn(page))) });
+const created = (page: ShownPage, key = softKey()) => ({ passkey: JSON.stringify(key.create(optionsOn(page))) });
 async function invited(): Promise<string> {
   const body = { email: `eve@${realm}.example`, mail: false };
   const { pathname, search } = new URL((await call(createInvitation, { params: { realm }, body })).body?.link ?? '');

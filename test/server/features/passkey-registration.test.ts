@@ -8,7 +8,7 @@ import { putSettings, type SettingsInput } from '../../../server/contract/settin
 import { createUser, listCredentials, listUsers } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { codeIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
-import { createPerson, decode, type Shown } from '../../support/person.ts';
+import { createPerson, decode, type ShownPage } from '../../support/person.ts';
 import { createSoftPasskey } from '../../support/soft-passkey.ts';
 
 const either: ExecutionInput[] = [
@@ -37,8 +37,8 @@ const flow = (executions: ExecutionInput[]) =>
 const people = async () => (await call(listUsers, { params: { realm } })).body ?? [];
 const address = () => `ada@${realm}.example`;
 const softKey = (origin = new URL(site.server.baseUrl).origin) => createSoftPasskey(origin);
-const optionsOn = ({ text }: Shown) => JSON.parse(decode(/data-passkey="([^"]*)"/.exec(text)?.[1] ?? '{}'));
-const created = (page: Shown, key = softKey()) => ({ passkey: JSON.stringify(key.create(optionsOn(page))) });
+const optionsOn = ({ text }: ShownPage) => JSON.parse(decode(/data-passkey="([^"]*)"/.exec(text)?.[1] ?? '{}'));
+const created = (page: ShownPage, key = softKey()) => ({ passkey: JSON.stringify(key.create(optionsOn(page))) });
 async function register(fields: Record<string, string> = {}) {
   const who = createPerson(site.server.baseUrl);
   const page = await who.open(`/realms/${realm}/register`);

@@ -11,7 +11,7 @@ import { createAccountCaller } from '../../support/account-api.ts';
 import { authorizePath, CALLBACK, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startReplica, startTestServer, type TestServer } from '../../support/server.ts';
 import { answerByPasskey, createSoftPasskey } from '../../support/soft-passkey.ts';
 
@@ -69,7 +69,7 @@ const failures = async () =>
   (await server.admin.call(listEvents, { params: { realm }, query: { type: 'LOGIN_FAILURE' } })).body?.map(
     ({ data }) => Object(data).reason,
   );
-const answerTo = (page: Shown) => answerByPasskey(key, page, handle);
+const answerTo = (page: ShownPage) => answerByPasskey(key, page, handle);
 const toApplication = () => authorizePath(realm, 'manager', newVerifier());
 const spent = async () =>
   (await server.pool.query('select from spent_proof where realm_id = $1', [realm])).rowCount ?? 0;
@@ -145,7 +145,7 @@ test('a challenge of one page is none of another sign-in, and each page has its 
   await passkeyAlone();
   const [ada, eve] = [createPerson(server.baseUrl), createPerson(server.baseUrl)];
   const page = await ada.open(toApplication());
-  const challengeOf = ({ text }: Shown) => /challenge&quot;:&quot;([\w-]+)/.exec(text)?.[1] ?? '';
+  const challengeOf = ({ text }: ShownPage) => /challenge&quot;:&quot;([\w-]+)/.exec(text)?.[1] ?? '';
   const same = await ada.open(new URL(page.url).pathname + new URL(page.url).search);
   expect(challengeOf(page)).toMatch(/^[\w-]{70,}$/);
   expect(challengeOf(same)).not.toBe(challengeOf(page));

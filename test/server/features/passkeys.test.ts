@@ -11,7 +11,7 @@ import { createAccountCaller } from '../../support/account-api.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
-import { createPerson, decode, type Shown } from '../../support/person.ts';
+import { createPerson, decode, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { answerByPasskey, createSoftPasskey } from '../../support/soft-passkey.ts';
 
@@ -54,7 +54,7 @@ async function setUpPasskey() {
   handle = publicKey.user.id;
   expect((await me('POST', 'credentials/webauthn', { ticket, response: key.create(publicKey) })).status).toBe(201);
 }
-const answerTo = (page: Shown) => answerByPasskey(key, page, handle);
+const answerTo = (page: ShownPage) => answerByPasskey(key, page, handle);
 const login = () => `/realms/${realm}/login?for=account`;
 
 test('in the flow of the examples a passkey is enough, and so is a password with the code of an app', async () => {
@@ -105,7 +105,7 @@ test('a passkey that is set up in the sign-in knows its user where the flow asks
   ]);
   const ada = createPerson(server.baseUrl);
   const page = await ada.fill(await ada.open(login()), { username: 'ada', password: PASSWORD });
-  const setUp = (shown: Shown, verifies: boolean) => {
+  const setUp = (shown: ShownPage, verifies: boolean) => {
     const [, options = ''] = /data-passkey="([^"]*)"/.exec(shown.text) ?? [];
     const creation = JSON.parse(decode(options));
     expect(creation.authenticatorSelection.userVerification).toBe('required');

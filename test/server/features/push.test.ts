@@ -15,7 +15,7 @@ import {
 import { createDevice } from '../../support/device.ts';
 import { addressOn, deviceFor, numberOn } from '../../support/devices.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -34,7 +34,7 @@ const { seconds, later } = freshRealms('p', startTestServer, async (started, fre
 });
 
 const phone = (userId = alice) => deviceFor(server, realm, userId, { clock: seconds });
-async function withPassword(username = 'alice'): Promise<{ person: Person; page: Shown; verifier: string }> {
+async function withPassword(username = 'alice'): Promise<{ person: Person; page: ShownPage; verifier: string }> {
   const person = createPerson(server.baseUrl, { 'user-agent': 'Test browser' });
   const verifier = newVerifier();
   const page = await person.open(authorizePath(realm, 'spa', verifier));
@@ -42,7 +42,7 @@ async function withPassword(username = 'alice'): Promise<{ person: Person; page:
 }
 /** The page looks again by itself. */
 const look = (person: Person) => person.open(`/realms/${realm}/login`);
-const inApplication = ({ url }: Shown) => url.startsWith(CALLBACK);
+const inApplication = ({ url }: ShownPage) => url.startsWith(CALLBACK);
 const events = async (type: 'LOGIN_FAILURE' | 'PUSH_DENIED' | 'PUSH_APPROVED') =>
   (await server.admin.call(listEvents, { params: { realm }, query: { type } })).body ?? [];
 

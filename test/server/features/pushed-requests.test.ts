@@ -12,9 +12,9 @@ import {
   makeRelyingParty,
   REALM,
   RP,
+  responseParameters,
   STATE,
   signInAt,
-  told,
 } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -122,7 +122,7 @@ describe('a request_uri', () => {
     const page = await createPerson(server.baseUrl).open(path);
     expect(page.status).toBe(400);
     expect(page.text).toContain('invalid_request_uri');
-    expect(told(page)).toBeUndefined();
+    expect(responseParameters(page)).toBeUndefined();
   };
 
   test('opens once: opened again, by whomever, it is refused, and the first goes on to its code', async () => {
@@ -131,7 +131,7 @@ describe('a request_uri', () => {
     const page = await person.open(opening(pushed));
     expect(page.heading).toBe('Sign in');
     await isRefused(opening(pushed));
-    const answer = told(await person.fill(page, { username: 'alice', password: PASSWORD })) ?? {};
+    const answer = responseParameters(await person.fill(page, { username: 'alice', password: PASSWORD })) ?? {};
     expect((await exchange(server, answer)).status).toBe(200);
     await isRefused(opening(pushed));
     expect((await person.open(opening(pushed))).status).toBe(400);
@@ -151,7 +151,7 @@ describe('a request_uri', () => {
     const foreign = opening(await push(), 'rp2');
     const [wrong, ...pages] = await Promise.all([foreign, ...pushes.map((one) => opening(one))].map(person.open));
     expect(wrong?.status).toBe(400);
-    const answers = pages.map((page) => told(page) ?? {});
+    const answers = pages.map((page) => responseParameters(page) ?? {});
     expect(answers.map(({ state }) => state)).toEqual(states);
     const tokens = await Promise.all(answers.map((answer) => exchange(server, answer)));
     const nonces = tokens.map(({ body }) => claimsIn(body.id_token).nonce);
@@ -195,10 +195,10 @@ describe('a request_uri', () => {
     expect(consent.heading).toBe('Allow access?');
     expect(consent.text).not.toContain('alice-of-sales');
     const allow = { ...consent.fields, decision: 'allow' };
-    const answer = told(await person.post(`/realms/${REALM}/oauth2/consent`, allow)) ?? {};
+    const answer = responseParameters(await person.post(`/realms/${REALM}/oauth2/consent`, allow)) ?? {};
     expect((await exchange(server, answer, {}, 'asking')).status).toBe(200);
     const again = await person.post(`/realms/${REALM}/oauth2/consent`, allow);
-    expect([again.status, told(again)]).toEqual([400, undefined]);
+    expect([again.status, responseParameters(again)]).toEqual([400, undefined]);
   });
 });
 
@@ -209,7 +209,7 @@ describe('where pushing is demanded', () => {
     );
 
   test('by the client, a request that was not pushed is sent back as invalid_request', async () => {
-    expect(told(await direct('strict'))).toMatchObject({ error: 'invalid_request', state: STATE });
+    expect(responseParameters(await direct('strict'))).toMatchObject({ error: 'invalid_request', state: STATE });
     expect((await direct('rp')).heading).toBe('Sign in');
   });
 
@@ -217,7 +217,7 @@ describe('where pushing is demanded', () => {
     const demand = (requirePushedAuthorizationRequests: boolean) =>
       server.admin.call(putSettings, { params: { realm: REALM }, body: { requirePushedAuthorizationRequests } });
     await demand(true);
-    expect(told(await direct('rp'))).toMatchObject({ error: 'invalid_request' });
+    expect(responseParameters(await direct('rp'))).toMatchObject({ error: 'invalid_request' });
     const discovery = await fetch(`${server.baseUrl}/realms/${REALM}/.well-known/openid-configuration`);
     expect(await discovery.json()).toMatchObject({ require_pushed_authorization_requests: true });
     expect(await signInAt(createPerson(server.baseUrl), opening(await push()))).toHaveProperty('code');

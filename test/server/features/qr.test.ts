@@ -4,7 +4,7 @@ import { type ExecutionInput, putFlow } from '../../../server/contract/flows.ts'
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { addressOn, deviceFor } from '../../support/devices.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -22,7 +22,7 @@ const bind = (executions: ExecutionInput[]) =>
 const phone = (userId = alice) => deviceFor(server, realm, userId, { clock: seconds });
 const open = (person: Person) => person.open(authorizePath(realm, 'spa', newVerifier()));
 const look = (person: Person) => person.open(`/realms/${realm}/login`);
-const inApplication = ({ url }: Shown) => url.startsWith(CALLBACK);
+const inApplication = ({ url }: ShownPage) => url.startsWith(CALLBACK);
 
 test('whoever scans the code with their device is signed in where it is shown, without a name', async () => {
   const device = await phone();

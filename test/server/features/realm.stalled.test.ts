@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProblem } from '../../../server/contract/client.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { type CodeGrant, getCode, makePeopledRealm, redeem } from '../../support/applications.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
 import { createPerson } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -40,7 +40,7 @@ async function expectServed(grants: readonly CodeGrant[]): Promise<void> {
 test('twenty writes to a realm that is locked hold up no other, and those that can’t wait are told to come back', async () => {
   // several, so that one place alone wouldn't do
   const grants = await Promise.all(Array.from({ length: 4 }, () => getCode(server, 'peaceful', 'spa')));
-  await connected(server.databaseUrl, async (client) => {
+  await connectedCluster(server.databaseUrl, async (client) => {
     await client.query('begin');
     await client.query(`select from realm where realm_id = 'stalled' for no key update`);
     const answers: [number, number | undefined][] = [];
@@ -65,7 +65,7 @@ test('a dozen sign-ins of people who are being deleted hold up no other realm', 
   const grants = await Promise.all(Array.from({ length: 4 }, () => getCode(server, 'peaceful', 'spa')));
   const people = Array.from({ length: 12 }, () => createPerson(server.baseUrl));
   const pages = await Promise.all(people.map((person) => person.open('/realms/stalled/login')));
-  await connected(server.databaseUrl, async (client) => {
+  await connectedCluster(server.databaseUrl, async (client) => {
     await client.query('begin');
     await client.query(`select from realm_user where realm_id = 'stalled' for update`);
     const credentials = { username: 'alice', password: 'not the right one' };
@@ -87,7 +87,7 @@ test('as many realms as there are connections that are all locked hold up no oth
   const realms = ['stalled', ...MORE];
   for (const realm of realms)
     await server.admin.call(putSettings, { params: { realm }, body: { lockoutEnabled: true } });
-  await connected(server.databaseUrl, async (client) => {
+  await connectedCluster(server.databaseUrl, async (client) => {
     await client.query('begin');
     await client.query(`select from realm where realm_id like 'stalled%' for no key update`);
     // Of each a transaction, and a statement of its own: a failed try that is counted.

@@ -7,7 +7,7 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
@@ -27,7 +27,7 @@ const { later } = freshRealms('browsers', start, async (started, fresh) => {
 const put = (body: object) => server.admin.call(putSettings, { params: { realm }, body });
 const browser = () => createPerson(server.baseUrl, { 'user-agent': CHROME });
 const open = (who: Person) => who.open(`/realms/${realm}/login`);
-const send = (who: Person, page: Shown, more: object = {}, username = 'alice') =>
+const send = (who: Person, page: ShownPage, more: object = {}, username = 'alice') =>
   who.fill(page, { username, password: PASSWORD, ...more });
 const signIn = async (who: Person, more: object = {}) => send(who, await open(who), more);
 const remembers = (who: Person) => [...who.jar.keys()].some((name) => name.includes('DEVICE'));

@@ -13,9 +13,9 @@ import {
   RP,
   RP_WITH_QUERY,
   requestPath,
+  responseParameters,
   STATE,
   signInAt,
-  told,
 } from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -50,7 +50,7 @@ const sign = (
 const pathOf = (request: string, more: Record<string, string> = {}): string =>
   `/realms/${REALM}/oauth2/authorize?${new URLSearchParams({ client_id: 'signer', request, ...more })}`;
 const open = async (request: string, more?: Record<string, string>) =>
-  told(await createPerson(server.baseUrl).open(pathOf(request, more)));
+  responseParameters(await createPerson(server.baseUrl).open(pathOf(request, more)));
 const push = (form: Record<string, string>, clientId = 'signer') =>
   post(server, REALM, 'par', form, { authorization: basic(clientId) });
 
@@ -219,15 +219,15 @@ describe('is refused, by both ways:', () => {
 
   test('an address that isn’t the client’s, on a page', async () => {
     const page = await createPerson(server.baseUrl).open(pathOf(await sign({ redirect_uri: 'https://evil.example/' })));
-    expect([page.status, told(page)]).toEqual([400, undefined]);
+    expect([page.status, responseParameters(page)]).toEqual([400, undefined]);
   });
 
   test('a request_uri by reference, and an object of a client without keys', async () => {
     const reference = { redirect_uri: RP, request_uri: 'https://rp.example/object' };
     const page = await createPerson(server.baseUrl).open(requestPath(reference));
-    expect(told(page)?.error).toBe('request_uri_not_supported');
+    expect(responseParameters(page)?.error).toBe('request_uri_not_supported');
     const answer = await createPerson(server.baseUrl).open(requestPath({ request: await sign() }));
-    expect(told(answer)?.error).toBe('request_not_supported');
+    expect(responseParameters(answer)?.error).toBe('request_not_supported');
   });
 });
 
@@ -236,7 +236,10 @@ describe('a client that must sign its requests', () => {
 
   test('is told so where it doesn’t, pushed or not', async () => {
     const page = await createPerson(server.baseUrl).open(requestPath({ client_id: 'strict' }));
-    expect(told(page)).toMatchObject({ error: 'invalid_request', error_description: expect.stringContaining('9101') });
+    expect(responseParameters(page)).toMatchObject({
+      error: 'invalid_request',
+      error_description: expect.stringContaining('9101'),
+    });
     expect((await push(plain, 'strict')).body.error).toBe('invalid_request');
   });
 
@@ -260,9 +263,9 @@ test('an object may grow old while the person signs in, and begins nothing after
   const person = createPerson(server.baseUrl);
   const page = await person.open(path);
   now = new Date(now.getTime() + 600_000);
-  const answer = told(await person.fill(page, { username: 'alice', password: PASSWORD }));
+  const answer = responseParameters(await person.fill(page, { username: 'alice', password: PASSWORD }));
   expect(answer?.code).toBeDefined();
-  expect(told(await createPerson(server.baseUrl).open(path))?.error).toBe('invalid_request_object');
+  expect(responseParameters(await createPerson(server.baseUrl).open(path))?.error).toBe('invalid_request_object');
 });
 
 test('an object proves no client at the token endpoint', async () => {

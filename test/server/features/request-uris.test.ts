@@ -5,9 +5,17 @@ import { createClient } from '../../../server/contract/clients.ts';
 import { sha256 } from '../../../server/crypto/tokens.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, claimsIn, post } from '../../support/clients.ts';
-import { createPerson, decode, type Shown } from '../../support/person.ts';
+import { createPerson, decode, type ShownPage } from '../../support/person.ts';
 import { type Answer, type Receiver, startReceiver } from '../../support/receiver.ts';
-import { exchange, makeProvider, makeRelyingParty, REALM, RP, STATE, told } from '../../support/relying-party.ts';
+import {
+  exchange,
+  makeProvider,
+  makeRelyingParty,
+  REALM,
+  RP,
+  responseParameters,
+  STATE,
+} from '../../support/relying-party.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -65,7 +73,7 @@ test('what is there counts, and nothing beside it', async () => {
   const person = createPerson(server.baseUrl);
   const page = await person.open(pathOf(at('/request'), { scope: 'openid email', nonce: 'outside', redirect_uri: RP }));
   expect(page.heading).toBe('Sign in');
-  const answer = told(await person.fill(page, { username: 'alice', password: PASSWORD })) ?? {};
+  const answer = responseParameters(await person.fill(page, { username: 'alice', password: PASSWORD })) ?? {};
   expect(answer).toMatchObject({ state: STATE, iss: issuer });
   const { body } = await exchange(server, answer, {}, 'signer');
   expect([body.scope, claimsIn(body.id_token).nonce]).toEqual(['openid', 'inside']);
@@ -79,14 +87,14 @@ test('what is there later doesn’t change a sign-in that has begun', async () =
   const person = createPerson(server.baseUrl);
   const page = await person.open(pathOf(at('/request')));
   has({ body: await sign({ nonce: 'changed', scope: 'openid email phone' }) });
-  const answer = told(await person.fill(page, { username: 'alice', password: PASSWORD })) ?? {};
+  const answer = responseParameters(await person.fill(page, { username: 'alice', password: PASSWORD })) ?? {};
   const { body } = await exchange(server, answer, {}, 'signer');
   expect([body.scope, claimsIn(body.id_token).nonce]).toEqual(['openid', 'inside']);
   expect(host.received.length).toBe(1);
 });
 
 describe('a sign-in that is over', () => {
-  const startAgain = ({ text }: Shown) => decode(/<a class="button full" href="([^"]*)"/.exec(text)?.[1] ?? '');
+  const startAgain = ({ text }: ShownPage) => decode(/<a class="button full" href="([^"]*)"/.exec(text)?.[1] ?? '');
 
   test('is begun again by the address, with what is there by then', async () => {
     has({ body: await sign() });
@@ -98,10 +106,10 @@ describe('a sign-in that is over', () => {
     has({ body: await sign({ nonce: 'changed' }) });
     const page = await later.open(startAgain(expired));
     expect(page.heading).toBe('Sign in');
-    const answer = told(await later.fill(page, { username: 'alice', password: PASSWORD })) ?? {};
+    const answer = responseParameters(await later.fill(page, { username: 'alice', password: PASSWORD })) ?? {};
     expect(claimsIn((await exchange(server, answer, {}, 'signer')).body.id_token).nonce).toBe('changed');
     // A form that comes once more, when what it was for is done.
-    const again = told(await later.post(`/realms/${REALM}/login`, page.fields));
+    const again = responseParameters(await later.post(`/realms/${REALM}/login`, page.fields));
     expect(again).toMatchObject({ state: STATE, iss: issuer, code: expect.any(String) });
   });
 
@@ -121,7 +129,11 @@ test('a fragment says what is there, as whoever wrote the address knows it', asy
   has({ body: object });
   expect((await open(`${at('/digested')}#${sha256(object).toString('base64url')}`)).heading).toBe('Sign in');
   const page = await open(`${at('/digested')}#${sha256(`${object} `).toString('base64url')}`);
-  expect([page.status, page.text.includes('invalid_request_uri'), told(page)]).toEqual([400, true, undefined]);
+  expect([page.status, page.text.includes('invalid_request_uri'), responseParameters(page)]).toEqual([
+    400,
+    true,
+    undefined,
+  ]);
 });
 
 describe('is refused', () => {
@@ -132,7 +144,11 @@ describe('is refused', () => {
   ])('on a page: %s', async (_, answer) => {
     has(answer);
     const page = await open(at('/request'), { redirect_uri: RP, state: STATE });
-    expect([page.status, page.text.includes('invalid_request_uri'), told(page)]).toEqual([400, true, undefined]);
+    expect([page.status, page.text.includes('invalid_request_uri'), responseParameters(page)]).toEqual([
+      400,
+      true,
+      undefined,
+    ]);
     expect(host.received.length).toBe(1);
   });
 
@@ -146,7 +162,7 @@ describe('is refused', () => {
   ])('to the application: %s', async (_, object) => {
     has({ body: await object() });
     const page = await open(at('/request'), { redirect_uri: RP, state: STATE });
-    expect(told(page)).toMatchObject({ error: 'invalid_request_object', state: STATE, iss: issuer });
+    expect(responseParameters(page)).toMatchObject({ error: 'invalid_request_object', state: STATE, iss: issuer });
   });
 
   test.each([
@@ -154,15 +170,15 @@ describe('is refused', () => {
     ['one with a query more', (path: string) => at(`${path}?x=1`)],
   ])('without being asked: %s', async (_, address) => {
     const page = await open(address('/request'), { redirect_uri: RP, state: STATE });
-    expect(told(page)).toMatchObject({ error: 'request_uri_not_supported', state: STATE });
+    expect(responseParameters(page)).toMatchObject({ error: 'request_uri_not_supported', state: STATE });
     expect(host.received).toEqual([]);
   });
 
   test('without being asked: another application’s address, and one beside a request', async () => {
     const others = await open(at('/request'), { client_id: 'other', redirect_uri: RP });
-    expect(told(others)?.error).toBe('request_uri_not_supported');
+    expect(responseParameters(others)?.error).toBe('request_uri_not_supported');
     const both = await open(at('/request'), { request: await sign({ exp: Math.floor(now.getTime() / 1000) + 60 }) });
-    expect(told(both)?.error).toBe('invalid_request_object');
+    expect(responseParameters(both)?.error).toBe('invalid_request_object');
     const pushed = { client_id: 'signer', request_uri: at('/request') };
     const answer = await post(server, REALM, 'par', pushed, { authorization: basic('signer') });
     expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);

@@ -8,9 +8,16 @@ import { createUser } from '../../../server/contract/users.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { authnRequest, byRedirect, type RequestOptions } from '../../support/authn-requests.ts';
 import { makeRealm } from '../../support/clients.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { at, makeServiceProvider, posted, signedIn, statusOf, WIKI } from '../../support/service-provider.ts';
+import {
+  makeServiceProvider,
+  postedSamlMessage,
+  samlEndpointUrl,
+  signedIn,
+  statusOf,
+  WIKI,
+} from '../../support/service-provider.ts';
 
 const REALM = 'acme';
 const CRM = 'urn:crm';
@@ -41,10 +48,10 @@ beforeEach(async () => {
 
 const of = () => ({ params: { realm: REALM, userId: ids[username] ?? '' } });
 const request = (options: RequestOptions = {}) =>
-  byRedirect(person, at(server, REALM, 'sso'), authnRequest(options), { key: undefined });
+  byRedirect(person, samlEndpointUrl(server, REALM, 'sso'), authnRequest(options), { key: undefined });
 /** Signed in where that was asked for. */
 const asked = async (options: RequestOptions = {}) => signedIn(person, await request(options), username);
-const answer = (page: Shown, decision: string) => person.post(CONSENT, { ...page.fields, decision });
+const answer = (page: ShownPage, decision: string) => person.post(CONSENT, { ...page.fields, decision });
 const remembered = async () => (await server.admin.call(listUserConsents, of())).body;
 const withMappers = (mappers: readonly object[]) =>
   server.admin.call(putSamlClient, {
@@ -62,7 +69,7 @@ describe('who signs in to a client that needs consent', () => {
     expect(page.text).not.toContain('plan');
     const allowed = await answer(page, 'allow');
     expect(statusOf(allowed)).toEqual(['Success']);
-    expect(posted(allowed).xml).toContain(`${username}@example.com`);
+    expect(postedSamlMessage(allowed).xml).toContain(`${username}@example.com`);
     expect(statusOf(await request())).toEqual(['Success']);
     expect(await remembered()).toMatchObject([{ clientId: WIKI, claims: ['mail'], scopes: [], resources: [] }]);
     expect((await server.admin.call(exportUserData, of())).body?.consents).toMatchObject([{ clientId: WIKI }]);

@@ -11,11 +11,11 @@ import { exchange, makeProvider, REALM, requestPath, signInAt } from '../../supp
 import { samlKeyPair, signedXml } from '../../support/saml.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import {
-  at,
   makeServiceProvider,
-  pair,
-  posted,
+  postedSamlMessage,
+  samlEndpointUrl,
   serviceProvider,
+  serviceProviderKeys,
   signedIn,
   WIKI,
 } from '../../support/service-provider.ts';
@@ -25,7 +25,7 @@ let server: TestServer;
 let person: Person;
 let wiki: SAML;
 let crm: SAML;
-const slo = () => at(server, REALM, 'slo');
+const slo = () => samlEndpointUrl(server, REALM, 'slo');
 const acsOf = (entityId: string) => `${entityId}/acs`;
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ beforeAll(async () => {
       entityId,
       assertionConsumerServices: [{ url: acsOf(entityId) }],
       singleLogoutServices: [{ url: `${entityId}/slo`, binding }],
-      signingCertificates: [pair.certificate],
+      signingCertificates: [serviceProviderKeys.certificate],
     });
 });
 afterAll(async () => server?.stop());
@@ -51,7 +51,7 @@ beforeEach(async () => {
 
 async function enter(sp: SAML, who = person): Promise<Profile> {
   const shown = await signedIn(who, await who.open(await sp.getAuthorizeUrlAsync('', undefined, {})));
-  const { profile } = await sp.validatePostResponseAsync(posted(shown).fields);
+  const { profile } = await sp.validatePostResponseAsync(postedSamlMessage(shown).fields);
   return profile!;
 }
 /** What a service provider finds in an address that the browser comes to. */
@@ -96,7 +96,7 @@ describe('a service provider asks', () => {
   test('by POST', async () => {
     const profile = await enter(wiki);
     const request = logoutRequest({ name: profile.nameID, index: profile.sessionIndex });
-    const shown = await byPost(person, slo(), signedXml(request, pair.key), 'state');
+    const shown = await byPost(person, slo(), signedXml(request, serviceProviderKeys.key), 'state');
     const query = Object.fromEntries(new URL(shown.url).searchParams);
     expect([statusIn(query), query.RelayState]).toEqual([['Success'], 'state']);
     expect(await isSignedIn()).toBe(false);
@@ -159,7 +159,7 @@ describe('a service provider asks', () => {
     const mine = await enter(wiki);
     await enter(crm);
     const shown = await person.open(await wiki.getLogoutUrlAsync(mine, '', {}));
-    const { action, fields } = posted(shown);
+    const { action, fields } = postedSamlMessage(shown);
     expect(action).toBe(`${CRM}/slo`);
     expect(shown.headers.get('content-security-policy')).toContain('https://crm.example.com');
     const { profile } = await crm.validatePostRequestAsync(fields);

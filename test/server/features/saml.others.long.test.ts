@@ -5,12 +5,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createUser } from '../../../server/contract/users.ts';
 import { sentTo } from '../../support/brokering.ts';
 import { makeRealm } from '../../support/clients.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { alice } from '../../support/relying-party.ts';
 import { callbackOf, makeSamlProvider, messageIn } from '../../support/saml-provider.ts';
 import { inPython, type Library, schemaFault, signatureFault } from '../../support/saml-tools.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { at, certificatesOf, makeServiceProvider, pair, posted, signedIn } from '../../support/service-provider.ts';
+import {
+  certificatesOf,
+  makeServiceProvider,
+  postedSamlMessage,
+  samlEndpointUrl,
+  serviceProviderKeys,
+  signedIn,
+} from '../../support/service-provider.ts';
 
 const REALM = 'acme';
 const libraries: Library[] = ['pysaml2', 'python3-saml'];
@@ -30,9 +37,9 @@ beforeAll(async () => {
         entityId,
         assertionConsumerServices: [{ url: `${entityId}/acs` }],
         singleLogoutServices: [{ url: `${entityId}/slo`, binding: 'Redirect' }],
-        signingCertificates: [pair.certificate],
+        signingCertificates: [serviceProviderKeys.certificate],
         requireSignedRequests: true,
-        ...(encrypted && { encryptionCertificate: pair.certificate, encryptAssertions: true }),
+        ...(encrypted && { encryptionCertificate: serviceProviderKeys.certificate, encryptAssertions: true }),
         mappers: [
           {
             name: 'mail',
@@ -45,7 +52,7 @@ beforeAll(async () => {
         ],
       });
     }
-  metadata = await (await fetch(at(server, REALM, 'metadata'))).text();
+  metadata = await (await fetch(samlEndpointUrl(server, REALM, 'metadata'))).text();
 });
 afterAll(() => server?.stop());
 beforeEach(() => {
@@ -56,7 +63,7 @@ beforeEach(() => {
 function spOf(library: Library, encrypted = false) {
   const entityId = entityOf(library, encrypted);
   const settings = { entityId, acs: `${entityId}/acs`, slo: `${entityId}/slo`, metadata, encrypted };
-  const own = { ...settings, key: pair.key, certificate: pair.certificate };
+  const own = { ...settings, key: serviceProviderKeys.key, certificate: serviceProviderKeys.certificate };
   return <T>(task: object): Promise<T> => inPython<T>(library, { ...own, ...task });
 }
 type Sp = ReturnType<typeof spOf>;
@@ -70,12 +77,12 @@ interface Asked {
   id: string;
   url: string;
 }
-async function come(sp: Sp): Promise<{ id: string; shown: Shown }> {
+async function come(sp: Sp): Promise<{ id: string; shown: ShownPage }> {
   const { id, url } = await sp<Asked>({ do: 'request' });
   return { id, shown: await signedIn(person, await person.open(url)) };
 }
-const answered = (sp: Sp, id: string, shown: Shown) =>
-  sp<Identity>({ do: 'answer', id, response: posted(shown).fields.SAMLResponse });
+const answered = (sp: Sp, id: string, shown: ShownPage) =>
+  sp<Identity>({ do: 'answer', id, response: postedSamlMessage(shown).fields.SAMLResponse });
 async function enter(sp: Sp): Promise<Identity> {
   const { id, shown } = await come(sp);
   return answered(sp, id, shown);
@@ -92,7 +99,7 @@ describe.each(libraries)('%s', (library) => {
   test.each([false, true])('signs a person in, with encrypted assertions: %s', async (encrypted) => {
     const sp = spOf(library, encrypted);
     const { id, shown } = await come(sp);
-    expect(posted(shown).xml.includes('EncryptedAssertion')).toBe(encrypted);
+    expect(postedSamlMessage(shown).xml.includes('EncryptedAssertion')).toBe(encrypted);
     const first = await answered(sp, id, shown);
     expect(first).toMatchObject({
       name: expect.stringMatching(/./),
@@ -106,14 +113,16 @@ describe.each(libraries)('%s', (library) => {
   test('takes no answer that was changed, and none to another request', async () => {
     const sp = spOf(library);
     const { id, shown } = await come(sp);
-    const changed = Buffer.from(posted(shown).xml.replace(alice.email, 'eve@example.com')).toString('base64');
+    const changed = Buffer.from(postedSamlMessage(shown).xml.replace(alice.email, 'eve@example.com')).toString(
+      'base64',
+    );
     const none = (task: object) =>
       sp<{ name?: string }>({ do: 'answer', ...task }).then(
         ({ name }) => name,
         () => undefined,
       );
     expect(await none({ id, response: changed })).toBeUndefined();
-    expect(await none({ id: '_other', response: posted(shown).fields.SAMLResponse })).toBeUndefined();
+    expect(await none({ id: '_other', response: postedSamlMessage(shown).fields.SAMLResponse })).toBeUndefined();
   });
 
   test('signs the person out, and believes that it is done', async () => {
@@ -146,14 +155,14 @@ describe('xmlsec1', () => {
   test('verifies metadata, responses and assertions, and no changed byte of them', async () => {
     const [certificate = ''] = await certificatesOf(server, REALM);
     const { shown } = await come(spOf('pysaml2'));
-    const { xml } = posted(shown);
+    const { xml } = postedSamlMessage(shown);
     expect(await signatureFault(metadata, 'metadata', pemOf(certificate))).toBeUndefined();
     for (const element of ['response', 'assertion'] as const) {
       expect(await signatureFault(xml, element, pemOf(certificate))).toBeUndefined();
       expect(await signatureFault(xml.replace(alice.email, 'eve@example.com'), element, pemOf(certificate))).toMatch(
         /./,
       );
-      expect(await signatureFault(xml, element, pair.certificate)).toMatch(/./);
+      expect(await signatureFault(xml, element, serviceProviderKeys.certificate)).toMatch(/./);
     }
   });
 });
@@ -163,14 +172,14 @@ describe('by the OASIS schemas', () => {
     expect(await schemaFault(metadata, 'metadata')).toBeUndefined();
     for (const encrypted of [false, true]) {
       const { shown } = await come(spOf('pysaml2', encrypted));
-      expect(await schemaFault(posted(shown).xml, 'protocol')).toBeUndefined();
+      expect(await schemaFault(postedSamlMessage(shown).xml, 'protocol')).toBeUndefined();
     }
     person = createPerson(server.baseUrl);
     const sp = spOf('pysaml2');
     const { url } = await sp<Asked>({ do: 'request' });
     const shown = await person.open(url);
     expect(shown.heading).toBe('Sign in');
-    const { xml } = posted(await signedIn(person, shown));
+    const { xml } = postedSamlMessage(await signedIn(person, shown));
     expect(await schemaFault(xml.replace('Version="2.0"', ''), 'protocol')).toMatch(/Version/);
   });
 

@@ -5,16 +5,16 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { authnRequest, byPost, byRedirect, newRequestId, redirectQuery } from '../../support/authn-requests.ts';
 import { makeRealm } from '../../support/clients.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { alice } from '../../support/relying-party.ts';
 import { samlKeyPair, signedXml } from '../../support/saml.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import {
   ACS,
-  at,
   makeServiceProvider,
-  pair,
-  posted,
+  postedSamlMessage,
+  samlEndpointUrl,
+  serviceProviderKeys,
   signedIn,
   statusOf,
   WIKI,
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await makeRealm(server, REALM);
   await makeRealm(server, 'elsewhere');
   await server.admin.call(createUser, { params: { realm: REALM }, body: alice });
-  const signed = { signingCertificates: [pair.certificate], requireSignedRequests: true };
+  const signed = { signingCertificates: [serviceProviderKeys.certificate], requireSignedRequests: true };
   const consumers = [{ url: ACS }, { url: OTHER_ACS, index: 7 }];
   await makeServiceProvider(server, REALM, { ...signed, assertionConsumerServices: consumers });
   await makeServiceProvider(server, REALM, { entityId: OPEN });
@@ -45,19 +45,19 @@ beforeEach(() => {
   offset = 0;
 });
 
-const sso = () => at(server, REALM, 'sso');
+const sso = () => samlEndpointUrl(server, REALM, 'sso');
 /** What the page has for developers. */
-const told = ({ status, text }: Shown) => [status, /<code>invalid_request<\/code>: ([^<]*)</.exec(text)?.[1]];
+const told = ({ status, text }: ShownPage) => [status, /<code>invalid_request<\/code>: ([^<]*)</.exec(text)?.[1]];
 
 test('a request that its client signed begins a sign-in, by either binding', async () => {
   expect((await byRedirect(person, sso(), authnRequest({ destination: sso() }))).heading).toBe('Sign in');
-  expect((await byPost(person, sso(), signedXml(authnRequest({ destination: sso() }), pair.key))).heading).toBe(
-    'Sign in',
-  );
+  expect(
+    (await byPost(person, sso(), signedXml(authnRequest({ destination: sso() }), serviceProviderKeys.key))).heading,
+  ).toBe('Sign in');
 });
 
 describe('nothing tells a client that is not known from one that has not proven itself', () => {
-  const requests: [string, (text: string) => Promise<Shown>][] = [
+  const requests: [string, (text: string) => Promise<ShownPage>][] = [
     ['unsigned by Redirect', (text) => byRedirect(person, sso(), text, { key: undefined })],
     ['unsigned by POST', (text) => byPost(person, sso(), text)],
     ['by another key, Redirect', (text) => byRedirect(person, sso(), text, { key: samlKeyPair().key })],
@@ -69,7 +69,8 @@ describe('nothing tells a client that is not known from one that has not proven 
     ],
     [
       'SHA-1 by POST',
-      (text) => byPost(person, sso(), signedXml(text, pair.key, 'http://www.w3.org/2000/09/xmldsig#rsa-sha1')),
+      (text) =>
+        byPost(person, sso(), signedXml(text, serviceProviderKeys.key, 'http://www.w3.org/2000/09/xmldsig#rsa-sha1')),
     ],
     ['an algorithm of no kind', (text) => byRedirect(person, sso(), text, { algorithm: '__proto__' })],
     [
@@ -78,11 +79,12 @@ describe('nothing tells a client that is not known from one that has not proven 
     ],
     [
       'a signature in a message of the Redirect binding',
-      (text) => byRedirect(person, sso(), signedXml(text, pair.key), { key: undefined }),
+      (text) => byRedirect(person, sso(), signedXml(text, serviceProviderKeys.key), { key: undefined }),
     ],
     [
       'a changed message',
-      (text) => byPost(person, sso(), signedXml(text, pair.key).replace('Version', 'ForceAuthn="1" Version')),
+      (text) =>
+        byPost(person, sso(), signedXml(text, serviceProviderKeys.key).replace('Version', 'ForceAuthn="1" Version')),
     ],
   ];
   test.each(requests)('%s', async (_, send) => {
@@ -112,17 +114,25 @@ describe('nothing tells a client that is not known from one that has not proven 
 });
 
 test('a comment in the issuer or in an address cuts nothing off', async () => {
-  const issuer = await byPost(person, sso(), signedXml(authnRequest({ issuer: `${OPEN}<!-- -->.evil` }), pair.key));
+  const issuer = await byPost(
+    person,
+    sso(),
+    signedXml(authnRequest({ issuer: `${OPEN}<!-- -->.evil` }), serviceProviderKeys.key),
+  );
   expect(told(issuer)).toEqual([400, UNKNOWN]);
   const cut = authnRequest({ issuer: `${WIKI}<!---->` });
-  expect((await byPost(person, sso(), signedXml(cut, pair.key))).heading).toBe('Sign in');
+  expect((await byPost(person, sso(), signedXml(cut, serviceProviderKeys.key))).heading).toBe('Sign in');
 });
 
 describe('what is not for this endpoint, or not from now', () => {
   const signedRequest = (options: Parameters<typeof authnRequest>[0]) =>
     byRedirect(person, sso(), authnRequest(options));
   test('another destination', async () => {
-    for (const destination of [at(server, 'elsewhere', 'sso'), at(server, REALM, 'slo'), 'https://idp.example/sso'])
+    for (const destination of [
+      samlEndpointUrl(server, 'elsewhere', 'sso'),
+      samlEndpointUrl(server, REALM, 'slo'),
+      'https://idp.example/sso',
+    ])
       expect(told(await signedRequest({ destination }))).toEqual([400, 'The message is for another destination.']);
   });
 
@@ -134,7 +144,7 @@ describe('what is not for this endpoint, or not from now', () => {
     for (const index of ['3', 'x', '-1'])
       expect(told(await signedRequest({ attributes: ` AssertionConsumerServiceIndex="${index}"` }))).toEqual(page);
     const other = await signedIn(person, await signedRequest({ attributes: ' AssertionConsumerServiceIndex="7"' }));
-    expect(posted(other).action).toBe(OTHER_ACS);
+    expect(postedSamlMessage(other).action).toBe(OTHER_ACS);
   });
 
   test('too old, from the future, of another version, of another kind, without an ID', async () => {
@@ -158,7 +168,7 @@ describe('what is not for this endpoint, or not from now', () => {
     expect(statusOf(first)).toEqual(['Success']);
     const over = [400, 'The request was answered before.'];
     expect(told(await signedRequest({ id }))).toEqual(over);
-    expect(told(await byPost(person, sso(), signedXml(authnRequest({ id }), pair.key)))).toEqual(over);
+    expect(told(await byPost(person, sso(), signedXml(authnRequest({ id }), serviceProviderKeys.key)))).toEqual(over);
     const another = createPerson(server.baseUrl);
     const asked = await byRedirect(another, sso(), authnRequest({ id }));
     expect(told(await signedIn(another, asked))).toEqual(over);
@@ -210,7 +220,9 @@ describe('what is no message', () => {
     const response = await person.once(new URL(sso()).pathname, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({ SAMLRequest: Buffer.from(signedXml(xml(), pair.key)).toString('base64') }).toString(),
+      body: new URLSearchParams({
+        SAMLRequest: Buffer.from(signedXml(xml(), serviceProviderKeys.key)).toString('base64'),
+      }).toString(),
     });
     const location = response.headers.get('location') ?? '';
     expect((await person.open(location)).heading).toBe('Sign in');

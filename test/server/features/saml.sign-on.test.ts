@@ -13,18 +13,18 @@ import { readSigned } from '../../../server/xml/signature.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { authnRequest, byPost, byRedirect } from '../../support/authn-requests.ts';
 import { makeRealm } from '../../support/clients.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { alice } from '../../support/relying-party.ts';
 import { signedXml } from '../../support/saml.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import {
   ACS,
-  at,
   certificatesOf,
   makeServiceProvider,
-  pair,
-  posted,
+  postedSamlMessage,
+  samlEndpointUrl,
   serviceProvider,
+  serviceProviderKeys,
   signedIn,
   statusOf,
   WIKI,
@@ -37,8 +37,8 @@ beforeAll(async () => {
   await makeRealm(server, REALM);
   await server.admin.call(createUser, { params: { realm: REALM }, body: alice });
   await makeServiceProvider(server, REALM, {
-    signingCertificates: [pair.certificate],
-    encryptionCertificate: pair.certificate,
+    signingCertificates: [serviceProviderKeys.certificate],
+    encryptionCertificate: serviceProviderKeys.certificate,
     mappers: [
       {
         name: 'mail',
@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(async () => server?.stop());
 
-const metadata = async () => (await fetch(at(server, REALM, 'metadata'))).text();
+const metadata = async () => (await fetch(samlEndpointUrl(server, REALM, 'metadata'))).text();
 /** The page that the browser has in the end. */
 async function sent(person: Person, more: Parameters<typeof serviceProvider>[2] = {}, relayState = '') {
   const sp = await serviceProvider(server, REALM, more);
@@ -66,7 +66,7 @@ async function sent(person: Person, more: Parameters<typeof serviceProvider>[2] 
 /** Who has signed in, as the service provider believes it. */
 async function profileOf(person: Person, more: Parameters<typeof serviceProvider>[2] = {}, relayState = '') {
   const { sp, shown } = await sent(person, more, relayState);
-  const { fields, action } = posted(shown);
+  const { fields, action } = postedSamlMessage(shown);
   expect(action).toBe(ACS);
   const { profile } = await sp.validatePostResponseAsync(fields);
   return { profile: profile!, fields };
@@ -74,7 +74,7 @@ async function profileOf(person: Person, more: Parameters<typeof serviceProvider
 
 describe('the metadata', () => {
   test('names the endpoints, and is signed by the key whose certificate it has first', async () => {
-    const answer = await fetch(at(server, REALM, 'metadata'));
+    const answer = await fetch(samlEndpointUrl(server, REALM, 'metadata'));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/samlmetadata+xml');
     const [certificate = ''] = await certificatesOf(server, REALM);
@@ -84,8 +84,8 @@ describe('the metadata', () => {
     expect(Date.parse(read.attributes.validUntil ?? '')).toBeGreaterThan(Date.now() + 86_400_000);
     const services = read.children.at(-1)?.children.filter(({ name }) => name === 'SingleSignOnService');
     expect(services?.map(({ attributes }) => [attributes.Binding, attributes.Location])).toEqual([
-      ['urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect', at(server, REALM, 'sso')],
-      ['urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST', at(server, REALM, 'sso')],
+      ['urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect', samlEndpointUrl(server, REALM, 'sso')],
+      ['urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST', samlEndpointUrl(server, REALM, 'sso')],
     ]);
     const x509 = new X509Certificate(pem);
     expect([x509.subject, x509.verify(x509.publicKey)]).toEqual([`CN=${REALM}`, true]);
@@ -103,7 +103,7 @@ describe('the metadata', () => {
   });
 
   test('is nobody’s in a realm that is not there', async () => {
-    expect((await fetch(at(server, 'nowhere', 'metadata'))).status).toBe(404);
+    expect((await fetch(samlEndpointUrl(server, 'nowhere', 'metadata'))).status).toBe(404);
     expect(await metadata()).not.toContain('nowhere');
   });
 });
@@ -129,7 +129,7 @@ describe('a sign-on', () => {
     const first = await profileOf(person);
     const again = await sent(person);
     expect(again.shown.heading).toBe('One moment');
-    const { profile } = await again.sp.validatePostResponseAsync(posted(again.shown).fields);
+    const { profile } = await again.sp.validatePostResponseAsync(postedSamlMessage(again.shown).fields);
     expect([profile?.nameID, profile?.sessionIndex]).toEqual([first.profile.nameID, first.profile.sessionIndex]);
     await makeServiceProvider(server, REALM, { entityId: 'urn:other' });
     const other = await profileOf(person, { entityId: 'urn:other' });
@@ -152,9 +152,9 @@ describe('a sign-on', () => {
 
 describe('what a request may ask for', () => {
   const ask = async (person: Person, options: Parameters<typeof authnRequest>[0]) =>
-    signedIn(person, await byRedirect(person, at(server, REALM, 'sso'), authnRequest(options)));
+    signedIn(person, await byRedirect(person, samlEndpointUrl(server, REALM, 'sso'), authnRequest(options)));
   const somebody = () => createPerson(server.baseUrl);
-  const nameId = (shown: Shown) => /<saml:NameID[^>]*>([^<]*)</.exec(posted(shown).xml)?.[1];
+  const nameId = (shown: ShownPage) => /<saml:NameID[^>]*>([^<]*)</.exec(postedSamlMessage(shown).xml)?.[1];
   const policy = (format: string, more = '') =>
     `<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:${format}" AllowCreate="true"${more}/>`;
 
@@ -162,9 +162,14 @@ describe('what a request may ask for', () => {
     const person = somebody();
     const shown = await signedIn(
       person,
-      await byPost(person, at(server, REALM, 'sso'), signedXml(authnRequest(), pair.key), 'back here'),
+      await byPost(
+        person,
+        samlEndpointUrl(server, REALM, 'sso'),
+        signedXml(authnRequest(), serviceProviderKeys.key),
+        'back here',
+      ),
     );
-    expect([posted(shown).action, posted(shown).fields.RelayState]).toEqual([ACS, 'back here']);
+    expect([postedSamlMessage(shown).action, postedSamlMessage(shown).fields.RelayState]).toEqual([ACS, 'back here']);
     expect(statusOf(shown)).toEqual(['Success']);
   });
 
@@ -206,10 +211,11 @@ describe('what a request may ask for', () => {
   test('IsPassive: whoever is signed in already, and nobody is asked for anything', async () => {
     const person = somebody();
     const passive = { attributes: ' IsPassive="true"' };
-    const silent = await byRedirect(person, at(server, REALM, 'sso'), authnRequest(passive));
+    const silent = await byRedirect(person, samlEndpointUrl(server, REALM, 'sso'), authnRequest(passive));
     expect(statusOf(silent)).toEqual(['Responder', 'NoPassive']);
     expect(
-      readSigned(parseDocument(posted(silent).xml, MESSAGE), [await ownCertificate()]).attributes.Destination,
+      readSigned(parseDocument(postedSamlMessage(silent).xml, MESSAGE), [await ownCertificate()]).attributes
+        .Destination,
     ).toBe(ACS);
     await ask(person, {});
     expect(statusOf(await ask(person, passive))).toEqual(['Success']);
@@ -217,10 +223,11 @@ describe('what a request may ask for', () => {
 
   test('ForceAuthn: the person proves anew who they are, and the response says when', async () => {
     const person = somebody();
-    const instant = (shown: Shown) => Date.parse(/AuthnInstant="([^"]*)"/.exec(posted(shown).xml)?.[1] ?? '');
+    const instant = (shown: ShownPage) =>
+      Date.parse(/AuthnInstant="([^"]*)"/.exec(postedSamlMessage(shown).xml)?.[1] ?? '');
     const first = instant(await ask(person, {}));
     const forced = { attributes: ' ForceAuthn="true"' };
-    const page = await byRedirect(person, at(server, REALM, 'sso'), authnRequest(forced));
+    const page = await byRedirect(person, samlEndpointUrl(server, REALM, 'sso'), authnRequest(forced));
     expect(page.heading).toBe('Sign in');
     expect(instant(await signedIn(person, page))).toBeGreaterThan(first);
     const silently = { attributes: ' ForceAuthn="true" IsPassive="true"' };
@@ -233,7 +240,7 @@ describe('what a request may ask for', () => {
     });
     const person = somebody();
     const password = 'urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport';
-    const said = (shown: Shown) => /<saml:AuthnContextClassRef>([^<]*)</.exec(posted(shown).xml)?.[1];
+    const said = (shown: ShownPage) => /<saml:AuthnContextClassRef>([^<]*)</.exec(postedSamlMessage(shown).xml)?.[1];
     expect(said(await ask(person, {}))).toBe(password);
     expect(said(await ask(person, context(password)))).toBe(password);
     expect(said(await ask(person, context('urn:oasis:names:tc:SAML:2.0:ac:classes:unspecified')))).toContain(
@@ -241,7 +248,7 @@ describe('what a request may ask for', () => {
     );
     const page = await byRedirect(
       person,
-      at(server, REALM, 'sso'),
+      samlEndpointUrl(server, REALM, 'sso'),
       authnRequest(context('https://refeds.org/profile/mfa')),
     );
     expect(page.fields.SAMLResponse).toBeUndefined();
@@ -269,11 +276,14 @@ describe('a client', () => {
     const entityId = 'urn:encrypted';
     await makeServiceProvider(server, REALM, {
       entityId,
-      encryptionCertificate: pair.certificate,
+      encryptionCertificate: serviceProviderKeys.certificate,
       encryptAssertions: true,
       nameIdFormat: 'emailAddress',
     });
-    const { profile, fields } = await profileOf(createPerson(server.baseUrl), { entityId, decryptionPvk: pair.key });
+    const { profile, fields } = await profileOf(createPerson(server.baseUrl), {
+      entityId,
+      decryptionPvk: serviceProviderKeys.key,
+    });
     expect(profile.nameID).toBe('alice@example.com');
     expect(Buffer.from(fields.SAMLResponse ?? '', 'base64').toString()).not.toContain('alice');
   });
@@ -297,7 +307,7 @@ describe('a client', () => {
 
   test('is opened from here only where it allows that', async () => {
     const initiate = (entityId: string, more = '') =>
-      `${new URL(at(server, REALM, 'initiate')).pathname}?entityId=${encodeURIComponent(entityId)}${more}`;
+      `${new URL(samlEndpointUrl(server, REALM, 'initiate')).pathname}?entityId=${encodeURIComponent(entityId)}${more}`;
     await makeServiceProvider(server, REALM, { entityId: 'urn:portal', idpInitiated: true, name: 'Portal' });
     const person = createPerson(server.baseUrl);
     const shown = await signedIn(person, await person.open(initiate('urn:portal', '&RelayState=%2Fnews')));
@@ -305,13 +315,13 @@ describe('a client', () => {
       entityId: 'urn:portal',
       validateInResponseTo: ValidateInResponseTo.never,
     });
-    const { profile } = await sp.validatePostResponseAsync(posted(shown).fields);
-    expect([profile?.inResponseTo, posted(shown).fields.RelayState]).toEqual([undefined, '/news']);
+    const { profile } = await sp.validatePostResponseAsync(postedSamlMessage(shown).fields);
+    expect([profile?.inResponseTo, postedSamlMessage(shown).fields.RelayState]).toEqual([undefined, '/news']);
     const [closed, unknown] = [await person.open(initiate(WIKI)), await person.open(initiate('urn:nobody'))];
     expect([closed.status, closed.text]).toEqual([400, unknown.text]);
     // wanted by a service provider that asks, what nobody asked for is refused
     const strict = await serviceProvider(server, REALM, { entityId: 'urn:portal' });
-    await expect(strict.validatePostResponseAsync(posted(shown).fields)).rejects.toThrow('InResponseTo');
+    await expect(strict.validatePostResponseAsync(postedSamlMessage(shown).fields)).rejects.toThrow('InResponseTo');
   });
 
   test('of an application: it is for those who hold one of its roles, and by its flow', async () => {
@@ -351,7 +361,7 @@ describe('a client', () => {
     await server.admin.call(createUser, { params: { realm: REALM }, body: bob });
     const person = createPerson(server.baseUrl);
     const inside = '<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"/>';
-    const page = await byRedirect(person, at(server, REALM, 'sso'), authnRequest({ inside }));
+    const page = await byRedirect(person, samlEndpointUrl(server, REALM, 'sso'), authnRequest({ inside }));
     expect(statusOf(await signedIn(person, page, 'bob'))).toEqual(['Responder', 'InvalidNameIDPolicy']);
   });
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRealm } from '../../../server/contract/realms.ts';
 import { createRole } from '../../../server/contract/roles.ts';
 import { parseFilter } from '../../../server/features/operations/scim/filter.ts';
-import { matches } from '../../../server/features/operations/scim/matches.ts';
+import { matchesFilter } from '../../../server/features/operations/scim/matches.ts';
 import { groupType, placeOf, userType } from '../../../server/features/operations/scim/schema.ts';
 import { type Scim, type ScimAnswer, scimToken, scimWith } from '../../support/scim.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
@@ -75,7 +75,7 @@ const find = async (filter: string, path = '/Users') => {
 };
 const inMemory = (filter: string, of: ScimAnswer['body'][], type = userType) =>
   of
-    .filter((one) => matches(parseFilter(filter), one, (path) => placeOf(type, path)))
+    .filter((one) => matchesFilter(parseFilter(filter), one, (path) => placeOf(type, path)))
     .map(({ id }) => id)
     .sort();
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { ScimPatch } from '../../../server/contract/scim.ts';
 import { parseFilter, parsePath } from '../../../server/features/operations/scim/filter.ts';
-import { patched, stepsOf } from '../../../server/features/operations/scim/patch.ts';
+import { applyPatch, stepsOf } from '../../../server/features/operations/scim/patch.ts';
 import { userType } from '../../../server/features/operations/scim/schema.ts';
 
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
@@ -19,7 +19,7 @@ const before = {
   [ENTERPRISE]: { department: 'Engines', manager: { value: 'm' } },
 };
 const outcome = (...operations: object[]) =>
-  patched(before, stepsOf(userType, ScimPatch.parse({ Operations: operations }).Operations));
+  applyPatch(before, stepsOf(userType, ScimPatch.parse({ Operations: operations }).Operations));
 const [work, home] = before.phoneNumbers;
 
 describe('an operation', () => {

@@ -10,7 +10,7 @@ import { authorizePath, newVerifier, PASSWORD } from '../../support/applications
 import { setUpApp } from '../../support/authenticator-app.ts';
 import { deviceFor, numberOn } from '../../support/devices.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { answerByPasskey, createSoftPasskey } from '../../support/soft-passkey.ts';
 
@@ -26,7 +26,7 @@ const { later, seconds } = freshRealms('second', startTestServer, async (started
 });
 
 /** @returns how a page that asks for it is answered */
-async function holdsPasskey(): Promise<(page: Shown) => Record<string, string>> {
+async function holdsPasskey(): Promise<(page: ShownPage) => Record<string, string>> {
   const key = createSoftPasskey(new URL(server.baseUrl).origin);
   const me = await account.byToken();
   const { ticket, publicKey } = Object((await me('POST', 'credentials/webauthn/start')).body);
@@ -39,7 +39,7 @@ async function holdsApp(): Promise<() => string> {
   later(31_000);
   return code;
 }
-async function byPassword(more: Record<string, string> = {}): Promise<{ person: Person; page: Shown }> {
+async function byPassword(more: Record<string, string> = {}): Promise<{ person: Person; page: ShownPage }> {
   const person = createPerson(server.baseUrl);
   const page = await person.open(authorizePath(realm, 'manager', newVerifier(), more));
   return { person, page: await person.fill(page, { username: 'ada', password: PASSWORD }) };
@@ -52,7 +52,7 @@ const CODE_OF_AN_APP: ExecutionInput[] = [
   only('username-password'),
   { name: 'Second factor', requirement: 'CONDITIONAL', executions: [only('mfa-enabled'), only('otp')] },
 ];
-const isIn = ({ url }: Shown) => url.startsWith('http://127.0.0.1/callback?code=');
+const isIn = ({ url }: ShownPage) => url.startsWith('http://127.0.0.1/callback?code=');
 const held = async () =>
   ((await server.admin.call(listCredentials, { params: { realm, userId: ada } })).body ?? []).map(({ type }) => type);
 

@@ -10,7 +10,7 @@ import { createUser, listUsers } from '../../../server/contract/users.ts';
 import { sha256 } from '../../../server/crypto/tokens.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { codeIn, linkIn, type MailingServer, startMailingServer } from '../../support/mail.ts';
-import { createPerson, type Shown } from '../../support/person.ts';
+import { createPerson, type ShownPage } from '../../support/person.ts';
 import { startReplica, startTestServer } from '../../support/server.ts';
 
 const both = { password: PASSWORD, repeated: PASSWORD };
@@ -115,7 +115,7 @@ test('whoever gives an address that has an account sees what all see, and its ow
   const free = await register({ email: address('eve') });
   const taken = await register({ email: address('bob').toUpperCase() });
   const byName = await register({ email: address('bob') });
-  const neutral = ({ status, text }: Shown) =>
+  const neutral = ({ status, text }: ShownPage) =>
     `${status} ${text.replaceAll(/(?:bob|eve)@|value="[^"]*"/gi, '').toLowerCase()}`;
   expect(neutral(taken.after)).toBe(neutral(free.after));
   expect(neutral(byName.after)).toBe(neutral(free.after));
@@ -295,7 +295,7 @@ test('who has an account after all goes back to the sign-in that they came from'
   expect((await who.fill(back, { username: 'bob', password: PASSWORD })).url.startsWith(CALLBACK)).toBe(true);
 });
 
-const challengeOn = ({ text }: Shown) => /data-work="([^"]+)"/.exec(text)?.[1] ?? '';
+const challengeOn = ({ text }: ShownPage) => /data-work="([^"]+)"/.exec(text)?.[1] ?? '';
 /** A number that gives so many zeros, and not so many more. */
 const worked = (challenge: string, bits = 16, below = 256) => {
   for (let answer = 0; ; answer += 1) {

@@ -7,7 +7,7 @@ import { createUser } from '../../../server/contract/users.ts';
 import { createWebhook } from '../../../server/contract/webhooks.ts';
 import { authorizePath, CALLBACK, newVerifier, PASSWORD, redeem } from '../../support/applications.ts';
 import { makeClient, makeRealm } from '../../support/clients.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { ADMIN_PASSWORD, startTestServer, type TestServer } from '../../support/server.ts';
 
 const COOKIE = 'SVC_SIGN_IN';
@@ -25,7 +25,7 @@ const admin = () => server.signIn({ username: 'admin', password: ADMIN_PASSWORD 
 const person = () => createPerson(server.baseUrl);
 const cookieOf = ({ jar }: Person) => jar.get(COOKIE) ?? '';
 const ask = (realm: string, more: Record<string, string> = {}) => authorizePath(realm, 'app', newVerifier(), more);
-const codeIn = ({ url }: Shown) => new URL(url).searchParams.get('code');
+const codeIn = ({ url }: ShownPage) => new URL(url).searchParams.get('code');
 
 async function realmWithApp(settings: Parameters<typeof putSettingsOf>[1] = {}): Promise<string> {
   made += 1;

@@ -9,7 +9,7 @@ import { authorizePath, CALLBACK, newVerifier, PASSWORD } from '../../support/ap
 import { setUpApp } from '../../support/authenticator-app.ts';
 import { addressOn, deviceFor } from '../../support/devices.ts';
 import { freshRealms } from '../../support/fresh-realms.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const COOKIE = 'SVC_SIGN_IN';
@@ -29,7 +29,7 @@ const { later, seconds } = freshRealms('fix', startTestServer, async (started, f
 const settings = (body: { requireMfa?: boolean }) => server.admin.call(putSettings, { params: { realm }, body });
 const look = (person: Person) => person.open(`/realms/${realm}/login`);
 const chosen = (password: string) => ({ password, repeated: password });
-const hasCode = ({ url }: Shown) => url.startsWith(`${CALLBACK}?code=`);
+const hasCode = ({ url }: ShownPage) => url.startsWith(`${CALLBACK}?code=`);
 async function holdsApp(): Promise<() => string> {
   const code = await setUpApp(await account.byToken(), () => seconds() * 1000);
   later(31_000);
@@ -42,7 +42,7 @@ function spyOn(other: Person): Person {
   for (const [name, value] of other.jar) spy.jar.set(name, value);
   return spy;
 }
-async function begin(): Promise<{ victim: Person; page: Shown; spy: Person }> {
+async function begin(): Promise<{ victim: Person; page: ShownPage; spy: Person }> {
   const victim = createPerson(server.baseUrl);
   const page = await victim.open(authorizePath(realm, 'manager', newVerifier()));
   return { victim, page, spy: spyOn(victim) };

@@ -4,7 +4,7 @@ import { endSession, listSessions } from '../../../server/contract/sessions.ts';
 import { putRequiredActions, setPassword } from '../../../server/contract/users.ts';
 import { authorizePath, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { secretOn } from '../../support/authenticator-app.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -32,7 +32,7 @@ async function signedIn(): Promise<Person> {
   await alice.fill(await account(alice), { username: 'alice', password: PASSWORD });
   return alice;
 }
-async function setUp(alice: Person, action: string): Promise<Shown> {
+async function setUp(alice: Person, action: string): Promise<ShownPage> {
   const { csrf = '' } = (await account(alice)).fields;
   return alice.post(`/realms/${realm}/account/credentials/set-up`, { csrf, action });
 }

@@ -2,15 +2,24 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { NextStep } from '../../../server/features/authentication/sign-in/judge.ts';
-import { advance, type Input, over, reopened } from '../../../server/features/authentication/sign-in/machine.ts';
-import { type Known, SignInState, type Unknown } from '../../../server/features/authentication/sign-in/state.ts';
+import {
+  advance,
+  finishedState,
+  type Input,
+  reopenedState,
+} from '../../../server/features/authentication/sign-in/machine.ts';
+import {
+  type IdentifiedState,
+  SignInState,
+  type UnidentifiedState,
+} from '../../../server/features/authentication/sign-in/state.ts';
 
 const purpose = { requiredLevel: 0, loginHint: '', request: null, continueAt: '/on' };
 const ann = { id: '1', username: 'ann' };
 const bob = { id: '2', username: 'bob' };
 const password = { authenticator: 'password', at: 1 };
-const unknown: Unknown = { is: 'unknown', version: 0, round: 0, purpose, kept: {} };
-const known: Known = {
+const unknown: UnidentifiedState = { is: 'unknown', version: 0, round: 0, purpose, kept: {} };
+const known: IdentifiedState = {
   ...unknown,
   is: 'known',
   user: ann,
@@ -130,9 +139,9 @@ test('whatever comes in whatever order, the state is one that can be kept, and w
         expect(SignInState.parse(JSON.parse(JSON.stringify(state)))).toEqual(JSON.parse(JSON.stringify(state)));
         expect('factors' in state).toBe(is === 'known');
         if (state.is === 'known') {
-          const done = over(state, { sessionId: 's', at: 1, level: 1, since: 1 }, { spent: false });
+          const done = finishedState(state, { sessionId: 's', at: 1, level: 1, since: 1 }, { spent: false });
           expect(go(done, input)).toEqual({ state: done, effects: [] });
-          expect(reopened(done)).toMatchObject({ user: state.user, factors: state.factors });
+          expect(reopenedState(done)).toMatchObject({ user: state.user, factors: state.factors });
         }
       }
     }),

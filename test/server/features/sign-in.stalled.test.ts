@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listEvents } from '../../../server/contract/events.ts';
 import { getCode, makePeopledRealm } from '../../support/applications.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -27,7 +27,7 @@ test.each(['realm_user', 'client'])(
   async (table) => {
     const before = await successes('stalled');
     const order: string[] = [];
-    const stuck = await connected(server.databaseUrl, async (client) => {
+    const stuck = await connectedCluster(server.databaseUrl, async (client) => {
       await client.query('begin');
       await client.query(`select from ${table} where realm_id = 'stalled' for update`);
       const all = Promise.all(PEOPLE.map((username) => signIn('stalled', username))).then(() => order.push('stalled'));
@@ -45,7 +45,7 @@ test.each(['realm_user', 'client'])(
 
 test('one person whose row is held is signed in when it is free, and holds up nobody who comes at the same moment', async () => {
   const order: string[] = [];
-  await connected(server.databaseUrl, async (client) => {
+  await connectedCluster(server.databaseUrl, async (client) => {
     await client.query('begin');
     await client.query(`select from realm_user where realm_id = 'peaceful' and username = 'alice' for update`);
     const all = PEOPLE.map((username) => signIn('peaceful', username).then(() => void order.push(username)));

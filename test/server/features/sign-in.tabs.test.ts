@@ -6,7 +6,7 @@ import { putSettings, type SettingsInput } from '../../../server/contract/settin
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
 import { makeClient } from '../../support/clients.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const alice = { username: 'alice', password: PASSWORD };
@@ -37,10 +37,10 @@ const count = async (type: string) =>
 const sessions = async () => (await server.admin.call(listSessions, { params: { realm } })).body?.length;
 const signIns = ({ jar }: Person) => [...jar].filter(([name]) => name.startsWith('SVC_SIGN_IN'));
 /** By its link, which needs no reading of scripts: where an expired page leads. */
-const startAgain = ({ text }: Shown) =>
+const startAgain = ({ text }: ShownPage) =>
   (/<a class="button full" href="([^"]*)"/.exec(text)?.[1] ?? '').replace(/&amp;/g, '&');
 
-function expectIn(landed: Shown, state: string): void {
+function expectIn(landed: ShownPage, state: string): void {
   const { href, searchParams } = new URL(landed.url);
   expect(href.startsWith(CALLBACK)).toBe(true);
   expect(searchParams.get('state')).toBe(state);

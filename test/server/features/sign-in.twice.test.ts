@@ -6,7 +6,7 @@ import { putSettings } from '../../../server/contract/settings.ts';
 import { listCredentials, setPassword } from '../../../server/contract/users.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer;
@@ -45,13 +45,13 @@ const count = async (type: string) =>
 const requireMfa = () => server.admin.call(putSettings, { params: { realm }, body: { requireMfa: true } });
 
 /** Sends a form three times: twice at once, and once more when both are answered; all with the cookies of the first. */
-async function thrice(alice: Person, page: Shown, fields: Record<string, string>): Promise<Shown[]> {
+async function thrice(alice: Person, page: ShownPage, fields: Record<string, string>): Promise<ShownPage[]> {
   const twins = [twinOf(alice), twinOf(alice)];
   const late = twinOf(alice);
   const landed = await Promise.all(twins.map((twin) => twin.fill(page, fields)));
   return [...landed, await late.fill(page, fields)];
 }
-const expectInApplication = (landed: readonly Shown[]) => {
+const expectInApplication = (landed: readonly ShownPage[]) => {
   expect(landed.map(({ url }) => url.startsWith(CALLBACK))).toEqual([true, true, true]);
   expect(new Set(landed.map(({ url }) => new URL(url).searchParams.get('code'))).size).toBe(3);
 };

@@ -8,9 +8,9 @@ import { deleteCredential, listCredentials, setPassword } from '../../../server/
 import { newId } from '../../../server/crypto/ids.ts';
 import { authorizePath, CALLBACK, makePeopledRealm, newVerifier, PASSWORD } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const NEW = 'four dry parasols';
@@ -35,7 +35,7 @@ const begin = async (more: Record<string, string> = {}) => {
   const alice = createPerson(server.baseUrl);
   return { alice, page: await alice.open(authorizePath(realm, 'spa', newVerifier(), more)) };
 };
-const withPassword = (alice: Person, page: Shown, password = PASSWORD) =>
+const withPassword = (alice: Person, page: ShownPage, password = PASSWORD) =>
   alice.fill(page, { username: 'alice', password });
 const change = (password = NEW, temporary = false) =>
   server.admin.call(setPassword, { params: { realm, userId }, body: { password, temporary } });
@@ -48,7 +48,7 @@ const failures = async () =>
   (await server.admin.call(listEvents, { params: { realm }, query: { type: 'LOGIN_FAILURE' } })).body?.map(
     ({ data }) => data.reason,
   );
-const inApplication = ({ url }: Shown) => url.startsWith(CALLBACK);
+const inApplication = ({ url }: ShownPage) => url.startsWith(CALLBACK);
 const require = (settings: { requireMfa?: boolean; lockoutEnabled?: boolean; maxConcurrentSessions?: number }) =>
   server.admin.call(putSettings, { params: { realm }, body: settings });
 /** A code that was never used: each is of a later moment. */
@@ -68,10 +68,10 @@ async function enrol(): Promise<string> {
 /** Sends a form, waits until it waits for the row that is held, and does the rest before it goes on. */
 const meanwhile = (
   held: string,
-  send: () => Promise<Shown>,
+  send: () => Promise<ShownPage>,
   act: (sql: (text: string) => Promise<unknown>) => unknown,
 ) =>
-  connected(server.databaseUrl, async (client) => {
+  connectedCluster(server.databaseUrl, async (client) => {
     await client.query('begin');
     await client.query(`select from ${held} where realm_id = '${realm}' for update`);
     const sent = send();
@@ -197,7 +197,7 @@ test('an administrator’s old password begins no session either', async () => {
   await server.admin.call(setPassword, { params, body: { password: PASSWORD, temporary: false } });
   const signIn = (password: string) => server.signIn({ realm, username: 'root', password });
   await signIn(PASSWORD);
-  const told = await connected(server.databaseUrl, async (client) => {
+  const told = await connectedCluster(server.databaseUrl, async (client) => {
     await client.query('begin');
     await client.query('select from realm_user where realm_id = $1 for update', [realm]);
     const sent = signIn(PASSWORD).catch((error: Error) => error.message);

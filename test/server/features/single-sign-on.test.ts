@@ -18,7 +18,7 @@ import {
 } from '../../support/applications.ts';
 import { codeAt, secretOn } from '../../support/authenticator-app.ts';
 import { claimsIn, makeClient } from '../../support/clients.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const alice = { username: 'alice', password: PASSWORD };
@@ -66,7 +66,7 @@ async function application(clientId: string, executions: ExecutionInput[]): Prom
 }
 
 interface Asked {
-  page: Shown;
+  page: ShownPage;
   clientId: string;
   verifier: string;
 }
@@ -75,7 +75,7 @@ async function ask(person: Person, parameters: Record<string, string> = {}, clie
   return { page: await person.open(authorizePath(realm, clientId, verifier, parameters)), clientId, verifier };
 }
 /** What the application is told: an error, or `acr`, `amr` and the seconds since `auth_time`. */
-async function outcome({ clientId, verifier }: Asked, { url, heading }: Shown) {
+async function outcome({ clientId, verifier }: Asked, { url, heading }: ShownPage) {
   const { searchParams } = new URL(url);
   const code = searchParams.get('code');
   if (code === null) return searchParams.get('error') ?? heading;

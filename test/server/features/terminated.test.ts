@@ -6,7 +6,7 @@ import { createUser } from '../../../server/contract/users.ts';
 import { createWebhook } from '../../../server/contract/webhooks.ts';
 import { CALLBACK, getCode, PASSWORD, redeem, refresh } from '../../support/applications.ts';
 import { claimsIn, makeClient, makeRealm } from '../../support/clients.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const REALMS = ['deaf', 'heard'];
@@ -71,7 +71,7 @@ test.each(['nobody listens', 'one realm has a webhook'])('connections are ended 
     });
   let over = false;
   let ended = 0;
-  const ending = connected(server.databaseUrl, async (client) => {
+  const ending = connectedCluster(server.databaseUrl, async (client) => {
     while (!over) {
       const { rowCount } = await client.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()

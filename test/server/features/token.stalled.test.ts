@@ -1,7 +1,7 @@
 // What one realm does in the database must not hold up the tokens of another: they are committed together.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { getCode, makePeopledRealm, redeem, refresh } from '../../support/applications.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -21,7 +21,7 @@ test.each(['realm_user', 'session', 'client', 'authorization_code'])(
   async (table) => {
     const stuck = await Promise.all(Array.from({ length: 6 }, () => getCode(server, 'hostile', 'spa')));
     const grant = await getCode(server, 'peaceful', 'spa');
-    await connected(server.databaseUrl, async (client) => {
+    await connectedCluster(server.databaseUrl, async (client) => {
       await client.query('begin');
       await client.query(`select from ${table} where realm_id = 'hostile' for update`);
       const waiting = stuck.map((code) => redeem(server, 'hostile', 'spa', code));
@@ -42,7 +42,7 @@ test('refreshes of a realm whose grants are held hold up no other realm', async 
     (await redeem(server, realm, 'spa', await getCode(server, realm, 'spa'))).body.refresh_token;
   const stuck = await Promise.all(Array.from({ length: 6 }, () => refreshToken('hostile')));
   const mine = await refreshToken('peaceful');
-  await connected(server.databaseUrl, async (client) => {
+  await connectedCluster(server.databaseUrl, async (client) => {
     await client.query('begin');
     for (const table of ['refresh_family', 'session', 'realm_user'])
       await client.query(`select from ${table} where realm_id = 'hostile' for update`);

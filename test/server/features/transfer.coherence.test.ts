@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Plan } from '../../../server/contract/transfer.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
@@ -178,7 +178,7 @@ test('a role that would contain itself is refused, also around others that are s
 test('a role that somebody else ties at the same moment closes no circle with the document', async () => {
   const roles = [{ name: 'b' }, { name: 'a' }];
   await admin.apply('beside', { roles });
-  await connected(server.databaseUrl, async (client) => {
+  await connectedCluster(server.databaseUrl, async (client) => {
     await client.query('begin');
     await client.query(`select pg_advisory_xact_lock(hashtextextended('role_composite beside', 0))`);
     const sent = admin.refusal('beside', { roles: [{ name: 'a', composite: { roles: ['b'] } }] });

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eraseUser } from '../../../server/contract/gdpr.ts';
 import { createUser } from '../../../server/contract/users.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { type Importer, importer } from '../../support/transfer.ts';
@@ -34,7 +34,7 @@ const usersOf = async (realm: string): Promise<string[]> =>
 
 /** The import's rows are staged, and it waits for the realm, while `meanwhile` is done. */
 async function importing(realm: string, path: string, body: object, meanwhile: () => Promise<unknown>) {
-  return connected(server.databaseUrl, async (client) => {
+  return connectedCluster(server.databaseUrl, async (client) => {
     await client.query('begin');
     await client.query(`select pg_advisory_xact_lock(7164202502::bigint # hashtextextended($1, 0))`, [realm]);
     const answer = admin.fetch(`/admin/realms/${realm}/${path}`, {

@@ -11,7 +11,7 @@ import { putUserProfile } from '../../../server/contract/user-profile.ts';
 import { createUser, getUser, putUser } from '../../../server/contract/users.ts';
 import { makePeopledRealm, PASSWORD } from '../../support/applications.ts';
 import { eventually } from '../../support/operator.ts';
-import { createPerson, type Person, type Shown } from '../../support/person.ts';
+import { createPerson, type Person, type ShownPage } from '../../support/person.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -65,7 +65,7 @@ async function code(to = NUMBER, count = 1): Promise<string> {
   return /\b(?:\d{8}|\d{6})\b/.exec(said)?.[0] ?? '';
 }
 const wrongOf = (right: string) => String((Number(right) + 1) % 100_000_000).padStart(8, '0');
-async function change(who: Person): Promise<Shown> {
+async function change(who: Person): Promise<ShownPage> {
   const { fields } = await who.open(`/realms/${realm}/account`);
   return who.post(`/realms/${realm}/account/change`, { csrf: fields.csrf ?? '', action: 'VERIFY_PHONE' });
 }

@@ -5,7 +5,7 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { createWebhook } from '../../../server/contract/webhooks.ts';
 import { getCode, makePeopledRealm, redeem, refresh } from '../../support/applications.ts';
 import { basic, makeClient, post, SECRET } from '../../support/clients.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { lockWaits } from '../../support/database.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -25,7 +25,7 @@ afterAll(() => server?.stop());
 
 /** While the row is held. */
 async function whileHeld(work: () => Promise<void>): Promise<void> {
-  await connected(server.databaseUrl, async (client) => {
+  await connectedCluster(server.databaseUrl, async (client) => {
     await client.query('begin');
     await client.query(`select from webhook where realm_id = 'stalled' for update`);
     await work();
@@ -44,7 +44,7 @@ const issued = async (realm: string): Promise<number> => {
 
 /** Somebody who waits for the row nearly as long as a request would, by PostgreSQL's own clock. */
 const patience = () =>
-  connected(server.databaseUrl, async (client) => {
+  connectedCluster(server.databaseUrl, async (client) => {
     await client.query(`set lock_timeout = '9s'`);
     await client.query(`select from webhook where realm_id = 'stalled' for update`).catch(() => {});
   });

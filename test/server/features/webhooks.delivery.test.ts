@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { bySystem } from '../../../server/contract/events.ts';
 import type { Delivery, WebhookInput } from '../../../server/contract/webhooks.ts';
 import { DELIVERY_JOB } from '../../../server/features/configuration/webhooks/delivery.ts';
-import { connected } from '../../support/cluster.ts';
+import { connectedCluster } from '../../support/cluster.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { type Deliveries, spawnDeliveries, startDeliveries } from '../../support/deliveries.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
@@ -25,7 +25,7 @@ beforeEach(async () => {
   receiver.received.length = 0;
   receiver.answer = () => ({});
   database = await createDatabase();
-  await connected(database.url, (client) =>
+  await connectedCluster(database.url, (client) =>
     client.query(`insert into realm (realm_id, created_at) values ('acme', now()), ('other', now())`),
   );
 });

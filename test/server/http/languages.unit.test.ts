@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import {
-  accepted,
+  acceptedLanguages,
   bestOf,
   type Catalogue,
   COUNTS,
@@ -13,13 +13,13 @@ import {
   placeholdersIn,
   sourceTexts,
   type TextKey,
+  TRANSLATED_LANGUAGES,
   usualForm,
-  written,
 } from '../../../server/http/languages.ts';
 
-const others = written.filter((tag) => tag !== 'en');
+const others = TRANSLATED_LANGUAGES.filter((tag) => tag !== 'en');
 const catalogues = new Map<string, Catalogue>();
-for (const tag of written) catalogues.set(tag, (await languageOf(tag)).texts);
+for (const tag of TRANSLATED_LANGUAGES) catalogues.set(tag, (await languageOf(tag)).texts);
 const keys: TextKey[] = Object.keys(sourceTexts).filter(isTextKey);
 const formsIn = (tag: string, key: TextKey): string[] => formsOf(catalogues.get(tag)?.[key] ?? '');
 const categoriesOf = (tag: string) => new Intl.PluralRules(tag).resolvedOptions().pluralCategories;
@@ -31,7 +31,7 @@ test.each(others)('%s has each text once, none more, and none empty', (tag) => {
 });
 
 test('the file of a language names each key once', () => {
-  for (const tag of written) {
+  for (const tag of TRANSLATED_LANGUAGES) {
     const file = readFileSync(`server/http/languages/${tag}.json`, 'utf8');
     const named = [...file.matchAll(/^ {2}"([^"]+)":/gm)].map(([, key]) => key);
     expect(named, tag).toEqual(Object.keys(catalogues.get(tag) ?? {}));
@@ -43,7 +43,7 @@ const isOfOneNumber = (tag: string, category: string): boolean => {
   const rules = new Intl.PluralRules(tag);
   return Array.from({ length: 200 }, (_, n) => rules.select(n)).filter((of) => of === category).length === 1;
 };
-test.each(written)('%s has the placeholders of the English texts, in each form', (tag) => {
+test.each(TRANSLATED_LANGUAGES)('%s has the placeholders of the English texts, in each form', (tag) => {
   const differ = keys.flatMap((key) => {
     const text = catalogues.get(tag)?.[key] ?? '';
     const wanted = placeholders(usualForm(sourceTexts[key])).join();
@@ -58,7 +58,7 @@ test.each(written)('%s has the placeholders of the English texts, in each form',
   expect(differ).toEqual([]);
 });
 
-test.each(written)('%s has a form for each plural category that it knows, and for no other', (tag) => {
+test.each(TRANSLATED_LANGUAGES)('%s has a form for each plural category that it knows, and for no other', (tag) => {
   const wrong = keys.filter((key) => {
     const text = catalogues.get(tag)?.[key] ?? '';
     return typeof text !== 'string' && Object.keys(text).sort().join() !== [...categoriesOf(tag)].sort().join();
@@ -67,7 +67,9 @@ test.each(written)('%s has a form for each plural category that it knows, and fo
 });
 
 test('a text with plural forms has one number to choose by', () => {
-  const plural = keys.filter((key) => written.some((tag) => typeof catalogues.get(tag)?.[key] !== 'string'));
+  const plural = keys.filter((key) =>
+    TRANSLATED_LANGUAGES.some((tag) => typeof catalogues.get(tag)?.[key] !== 'string'),
+  );
   const without = plural.filter((key) => {
     const names = placeholdersIn(usualForm(sourceTexts[key]));
     return names.filter((name) => COUNTS.includes(name)).length !== 1;
@@ -79,7 +81,7 @@ test('a text with plural forms has one number to choose by', () => {
 const NUMBER_ALONE: readonly TextKey[] = ['account.methodCodesLeft', 'said.least', 'said.most', 'said.notLast'];
 /** Languages whose nouns stay the same after each number. */
 const UNCHANGED = ['tr', 'ja', 'zh'];
-test.each(written.filter((tag) => !UNCHANGED.includes(tag)))(
+test.each(TRANSLATED_LANGUAGES.filter((tag) => !UNCHANGED.includes(tag)))(
   '%s has plural forms where a word follows a number',
   (tag) => {
     // an abbreviated unit stays the same
@@ -132,8 +134,8 @@ test('the best of what is offered is the very language, else one of the same', (
 });
 
 test('what a browser accepts is in the order of its wishes', () => {
-  expect(accepted('fr;q=0.3, de-CH, de;q=0.9, *;q=0.1, en;q=0, it;q=x')).toEqual(['de-CH', 'de', 'fr', '*']);
-  expect(accepted(undefined)).toEqual([]);
+  expect(acceptedLanguages('fr;q=0.3, de-CH, de;q=0.9, *;q=0.1, en;q=0, it;q=x')).toEqual(['de-CH', 'de', 'fr', '*']);
+  expect(acceptedLanguages(undefined)).toEqual([]);
 });
 
 test('a language is called what its speakers call it', () => {

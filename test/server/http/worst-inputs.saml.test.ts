@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeRealm } from '../../support/clients.ts';
 import { mostOfARequest, processorTime } from '../../support/processor-time.ts';
 import { encryptedXml, samlKeyPair } from '../../support/saml.ts';
-import { IDP, makeSamlProvider, theirs } from '../../support/saml-provider.ts';
+import { IDP, identityProviderKeys, makeSamlProvider } from '../../support/saml-provider.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { certificatesOf, makeServiceProvider, pair, WIKI } from '../../support/service-provider.ts';
+import { certificatesOf, makeServiceProvider, serviceProviderKeys, WIKI } from '../../support/service-provider.ts';
 import { type Around, worstMessages } from '../../support/worst-inputs.ts';
 
 const REALM = 'worst';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   server = await startTestServer({ jobs: false });
   await makeRealm(server, REALM);
   await makeSamlProvider({ server, realm: REALM });
-  await makeServiceProvider(server, REALM, { signingCertificates: [pair.certificate] });
+  await makeServiceProvider(server, REALM, { signingCertificates: [serviceProviderKeys.certificate] });
   most = await mostOfARequest();
 });
 afterAll(() => server?.stop());
@@ -74,19 +74,19 @@ async function faults(inputs: readonly [string, string][], send: (xml: string) =
 
 test('a response at the address of an identity provider', async () => {
   const send = (xml: string) => post(BROKER, 'SAMLResponse', xml);
-  expect(await faults(worst(response, theirs.key), send)).toEqual([]);
+  expect(await faults(worst(response, identityProviderKeys.key), send)).toEqual([]);
 });
 
 test('an assertion in a response, that is signed by itself', async () => {
   const inside: Around = (what, attributes) => response(assertion(what, attributes), '');
-  const whole = worst(inside, theirs.key, LIMIT - 1_000);
+  const whole = worst(inside, identityProviderKeys.key, LIMIT - 1_000);
   expect(await faults(whole, (xml) => post(BROKER, 'SAMLResponse', xml))).toEqual([]);
 });
 
 test('an assertion that is encrypted for the realm, as anybody can', async () => {
   const [certificate = ''] = await certificatesOf(server, REALM);
   const pem = `-----BEGIN CERTIFICATE-----\n${certificate}\n-----END CERTIFICATE-----`;
-  const inputs = worst(assertion, theirs.key, 90 * 1024).map(([what, xml]): [string, string] => [
+  const inputs = worst(assertion, identityProviderKeys.key, 90 * 1024).map(([what, xml]): [string, string] => [
     what,
     response(encryptedXml(xml, pem), ''),
   ]);
@@ -95,7 +95,7 @@ test('an assertion that is encrypted for the realm, as anybody can', async () =>
 
 test.each(['LogoutRequest', 'LogoutResponse'])('a %s of an identity provider, by both bindings', async (name) => {
   const field = name === 'LogoutRequest' ? 'SAMLRequest' : 'SAMLResponse';
-  const inputs = worst(message(name, IDP), theirs.key);
+  const inputs = worst(message(name, IDP), identityProviderKeys.key);
   expect(await faults(inputs, (xml) => post(`${BROKER}/slo`, field, xml))).toEqual([]);
   expect(await faults(inputs, (xml) => redirect(`${BROKER}/slo`, field, xml))).toEqual([]);
 });
@@ -106,9 +106,9 @@ test.each([
   ['LogoutResponse', 'slo'],
 ])('an %s of an application, by both bindings', async (name, at) => {
   const field = name === 'LogoutResponse' ? 'SAMLResponse' : 'SAMLRequest';
-  const inputs = worst(message(name, WIKI), pair.key, IN_A_FORM);
+  const inputs = worst(message(name, WIKI), serviceProviderKeys.key, IN_A_FORM);
   expect(await faults(inputs, (xml) => post(`${OWN}/${at}`, field, xml))).toEqual([]);
-  const larger = worst(message(name, WIKI), pair.key);
+  const larger = worst(message(name, WIKI), serviceProviderKeys.key);
   expect(await faults(larger, (xml) => redirect(`${OWN}/${at}`, field, xml))).toEqual([]);
 });
 

@@ -10,7 +10,7 @@ import { samlKeyPair } from '../../support/saml.ts';
 import { makeSamlProvider } from '../../support/saml-provider.ts';
 import { scimToken } from '../../support/scim.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { type BodyKind, filled, worstBodies, worstTokens } from '../../support/worst-inputs.ts';
+import { type BodyKind, repeatedTo, worstBodies, worstTokens } from '../../support/worst-inputs.ts';
 
 const REALM = 'worst';
 const AT = `/realms/${REALM}`;
@@ -104,8 +104,8 @@ const words = (count: number): string => Array.from({ length: count }, (_, i) =>
 /** What the parameters of OAuth's endpoints may hold at worst. */
 const parameters = (): [string, Record<string, string>][] => [
   ['very many scopes', { scope: words(LONG / 5) }],
-  ['a scope of spaces', { scope: `a${filled(' ', LONG)}"` }],
-  ['a scope that is nearly one', { scope: `${filled('a ', LONG)}"` }],
+  ['a scope of spaces', { scope: `a${repeatedTo(' ', LONG)}"` }],
+  ['a scope that is nearly one', { scope: `${repeatedTo('a ', LONG)}"` }],
   [
     'claims of very many names',
     {
@@ -118,24 +118,24 @@ const parameters = (): [string, Record<string, string>][] => [
       }),
     },
   ],
-  ['claims of very many values', { claims: `{"id_token":{"acr":{"values":[${filled('"a",', 50_000)}"a"]}}}` }],
-  ['claims very deep', { claims: filled('{"userinfo":', LONG) }],
+  ['claims of very many values', { claims: `{"id_token":{"acr":{"values":[${repeatedTo('"a",', 50_000)}"a"]}}}` }],
+  ['claims very deep', { claims: repeatedTo('{"userinfo":', LONG) }],
   ['very many resources', {}],
-  ['authorization details', { authorization_details: `[${filled('{"type":"a"},', 50_000)}{}]` }],
+  ['authorization details', { authorization_details: `[${repeatedTo('{"type":"a"},', 50_000)}{}]` }],
   ['very many languages', { ui_locales: words(LONG / 5) }],
   ['very many prompts', { prompt: words(LONG / 5) }],
   ['very many levels', { acr_values: words(LONG / 5) }],
-  ['a very long redirect URI', { redirect_uri: `http://127.0.0.1:1/${filled('a/../', LONG)}` }],
-  ['a redirect URI of many labels', { redirect_uri: `https://${filled('a.', LONG)}` }],
-  ['a redirect URI of broken percent signs', { redirect_uri: `https://a/${filled('%', 20_000)}` }],
-  ['a redirect URI of letters that punycode', { redirect_uri: `https://${filled('ü', 6_000)}.example/` }],
-  ['a very long verifier', { code_verifier: filled('a', LONG), code: filled('b', 100) }],
-  ['a very long login hint', { login_hint: `${filled('a@', LONG)}` }],
-  ['a very long state', { state: filled('<&', LONG / 3) }],
-  ['a very long age', { max_age: filled('9', LONG) }],
+  ['a very long redirect URI', { redirect_uri: `http://127.0.0.1:1/${repeatedTo('a/../', LONG)}` }],
+  ['a redirect URI of many labels', { redirect_uri: `https://${repeatedTo('a.', LONG)}` }],
+  ['a redirect URI of broken percent signs', { redirect_uri: `https://a/${repeatedTo('%', 20_000)}` }],
+  ['a redirect URI of letters that punycode', { redirect_uri: `https://${repeatedTo('ü', 6_000)}.example/` }],
+  ['a very long verifier', { code_verifier: repeatedTo('a', LONG), code: repeatedTo('b', 100) }],
+  ['a very long login hint', { login_hint: `${repeatedTo('a@', LONG)}` }],
+  ['a very long state', { state: repeatedTo('<&', LONG / 3) }],
+  ['a very long age', { max_age: repeatedTo('9', LONG) }],
 ];
 const basics = { response_type: 'code', client_id: 'app', redirect_uri: 'https://app.example/cb', scope: 'openid' };
-const manyResources = filled('&resource=https://api.example/a', LONG);
+const manyResources = repeatedTo('&resource=https://api.example/a', LONG);
 
 test('parameters of the endpoints of OAuth', async () => {
   const faults: string[] = [];
@@ -239,18 +239,21 @@ test('headers, cookies, queries and paths', async () => {
   const faults: string[] = [];
   const agents = ['Mozilla/5.0 (', 'Version/1 Safari ', 'rv:1 ', 'Android 1 Mobile ', ' ', '(', 'Chrome/1.'];
   const headers: [string, object][] = [
-    ...agents.map((unit): [string, object] => [`a user agent of “${unit}”`, { 'user-agent': filled(unit, HEADER) }]),
-    ['very many languages', { 'accept-language': filled('a,', HEADER) }],
-    ['very many parameters of a language', { 'accept-language': `a${filled(';q=1', HEADER)}` }],
-    ['very many cookies', { cookie: filled('a=;', HEADER) }],
+    ...agents.map((unit): [string, object] => [
+      `a user agent of “${unit}”`,
+      { 'user-agent': repeatedTo(unit, HEADER) },
+    ]),
+    ['very many languages', { 'accept-language': repeatedTo('a,', HEADER) }],
+    ['very many parameters of a language', { 'accept-language': `a${repeatedTo(';q=1', HEADER)}` }],
+    ['very many cookies', { cookie: repeatedTo('a=;', HEADER) }],
     ['very many different cookies', { cookie: words(HEADER / 6).replaceAll(' ', '=;') }],
-    ['cookies of percent signs', { cookie: `a=${filled('%41', HEADER)}` }],
-    ['a very long Basic header', { authorization: `Basic ${filled('AAAA', HEADER)}` }],
-    ['spaces behind a scheme', { authorization: `Bearer${filled(' ', HEADER)}a b` }],
-    ['very many hosts', { 'x-forwarded-for': filled('1.1.1.1,', HEADER), forwarded: filled('for=a;', 1000) }],
-    ['a very long host', { host: filled('a.', HEADER) }],
-    ['very many tags', { 'if-none-match': filled('"a",', HEADER), 'if-match': filled('"a",', 1000) }],
-    ['very many types', { accept: filled('a/b,', HEADER) }],
+    ['cookies of percent signs', { cookie: `a=${repeatedTo('%41', HEADER)}` }],
+    ['a very long Basic header', { authorization: `Basic ${repeatedTo('AAAA', HEADER)}` }],
+    ['spaces behind a scheme', { authorization: `Bearer${repeatedTo(' ', HEADER)}a b` }],
+    ['very many hosts', { 'x-forwarded-for': repeatedTo('1.1.1.1,', HEADER), forwarded: repeatedTo('for=a;', 1000) }],
+    ['a very long host', { host: repeatedTo('a.', HEADER) }],
+    ['very many tags', { 'if-none-match': repeatedTo('"a",', HEADER), 'if-match': repeatedTo('"a",', 1000) }],
+    ['very many types', { accept: repeatedTo('a/b,', HEADER) }],
   ];
   const pages = [
     'login',
@@ -265,20 +268,20 @@ test('headers, cookies, queries and paths', async () => {
     for (const url of [...pages.map((page) => `${AT}/${page}`), '/admin/realms', '/admin/login', '/v3/api-docs'])
       faults.push(...faultOf(`${url}, ${what}`, await take({ url, headers: sent })));
   const queries = [
-    filled('a=&', HEADER),
+    repeatedTo('a=&', HEADER),
     words(HEADER / 6).replaceAll(' ', '=&'),
-    `a=${filled('%41', HEADER)}`,
-    filled('%', HEADER),
-    filled('a[]=', HEADER),
+    `a=${repeatedTo('%41', HEADER)}`,
+    repeatedTo('%', HEADER),
+    repeatedTo('a[]=', HEADER),
   ];
   for (const query of queries)
     for (const page of [...pages, 'broker/corp/endpoint', 'oauth2/authorize', 'saml/idp/sso', 'saml/idp/slo'])
       faults.push(...faultOf(`${page}?${query.slice(0, 9)}`, await take({ url: `${AT}/${page}?${query}` })));
   for (const path of [
-    filled('/a', HEADER),
-    filled('/%61', HEADER),
-    filled('/..', HEADER),
-    `${AT}/${filled('x', 2_000)}`,
+    repeatedTo('/a', HEADER),
+    repeatedTo('/%61', HEADER),
+    repeatedTo('/..', HEADER),
+    `${AT}/${repeatedTo('x', 2_000)}`,
   ])
     faults.push(...faultOf(path.slice(0, 9), await take({ url: path })));
   expect(faults).toEqual([]);
@@ -287,15 +290,15 @@ test('headers, cookies, queries and paths', async () => {
 test('fields of a sign-in, and of an account that is made', async () => {
   const faults: string[] = [];
   const values = [
-    ['a long name', filled('a', 12_000)],
-    ['a long address', `${filled('a.', 5_900)}@${filled('a.', 5_900)}`.slice(0, 12_000)],
-    ['an address of at signs', filled('@', 12_000)],
-    ['an address of dots', `a@${filled('.', 11_000)}`],
-    ['a phone of spaces', `+${filled('1 ', 5_900)}x`],
-    ['combining marks', filled('a\u0301\u0323', 4_000)],
-    ['letters that grow', filled('\ufdfa', 4_000)],
-    ['an array very deep', filled('[', 12_000)],
-    ['objects very deep', filled('{"a":', 12_000)],
+    ['a long name', repeatedTo('a', 12_000)],
+    ['a long address', `${repeatedTo('a.', 5_900)}@${repeatedTo('a.', 5_900)}`.slice(0, 12_000)],
+    ['an address of at signs', repeatedTo('@', 12_000)],
+    ['an address of dots', `a@${repeatedTo('.', 11_000)}`],
+    ['a phone of spaces', `+${repeatedTo('1 ', 5_900)}x`],
+    ['combining marks', repeatedTo('a\u0301\u0323', 4_000)],
+    ['letters that grow', repeatedTo('\ufdfa', 4_000)],
+    ['an array very deep', repeatedTo('[', 12_000)],
+    ['objects very deep', repeatedTo('{"a":', 12_000)],
   ] as const;
   for (const path of ['login', 'register', 'login/forgot', 'login/reset']) {
     const person = createPerson(server.baseUrl);
@@ -334,14 +337,14 @@ test('metadata of a client that registers itself', async () => {
   const bodies: [string, object][] = [
     ['very many redirect URIs', { redirect_uris: uris }],
     ['more redirect URIs than are taken', { redirect_uris: words(6_000).split(' ') }],
-    ['redirect URIs of many labels', { redirect_uris: Array(25).fill(`https://${filled('a.', 2_000)}`) }],
+    ['redirect URIs of many labels', { redirect_uris: Array(25).fill(`https://${repeatedTo('a.', 2_000)}`) }],
     [
       'very many keys',
       { redirect_uris: uris.slice(0, 1), jwks: { keys: Array(600).fill({ kty: 'RSA', n: 'AAAA', e: 'AQAB' }) } },
     ],
     [
       'a key of very many bits',
-      { redirect_uris: uris.slice(0, 1), jwks: { keys: [{ kty: 'RSA', n: filled('_', 50_000), e: 'AQAB' }] } },
+      { redirect_uris: uris.slice(0, 1), jwks: { keys: [{ kty: 'RSA', n: repeatedTo('_', 50_000), e: 'AQAB' }] } },
     ],
     ['very many scopes', { redirect_uris: uris.slice(0, 1), scope: words(10_000) }],
     [
@@ -377,17 +380,17 @@ test('filters and paths of SCIM, though a token is needed', async () => {
   const faults: string[] = [];
   const authorization = `Bearer ${await scimToken(server, REALM)}`;
   const filters = [
-    filled('(', 14_000),
+    repeatedTo('(', 14_000),
     `${'('.repeat(400)}userName eq "a"${')'.repeat(400)}`,
-    `${filled('not (', 2_000)}userName pr${filled(')', 400)}`,
-    `userName eq "a"${filled(' or userName eq "a"', 14_000)}`,
-    `userName eq "a"${filled(' or userName co "a"', 190 * 19)}`,
-    `emails[${filled('type eq "a" and ', 13_000)}type eq "a"]`,
-    `userName eq "${filled('\\u0041', 13_000)}"`,
-    `userName co "${filled('%_', 13_000)}"`,
-    filled('a.', 14_000),
-    filled(' ', 14_000),
-    filled('"', 14_000),
+    `${repeatedTo('not (', 2_000)}userName pr${repeatedTo(')', 400)}`,
+    `userName eq "a"${repeatedTo(' or userName eq "a"', 14_000)}`,
+    `userName eq "a"${repeatedTo(' or userName co "a"', 190 * 19)}`,
+    `emails[${repeatedTo('type eq "a" and ', 13_000)}type eq "a"]`,
+    `userName eq "${repeatedTo('\\u0041', 13_000)}"`,
+    `userName co "${repeatedTo('%_', 13_000)}"`,
+    repeatedTo('a.', 14_000),
+    repeatedTo(' ', 14_000),
+    repeatedTo('"', 14_000),
   ];
   for (const filter of filters) {
     const what = filter.slice(0, 30);

@@ -1,6 +1,6 @@
 // A value for each field of the kinds that are declared as a whole: what their contract gives as examples. What refers to objects
 // that no fresh realm has is given here; same-by-both-ways.test.ts makes those objects.
-import { apart } from '../../../server/contract/apart.ts';
+import { separateWords } from '../../../server/contract/apart.ts';
 import { declaredKinds } from '../../../server/contract/declared-kinds.ts';
 import type { KindOf } from '../../../server/contract/kind.ts';
 import { tableOf } from '../../../server/resource/declared.ts';
@@ -54,7 +54,7 @@ export const declaredSamples: readonly Sample[] = Object.values<KindOf>(declared
       section,
       table: tableOf(kind),
       key,
-      column: apart(key, '_'),
+      column: separateWords(key, '_'),
       routes,
       needed: { ...there, ...more.needed },
       fields: { ...fields, ...more.fields },

@@ -6,7 +6,7 @@ import type { Contact } from '../authenticators/contact.ts';
 import type { AsThemselves } from './as-themselves.ts';
 import type { AccountWrite } from './own-details.ts';
 import type { Starts } from './starts.ts';
-import { type Tickets, used } from './tickets.ts';
+import { type Tickets, ticketAlreadyUsed } from './tickets.ts';
 
 const Kept = z.record(z.string(), z.string());
 
@@ -55,7 +55,7 @@ export function createOwnContact(deps: OwnContactDeps) {
       const kept = Kept.parse(tickets.open(realm, holder, purpose, ticket));
       const value = contact.sentTo(kept);
       const before = await contact.of(realm, userId);
-      if (contact.isConfirmed(before, value)) throw used();
+      if (contact.isConfirmed(before, value)) throw ticketAlreadyUsed();
       const confirmed = await contact.confirm(
         { realm, user: { id: userId, username }, by, byThem: by, context: contextOf(write, value), kept, before },
         { code },

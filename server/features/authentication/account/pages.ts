@@ -6,7 +6,7 @@ import type { OfflineSession } from '../../../contract/offline-sessions.ts';
 import type { Session } from '../../../contract/sessions.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Credential } from '../../../contract/users.ts';
-import { ago } from '../../../http/ago.ts';
+import { timeAgo } from '../../../http/ago.ts';
 import { deviceName } from '../../../http/device-name.ts';
 import { type Html, html, sendPage } from '../../../http/pages.ts';
 import { text, textHtml } from '../../../http/texts.ts';
@@ -63,7 +63,7 @@ const bannerOf = (username: string, { name, until }: { name: string; until: Date
 
 export async function sendAccount(reply: FastifyReply, view: AccountView): Promise<FastifyReply> {
   const { realm, settings, profile, sessions, currentId, csrf, said, acting, titles, now } = view;
-  const time = (at: number) => html`<time datetime="${new Date(at).toISOString()}">${ago(at, now)}</time>`;
+  const time = (at: number) => html`<time datetime="${new Date(at).toISOString()}">${timeAgo(at, now)}</time>`;
   const post = (action: string, inside: Html) => html`<form method="post" action="/realms/${realm}/account/${action}">
 <input type="hidden" name="csrf" value="${csrf}">${inside}</form>`;
   const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');

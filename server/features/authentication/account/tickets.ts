@@ -4,7 +4,7 @@ import { faultAt } from '../../../contract/problem.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { AccountHolder } from '../../../domain/principal.ts';
-import { once, spend } from '../../../domain/spent-proofs.ts';
+import { singleUseProof, spendProof } from '../../../domain/spent-proofs.ts';
 
 const LIFETIME_MS = 600_000;
 const Ticket = z.object({ expiresAt: z.number(), kept: z.unknown() });
@@ -23,7 +23,8 @@ export function createTickets({ seal, now }: { seal: Seal; now: () => Date }) {
     /** Uses it up, in the transaction of what it was for. @throws where it was used before */
     async use(sql: Sql, realm: string, ticket: string): Promise<void> {
       const expiresAt = new Date(now().getTime() + LIFETIME_MS);
-      if (!(await spend(sql, realm, once('account-ticket', ticket, expiresAt)))) throw used();
+      if (!(await spendProof(sql, realm, singleUseProof('account-ticket', ticket, expiresAt))))
+        throw ticketAlreadyUsed();
     },
 
     /** @throws where it is none, another person's, for something else or over */
@@ -48,5 +49,5 @@ export function createTickets({ seal, now }: { seal: Seal; now: () => Date }) {
 export type Tickets = ReturnType<typeof createTickets>;
 
 /** What it was for is done already. */
-export const used = () => faultAt('ticket', 'was used already');
+export const ticketAlreadyUsed = () => faultAt('ticket', 'was used already');
 const over = () => faultAt('ticket', 'is none, or good no more: begin anew');

@@ -84,7 +84,7 @@ export interface StepPage {
   ready?: boolean;
   /** Where its form may lead beside this server, as a source of the page's policy. */
   formAction?: readonly string[];
-  keep?: Kept;
+  keep?: StepMemory;
   /** What it waits for finds the sign-in by this, as `kept` says it (StepVerdict). */
   address?: string;
   /** It shows a secret or asks for a new one: the realm's own CSS stays away. */
@@ -133,24 +133,31 @@ export interface Passed {
   /** A flow that has to be done, too, before this sign-in ends. */
   firstFlow?: string;
   /** What {@link Method.atEnd} is given. */
-  atEnd?: Kept;
+  atEnd?: StepMemory;
   /** What was found that speaks for a risk. */
   signals?: RiskReason[];
 }
 
 /** What a step keeps between two requests. */
-export type Kept = Record<string, string>;
+export type StepMemory = Record<string, string>;
 
 export type StepVerdict =
   | Passed
   /** What was required is done; it proves nothing. `renewed`: one credential has taken another's place. */
   | { do: 'done'; renewed?: { old: string; now: string } | undefined }
   /** `reason` is for the audit log alone; `leaves`: what they had chosen leads nowhere. */
-  | { do: 'again'; complaint: Complaint; reason: string; user?: KnownUser | undefined; keep?: Kept; leaves?: true }
+  | {
+      do: 'again';
+      complaint: Complaint;
+      reason: string;
+      user?: KnownUser | undefined;
+      keep?: StepMemory;
+      leaves?: true;
+    }
   /** The person says that this sign-in is somebody else's: nothing leads on from it. */
   | { do: 'ended'; because: 'denied' }
   /** It goes on with what is kept from here; `leadsTo`: elsewhere, from where the browser comes back. */
-  | { do: 'kept'; keep: Kept; address?: string; leadsTo?: string };
+  | { do: 'kept'; keep: StepMemory; address?: string; leadsTo?: string };
 
 /** What somebody does on a page of the sign-in. */
 export interface PageStep {
@@ -204,7 +211,7 @@ export interface SignInEnd {
   by: By;
   user: KnownUser;
   sessionId: string;
-  kept: Kept;
+  kept: StepMemory;
 }
 
 /** What only conditions look at, read where a flow has such a one. */

@@ -8,7 +8,7 @@ import type { Notify } from '../../configuration/messaging/notify.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
 import type { OwnEmails } from '../../people/users/own-email.ts';
 import type { OwnPhones } from '../../people/users/own-phone.ts';
-import type { Form, Kept } from './authenticator.ts';
+import type { Form, StepMemory } from './authenticator.ts';
 import type { MailedCodes } from './mailed-code.ts';
 
 /** The address or number that the user has now. */
@@ -25,7 +25,7 @@ export type Confirmed =
   | { do: 'wrong' }
   /** Another user got the address or number meanwhile. */
   | { do: 'taken' }
-  | { do: 'again'; message: string; keep?: Kept };
+  | { do: 'again'; message: string; keep?: StepMemory };
 
 interface Mailing {
   realm: string;
@@ -43,9 +43,9 @@ interface Kind {
   isSame(one: string, other: string): boolean;
   fault(realm: string, userId: string, value: string): Promise<Words | undefined>;
   /** Reads what sending needs, before the transaction begins. */
-  prepare(realm: string, userId: string, value: string): Promise<(tx: Tx, mailing: Mailing) => Promise<Kept>>;
+  prepare(realm: string, userId: string, value: string): Promise<(tx: Tx, mailing: Mailing) => Promise<StepMemory>>;
   /** The value that a code was sent to. */
-  sentTo(kept: Kept): string;
+  sentTo(kept: StepMemory): string;
   /** Writes that it is confirmed, and tells the user. @throws an error that `isTaken` recognises */
   confirm(tx: Tx, by: By, realm: string, now: { userId: string; value: string; before: Present }): Promise<void>;
   isTaken(error: unknown): boolean;
@@ -75,7 +75,7 @@ function contactOf(
     },
 
     /** @returns what the caller keeps for `confirm` */
-    async send(mailing: Mailing, value: string, write: Write): Promise<Kept> {
+    async send(mailing: Mailing, value: string, write: Write): Promise<StepMemory> {
       const sendIn = await prepare(mailing.realm, mailing.userId, value);
       return write((tx) => sendIn(tx, mailing));
     },
@@ -86,7 +86,7 @@ function contactOf(
      * @param beside what else is written in the same transaction, before the confirmation
      */
     async confirm(
-      asked: { realm: string; user: KnownUser; by: By; byThem: By; context: string; kept: Kept; before: Present },
+      asked: { realm: string; user: KnownUser; by: By; byThem: By; context: string; kept: StepMemory; before: Present },
       form: Form,
       write: Write,
       beside: (tx: Tx) => Promise<void>,

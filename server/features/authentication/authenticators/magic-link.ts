@@ -12,7 +12,7 @@ import { html } from '../../../http/html.ts';
 import { text } from '../../../http/texts.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
-import type { Complaint, Kept, Method, Step, StepPage } from './authenticator.ts';
+import type { Complaint, Method, Step, StepMemory, StepPage } from './authenticator.ts';
 
 const LIFETIME_SECONDS = 900;
 const AGAIN_AFTER_MS = 30_000;
@@ -48,7 +48,7 @@ export function createMagicLink({ credentials, transact, send, sends, seal, now 
     const found = JSON.stringify(userId === null ? null : { ...person?.user, to });
     const whose = seal.seal(found, context(step)).toString('base64');
     const address = linkDigest(secret);
-    const keep: Kept = { address, whose, name, at: String(now().getTime()) };
+    const keep: StepMemory = { address, whose, name, at: String(now().getTime()) };
     return { do: 'kept', keep, address } as const;
   }
 

@@ -13,7 +13,7 @@ import { html } from '../../../http/html.ts';
 import { text } from '../../../http/texts.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
-import type { Form, Kept, StepPage } from './authenticator.ts';
+import type { Form, StepMemory, StepPage } from './authenticator.ts';
 
 const DIGITS = 8;
 const LIFETIME_SECONDS = 600;
@@ -47,20 +47,20 @@ export interface Texting {
   number: string;
   context: string;
 }
-export type Proof = { do: 'proven' } | { do: 'again'; message: string; reason: string; keep?: Kept };
+export type Proof = { do: 'proven' } | { do: 'again'; message: string; reason: string; keep?: StepMemory };
 
 export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDeps) {
   const newCode = (): string => String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
   const digestOf = (context: string, code: string): string => seal.digest(code, context).toString('base64url');
   /** A code that nobody was sent is nobody's to enter. */
-  const kept = (context: string, code: string, isSent: boolean): Kept => ({
+  const kept = (context: string, code: string, isSent: boolean): StepMemory => ({
     code: digestOf(context, isSent ? code : newSecret()),
     at: String(now().getTime()),
     tries: '0',
   });
   return {
     /** @returns what is kept of it; the sign-in is found by its `address` */
-    async send(tx: Tx, { realm, origin, by, userId, email, context, owner }: Mailing): Promise<Kept> {
+    async send(tx: Tx, { realm, origin, by, userId, email, context, owner }: Mailing): Promise<StepMemory> {
       const code = newCode();
       const secret = newSecret();
       const goodForSeconds = LIFETIME_SECONDS;
@@ -97,7 +97,7 @@ export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDe
     },
 
     /** @returns what is kept of it */
-    async text(tx: Tx, { realm, by, userId, number, context }: Texting): Promise<Kept> {
+    async text(tx: Tx, { realm, by, userId, number, context }: Texting): Promise<StepMemory> {
       const code = newCode();
       const values = { code };
       const goodForSeconds = LIFETIME_SECONDS;
@@ -105,11 +105,11 @@ export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDe
       return { phone: number, ...kept(context, code, await send(tx, { ...asked, goodForSeconds })) };
     },
 
-    mayResend: ({ at = '0' }: Kept): boolean => now().getTime() - Number(at) >= AGAIN_AFTER_MS,
+    mayResend: ({ at = '0' }: StepMemory): boolean => now().getTime() - Number(at) >= AGAIN_AFTER_MS,
 
     /** What a form proves. `reason` is for the audit log. */
-    async check(realm: string, kept: Kept, form: Form, context: string): Promise<Proof> {
-      const again = (message: string, reason = '', keep?: Kept): Proof => ({
+    async check(realm: string, kept: StepMemory, form: Form, context: string): Promise<Proof> {
+      const again = (message: string, reason = '', keep?: StepMemory): Proof => ({
         do: 'again',
         message,
         reason,

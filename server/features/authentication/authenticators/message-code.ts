@@ -12,7 +12,7 @@ import { html } from '../../../http/html.ts';
 import { text } from '../../../http/texts.ts';
 import type { Send } from '../../configuration/messaging/send.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
-import type { Complaint, Kept, Method, Step, StepPage } from './authenticator.ts';
+import type { Complaint, Method, Step, StepMemory, StepPage } from './authenticator.ts';
 
 const DIGITS = 6;
 const LIFETIME_SECONDS = 600;
@@ -69,7 +69,7 @@ function createMessageCode(
     seal.digest(code, `${id}:${realm}:${user.id}:${to}`).toString('base64url');
 
   /** Sends a new code. @returns what is kept of it */
-  async function sendCode(step: Step, user: KnownUser): Promise<Kept> {
+  async function sendCode(step: Step, user: KnownUser): Promise<StepMemory> {
     const { realm, by } = step;
     const code = String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
     const to = await addressOf(step, user);
@@ -100,7 +100,7 @@ function createMessageCode(
     async verify(step, form) {
       const { user, kept, realm, by } = step;
       if (!user) throw new Error(`${id} checks somebody who is known`);
-      const again = (message: string, reason = '', keep?: Kept) =>
+      const again = (message: string, reason = '', keep?: StepMemory) =>
         ({ do: 'again', complaint: { field: 'code', message }, reason, ...(keep && { keep }) }) as const;
       const sentAt = Number(kept.at ?? 0);
       if (form.resend !== undefined) {

@@ -12,7 +12,7 @@ import { text, textHtml } from '../../../http/texts.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
 import type { Challenges } from '../../people/devices/challenges.ts';
 import type { Enrolments } from '../../people/devices/enrolment.ts';
-import type { Kept, Method, Step, StepPage, StepVerdict } from './authenticator.ts';
+import type { Method, Step, StepMemory, StepPage, StepVerdict } from './authenticator.ts';
 
 const AGAIN_AFTER_MS = 30_000;
 export const LOOK_AGAIN_SECONDS = 3;
@@ -38,7 +38,7 @@ export function createPush({ challenges, enrolments, credentials, transact, seal
     reason,
   });
 
-  async function ask(step: Step, user: KnownUser): Promise<Kept | undefined> {
+  async function ask(step: Step, user: KnownUser): Promise<StepMemory | undefined> {
     const { realm, by, application, userAgent } = step;
     const asked = await challenges.push(realm, by, user, { application, ipAddress: by.ipAddress, userAgent });
     return asked && { push: asked.id, number: asked.number, at: String(now().getTime()) };
@@ -56,7 +56,7 @@ export function createPush({ challenges, enrolments, credentials, transact, seal
     return found.over ? overPage() : confirmPage(found.name);
   }
 
-  async function newToken(step: Step, user: KnownUser): Promise<{ token: string; keep: Kept }> {
+  async function newToken(step: Step, user: KnownUser): Promise<{ token: string; keep: StepMemory }> {
     const token = await enrolments.begin(step.realm, user);
     return { token, keep: { token: seal.seal(token, context(step, user)).toString('base64') } };
   }

@@ -7,7 +7,7 @@ import { html } from '../../../http/html.ts';
 import { qrPicture } from '../../../http/qr-picture.ts';
 import { text, textHtml } from '../../../http/texts.ts';
 import type { Challenges } from '../../people/devices/challenges.ts';
-import type { Kept, Method, Step, StepPage, StepVerdict } from './authenticator.ts';
+import type { Method, Step, StepMemory, StepPage, StepVerdict } from './authenticator.ts';
 import { LOOK_AGAIN_SECONDS } from './push.ts';
 
 export interface QrDeps {
@@ -17,15 +17,15 @@ export interface QrDeps {
 }
 
 export function createQr({ challenges, now, newId }: QrDeps): Method {
-  const fresh = (): Kept => ({ qr: newId(), at: String(now().getTime()) });
-  const isOver = ({ at }: Kept): boolean => now().getTime() - Number(at) > challenges.QR_SECONDS * 1000;
-  const again = (message: string, reason = '', keep?: Kept): StepVerdict => ({
+  const fresh = (): StepMemory => ({ qr: newId(), at: String(now().getTime()) });
+  const isOver = ({ at }: StepMemory): boolean => now().getTime() - Number(at) > challenges.QR_SECONDS * 1000;
+  const again = (message: string, reason = '', keep?: StepMemory): StepVerdict => ({
     do: 'again',
     complaint: { field: 'form', message },
     reason,
     ...(keep && { keep }),
   });
-  function pageFor({ realm, by, application, userAgent }: Step, kept: Kept): StepPage {
+  function pageFor({ realm, by, application, userAgent }: Step, kept: StepMemory): StepPage {
     const asking = { application, ipAddress: by.ipAddress, userAgent };
     return codePage(challenges.qrAddress(realm, kept.qr ?? '', Number(kept.at), asking));
   }

@@ -10,9 +10,9 @@ import type { TreeNode } from '../../configuration/flows/tree.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
 import type { NewPerson, OwnAccounts } from '../../people/users/own-account.ts';
 import { applyProvided } from '../../people/users/provided.ts';
-import type { Form, Kept, Step, StepPage, StepVerdict } from '../authenticators/authenticator.ts';
+import type { Form, Step, StepMemory, StepPage, StepVerdict } from '../authenticators/authenticator.ts';
 import type { MailedCodes } from '../authenticators/mailed-code.ts';
-import { asksAlways, has, nextStep, stepsOf } from './first-steps.ts';
+import { asksAlways, hasFirstStep, nextStep, stepsOf } from './first-steps.ts';
 import type { Links } from './links.ts';
 import { codePage, linkPage, reviewPage } from './pages.ts';
 import type { Arrived } from './person.ts';
@@ -38,7 +38,7 @@ type Link = Extract<Stage, { is: 'link' }>;
 type Later = Review | Mail | Link;
 type Goal = Pick<Review, 'arrived' | 'person' | 'last' | 'reviewed' | 'proven'> & {
   /** What was typed. */
-  values?: Kept;
+  values?: StepMemory;
 };
 
 export type Outcome =
@@ -58,7 +58,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   const { accounts, credentials, codes, links, providers, transact, sends, firstSteps } = deps;
   const contextOf = ({ realm, challenge }: Step, { providerId, subject }: Arrived): string =>
     `brokering:${realm}:${challenge}:${providerId}:${subject}`;
-  const again = (at: string, message: string, values: Kept = {}, reason = ''): Outcome => ({
+  const again = (at: string, message: string, values: StepMemory = {}, reason = ''): Outcome => ({
     do: 'verdict',
     verdict: { do: 'again', complaint: { field: at, message, values }, reason },
   });
@@ -229,7 +229,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   /** To say another address, where the flow lets people say any. */
   async function elsewhere({ realm }: Step, { arrived, person, code }: Mail): Promise<Outcome> {
     const provider = await providers.named(realm, arrived.alias);
-    if (!has(await stepsFor(realm, provider?.firstLoginFlow), 'review-profile'))
+    if (!hasFirstStep(await stepsFor(realm, provider?.firstLoginFlow), 'review-profile'))
       return over(text('register.taken'), 'provider-profile');
     return { do: 'stage', stage: { is: 'review', arrived, person, last: code } };
   }
@@ -241,7 +241,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   async function faultOfCode(
     step: Step,
     stage: Mail | Link,
-    code: Kept,
+    code: StepMemory,
     form: Form,
     opened: Link['owner'] | undefined,
   ): Promise<Outcome | undefined> {
@@ -285,7 +285,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     return { do: 'theirs', user: checked.user, credentialId: checked.credentialId, arrived };
   }
 
-  async function byCode(step: Step, stage: Link, code: Kept, form: Form): Promise<Outcome> {
+  async function byCode(step: Step, stage: Link, code: StepMemory, form: Form): Promise<Outcome> {
     const { arrived, owner } = stage;
     const fault = await faultOfCode(step, stage, code, form, owner);
     if (fault) return fault;

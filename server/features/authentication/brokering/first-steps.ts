@@ -3,7 +3,7 @@
 // that they haven't set up.
 import { firstSignInIds } from '../../../contract/flows.ts';
 import type { TreeNode } from '../../configuration/flows/tree.ts';
-import { type Facts, next, type Progress } from '../sign-in/engine.ts';
+import { type Facts, nextVerdict, type Progress } from '../sign-in/engine.ts';
 
 export type FirstStepId = (typeof firstSignInIds)[number];
 
@@ -48,7 +48,7 @@ export const stepsOf = (first: readonly TreeNode[]): readonly TreeNode[] => (fir
 /** Whether a step of the tree is to be asked of everybody. */
 export const asksAlways = (tree: readonly TreeNode[], id: FirstStepId): boolean =>
   liveIn(tree).some(({ authenticatorId, config }) => authenticatorId === id && config.ask === 'always');
-export const has = (tree: readonly TreeNode[], id: FirstStepId): boolean =>
+export const hasFirstStep = (tree: readonly TreeNode[], id: FirstStepId): boolean =>
   liveIn(tree).some(({ authenticatorId }) => authenticatorId === id);
 
 export interface Standing {
@@ -71,7 +71,7 @@ export function nextStep(
     failed: new Set(),
     requiredLevel: 0,
   };
-  const verdict = next(tree, progress, facts);
+  const verdict = nextVerdict(tree, progress, facts);
   if (verdict.do !== 'ask' || !isId(verdict.authenticatorId)) return undefined;
   const instead = verdict.others.map(({ authenticatorId }) => authenticatorId).filter(isId);
   return { step: verdict.authenticatorId, instead };

@@ -7,9 +7,9 @@ import { sha256 } from '../../../crypto/tokens.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { issuerOf, logoutRequestOf } from '../../../domain/saml-checks.ts';
-import { type Message, messageOf, unverified, verified } from '../../../domain/saml-message.ts';
+import { type Message, messageOf, unverifiedMessage, verifiedMessage } from '../../../domain/saml-message.ts';
 import type { Binding } from '../../../domain/saml-names.ts';
-import { carried, logoutRequest, logoutResponse, newXmlId, type Sent } from '../../../domain/saml-writing.ts';
+import { logoutRequest, logoutResponse, messageForBinding, newXmlId, type Sent } from '../../../domain/saml-writing.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { XmlSigner } from '../../../xml/sign.ts';
 import { xml } from '../../../xml/write.ts';
@@ -77,9 +77,9 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
 
   /** @throws OAuthError where it isn't the provider's */
   async function believed(provider: Provider, message: Message) {
-    const read = unverified(message);
+    const read = unverifiedMessage(message);
     const by = ({ entityId, certificates }: SamlProvider) => {
-      const found = verified(message, read, { certificates, needed: true });
+      const found = verifiedMessage(message, read, { certificates, needed: true });
       return found && issuerOf(found) === entityId ? found : undefined;
     };
     const known = await samlProviders.of(provider);
@@ -103,7 +103,7 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
     const head = { issuer: await samlProviders.ownName(realm, provider), destination: to.answers, now: now() };
     const place = { url: to.answers, binding: to.binding };
     const signer = await signerOf(realm);
-    return carried(logoutResponse(head, requestId, { partial }), { to: place, relayState, signer });
+    return messageForBinding(logoutResponse(head, requestId, { partial }), { to: place, relayState, signer });
   }
 
   async function ended(
@@ -160,7 +160,7 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
 
   /** Where the browser goes on that comes back: which answer it is says its `InResponseTo`, which nobody guesses. */
   async function nextOf(realm: string, message: Message): Promise<string | undefined> {
-    const hash = sha256(unverified(message).attributes.InResponseTo ?? '');
+    const hash = sha256(unverifiedMessage(message).attributes.InResponseTo ?? '');
     const [row] = await realmSql(realm)<{ next: string }>`
       delete from provider_logout where realm_id = ${realm} and request_hash = ${hash} and expires_at > ${now()}
       returning next`;
@@ -183,7 +183,7 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
       const { Format, NameQualifier, SPNameQualifier } = came.nameId ?? {};
       const name = xml('saml:NameID', { Format, NameQualifier, SPNameQualifier }, came.subject);
       const request = logoutRequest(head, id, name, came.sid);
-      return carried(request, { to, relayState: undefined, signer: await signerOf(realm) });
+      return messageForBinding(request, { to, relayState: undefined, signer: await signerOf(realm) });
     },
 
     /**

@@ -7,7 +7,7 @@ import { childrenIn } from '../../../xml/children.ts';
 import { METADATA as LIMITS, parseDocument, type Xml, XmlError } from '../../../xml/document.ts';
 import { keyInfo } from '../../../xml/sign.ts';
 import { readSigned } from '../../../xml/signature.ts';
-import { written, xml } from '../../../xml/write.ts';
+import { canonicalXml, xml } from '../../../xml/write.ts';
 
 const BINDINGS = ['Redirect', 'POST'] as const satisfies readonly Binding[];
 
@@ -98,7 +98,7 @@ export const ownMetadata = ({
   encrypted: boolean;
 }): string => {
   const key = (use: string) => xml('md:KeyDescriptor', { use }, keyInfo(certificate));
-  return written(
+  return canonicalXml(
     xml(
       'md:EntityDescriptor',
       { entityID: entityId },

@@ -23,7 +23,7 @@ export interface Expected {
   mustBeEncrypted: boolean;
   now: Date;
 }
-export interface Said {
+export interface SamlAssertion {
   /** Of the assertion. */
   id: string;
   /** Milliseconds: as long as it could be believed. */
@@ -48,7 +48,7 @@ const only = (at: Xml, name: string, namespace = ASSERTION): Xml => {
 const wrong = (what: string) => new UpstreamError(`saml-${what}`);
 
 /** @param message as the form brings it. @throws UpstreamError */
-export function readResponse(message: string, expected: Expected): Said {
+export function readResponse(message: string, expected: Expected): SamlAssertion {
   const document = documentIn(message);
   const response = document.xml;
   if (response.name !== 'Response' || response.namespace !== PROTOCOL) throw wrong('no-response');
@@ -94,7 +94,7 @@ function signedAssertion(document: XmlDocument, certificates: readonly string[])
   throw wrong('signature');
 }
 
-function said(assertion: Xml, { entityId, audience, callback, now }: Expected): Said {
+function said(assertion: Xml, { entityId, audience, callback, now }: Expected): SamlAssertion {
   const at = now.getTime();
   const isOver = (until: string | undefined) => !(Date.parse(until ?? '') + SKEW_MS > at);
   const isEarly = (from: string | undefined) => from !== undefined && !(Date.parse(from) - SKEW_MS <= at);
@@ -154,7 +154,7 @@ const known: Readonly<Record<string, string>> = {
   displayName: 'name',
 };
 
-function claimsOf(assertion: Xml): Said['claims'] {
+function claimsOf(assertion: Xml): SamlAssertion['claims'] {
   const pairs = of(assertion, 'AttributeStatement')
     .flatMap((statement) => of(statement, 'Attribute'))
     .flatMap((attribute) => {

@@ -6,7 +6,7 @@ import { LATEST_MS } from '../../../contract/names.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
 import { bindingNames, nameIdFormats } from '../../../domain/saml-names.ts';
-import { carried, issuerNode, newXmlId } from '../../../domain/saml-writing.ts';
+import { issuerNode, messageForBinding, newXmlId } from '../../../domain/saml-writing.ts';
 import type { XmlSigner } from '../../../xml/sign.ts';
 import { xml } from '../../../xml/write.ts';
 import type { Keys } from '../../configuration/keys/service.ts';
@@ -14,7 +14,7 @@ import { noteMessage } from './messages.ts';
 import type { Provider } from './providers.ts';
 import { ownMetadata, type SamlProvider } from './saml-metadata.ts';
 import type { SamlProviders } from './saml-providers.ts';
-import { readResponse, type Said } from './saml-response.ts';
+import { readResponse, type SamlAssertion } from './saml-response.ts';
 import { type Upstream, UpstreamError } from './upstream.ts';
 
 /** It goes on at once; a sign-in lives no longer. */
@@ -61,7 +61,7 @@ export function createSamlBrokering({ samlProviders, keys, signerOf, realmSql, s
     const audience = await samlProviders.ownName(realm, provider);
     const mustBeEncrypted = provider.config.wantAssertionsEncrypted ?? false;
     const expected = { audience, callback, keys: await keys.decrypting(realm), mustBeEncrypted, now: now() };
-    const by = ({ entityId, certificates }: SamlProvider): { issuer: string; said: Said } => ({
+    const by = ({ entityId, certificates }: SamlProvider): { issuer: string; said: SamlAssertion } => ({
       issuer: entityId,
       said: readResponse(message, { entityId, certificates, ...expected }),
     });
@@ -102,7 +102,7 @@ export function createSamlBrokering({ samlProviders, keys, signerOf, realmSql, s
         }),
       );
       const signer = signRequests ? await signerOf(realm) : undefined;
-      const sent = await carried(request, { to: { url, binding }, relayState: state, signer });
+      const sent = await messageForBinding(request, { to: { url, binding }, relayState: state, signer });
       if (sent.by === 'Redirect') return { url: sent.url, luggage: { id } };
       const form = sealedText(realm, { action: sent.action, fields: sent.fields, at: now().getTime() });
       return { url: `${new URL(callback).pathname}/request?${new URLSearchParams({ form })}`, luggage: { id } };

@@ -10,7 +10,15 @@ import { Withdrawn } from '../../../domain/proof.ts';
 import { text } from '../../../http/texts.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
 import { applyProvided } from '../../people/users/provided.ts';
-import type { Beside, Form, Kept, SignInEnd, Step, StepPage, StepVerdict } from '../authenticators/authenticator.ts';
+import type {
+  Beside,
+  Form,
+  SignInEnd,
+  Step,
+  StepMemory,
+  StepPage,
+  StepVerdict,
+} from '../authenticators/authenticator.ts';
 import type { FirstSignIns } from './first-sign-in.ts';
 import type { Links } from './links.ts';
 import { goOnPage, nonePage, waysPage } from './pages.ts';
@@ -44,7 +52,7 @@ export function createBrokering(deps: BrokeringDeps) {
   const contextOf = (realm: string): string => `brokering:${realm}`;
   const sealed = (realm: string, value: Stage | Ended): string =>
     seal.seal(JSON.stringify(value), contextOf(realm)).toString('base64');
-  const opened = (realm: string, kept: Kept): unknown =>
+  const opened = (realm: string, kept: StepMemory): unknown =>
     kept.stage === undefined
       ? undefined
       : JSON.parse(seal.open(Buffer.from(kept.stage, 'base64'), contextOf(realm)).toString());

@@ -13,7 +13,7 @@ import { html } from '../../../http/html.ts';
 import { sendPage } from '../../../http/pages.ts';
 import { text } from '../../../http/texts.ts';
 import type { Sessions } from '../../people/sessions/service.ts';
-import { type ArrivalDeps, arrivalPath, arrive, type Impersonation } from './service.ts';
+import { type ArrivalDeps, arrivalPath, type Impersonation, redeemImpersonationToken } from './service.ts';
 
 export function impersonationRoutes(admin: FastifyInstance, impersonation: Impersonation): void {
   bind(admin, impersonateUser, ({ params, by, request }) =>
@@ -52,7 +52,7 @@ export function impersonationPages(pages: FastifyInstance, deps: ImpersonationPa
     const { realm, brand } = await brandOf(request.params);
     if (isFromElsewhere(request, siteOf(request, brand, deps.baseUrl)))
       throw new Problem('csrf-mismatch', text('impersonation.elsewhere'));
-    const arrived = await arrive(deps, request, realm, Token.parse(request.body ?? {}).token);
+    const arrived = await redeemImpersonationToken(deps, request, realm, Token.parse(request.body ?? {}).token);
     if (!arrived) {
       const body = html`<div class="error" role="alert"><p>${text('impersonation.late')}</p></div>`;
       return sendPage(reply, { realm, brand, title: text('impersonation.lateTitle'), body }, { status: 400 });

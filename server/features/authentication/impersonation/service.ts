@@ -61,5 +61,9 @@ export interface ArrivalDeps {
   sessions: Pick<Sessions, 'arrive'>;
 }
 /** @returns undefined: the address was used already, or is too old */
-export const arrive = ({ transact, sessions }: ArrivalDeps, request: FastifyRequest, realm: string, token: string) =>
-  transact(realm, (tx) => sessions.arrive(tx, request, realm, token), { bookkeeping: true });
+export const redeemImpersonationToken = (
+  { transact, sessions }: ArrivalDeps,
+  request: FastifyRequest,
+  realm: string,
+  token: string,
+) => transact(realm, (tx) => sessions.arrive(tx, request, realm, token), { bookkeeping: true });

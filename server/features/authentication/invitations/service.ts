@@ -13,7 +13,7 @@ import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { invitationLinkTo } from '../../../domain/links.ts';
 import { userParty } from '../../../domain/party.ts';
-import { may, type Principal } from '../../../domain/principal.ts';
+import { hasPermission, type Principal } from '../../../domain/principal.ts';
 import type { Site } from '../../../domain/site.ts';
 import { faultSentence } from '../../../http/profile-fields.ts';
 import { text } from '../../../http/texts.ts';
@@ -90,7 +90,7 @@ export function createInvitations(deps: InvitationsDeps) {
 
   /** Who is taken into an organization is that organization's data too. */
   function refuseOrganization(principal: Principal, realm: string, organization: string | null): void {
-    if (organization !== null && !may(principal, realm, 'organizations:write'))
+    if (organization !== null && !hasPermission(principal, realm, 'organizations:write'))
       throw new Problem('forbidden', 'Invitations to an organization need the permission organizations:write');
   }
 

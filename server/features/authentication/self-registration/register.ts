@@ -16,7 +16,7 @@ import type { ChoosePassword } from '../../people/credentials/new-password.ts';
 import type { Passkeys, UsedKey } from '../../people/credentials/passkeys.ts';
 import type { Credentials, KnownUser } from '../../people/credentials/service.ts';
 import type { NewAccount, NewPerson, OwnAccounts } from '../../people/users/own-account.ts';
-import type { Form, Kept, PageStep, Passed, Step } from '../authenticators/authenticator.ts';
+import type { Form, PageStep, Passed, Step, StepMemory } from '../authenticators/authenticator.ts';
 import type { MailedCodes } from '../authenticators/mailed-code.ts';
 import { enrolmentPage, LABEL_MAX, passedBy } from '../authenticators/webauthn.ts';
 import { codePage, formPage, notNowPage, passkeyPage, passwordPage } from './pages.ts';
@@ -63,7 +63,7 @@ class NoPasskey extends Error {}
 const NO_PASSWORD = { ok: true, phc: null } as const;
 interface Waits {
   do: 'kept';
-  keep: Kept;
+  keep: StepMemory;
 }
 
 const field = (form: Form, name: string): string => (form[name] ?? '').trim();
@@ -73,7 +73,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
   const contextOf = ({ realm, challenge }: Step) => `register:${realm}:${challenge}`;
   /** Another one for each form that was sent, so that no work does for two. */
   const challengeOf = (step: Step): string => `${step.challenge}.${step.kept.sent ?? 0}`;
-  const sentAgain = ({ kept }: Step): Kept => ({ sent: String(Number(kept.sent ?? 0) + 1) });
+  const sentAgain = ({ kept }: Step): StepMemory => ({ sent: String(Number(kept.sent ?? 0) + 1) });
 
   const sealed = (step: Step, pending: Pending): string =>
     seal.seal(JSON.stringify(pending), contextOf(step)).toString('base64');
@@ -89,7 +89,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
   }
 
   /** Asks whoever has the address: whoever is new, to confirm it, or its owner whether it was they. */
-  async function mail(step: Step, pending: Pending): Promise<Kept> {
+  async function mail(step: Step, pending: Pending): Promise<StepMemory> {
     const { realm, by, site } = step;
     const { email } = pending.person;
     const owner = await accounts.ownerOf(realm, email);
@@ -141,7 +141,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
           ([name]) => ![...captchas.fields, 'password', 'repeated', 'csrf', 'work', 'asked'].includes(name),
         ),
       );
-      const again = (at: string, message: string, keep?: Kept) =>
+      const again = (at: string, message: string, keep?: StepMemory) =>
         ({ do: 'again', complaint: { field: at, message, values }, reason: '', ...(keep && { keep }) }) as const;
       if (kept.stage === 'password') return withPassword(step, form);
       if (kept.stage === 'passkey') return withPasskey(step, form);
@@ -218,7 +218,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
 
   async function confirm(step: Step, form: Form) {
     const { kept } = step;
-    const again = (message: string, keep?: Kept) =>
+    const again = (message: string, keep?: StepMemory) =>
       ({ do: 'again', complaint: { field: 'code', message }, reason: '', ...(keep && { keep }) }) as const;
     if (form.other !== undefined) return { do: 'kept', keep: sentAgain(step) } as const;
     if (form.resend !== undefined) {

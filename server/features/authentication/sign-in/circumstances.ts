@@ -8,7 +8,7 @@ import { type PersonRow, personColumns, personOf } from '../../../domain/person.
 import type { TreeNode } from '../../configuration/flows/tree.ts';
 import type { AuthenticatorRecord, Circumstances, Condition } from '../authenticators/authenticator.ts';
 import type { RiskService } from '../risk/service.ts';
-import type { Known } from './state.ts';
+import type { IdentifiedState } from './state.ts';
 
 export interface CircumstancesDeps {
   sql: Sql;
@@ -22,9 +22,9 @@ interface Occasion {
   realm: string;
   clientId: string | undefined;
   /** undefined: nobody is known. */
-  user: Known['user'] | undefined;
+  user: IdentifiedState['user'] | undefined;
   /** What is written of them when it ends. */
-  atEnd?: Known['atEnd'];
+  atEnd?: IdentifiedState['atEnd'];
   /** Whether the browser is known, where that was looked at. */
   deviceKnown: boolean | undefined;
 }
@@ -55,7 +55,12 @@ export function createCircumstances({ sql, transact, registry, risk }: Circumsta
   }
 
   /** Nothing is written of them before the sign-in has ended; what will be counts for what it still asks of them. */
-  async function foreseen(by: By, realm: string, user: Known['user'], atEnd: NonNullable<Known['atEnd']>) {
+  async function foreseen(
+    by: By,
+    realm: string,
+    user: IdentifiedState['user'],
+    atEnd: NonNullable<IdentifiedState['atEnd']>,
+  ) {
     try {
       return await transact<Circumstances['person']>(realm, async (tx) => {
         for (const entry of registry) {

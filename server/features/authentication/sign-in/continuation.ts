@@ -13,7 +13,12 @@ export interface Continuation {
    * @param request what the sign-in was given to keep; @param session begins when `write` has been committed
    * @returns undefined: more than a session is needed
    */
-  prepare(request: unknown, at: FastifyRequest, realm: string, session: SsoSession): Promise<Next | undefined>;
+  prepare(
+    request: unknown,
+    at: FastifyRequest,
+    realm: string,
+    session: SsoSession,
+  ): Promise<ContinuationStep | undefined>;
   /** Where the same thing is asked for anew: for a browser that comes back when it has been done. */
   again(request: unknown, realm: string): string;
   /** The same in a form that outlives the sign-in; what comes back in it isn't trusted. */
@@ -33,7 +38,7 @@ export interface Finished {
 /** What can be written together with other people's: nothing is read for it. */
 export type Writes = Pick<Tx, 'atLast' | 'record'>;
 
-export interface Next {
+export interface ContinuationStep {
   /** Adds what is to be kept, with its events. */
   write(tx: Writes): void;
   /** After commit; leads away by 303, so that nothing sends the password twice. */

@@ -5,7 +5,7 @@ import { newSecret, sha256 } from '../../../crypto/tokens.ts';
 import type { Sessions } from '../../people/sessions/service.ts';
 import { type Continuation, continuationOf } from './continuation.ts';
 import type { Answer, createFinish, Ending } from './finish.ts';
-import { joined } from './machine.ts';
+import { withSessionOfOtherTab } from './machine.ts';
 import type { Run } from './run.ts';
 import type { Storage } from './storage.ts';
 
@@ -49,7 +49,7 @@ export function createEnd({ sessions, storage, run, finish }: EndDeps) {
     async end(reply: FastifyReply, reached: Ending, continuations: Continuations): Promise<Answer | undefined> {
       const { request, realm, held, state } = reached;
       const session = state.before ? undefined : await sessions.current(request, realm);
-      const ending = { ...reached, state: joined(state, session) };
+      const ending = { ...reached, state: withSessionOfOtherTab(state, session) };
       const answer = await finish(reply, ending, continuationOf(continuations, realm, state.purpose));
       if (answer === 'withdrawn') {
         await withdraw(reply, ending);

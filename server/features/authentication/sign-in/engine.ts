@@ -68,7 +68,11 @@ function levelOf(proven: ReadonlySet<string>, registry: ReadonlyMap<string, Fact
   return Math.max(0, ...[...proven].map((id) => registry.get(id)?.levelOfAssurance ?? 0));
 }
 
-export function next(tree: readonly TreeNode[], progress: Progress, registry: ReadonlyMap<string, Facts>): Verdict {
+export function nextVerdict(
+  tree: readonly TreeNode[],
+  progress: Progress,
+  registry: ReadonlyMap<string, Facts>,
+): Verdict {
   const walk: Walk = { tree, progress, registry };
   const inner = siblings(walk, tree, progress.noEnrolment ?? false);
   if (inner.do !== 'done') return inner;

@@ -5,7 +5,7 @@ import type { By } from '../../../contract/events.ts';
 import { refersToNothing } from '../../../db/error-code.ts';
 import { createGroupCommit } from '../../../db/group-commit.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
-import { type Factors, merged } from '../../../domain/factors.ts';
+import { type Factors, mergedFactors } from '../../../domain/factors.ts';
 import { isWithdrawn } from '../../../domain/proof.ts';
 import { siteOf } from '../../../domain/site.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
@@ -13,12 +13,12 @@ import type { PlannedSession, Sessions, SsoSession } from '../../people/sessions
 import type { AuthenticatorRecord } from '../authenticators/authenticator.ts';
 import type { NewDevices } from '../new-device/service.ts';
 import type { RiskService } from '../risk/service.ts';
-import type { Continuation, Next, Writes } from './continuation.ts';
+import type { Continuation, ContinuationStep, Writes } from './continuation.ts';
 import { inTab, LIFETIME_SECONDS } from './cookie.ts';
-import { over } from './machine.ts';
+import { finishedState } from './machine.ts';
 import type { Visit } from './run.ts';
-import { countedOf, type Known, type Over, provenBy, provenFrom } from './state.ts';
-import type { Held, Storage } from './storage.ts';
+import { countedOf, type FinishedState, type IdentifiedState, provenBy, provenFrom } from './state.ts';
+import type { HeldSignIn, Storage } from './storage.ts';
 
 export interface FinishDeps {
   transact: Transact;
@@ -38,8 +38,8 @@ export type Answer = (reply: FastifyReply) => FastifyReply;
 
 /** A sign-in that has come to its end. */
 export interface Ending extends Visit {
-  held: Held;
-  state: Known;
+  held: HeldSignIn;
+  state: IdentifiedState;
   level: number;
 }
 
@@ -49,7 +49,7 @@ interface Plan extends Ending {
   /** The session, where none goes on. */
   planned: PlannedSession;
   /** What the sign-in was begun for, where that can be done at once. */
-  next: Next | undefined;
+  next: ContinuationStep | undefined;
   /** A sign-in on a device that its person doesn't know; none that goes on from a session of theirs. */
   mustBeTold: boolean;
 }
@@ -103,7 +103,7 @@ export function createFinish(deps: FinishDeps) {
     const before = state.before && (await sessions.byId(realm, state.before.id, tx.sql));
     if (before && before.userId === session.userId) {
       const token = await sessions.upgrade(tx, realm, before.id, {
-        factors: merged(before.factors, state.factors),
+        factors: mergedFactors(before.factors, state.factors),
         findings: session.findings ?? before.findings,
         proven: planned.proven,
       });
@@ -119,8 +119,8 @@ export function createFinish(deps: FinishDeps) {
   }
 
   /** How the sign-in is kept from here on. */
-  const endOf = ({ state, level, next }: Plan, { id }: Established['session']): Over =>
-    over(
+  const endOf = ({ state, level, next }: Plan, { id }: Established['session']): FinishedState =>
+    finishedState(
       state,
       { sessionId: id, at: now().getTime(), level, since: provenFrom(state, now()) },
       { spent: next !== undefined },

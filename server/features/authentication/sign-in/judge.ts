@@ -10,7 +10,7 @@ import type { PersonStanding } from '../../../domain/standing.ts';
 import type { TreeNode } from '../../configuration/flows/tree.ts';
 import type { AuthenticatorRecord, Circumstances, Method } from '../authenticators/authenticator.ts';
 import type { Risk } from '../risk/score.ts';
-import { type Ask, type Facts, next, type Progress, proofFirst } from './engine.ts';
+import { type Ask, type Facts, nextVerdict, type Progress, proofFirst } from './engine.ts';
 import type { Because } from './state.ts';
 
 /** What is asked of people. */
@@ -130,7 +130,7 @@ export function createJudge({
       requiredLevel: progress.requiredLevel,
     };
     for (;;) {
-      const verdict = next(tree, progress, facts);
+      const verdict = nextVerdict(tree, progress, facts);
       if (verdict.do === 'ask') return shown(verdict);
       if (verdict.do === 'passed') return { do: 'finish', level: verdict.level } as const;
       if (verdict.do === 'failed') return { do: 'refused', because: verdict.because } as const;

@@ -2,7 +2,7 @@
 import type { RealmSql } from '../../../db/realm-share.ts';
 import { isWithdrawn, mustHold } from '../../../domain/proof.ts';
 import { isSetUp, type NextStep } from './judge.ts';
-import { restarted } from './machine.ts';
+import { restartedState } from './machine.ts';
 import type { Run, Visit } from './run.ts';
 import { newestProof, provenBy, type SignInState } from './state.ts';
 
@@ -25,7 +25,7 @@ export function createLateness({
     /** Whether the last proof is too old for it; then the state in which it is asked for again. */
     async leftAt(visit: Visit, state: SignInState, nextStep: NextStep): Promise<SignInState | undefined> {
       if (state.is !== 'known' || !isSetUp(nextStep)) return undefined;
-      if (isLate(state, nextStep)) return restarted(state);
+      if (isLate(state, nextStep)) return restartedState(state);
       try {
         await mustHold(realmSql(visit.realm), visit.realm, provenBy(state, now()));
         return undefined;

@@ -10,19 +10,27 @@
 //
 // After each answer the person is scored once (`score`) and judged (`judge`): by the flow and the settings as they are now.
 
-import { merged } from '../../../domain/factors.ts';
+import { mergedFactors } from '../../../domain/factors.ts';
 import type { PersonStanding } from '../../../domain/standing.ts';
 import type { KnownUser } from '../../people/credentials/service.ts';
 import type { Form, StepVerdict } from '../authenticators/authenticator.ts';
 import { idOf, type NextStep, type PageAsked, stepNamed } from './judge.ts';
-import { type Because, type Done, type Known, type Open, type Over, REGISTER, type SignInState } from './state.ts';
+import {
+  type Because,
+  type FinishedState,
+  type IdentifiedState,
+  type Open,
+  REGISTER,
+  type SignInResult,
+  type SignInState,
+} from './state.ts';
 
 export type Input =
   | { do: 'begun' }
   /** A form; `nextStep`: what the sign-in asks that it is for. */
   | { do: 'sent'; form: Form; nextStep: NextStep }
   | { do: 'answered'; asked: PageAsked; verdict: StepVerdict; at: number }
-  | ({ do: 'scored' } & Pick<Known, 'risk' | 'deviceKnown' | 'deviceNew'>)
+  | ({ do: 'scored' } & Pick<IdentifiedState, 'risk' | 'deviceKnown' | 'deviceNew'>)
   | { do: 'judged'; nextStep: NextStep }
   /** What it rests on holds no more. */
   | { do: 'withdrawn' };
@@ -32,7 +40,7 @@ export type Effect =
   | { do: 'score' }
   | { do: 'judge'; known?: PersonStanding | undefined }
   | { do: 'tell-failure'; failure: Failure }
-  | { do: 'tell-challenge'; asked: Extract<NextStep, { do: 'ask' }>; user: KnownUser; risk: Known['risk'] };
+  | { do: 'tell-challenge'; asked: Extract<NextStep, { do: 'ask' }>; user: KnownUser; risk: IdentifiedState['risk'] };
 
 /** Why somebody was not signed in, for the audit log. */
 export interface Failure {
@@ -40,20 +48,20 @@ export interface Failure {
   /** As they gave it, where nobody is known. */
   name?: string | undefined;
   user: KnownUser | undefined;
-  risk: Known['risk'];
+  risk: IdentifiedState['risk'];
 }
 
-export interface Next {
+export interface Transition {
   state: SignInState;
   effects: Effect[];
 }
 
-const stays = (state: SignInState): Next => ({ state, effects: [] });
+const stays = (state: SignInState): Transition => ({ state, effects: [] });
 
 /** @param isSecond whether an authenticator is a second factor */
-export function advance(state: SignInState, input: Input, isSecond: (authenticator: string) => boolean): Next {
+export function advance(state: SignInState, input: Input, isSecond: (authenticator: string) => boolean): Transition {
   if (state.is === 'done') return stays(state);
-  if (input.do === 'sent' && input.form.do === 'restart') return stays(restarted(state));
+  if (input.do === 'sent' && input.form.do === 'restart') return stays(restartedState(state));
   if (input.do === 'begun') return { state, effects: toJudge(state) };
   if (state.is === 'refused') return stays(state);
   switch (input.do) {
@@ -78,7 +86,7 @@ function toJudge(state: SignInState, known?: PersonStanding): Effect[] {
   return state.is === 'known' && !state.risk ? [{ do: 'score' }, judge] : [judge];
 }
 
-function sent(before: Open, form: Form, nextStep: NextStep): Next {
+function sent(before: Open, form: Form, nextStep: NextStep): Transition {
   const state: Open = form.deviceAsked ? { ...before, rememberDevice: form.device === 'on' } : before;
   if (form.do === 'choose') {
     const offered = nextStep.do === 'ask' && nextStep.others.some((o) => o.executionId === form.execution);
@@ -89,7 +97,7 @@ function sent(before: Open, form: Form, nextStep: NextStep): Next {
   return nextStep.do === 'finish' ? { state, effects: [{ do: 'judge' }] } : stays(state);
 }
 
-function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'answered' }>): Next {
+function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'answered' }>): Transition {
   if (verdict.do === 'again') {
     const { complaint, reason, user } = verdict;
     const { keep } = verdict;
@@ -110,7 +118,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
     if (state.is === 'unknown') return stays(state);
     const setUp = asked.action === state.setUp ? undefined : state.setUp;
     const credentials = renewed(state.credentials, verdict.renewed);
-    const after: Known = { ...state, credentials, setUp, kept: {}, complaint: undefined };
+    const after: IdentifiedState = { ...state, credentials, setUp, kept: {}, complaint: undefined };
     return { state: after, effects: toJudge(after) };
   }
   const user = verdict.user ?? (state.is === 'known' ? state.user : undefined);
@@ -125,9 +133,9 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
     ...(beside && { beside }),
   };
   const base = knownAs(state, user);
-  const after: Known = {
+  const after: IdentifiedState = {
     ...base,
-    factors: merged(base.factors, [passed]),
+    factors: mergedFactors(base.factors, [passed]),
     credentials: { ...base.credentials, ...(credentialId !== undefined && { [authenticatorId]: credentialId }) },
     ...(identityId !== undefined && { identity: identityId }),
     ...(firstFlow !== undefined && { firstFlow }),
@@ -144,7 +152,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
 }
 
 /** What was proven before may have been another person's; their session ends when this sign-in is done. */
-function knownAs(state: Open, user: KnownUser): Known {
+function knownAs(state: Open, user: KnownUser): IdentifiedState {
   if (state.is === 'known' && state.user.id === user.id) return { ...state, user };
   const { version, round, purpose, before, rememberDevice, setUp, chosen, kept, address, complaint, took } = state;
   return {
@@ -159,11 +167,11 @@ function knownAs(state: Open, user: KnownUser): Known {
   };
 }
 
-const renewed = (credentials: Known['credentials'], by: { old: string; now: string } | undefined) =>
+const renewed = (credentials: IdentifiedState['credentials'], by: { old: string; now: string } | undefined) =>
   Object.fromEntries(Object.entries(credentials).map(([of, id]) => [of, id === by?.old ? by.now : id]));
 
 /** What it tells the audit log when it comes to a new step: a refusal, a second factor. */
-function judged(state: Open, nextStep: NextStep, isSecond: (authenticator: string) => boolean): Next {
+function judged(state: Open, nextStep: NextStep, isSecond: (authenticator: string) => boolean): Transition {
   if (nextStep.do === 'refused') return refused(state, nextStep.because);
   if (nextStep.do !== 'ask' || !isSecond(nextStep.authenticatorId) || state.is === 'unknown' || state.challenged)
     return stays(state);
@@ -171,7 +179,7 @@ function judged(state: Open, nextStep: NextStep, isSecond: (authenticator: strin
   return { state: { ...state, challenged: true }, effects: [{ do: 'tell-challenge', asked: nextStep, user, risk }] };
 }
 
-function refused(state: Open, because: Because): Next {
+function refused(state: Open, because: Because): Transition {
   const { version, round, purpose, before } = state;
   const user = state.is === 'known' ? state.user : undefined;
   return {
@@ -186,7 +194,7 @@ const failed = (state: Open, of: Pick<Failure, 'reason' | 'name'> & Partial<Fail
 };
 
 /** Back to the beginning, for another person or another try. */
-export const restarted = ({ version, round, purpose, before }: SignInState): SignInState => ({
+export const restartedState = ({ version, round, purpose, before }: SignInState): SignInState => ({
   is: 'unknown',
   version,
   round: round + 1,
@@ -196,22 +204,26 @@ export const restarted = ({ version, round, purpose, before }: SignInState): Sig
 });
 
 /** Who has signed in meanwhile in another tab renews that session and gets no second one. */
-export const joined = (
-  state: Known,
+export const withSessionOfOtherTab = (
+  state: IdentifiedState,
   session: { id: string; userId: string; rememberMe: boolean } | undefined,
-): Known =>
+): IdentifiedState =>
   session?.userId === state.user.id
     ? { ...state, before: { id: session.id, user: state.user, factors: [], rememberMe: session.rememberMe } }
     : state;
 
 /** How it is kept once it has its session. */
-export const over = (state: Known, done: Done, { spent }: { spent: boolean }): Over => {
+export const finishedState = (
+  state: IdentifiedState,
+  done: SignInResult,
+  { spent }: { spent: boolean },
+): FinishedState => {
   const { kept, address, complaint, chosen, setUp, challenged, atEnd, ...rest } = state;
   return { ...rest, is: 'done', done, spent };
 };
 
 /** The state stays as it was: a form that comes again ends a sign-in of its own. Of a new device the person has heard. */
-export const reopened = ({ is, done, spent, deviceNew, ...rest }: Over): Known => ({
+export const reopenedState = ({ is, done, spent, deviceNew, ...rest }: FinishedState): IdentifiedState => ({
   ...rest,
   is: 'known',
   kept: {},

@@ -5,7 +5,7 @@ import { faultSentence, type ProfileInput, profileFields, valuesIn, valuesOf } f
 import { text } from '../../../http/texts.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
 import type { OwnProfiles } from '../../people/users/own-profile.ts';
-import type { Complaint, Kept, RequiredStep, StepPage } from '../authenticators/authenticator.ts';
+import type { Complaint, RequiredStep, StepMemory, StepPage } from '../authenticators/authenticator.ts';
 
 type Values = Readonly<Record<string, readonly string[]>>;
 
@@ -49,7 +49,7 @@ export function createProfile({ profiles, notify }: { profiles: OwnProfiles; not
 }
 
 /** Only what the page asks for is kept. */
-const ofInputs = (inputs: readonly ProfileInput[], form: Kept): Kept =>
+const ofInputs = (inputs: readonly ProfileInput[], form: StepMemory): StepMemory =>
   Object.fromEntries(Object.entries(form).filter(([name]) => inputs.some(({ field }) => name.startsWith(field))));
 
 const profilePage = (

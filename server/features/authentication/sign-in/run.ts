@@ -31,7 +31,7 @@ import type { createCircumstances } from './circumstances.ts';
 import { tabOf } from './cookie.ts';
 import { type Demand, idOf, isPage, type Judge, type NextStep, type PageAsked, stepNamed } from './judge.ts';
 import { advance, type Effect, type Failure, type Input } from './machine.ts';
-import { countedOf, type Known, provenBy, REGISTER, type SignInState } from './state.ts';
+import { countedOf, type IdentifiedState, provenBy, REGISTER, type SignInState } from './state.ts';
 
 /** A request to a realm's sign-in. */
 export interface Visit {
@@ -264,7 +264,7 @@ export function createRun(deps: RunDeps) {
   const looksAtDevice = async (realm: string, policy: RealmSettingsDto, flow: string | undefined): Promise<boolean> =>
     (await newDevices.tells(realm, policy)) || circumstances.looksAtDevice((await flows.treeFor(realm, flow)).tree);
 
-  async function scoreOf({ request, realm, policy, token }: Visit, { user, purpose, signals = [] }: Known) {
+  async function scoreOf({ request, realm, policy, token }: Visit, { user, purpose, signals = [] }: IdentifiedState) {
     const device = await looksAtDevice(realm, policy, purpose.flow);
     return risk.score(request, realm, policy, user.id, { device, signals, byPage: token !== undefined });
   }

@@ -31,19 +31,19 @@ import { type Answer, createFinish } from './finish.ts';
 import { csrfOf, digestOf, nextToken } from './forms.ts';
 import { createJudge, idOf, isPage, type NextStep, stepNamed } from './judge.ts';
 import { createLateness } from './late.ts';
-import { leftBehind, provesMore, reopened, takenBy } from './machine.ts';
+import { leftBehind, provesMore, reopenedState, takenBy } from './machine.ts';
 import { createRun, type RegisterStep } from './run.ts';
 import {
   type BeginInput,
   begunBy,
-  type Done,
+  type FinishedState,
   isFromAccount,
   type Open,
-  type Over,
   REGISTER,
+  type SignInResult,
   type SignInState,
 } from './state.ts';
-import { createStorage, type Held } from './storage.ts';
+import { createStorage, type HeldSignIn } from './storage.ts';
 import { markOf } from './waiting.ts';
 
 export interface SignInDeps {
@@ -128,7 +128,11 @@ export function createSignIns(deps: SignInDeps) {
   }
 
   /** A sign-in that began with a session is found only by that session's browser. */
-  async function load(request: FastifyRequest, realm: string, named: Carried | undefined): Promise<Held | undefined> {
+  async function load(
+    request: FastifyRequest,
+    realm: string,
+    named: Carried | undefined,
+  ): Promise<HeldSignIn | undefined> {
     const held = await storage.load(realm, named);
     if (held?.state.is !== 'known' || !held.state.before) return held;
     const session = await deps.sessions.current(request, realm);
@@ -145,21 +149,21 @@ export function createSignIns(deps: SignInDeps) {
     return sent?.do !== 'ask' || !elsewhere.has(sent.authenticatorId);
   };
   /** The forms behind a passkey's signature end one sign-in, too, whoever has the cookie of the page that was last. */
-  const restsOnPasskey = ({ factors }: Over): boolean =>
+  const restsOnPasskey = ({ factors }: FinishedState): boolean =>
     factors.some(({ authenticator }) => authenticator === 'webauthn');
   const { isLate, leftAt } = createLateness({ ...deps, runUntold: runner.runUntold });
   const to =
     (path: string): Answer =>
     (reply) =>
       reply.redirect(path, 303);
-  const pageIn = (realm: string, { tab }: Pick<Held, 'tab'>): Answer => to(inTab(`/realms/${realm}/login`, tab));
+  const pageIn = (realm: string, { tab }: Pick<HeldSignIn, 'tab'>): Answer => to(inTab(`/realms/${realm}/login`, tab));
 
   /** Where a browser goes whose sign-in is over. */
   function onward(
     reply: FastifyReply,
     realm: string,
-    { tab }: Held,
-    { purpose, spent }: Over,
+    { tab }: HeldSignIn,
+    { purpose, spent }: FinishedState,
     continuations: Continuations,
   ): Answer {
     const continuation = spent ? continuationOf(continuations, realm, purpose) : undefined;
@@ -185,7 +189,7 @@ export function createSignIns(deps: SignInDeps) {
     const from = held.state;
     if (from.is === 'done') {
       const again = from.took === took && now().getTime() - from.done.at < AGAIN_MS && !restsOnPasskey(from);
-      const ending = { ...visit, held, state: reopened(from), level: from.done.level };
+      const ending = { ...visit, held, state: reopenedState(from), level: from.done.level };
       const answer = again && (await endOnItsOwn(reply, ending, continuations));
       return answer || onward(reply, realm, held, from, continuations);
     }
@@ -376,7 +380,7 @@ export function createSignIns(deps: SignInDeps) {
       request: FastifyRequest,
       realm: string,
       continueAt: string,
-    ): Promise<{ request: unknown; done: Done } | undefined> {
+    ): Promise<{ request: unknown; done: SignInResult } | undefined> {
       const state = await storage.take(reply, realm, storage.named(request, realm), continueAt);
       return state && { request: state.purpose.request, done: state.done };
     },

@@ -5,7 +5,7 @@ import { BY_PROVIDER } from '../../../contract/flows.ts';
 import { RiskReason } from '../../../contract/risk.ts';
 import { RiskAction } from '../../../contract/settings.ts';
 import { type RequiredAction, requiredActions } from '../../../contract/users.ts';
-import { Factor, merged, oldestOf, provenSince } from '../../../domain/factors.ts';
+import { Factor, mergedFactors, oldestOf, provenSince } from '../../../domain/factors.ts';
 import type { Proven } from '../../../domain/proof.ts';
 import { AboutClient } from '../../../http/about-client.ts';
 import type { SsoSession } from '../../people/sessions/service.ts';
@@ -123,15 +123,15 @@ const Over = Any.extend({
 export const SignInState = z.discriminatedUnion('is', [Unknown, Known, Refused, Over]);
 export type SignInState = z.infer<typeof SignInState>;
 /** Nobody is known yet. */
-export type Unknown = z.infer<typeof Unknown>;
+export type UnidentifiedState = z.infer<typeof Unknown>;
 /** Somebody is known, and may have more to do. */
-export type Known = z.infer<typeof Known>;
+export type IdentifiedState = z.infer<typeof Known>;
 export type Refused = z.infer<typeof Refused>;
 /** It has its session. */
-export type Over = z.infer<typeof Over>;
-export type Open = Unknown | Known;
+export type FinishedState = z.infer<typeof Over>;
+export type Open = UnidentifiedState | IdentifiedState;
 export type Because = z.infer<typeof Because>;
-export type Done = z.infer<typeof Done>;
+export type SignInResult = z.infer<typeof Done>;
 
 export interface BeginInput {
   realm: string;
@@ -194,9 +194,9 @@ export function begunBy({ session, forced, now, identify, ...input }: BegunBy): 
 }
 
 const knownBy = (
-  { version, round, purpose, setUp, kept }: Pick<Known, 'version' | 'round' | 'purpose' | 'setUp' | 'kept'>,
-  before: NonNullable<Known['before']>,
-): Known => ({
+  { version, round, purpose, setUp, kept }: Pick<IdentifiedState, 'version' | 'round' | 'purpose' | 'setUp' | 'kept'>,
+  before: NonNullable<IdentifiedState['before']>,
+): IdentifiedState => ({
   is: 'known',
   version,
   round,
@@ -217,11 +217,11 @@ export function countedOf(state: SignInState, now: Date): Factor[] {
   const { purpose, before, factors } = state;
   if (!before) return factors;
   const since = purpose.maxAgeSeconds === undefined ? 0 : now.getTime() - purpose.maxAgeSeconds * 1000;
-  return merged(provenSince(before.factors, since), factors);
+  return mergedFactors(provenSince(before.factors, since), factors);
 }
 
 /** What has to hold when something is written for the person on the strength of this sign-in. */
-export const provenBy = (state: Known, now: Date): Proven => ({
+export const provenBy = (state: IdentifiedState, now: Date): Proven => ({
   userId: state.user.id,
   credentials: Object.values(state.credentials),
   identity: state.identity,
@@ -229,11 +229,12 @@ export const provenBy = (state: Known, now: Date): Proven => ({
 });
 
 /** Milliseconds: when the person last proved anything in it. */
-export const newestProof = ({ factors }: Known): number => Math.max(0, ...factors.map(({ at }) => at));
+export const newestProof = ({ factors }: IdentifiedState): number => Math.max(0, ...factors.map(({ at }) => at));
 
 /** Whoever began it on their account page can go back there. */
 export const isFromAccount = (realm: string, { before, purpose }: SignInState): boolean =>
   before !== undefined && purpose.continueAt === `/realms/${realm}/account`;
 
 /** Milliseconds: since when all has been proven that the sign-in rests on. */
-export const provenFrom = (state: Known, now: Date): number => oldestOf(countedOf(state, now)) ?? now.getTime();
+export const provenFrom = (state: IdentifiedState, now: Date): number =>
+  oldestOf(countedOf(state, now)) ?? now.getTime();

@@ -11,11 +11,11 @@ import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { inRealm } from '../../../domain/rate-limit.ts';
 import { type Beginning, type Carried, createSignInCookie, LIFETIME_SECONDS } from './cookie.ts';
-import { type Over, REGISTER, type SignInState } from './state.ts';
+import { type FinishedState, REGISTER, type SignInState } from './state.ts';
 import * as store from './store.ts';
 
 /** A sign-in that a request holds. */
-export interface Held {
+export interface HeldSignIn {
   token: string;
   /** Its number among the browser's sign-ins. */
   tab: number;
@@ -44,7 +44,7 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
   const cookie = createSignInCookie({ seal, baseUrl, now });
   const hasProven = (state: SignInState): boolean => state.is !== 'unknown' && state.user !== undefined;
 
-  async function reload(realm: string, of: Pick<Held, 'token' | 'tab' | 'id'>): Promise<Held | undefined> {
+  async function reload(realm: string, of: Pick<HeldSignIn, 'token' | 'tab' | 'id'>): Promise<HeldSignIn | undefined> {
     const { token, tab, id } = of;
     const kept = await store.read(sql, realm, id, now());
     return kept && { token, tab, id, ...kept, stored: true };
@@ -78,13 +78,13 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
      * Where the cookie itself says how it began, the database isn't asked whether more has happened: that shows when something is to
      * be kept, and until then there is nothing in it but the way to a form.
      */
-    async load(realm: string, named: Carried | undefined): Promise<Held | undefined> {
+    async load(realm: string, named: Carried | undefined): Promise<HeldSignIn | undefined> {
       if (!named) return undefined;
       const { begun, ...of } = named;
       return begun ? { ...of, ...begun, stored: false } : reload(realm, of);
     },
     /** The one of the browser's sign-ins that waits for what has this address. */
-    async waiting(request: FastifyRequest, realm: string, address: string): Promise<Held | undefined> {
+    async waiting(request: FastifyRequest, realm: string, address: string): Promise<HeldSignIn | undefined> {
       const id = await store.atAddress(sql, realm, address, now());
       const named = id && cookie.all(request, realm).find((one) => one.id.equals(id));
       return named && reload(realm, named);
@@ -109,7 +109,7 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
     },
 
     /** @returns whether nobody kept anything else meanwhile */
-    async keep(reply: FastifyReply, realm: string, held: Held, state: SignInState): Promise<boolean> {
+    async keep(reply: FastifyReply, realm: string, held: HeldSignIn, state: SignInState): Promise<boolean> {
       const { id, expiresAt, stored } = held;
       if (stored) return store.save(realmSql(realm), realm, id, state);
       if (!hasProven(state)) limitUnproven(realm, reply.request);
@@ -126,7 +126,7 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
     async rotate(
       reply: FastifyReply,
       realm: string,
-      { id, tab, expiresAt, stored }: Held,
+      { id, tab, expiresAt, stored }: HeldSignIn,
       { left, state, token }: { left: SignInState; state: SignInState; token: string },
     ): Promise<boolean> {
       const next = { id: sha256(token), state };
@@ -137,27 +137,28 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
       return went;
     },
     /** It went on under that token. */
-    follow: (reply: FastifyReply, realm: string, { tab, expiresAt }: Held, token: string): void =>
+    follow: (reply: FastifyReply, realm: string, { tab, expiresAt }: HeldSignIn, token: string): void =>
       cookie.keep(reply, realm, { tab, token, expiresAt }),
 
     /** The end of one that is a row, in its transaction. @throws what {@link isLost} knows */
-    async keepOver(tx: Tx, realm: string, { id }: Held, state: Over): Promise<void> {
+    async keepOver(tx: Tx, realm: string, { id }: HeldSignIn, state: FinishedState): Promise<void> {
       if (!(await store.save(tx.sql, realm, id, state))) throw new Lost();
     },
     /** The same of one that has no row yet: where another request made it first, the transaction fails. */
-    keepOverLast: (run: Tx['atLast'], realm: string, { id, expiresAt }: Held, state: Over): void =>
+    keepOverLast: (run: Tx['atLast'], realm: string, { id, expiresAt }: HeldSignIn, state: FinishedState): void =>
       void store.insertLast(run, realm, id, state, now(), expiresAt),
     /** Whether another request finished it, or went on with it. */
     isLost: (error: unknown): boolean => error instanceof Lost || store.isKept(error),
 
     /** From now on the row counts, which another request may have made. */
-    isRow(reply: FastifyReply, realm: string, held: Held): void {
+    isRow(reply: FastifyReply, realm: string, held: HeldSignIn): void {
       if (!held.stored) cookie.keep(reply, realm, held);
     },
     /** Its session is about to end, in the transaction that ends the sign-in, too. */
-    detach: async (tx: Tx, realm: string, { id }: Held): Promise<void> => void (await store.detach(tx.sql, realm, id)),
+    detach: async (tx: Tx, realm: string, { id }: HeldSignIn): Promise<void> =>
+      void (await store.detach(tx.sql, realm, id)),
     /** Nothing of it is kept. */
-    async drop(reply: FastifyReply, realm: string, { id, tab }: Held): Promise<void> {
+    async drop(reply: FastifyReply, realm: string, { id, tab }: HeldSignIn): Promise<void> {
       await store.remove(realmSql(realm), realm, [id]);
       cookie.clear(reply, realm, tab);
     },
@@ -170,7 +171,8 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
       for (const { tab } of stored) cookie.clear(reply, realm, tab);
     },
     /** The browser needs it no more. */
-    forget: (reply: FastifyReply, realm: string, { tab }: Pick<Held, 'tab'>): void => cookie.clear(reply, realm, tab),
+    forget: (reply: FastifyReply, realm: string, { tab }: Pick<HeldSignIn, 'tab'>): void =>
+      cookie.clear(reply, realm, tab),
 
     /** One that is done and leads to `continueAt`; it leads there once. */
     async take(
@@ -178,7 +180,7 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
       realm: string,
       named: Carried | undefined,
       continueAt: string,
-    ): Promise<Over | undefined> {
+    ): Promise<FinishedState | undefined> {
       if (!named) return undefined;
       const state = await store.take(realmSql(realm), realm, named.id, continueAt, now());
       if (state?.is !== 'done') return undefined;

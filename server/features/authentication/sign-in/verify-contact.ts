@@ -3,7 +3,7 @@
 import type { Transact } from '../../../db/transact.ts';
 import { mustHold } from '../../../domain/proof.ts';
 import { text, translated } from '../../../http/texts.ts';
-import type { Form, Kept, RequiredStep, Step, StepVerdict } from '../authenticators/authenticator.ts';
+import type { Form, RequiredStep, Step, StepMemory, StepVerdict } from '../authenticators/authenticator.ts';
 import type { Contact, Present } from '../authenticators/contact.ts';
 
 export interface VerifyContactDeps {
@@ -14,7 +14,7 @@ export interface VerifyContactDeps {
   /** In the language of the request. */
   words: Record<'label' | 'nowhere' | 'yours' | 'taken', () => string>;
   /** What is kept where the user wants to name another one; undefined: they can't. */
-  other(step: Step, present: Present): Kept | undefined;
+  other(step: Step, present: Present): StepMemory | undefined;
   /** The address or number to prove, by the page on which the user names it; undefined: there is none. */
   chosen(step: Step, form: Form, present: Present): Promise<string | undefined>;
 }
@@ -22,15 +22,19 @@ export interface VerifyContactDeps {
 export function createVerifyContact({ contact, transact, field, words, other, chosen }: VerifyContactDeps) {
   const contextOf = ({ realm, user }: Step, value: string) => `verify-${field}:${realm}:${user?.id}:${value}`;
 
-  function sendTo(step: Step, value: string): Promise<Kept> {
+  function sendTo(step: Step, value: string): Promise<StepMemory> {
     const { realm, by, site, user } = step;
     const mailing = { realm, origin: site.origin, by, userId: user?.id ?? '', context: contextOf(step, value) };
     return contact.send(mailing, value, (work) => transact(realm, work));
   }
   /** The sign-in is found by the `address` of a link. */
-  const keeping = (keep: Kept) =>
+  const keeping = (keep: StepMemory) =>
     ({ do: 'kept', keep, ...(keep.address !== undefined && { address: keep.address }) }) as const;
-  const again = (at: string, message: string, { values, keep }: { values?: Kept; keep?: Kept | undefined } = {}) =>
+  const again = (
+    at: string,
+    message: string,
+    { values, keep }: { values?: StepMemory; keep?: StepMemory | undefined } = {},
+  ) =>
     ({
       do: 'again',
       complaint: { field: at, message, ...(values && { values }) },

@@ -6,7 +6,7 @@ import { applications } from '../../../contract/applications.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
-import { join, strings } from '../../../resource/items.ts';
+import { joinPaths, strings } from '../../../resource/items.ts';
 import { writeLinks } from '../../../resource/links.ts';
 import type { Wanted } from '../../../resource/part.ts';
 
@@ -20,7 +20,7 @@ async function sharedClients(sql: Sql, realm: string, changes: readonly Wanted[]
     .filter(({ action }) => action !== 'delete')
     .flatMap(({ key, fields, path }) =>
       CLIENTS.flatMap((field) =>
-        strings(fields[field]).map((client) => ({ key, field, client, path: join(path, field) })),
+        strings(fields[field]).map((client) => ({ key, field, client, path: joinPaths(path, field) })),
       ),
     );
   if (claimed.length === 0) return [];

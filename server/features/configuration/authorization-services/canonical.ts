@@ -10,7 +10,7 @@ import {
   freshAuthorizationSettings,
   type PolicyConfig,
 } from '../../../contract/authorization-services.ts';
-import { asSet, declared } from '../../../resource/items.ts';
+import { asSet, withoutUndefined } from '../../../resource/items.ts';
 import type { Fields } from '../../../resource/part.ts';
 
 type One<List extends 'resources' | 'scopes' | 'policies' | 'permissions'> = NonNullable<Document[List]>[number];
@@ -50,9 +50,9 @@ const defaults: Record<AuthorizationPolicy['type'], PolicyConfig> = {
 function config(type: AuthorizationPolicy['type'], said: PolicyConfig): PolicyConfig {
   const all = { ...defaults[type], ...said };
   const { roles, users, groups, clients, values, policies, clientRoles, daysOfWeek, daysOfMonth, months } = all;
-  return declared({
+  return withoutUndefined({
     ...all,
-    ...declared({
+    ...withoutUndefined({
       roles: asSet(roles),
       users: asSet(users),
       groups: asSet(groups),
@@ -85,9 +85,9 @@ const permission = (one: One<'permissions'>): AuthorizationPermission => ({
 
 const Said = AuthorizationServiceDocument.omit({ clientId: true });
 
-export function canonical(fields: Fields): Fields {
+export function canonicalDocument(fields: Fields): Fields {
   const { settings, resources, scopes, policies, permissions } = Said.parse(fields);
-  return declared({
+  return withoutUndefined({
     settings: settings && { ...freshAuthorizationSettings, ...settings },
     resources: resources && byName(resources.map(resource)),
     scopes: scopes && byName(scopes.map(scope)),

@@ -8,14 +8,14 @@ import type {
   AuthorizationResource,
   DecisionStrategy,
 } from '../../../contract/authorization-services.ts';
-import { isPlain, type Known, listed, type Requester, type Verdict, verdictOf } from './policies.ts';
+import { type ExistingNames, isPlain, listNames, type Requester, type Verdict, verdictOf } from './policies.ts';
 import type { Services } from './rules.ts';
-import { decide, negated, type Vote } from './vote.ts';
+import { combinedVote, negatedVote, type Vote } from './vote.ts';
 
 /** A model with its names looked up once, for any number of requests. */
 export interface Model {
   settings: Services['settings'];
-  known: Known;
+  known: ExistingNames;
   resources: ReadonlyMap<string, AuthorizationResource>;
   policies: ReadonlyMap<string, AuthorizationPolicy>;
   permissions: readonly AuthorizationPermission[];
@@ -36,7 +36,7 @@ export interface Runtime {
 }
 const nothing: Runtime = { registered: new Map(), shared: new Map() };
 
-export const modelOf = ({ settings, resources, policies, permissions }: Services, known: Known): Model => ({
+export const modelOf = ({ settings, resources, policies, permissions }: Services, known: ExistingNames): Model => ({
   settings,
   known,
   resources: new Map(resources.map((resource) => [resource.name, resource])),
@@ -49,7 +49,7 @@ const told = (vote: Vote): 'permit' | 'deny' => (vote === 'permit' ? 'permit' : 
 const tally = (strategy: DecisionStrategy, votes: readonly (readonly [name: string, vote: Vote])[]): string =>
   votes.length === 0
     ? 'no policy decides, and so it denies'
-    : `${strategy}: ${listed(votes.map(([name, vote]) => `${name} ${words[vote]}`))}`;
+    : `${strategy}: ${listNames(votes.map(([name, vote]) => `${name} ${words[vote]}`))}`;
 
 const absent: Verdict = { vote: 'undecided', why: () => 'is not there' };
 
@@ -64,7 +64,7 @@ function policyVerdicts({ policies, known }: Model, requester: Requester): (name
     const { decisionStrategy = 'unanimous' } = policy.config;
     const votes = memberOf(policy).map((name) => [name, reached.get(name)?.vote ?? 'undecided'] as const);
     return {
-      vote: decide(
+      vote: combinedVote(
         decisionStrategy,
         votes.map(([, vote]) => vote),
       ),
@@ -89,7 +89,9 @@ function policyVerdicts({ policies, known }: Model, requester: Requester): (name
       const not = policy?.logic === 'negative' && vote !== 'undecided';
       reached.set(
         name,
-        not ? { vote: negated(vote), why: () => `${why()}; negative, so it ${words[negated(vote)]}` } : { vote, why },
+        not
+          ? { vote: negatedVote(vote), why: () => `${why()}; negative, so it ${words[negatedVote(vote)]}` }
+          : { vote, why },
       );
     }
     return reached.get(wanted) ?? absent;
@@ -144,7 +146,7 @@ export function decider(
     if (before) return before;
     const strategy = permission.decisionStrategy ?? settings.decisionStrategy;
     const votes = permission.policies.map((name) => [name, verdict(name).vote] as const);
-    const vote = decide(
+    const vote = combinedVote(
       strategy,
       votes.map(([, one]) => one),
     );
@@ -181,7 +183,7 @@ export function decider(
       return so(open ? 'permit' : 'deny', reason);
     }
     const votes = by.map(({ permission: { name }, vote }) => [name, vote] as const);
-    const vote = decide(
+    const vote = combinedVote(
       settings.decisionStrategy,
       votes.map(([, one]) => one),
     );

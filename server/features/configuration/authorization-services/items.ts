@@ -4,35 +4,35 @@ import { Problem } from '../../../contract/problem.ts';
 import { byName } from './canonical.ts';
 import { type Services, usersOf } from './rules.ts';
 
-export interface Named {
+export interface NamedItem {
   name: string;
 }
 
 /** @throws Problem `not-found` */
-export function itemOf(services: Services, list: ItemList, name: string): Named {
+export function itemOf(services: Services, list: ItemList, name: string): NamedItem {
   const found = services[list].find((item) => item.name === name);
   if (!found) throw new Problem('not-found', `The client has nothing of the name ${name} among its ${list}`);
   return found;
 }
 
-const without = (services: Services, list: ItemList, name: string): Named[] =>
+const without = (services: Services, list: ItemList, name: string): NamedItem[] =>
   services[list].filter((item) => item.name !== name);
 
-type Items = Partial<Record<ItemList, Named[]>>;
+type Items = Partial<Record<ItemList, NamedItem[]>>;
 
 /** The place that the item has in its list; -1 where there is none. */
 export const placeOf = (items: Items, list: ItemList, wanted: string): number =>
   (items[list] ?? []).findIndex(({ name }) => name === wanted);
 
 /** @throws Problem `name-taken` */
-export function adding(services: Services, list: ItemList, item: Named): Items {
+export function withAddedItem(services: Services, list: ItemList, item: NamedItem): Items {
   if (services[list].some(({ name }) => name === item.name))
     throw new Problem('name-taken', `The name ${item.name} is taken among the ${list} of the client`);
   return { [list]: byName([...services[list], item]) };
 }
 
 /** What is left out keeps its value. @throws Problem `not-found`, `invalid-request` where it says another name */
-export function changing(services: Services, list: ItemList, name: string, input: Partial<Named>): Items {
+export function withChangedItem(services: Services, list: ItemList, name: string, input: Partial<NamedItem>): Items {
   const before = itemOf(services, list, name);
   if (input.name !== undefined && input.name !== name)
     throw new Problem('invalid-request', undefined, {
@@ -42,7 +42,7 @@ export function changing(services: Services, list: ItemList, name: string, input
 }
 
 /** @throws Problem `not-found`, `in-use` where others of the client name it */
-export function removing(services: Services, list: ItemList, name: string): Items {
+export function withoutItem(services: Services, list: ItemList, name: string): Items {
   itemOf(services, list, name);
   const users = usersOf(services, list, name);
   if (users.length > 0)

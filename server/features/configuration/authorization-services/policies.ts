@@ -22,7 +22,7 @@ export interface Requester {
 }
 
 /** Which of the names that policies use the realm has. Users come and go; a name that nobody has matches nobody. */
-export interface Known {
+export interface ExistingNames {
   roles: ReadonlySet<string>;
   /** As clientRoleKey makes them. */
   clientRoles: ReadonlySet<string>;
@@ -40,7 +40,7 @@ const FEW = 5;
 /** There are some 600 zones, with all their names. */
 const MOST_CLOCKS = 1000;
 /** Some of many names, for a sentence. */
-export const listed = (names: readonly string[]): string =>
+export const listNames = (names: readonly string[]): string =>
   names.length <= FEW ? names.join(', ') : `${names.slice(0, FEW).join(', ')} and ${names.length - FEW} more`;
 
 const yes = (why: () => string): Verdict => ({ vote: 'permit', why });
@@ -54,7 +54,7 @@ interface Wanted {
 
 /** Whether they have what is wanted, where some of it may not be there at all. */
 function having(wanted: readonly Wanted[], { match = 'any' }: PolicyConfig, what: string): Verdict {
-  const named = (list: readonly Wanted[]) => listed(list.map(({ name }) => name));
+  const named = (list: readonly Wanted[]) => listNames(list.map(({ name }) => name));
   const [having, gone] = [wanted.filter((one) => one.has), wanted.filter((one) => !one.known && !one.has)];
   const lacking = wanted.filter((one) => one.known && !one.has);
   const unclear = (): Verdict => ({
@@ -69,7 +69,7 @@ function having(wanted: readonly Wanted[], { match = 'any' }: PolicyConfig, what
   return gone.length > 0 ? unclear() : no(() => `has none of ${what}: ${named(lacking)}`);
 }
 
-function role(config: PolicyConfig, { roles: own }: Requester, known: Known): Verdict {
+function role(config: PolicyConfig, { roles: own }: Requester, known: ExistingNames): Verdict {
   const { roles = [], clientRoles = {} } = config;
   const wanted = [
     ...roles.map((name) => ({ name, has: own.realm.includes(name), known: known.roles.has(name) })),
@@ -87,10 +87,10 @@ function role(config: PolicyConfig, { roles: own }: Requester, known: Known): Ve
 function user({ users = [] }: PolicyConfig, { username }: Requester): Verdict {
   if (username === null) return no(() => 'no user asks');
   const same = users.some((name) => name.toLowerCase() === username.toLowerCase());
-  return same ? yes(() => `is the user ${username}`) : no(() => `is none of the users ${listed(users)}`);
+  return same ? yes(() => `is the user ${username}`) : no(() => `is none of the users ${listNames(users)}`);
 }
 
-function group(config: PolicyConfig, { groups: own }: Requester, known: Known): Verdict {
+function group(config: PolicyConfig, { groups: own }: Requester, known: ExistingNames): Verdict {
   const { groups = [], includeSubgroups = false } = config;
   const inside = (path: string) =>
     own.some((mine) => mine === path || (includeSubgroups && mine.startsWith(`${path}/`)));
@@ -98,14 +98,14 @@ function group(config: PolicyConfig, { groups: own }: Requester, known: Known): 
   return having(wanted, {}, 'the groups');
 }
 
-function client({ clients = [] }: PolicyConfig, { clientId }: Requester, known: Known): Verdict {
+function client({ clients = [] }: PolicyConfig, { clientId }: Requester, known: ExistingNames): Verdict {
   if (clientId === null) return no(() => 'no client asks');
   const wanted = clients.map((name) => ({ name, has: name === clientId, known: known.clients.has(name) }));
   const verdict = having(wanted, {}, 'the clients');
   if (verdict.vote === 'undecided') return verdict;
   return verdict.vote === 'permit'
     ? yes(() => `asks by the client ${clientId}`)
-    : no(() => `asks by none of the clients ${listed(clients)}`);
+    : no(() => `asks by none of the clients ${listNames(clients)}`);
 }
 
 function attribute(config: PolicyConfig, { attributes, context }: Requester): Verdict {
@@ -173,7 +173,7 @@ type Plain = Exclude<AuthorizationPolicy['type'], 'aggregate'>;
 export type PlainPolicy = AuthorizationPolicy & { type: Plain };
 export const isPlain = (policy: AuthorizationPolicy): policy is PlainPolicy => policy.type !== 'aggregate';
 
-export function verdictOf({ type, config }: PlainPolicy, requester: Requester, known: Known): Verdict {
+export function verdictOf({ type, config }: PlainPolicy, requester: Requester, known: ExistingNames): Verdict {
   switch (type) {
     case 'role':
       return role(config, requester, known);

@@ -6,7 +6,7 @@ import { fragment } from '../../../db/sql.ts';
 import { clientRoleKey } from '../../../resource/items.ts';
 import type { Fields, Item, Reference } from '../../../resource/part.ts';
 import { type Resource, resource } from '../../../resource/resource.ts';
-import { canonical } from './canonical.ts';
+import { canonicalDocument } from './canonical.ts';
 import { faultsOf, type Services } from './rules.ts';
 
 const Shape = AuthorizationService.omit({ clientId: true });
@@ -54,7 +54,7 @@ export const createAuthorizationServiceResource = ({ now }: { now: () => Date })
         columns: { settings: 'jsonb', resources: 'jsonb', scopes: 'jsonb', policies: 'jsonb', permissions: 'jsonb' },
       },
       fresh: () => ({ ...freshServices() }),
-      canonical,
+      canonical: canonicalDocument,
       references: refersTo,
       check: ({ fields }) => faultsOf(servicesOf(fields)),
       fallsWith: { kind: 'client', which: (_, removed) => fragment`t.client_id = any(${removed}::text[])` },

@@ -9,7 +9,7 @@ import { bind, type Call } from '../../../http/bind.ts';
 import { markManaged } from '../../../http/managed.ts';
 import { decodeCursor, page } from '../../../http/paging.ts';
 import type { Caller } from '../../../resource/api.ts';
-import { itemOf, type Named } from './items.ts';
+import { itemOf, type NamedItem } from './items.ts';
 import type { AuthorizationServices } from './service.ts';
 import { summaries } from './store.ts';
 
@@ -55,10 +55,12 @@ export function authorizationServiceRoutes(
       const rest = (await services.read(params))[list].filter(({ name }) => name > after);
       return page({ request, reply }, rest, query.limit, ({ name }) => [name]);
     });
-    bind(app, routes.create, ({ body, ...call }) => services.create(call.params, callerOf(call), list, body as Named));
+    bind(app, routes.create, ({ body, ...call }) =>
+      services.create(call.params, callerOf(call), list, body as NamedItem),
+    );
     bind(app, routes.get, async ({ params }) => itemOf(await services.read(params), list, params.name));
     bind(app, routes.put, ({ body, ...call }) =>
-      services.replace(call.params, callerOf(call), list, call.params.name, body as Partial<Named>),
+      services.replace(call.params, callerOf(call), list, call.params.name, body as Partial<NamedItem>),
     );
     bind(app, routes.remove, async (call) => {
       await services.removeItem(call.params, callerOf(call), list, call.params.name);

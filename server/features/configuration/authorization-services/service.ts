@@ -6,7 +6,7 @@ import type { evaluateAuthorization } from '../../../contract/authorization-serv
 import type { AuthorizationService, ItemList } from '../../../contract/authorization-services.ts';
 import { Problem, unknownName } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { may, type Principal } from '../../../domain/principal.ts';
+import { hasPermission, type Principal } from '../../../domain/principal.ts';
 import type { Caller, ResourceApi } from '../../../resource/api.ts';
 import type { Fields } from '../../../resource/part.ts';
 import type { Resource } from '../../../resource/resource.ts';
@@ -108,7 +108,7 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
         })
       ).settings,
 
-    async create(at: At, caller: Caller, list: ItemList, item: items.Named): Promise<items.Named> {
+    async create(at: At, caller: Caller, list: ItemList, item: items.NamedItem): Promise<items.NamedItem> {
       let index = -1;
       const written = edit(
         at,
@@ -116,7 +116,7 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
         {
           shown: () => ({}),
           to: (services) => {
-            const next = items.adding(services, list, item);
+            const next = items.withAddedItem(services, list, item);
             index = items.placeOf(next, list, item.name);
             return next;
           },
@@ -130,13 +130,13 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
       caller: Caller,
       list: ItemList,
       name: string,
-      input: Partial<items.Named>,
-    ): Promise<items.Named> {
+      input: Partial<items.NamedItem>,
+    ): Promise<items.NamedItem> {
       let index = -1;
       const written = edit(at, caller, {
         shown: (services) => items.itemOf(services, list, name),
         to: (services) => {
-          const next = items.changing(services, list, name, input);
+          const next = items.withChangedItem(services, list, name, input);
           index = items.placeOf(next, list, name);
           return next;
         },
@@ -147,7 +147,7 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
     async removeItem(at: At, caller: Caller, list: ItemList, name: string): Promise<void> {
       await edit(at, caller, {
         shown: (services) => items.itemOf(services, list, name),
-        to: (services) => items.removing(services, list, name),
+        to: (services) => items.withoutItem(services, list, name),
       });
     },
 
@@ -156,7 +156,7 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
       const model = await readModel(sql, realm, clientId);
       if (!model) throw new Problem('not-found', 'There is no such client');
       const ofUser = question.userId !== undefined || question.username !== undefined;
-      if (ofUser && !may(principal, realm, 'users:read'))
+      if (ofUser && !hasPermission(principal, realm, 'users:read'))
         throw new Problem('forbidden', 'What is decided for a user needs the permission users:read');
       const { userId, requester } = await requesterOf(realm, question);
       const keys = question.permissions.map(({ resource }) => resource);

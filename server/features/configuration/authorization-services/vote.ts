@@ -11,7 +11,7 @@ const permits = (strategy: DecisionStrategy, permit: number, deny: number): bool
 };
 
 /** Nobody's vote permits nothing. */
-export function decide(strategy: DecisionStrategy, votes: readonly Vote[]): Vote {
+export function combinedVote(strategy: DecisionStrategy, votes: readonly Vote[]): Vote {
   const count = (wanted: Vote) => votes.filter((vote) => vote === wanted).length;
   const [permit, deny, undecided] = [count('permit'), count('deny'), count('undecided')];
   const best = permits(strategy, permit + undecided, deny);
@@ -21,4 +21,4 @@ export function decide(strategy: DecisionStrategy, votes: readonly Vote[]): Vote
 }
 
 const opposite: Record<Vote, Vote> = { permit: 'deny', deny: 'permit', undecided: 'undecided' };
-export const negated = (vote: Vote): Vote => opposite[vote];
+export const negatedVote = (vote: Vote): Vote => opposite[vote];

@@ -4,7 +4,7 @@ import { claimFields, forgesRoles, reservedClaims, sessionFacts, userProperties 
 import { type FieldError, unknownName } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { anothersResource, isAnothers, type RealmAt } from '../../../http/own-addresses.ts';
-import { join } from '../../../resource/items.ts';
+import { joinPaths } from '../../../resource/items.ts';
 import type { Wanted } from '../../../resource/part.ts';
 
 const Shape = z.object({ name: z.string(), ...claimFields });
@@ -28,7 +28,7 @@ export async function unknownClients(
   const named = changes.flatMap(({ kind: of, action, changed, fields: { source, value }, path }) =>
     of === kind && action !== 'delete' && source === 'clientRoles' && typeof value === 'string' && value !== ''
       ? changed.includes('value') || changed.includes('source')
-        ? [{ clientId: value, path: join(path, 'value') }]
+        ? [{ clientId: value, path: joinPaths(path, 'value') }]
         : []
       : [],
   );

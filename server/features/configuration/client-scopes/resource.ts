@@ -5,7 +5,7 @@ import { clientScopes } from '../../../contract/client-scopes.ts';
 import { fragment } from '../../../db/sql.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
-import { join } from '../../../resource/items.ts';
+import { joinPaths } from '../../../resource/items.ts';
 import { setClaims } from './store.ts';
 
 export const clientScopesResource = (deps: ResourceDeps) =>
@@ -26,7 +26,7 @@ export const clientScopesResource = (deps: ResourceDeps) =>
       // once it has its own again.
       lendsAccounts: (_, __, changes) =>
         changes.flatMap(({ key, path, renamedFrom }) =>
-          renamedFrom !== undefined && [key, renamedFrom].includes(ACCOUNT_SCOPE) ? [join(path, 'name')] : [],
+          renamedFrom !== undefined && [key, renamedFrom].includes(ACCOUNT_SCOPE) ? [joinPaths(path, 'name')] : [],
         ),
     },
     deps,

@@ -9,7 +9,7 @@ import type { Passwords } from '../../../crypto/passwords.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { clientReached } from '../../../domain/reach.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
-import { asSet, clientRoleKey, declared, join, strings } from '../../../resource/items.ts';
+import { asSet, clientRoleKey, joinPaths, strings, withoutUndefined } from '../../../resource/items.ts';
 import type { Fields, Item, PlannedChange, Reference, Saved } from '../../../resource/part.ts';
 import { type Resource, resource } from '../../../resource/resource.ts';
 import { clientFaults, nameFaults, resourceFaults, serverNames, usesSecret } from './rules.ts';
@@ -31,7 +31,7 @@ const SETS = [
 const SCOPES = ['defaultClientScopes', 'optionalClientScopes'] as const;
 
 const canonical = (fields: Fields): Fields =>
-  declared({
+  withoutUndefined({
     ...fields,
     ...Object.fromEntries(
       SETS.filter((field) => field in fields).map((field) => [field, asSet(strings(fields[field]))]),
@@ -230,7 +230,7 @@ export const createClientResource = ({
         changes.flatMap(({ path, before, save }) => {
           const had = SCOPES.some((field) => strings(before?.[field]).includes(ACCOUNT_SCOPE));
           const gets = SCOPES.filter((field) => strings(save[field]).includes(ACCOUNT_SCOPE));
-          return had ? [] : gets.map((field) => join(path, field));
+          return had ? [] : gets.map((field) => joinPaths(path, field));
         }),
       // By the name under which it holds what it holds.
       actsAs: ({ key, renamedFrom }) => [renamedFrom ?? key],

@@ -5,7 +5,7 @@ import { loopbackHosts } from '../../../contract/names.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { adminAudience, anothersResource, isAnothers, namesServer, type RealmAt } from '../../../http/own-addresses.ts';
-import { join } from '../../../resource/items.ts';
+import { joinPaths } from '../../../resource/items.ts';
 import type { Wanted } from '../../../resource/part.ts';
 
 /** What people are shown, or led to. */
@@ -60,7 +60,7 @@ export async function serverNames(
   const issuer = typeof declared === 'string' ? declared : (stored?.issuer ?? null);
   return named
     .filter(({ key }) => namesServer(key, { baseUrl, issuer }))
-    .map(({ path }) => fault(join(path, 'clientId'), 'is this server’s address, or the realm’s issuer'));
+    .map(({ path }) => fault(joinPaths(path, 'clientId'), 'is this server’s address, or the realm’s issuer'));
 }
 
 /** @param secret whether the request gives one */

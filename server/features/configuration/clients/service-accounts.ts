@@ -1,6 +1,13 @@
 // The realm document's `serviceAccountRoles`: which roles a client itself holds. Specification 2.10; decisions "Client".
 import { ServiceAccountRolesDocument } from '../../../contract/clients.ts';
-import { asSet, clientRoleKey, declared, parsing, splitClientRoleKey, strings } from '../../../resource/items.ts';
+import {
+  asSet,
+  clientRoleKey,
+  parsing,
+  splitClientRoleKey,
+  strings,
+  withoutUndefined,
+} from '../../../resource/items.ts';
 import type { Existing, Fields, RealmPart } from '../../../resource/part.ts';
 import * as store from './account-store.ts';
 
@@ -13,7 +20,7 @@ export const serviceAccountRolesPart: RealmPart = {
   parse: parsing(ServiceAccountRolesDocument, ({ clientId, roles, clientRoles, adminRoles }, path) => [
     {
       key: clientId,
-      fields: declared({
+      fields: withoutUndefined({
         roles: asSet(roles),
         clientRoles: clientRoles && sortedLists(clientRoles),
         adminRoles: asSet(adminRoles),

@@ -14,13 +14,16 @@ const holdsFirst = ({ authenticatorId, children }: TreeNode, registry: Registry)
   children.some((child) => holdsFirst(child, registry));
 
 /** The steps of first sign-ins, and the tree without them. */
-export function divided(tree: readonly TreeNode[], registry: Registry): { first: TreeNode[]; rest: TreeNode[] } {
+export function separateFirstSteps(
+  tree: readonly TreeNode[],
+  registry: Registry,
+): { first: TreeNode[]; rest: TreeNode[] } {
   const first = tree.filter((node) => holdsFirst(node, registry));
   return { first, rest: tree.filter((node) => !first.includes(node)) };
 }
 
 /** Whether there is nothing to do behind the steps of first sign-ins. */
-export const isFirstAlone = ({ first, rest }: ReturnType<typeof divided>): boolean =>
+export const isFirstAlone = ({ first, rest }: ReturnType<typeof separateFirstSteps>): boolean =>
   first.some(isLive) && !rest.some(isLive);
 
 /** Whether somebody here has the address that the provider says. */
@@ -58,7 +61,7 @@ function walkOne(node: TreeNode, situation: Situation, registry: Registry, fault
 
 /**
  * What keeps first sign-ins from coming to their end, or lets them come to it in a way that isn't meant.
- * @param first as {@link divided} says; empty: nothing
+ * @param first as {@link separateFirstSteps} says; empty: nothing
  */
 export function firstFaults(
   first: readonly TreeNode[],

@@ -3,7 +3,7 @@
 import { type Execution, type ExecutionDocument, type ExecutionInput, FlowDocument } from '../../../contract/flows.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { declared, parsing } from '../../../resource/items.ts';
+import { parsing, withoutUndefined } from '../../../resource/items.ts';
 import type { Existing, RealmPart, Saved } from '../../../resource/part.ts';
 import { type AuthenticatorEntry, documentFaults, documentOf, nest, rowsOf, type TreeNode } from './tree.ts';
 
@@ -100,7 +100,7 @@ export function createFlowsPart({
     area: 'flows',
     list: true,
     parse: parsing(FlowDocument, ({ alias, executions }, path) => [
-      { key: alias, fields: declared({ executions: executions && canonical(executions) }), path },
+      { key: alias, fields: withoutUndefined({ executions: executions && canonical(executions) }), path },
     ]),
     print: (objects) => objects.map(({ key, fields }) => ({ alias: key, ...fields })),
     fresh: () => ({ executions: [] }),

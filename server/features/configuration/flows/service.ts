@@ -11,7 +11,7 @@ import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import type { Expect } from '../../../http/etag.ts';
-import { divided, isFirstAlone } from './first-steps.ts';
+import { isFirstAlone, separateFirstSteps } from './first-steps.ts';
 import * as store from './store.ts';
 import {
   type AuthenticatorEntry,
@@ -45,11 +45,11 @@ const toWire = (realm: string, row: store.FlowRow, executions: readonly Executio
 
 export function createFlows({ sql, transact, settings, registry, now, newId }: FlowDeps) {
   const entries = new Map(registry.map((entry) => [entry.id, entry]));
-  const trees = createRealmCache<ReturnType<typeof divided> | undefined>({
+  const trees = createRealmCache<ReturnType<typeof separateFirstSteps> | undefined>({
     now,
     async load(realm, alias) {
       const flow = await store.read(sql, realm, alias);
-      return flow && divided(nest(await store.executions(sql, realm, alias)), entries);
+      return flow && separateFirstSteps(nest(await store.executions(sql, realm, alias)), entries);
     },
   });
   const tell = (tx: Tx, type: FlowEvent, realm: string, by: By, alias: string, data: Record<string, unknown> = {}) =>

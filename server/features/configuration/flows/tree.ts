@@ -13,7 +13,7 @@ import {
 import { canonicalJson } from '../../../contract/json.ts';
 import type { Words } from '../../../contract/phrases.ts';
 import type { FieldError } from '../../../contract/problem.ts';
-import { divided, firstFaults, isFirstAlone } from './first-steps.ts';
+import { firstFaults, isFirstAlone, separateFirstSteps } from './first-steps.ts';
 
 /** What a tree has to know of an authenticator: its registry entry, its config, and whether it finds out who it is. */
 export interface AuthenticatorEntry extends Omit<Authenticator, 'configSchema' | 'displayName'> {
@@ -166,7 +166,7 @@ export function validateTree(
       fault(['config', ...issue.path.map(String)].join('.'), issue.message);
   }
   if (errors.length > 0) return errors;
-  const parts = divided(nest(rows), known);
+  const parts = separateFirstSteps(nest(rows), known);
   const { first, rest } = parts;
   const told = (node: TreeNode, field: string, message: string) => ({
     path: `${paths.get(node.executionId)}.${field}`,

@@ -41,7 +41,7 @@ export interface VerifyOptions {
   expired?: 'accepted';
 }
 
-export const audiences = ({ aud }: Claims): string[] => (typeof aud === 'string' ? [aud] : aud);
+export const audiencesOf = ({ aud }: Claims): string[] => (typeof aud === 'string' ? [aud] : aud);
 
 function undefinedIfRefused(thrown: unknown): undefined {
   if (!(thrown instanceof OAuthError)) throw thrown;
@@ -94,13 +94,13 @@ export function createTokens({
   ): Promise<Claims | undefined> {
     const claims = await read(realm, jwt, typ);
     if (!claims || claims.iss !== (await settings.issuer(realm))) return undefined;
-    if (audience !== undefined && !audiences(claims).includes(audience)) return undefined;
+    if (audience !== undefined && !audiencesOf(claims).includes(audience)) return undefined;
     if (expired === 'accepted') return claims;
     if (claims.exp * 1000 <= now().getTime()) return undefined;
     // An access token is worth no more than its client: one that is disabled, or whose agent is suspended, has none.
     if (typ === 'at+jwt' && !(await clients.view(realm, claims.client_id ?? ''))?.enabled) return undefined;
     const { jti, gid, sid } = claims;
-    return (await store.revoked(sql, realm, { ids: [jti, gid], sid, now: now() })) ? undefined : claims;
+    return (await store.isRevoked(sql, realm, { ids: [jti, gid], sid, now: now() })) ? undefined : claims;
   }
 
   return {

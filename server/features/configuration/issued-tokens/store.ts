@@ -4,7 +4,7 @@ import type { Sql } from '../../../db/sql.ts';
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /** Whether a token was revoked by its `jti`, with its grant (`gid`), or with the session (`sid`) that it belongs to. */
-export async function revoked(
+export async function isRevoked(
   sql: Sql,
   realm: string,
   { ids, sid, now }: { ids: readonly (string | undefined)[]; sid: string | undefined; now: Date },

@@ -3,7 +3,14 @@
 // Implements: decisions "Of further resources" (`messageTexts`).
 import { messageTexts, SCOPE_TEXT } from '../../../contract/message-texts.ts';
 import type { FieldError } from '../../../contract/problem.ts';
-import { isTextKey, isWritten, placeholdersIn, sourceTexts, usualForm, written } from '../../../http/languages.ts';
+import {
+  isTextKey,
+  isWritten,
+  placeholdersIn,
+  sourceTexts,
+  TRANSLATED_LANGUAGES,
+  usualForm,
+} from '../../../http/languages.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 
 function textFault(key: string, words: string): string | undefined {
@@ -23,7 +30,9 @@ const list = (placeholders: readonly string[]): string => placeholders.map((one)
 const faults = (locale: string, texts: Record<string, string>): FieldError[] => [
   ...(isWritten(locale)
     ? []
-    : [{ path: 'locale', message: `must be a language that pages are written in: ${written.join(', ')}` }]),
+    : [
+        { path: 'locale', message: `must be a language that pages are written in: ${TRANSLATED_LANGUAGES.join(', ')}` },
+      ]),
   ...Object.entries(texts).flatMap(([key, words]) => {
     const message = textFault(key, words);
     return message === undefined ? [] : [{ path: `texts.${key}`, message }];

@@ -44,7 +44,7 @@ export function messageJob({
   retryDelaysSeconds = RETRY_DELAYS,
   random = Math.random,
 }: MessageJobDeps): Job {
-  type Row = NonNullable<Awaited<ReturnType<typeof store.sendable>>>;
+  type Row = NonNullable<Awaited<ReturnType<typeof store.sendableMessage>>>;
 
   async function giveUp(
     realm: string,
@@ -78,7 +78,7 @@ export function messageJob({
   return job({
     ...messageTerms,
     async run({ realm, id, attempt }) {
-      const row = await store.sendable(sql, realm, id);
+      const row = await store.sendableMessage(sql, realm, id);
       if (!row || row.attempts >= attempt || row.status === 'sent' || row.status === 'dead') return;
       if (!row.content) {
         await store.drop(realmSql(realm), realm, id);

@@ -100,7 +100,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
     channel: Channel,
     { realm, userId, stranger, to }: Request,
   ): Promise<Recipient[]> {
-    if (channel !== 'PUSH') return (userId === null && !stranger) || !to ? [] : [{ to, shown: shortened(to) }];
+    if (channel !== 'PUSH') return (userId === null && !stranger) || !to ? [] : [{ to, shown: shortenedAddress(to) }];
     if (userId === null) return [];
     return (await devicesOf(sql, seal, realm, userId)).map(({ id, platform, token, deviceName }) => ({
       to: token,
@@ -226,7 +226,7 @@ function ofPerson(person: store.PersonRow | undefined): [string, string][] {
 }
 
 /** `ada@example.com` → `a…@example.com`, `+491701234567` → `…67`. */
-export function shortened(to: string): string {
+function shortenedAddress(to: string): string {
   const at = to.lastIndexOf('@');
   return at > 0 ? `${to.slice(0, 1)}…${to.slice(at)}` : `…${to.slice(-2)}`;
 }

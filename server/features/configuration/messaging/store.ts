@@ -96,7 +96,7 @@ export const messagesOf = (
     and (content is not null or status in ('sent', 'dead'))
   order by id desc limit ${limit}`;
 
-export async function sendable(sql: Sql, realm: string, id: string) {
+export async function sendableMessage(sql: Sql, realm: string, id: string) {
   const [row] = await sql<MessageRow & { content: Buffer | null }>`
     select id, channel, template_key, user_id, recipient, status, attempts, error, content, created_at, last_attempt_at, expires_at
     from message where realm_id = ${realm} and id = ${id}`;

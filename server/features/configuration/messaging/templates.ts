@@ -9,7 +9,7 @@ import {
   templateFaults,
 } from '../../../contract/message-templates.ts';
 import type { FieldError } from '../../../contract/problem.ts';
-import { join } from '../../../resource/items.ts';
+import { joinPaths } from '../../../resource/items.ts';
 import type { Saved } from '../../../resource/part.ts';
 import { type Resource, resource } from '../../../resource/resource.ts';
 import { splitKey } from '../../../resource/table.ts';
@@ -57,7 +57,7 @@ export const createMessageTemplateResource = ({ now }: { now: () => Date }): Res
         for (const { kind, action, path, fields } of changes) {
           if (kind !== 'messageTemplate' || action === 'delete' || fields.html !== true) continue;
           const message = await placementFault(String(fields.body));
-          if (message !== undefined) faults.push({ path: join(path, 'body'), message });
+          if (message !== undefined) faults.push({ path: joinPaths(path, 'body'), message });
         }
         return faults;
       },

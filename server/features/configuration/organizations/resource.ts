@@ -5,7 +5,7 @@ import { Problem } from '../../../contract/problem.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { administratorsIn } from '../../../domain/at-home.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
-import { asSet, join, strings, topField } from '../../../resource/items.ts';
+import { asSet, joinPaths, strings, topField } from '../../../resource/items.ts';
 import type { Fields, PlannedChange, Saved, Wanted } from '../../../resource/part.ts';
 
 const KIND = 'organization';
@@ -25,7 +25,7 @@ async function refuseSharedDomains(sql: Sql, realm: string, changes: readonly Wa
   const saved = changed.filter(({ action }) => action !== 'delete');
   const verified = saved.flatMap(({ key, fields, path }) =>
     domainsOf(fields).flatMap(({ name, verified: own }, i) =>
-      own ? [{ key, name, path: join(path, `domains[${i}]`) }] : [],
+      own ? [{ key, name, path: joinPaths(path, `domains[${i}]`) }] : [],
     ),
   );
   if (verified.length === 0) return [];

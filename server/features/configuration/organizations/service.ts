@@ -45,7 +45,7 @@ export function createOrganizations({ sql, transact, api, resource, resolveTxt, 
     { type, write }: { type: EventType; write: (on: Sql) => Promise<boolean> },
   ): Promise<void> =>
     transact(realm, async ({ sql: on, record }) => {
-      const pair = await store.pair(on, realm, id, userId);
+      const pair = await store.membershipNames(on, realm, id, userId);
       if (!pair) throw missing();
       if (pair.username === null) throw new Problem('not-found', 'There is no such user');
       const written = await write(on).catch((error: unknown) => {

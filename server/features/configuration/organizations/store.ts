@@ -32,7 +32,7 @@ export const members = (
   order by lower(u.username) limit ${limit}`;
 
 /** The names of both; undefined: there is no such organization; no username: no such user. */
-export async function pair(sql: Sql, realm: string, id: string, userId: string) {
+export async function membershipNames(sql: Sql, realm: string, id: string, userId: string) {
   const [row] = await sql<{ organization: string; username: string | null }>`
     select o.name as organization, u.username from organization o
     left join realm_user u on u.realm_id = o.realm_id and u.id = ${userId}

@@ -11,7 +11,7 @@ import {
 } from '../../../contract/realms.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
-import { names } from '../../../http/etag.ts';
+import { namesTag } from '../../../http/etag.ts';
 import { decodeCursor, page } from '../../../http/paging.ts';
 import { endpointsOf } from '../../../http/realm-endpoints.ts';
 import type { RealmHealthOf } from './health.ts';
@@ -31,7 +31,7 @@ export function realmRoutes(app: FastifyInstance, { realms, health, issuer, base
     const etag = `"${tag}"`;
     void reply.header('etag', etag).header('x-total-count', String(total));
     const known = request.headers['if-none-match'];
-    if (known !== undefined && names(known, etag)) return [];
+    if (known !== undefined && namesTag(known, etag)) return [];
     const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
     const rows = await realms.list(principal, { after, limit: query.limit });
     return page({ request, reply }, rows, query.limit, (row) => [row.realm]);

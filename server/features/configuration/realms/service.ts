@@ -115,7 +115,7 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
 
     /** Those of `names` that exist, in one query. */
     async existing(names: readonly string[]): Promise<Set<string>> {
-      return new Set((await store.existing(sql, names)).map((row) => row.realm_id));
+      return new Set((await store.existingRealms(sql, names)).map((row) => row.realm_id));
     },
 
     async get(realm: string): Promise<Realm> {

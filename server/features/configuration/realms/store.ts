@@ -41,7 +41,7 @@ export async function lock(sql: Sql, realm: string): Promise<RealmRow | undefine
 }
 
 /** Those of `realms` that exist. */
-export const existing = (sql: Sql, realms: readonly string[]) => sql<{ realm_id: string }>`
+export const existingRealms = (sql: Sql, realms: readonly string[]) => sql<{ realm_id: string }>`
   select realm_id from realm where realm_id = any(${realms}::text[])`;
 
 /**

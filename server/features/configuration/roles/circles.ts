@@ -2,7 +2,7 @@
 // Ties are joined here: just after many were made the planner thinks that there are none, and loops.
 import type { FieldError } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { clientRoleKey, join } from '../../../resource/items.ts';
+import { clientRoleKey, joinPaths } from '../../../resource/items.ts';
 import type { Wanted } from '../../../resource/part.ts';
 import { inCircles, refersTo } from './composite.ts';
 
@@ -47,7 +47,7 @@ async function storedTies(sql: Sql, realm: string, changes: readonly Wanted[]): 
 }
 
 /** Changed roles of this kind that would contain themselves, by whatever roles in between. */
-export async function circles(sql: Sql, realm: string, all: readonly Wanted[], of: Kind): Promise<FieldError[]> {
+export async function circularRoles(sql: Sql, realm: string, all: readonly Wanted[], of: Kind): Promise<FieldError[]> {
   const changes = all.filter(({ kind }) => isRole(kind));
   const asked = changes
     .filter(({ changed }) => changed.includes('composite'))
@@ -64,6 +64,6 @@ export async function circles(sql: Sql, realm: string, all: readonly Wanted[], o
     const through = inside.find(({ kind, key }) => round.has(nameOf(kind, key)));
     if (change.kind !== of || !round.has(name) || !through) return [];
     const message = `the role would contain itself, through the ${through.kind} ${through.key}`;
-    return [{ path: join(change.path, 'composite'), message }];
+    return [{ path: joinPaths(change.path, 'composite'), message }];
   });
 }

@@ -11,7 +11,7 @@ interface CanonicalComposite {
 const sorted = (names: readonly string[] = []): string[] => [...new Set(names)].sort();
 
 /** Both halves said, names sorted and without doubles; a client without roles is left out. */
-export const canonical = ({ roles, clientRoles }: Composite): CanonicalComposite => ({
+export const canonicalComposite = ({ roles, clientRoles }: Composite): CanonicalComposite => ({
   roles: sorted(roles),
   clientRoles: Object.fromEntries(
     Object.entries(clientRoles ?? {})

@@ -7,8 +7,8 @@ import { rolesOfRow, tieRoles } from '../../../domain/role-ties.ts';
 import { clientRoleKey, splitClientRoleKey } from '../../../resource/items.ts';
 import type { Saved } from '../../../resource/part.ts';
 import { type Resource, resource } from '../../../resource/resource.ts';
-import { circles, lockComposites } from './circles.ts';
-import { canonical, compositeOf, refersTo } from './composite.ts';
+import { circularRoles, lockComposites } from './circles.ts';
+import { canonicalComposite, compositeOf, refersTo } from './composite.ts';
 
 const TIES = { table: 'role_composite', owner: 'role_id', role: 'child_id' } as const;
 const contained = rolesOfRow(TIES);
@@ -20,7 +20,7 @@ const columns = {
 } as const;
 const composite = {
   sql: fragment`jsonb_build_object('roles', to_jsonb(${contained.roles}), 'clientRoles', ${contained.clientRoles})`,
-  fromRow: (found: unknown) => canonical(Object(found)),
+  fromRow: (found: unknown) => canonicalComposite(Object(found)),
 };
 
 const link = (sql: Sql, realm: string, saved: readonly Saved[]) =>
@@ -30,14 +30,18 @@ const link = (sql: Sql, realm: string, saved: readonly Saved[]) =>
     TIES,
     saved
       .filter(({ changed }) => changed.includes('composite'))
-      .map(({ id, before, fields }) => ({ id, existed: before !== undefined, ...canonical(compositeOf(fields)) })),
+      .map(({ id, before, fields }) => ({
+        id,
+        existed: before !== undefined,
+        ...canonicalComposite(compositeOf(fields)),
+      })),
   );
 
 const common = {
   wire: Role,
-  fresh: () => ({ description: null, default: false, attributes: {}, composite: canonical({}) }),
+  fresh: () => ({ description: null, default: false, attributes: {}, composite: canonicalComposite({}) }),
   canonical: (fields) =>
-    fields.composite === undefined ? fields : { ...fields, composite: canonical(compositeOf(fields)) },
+    fields.composite === undefined ? fields : { ...fields, composite: canonicalComposite(compositeOf(fields)) },
   search: ['name', 'description'],
   hold: async (sql, realm, items) => {
     if (items.some((item) => refersTo(item).length > 0)) await lockComposites(sql, realm);
@@ -62,7 +66,7 @@ export const createRoleResource = ({ now }: { now: () => Date }): Resource =>
       routes: roleRoutes,
       table: { name: 'role', columns, elsewhere: { composite }, only: fragment`and t.client is null` },
       references: refersTo,
-      whole: (sql, realm, changes) => circles(sql, realm, changes, 'role'),
+      whole: (sql, realm, changes) => circularRoles(sql, realm, changes, 'role'),
       dependents: applicationsOf,
     },
     { now },
@@ -88,7 +92,7 @@ export const createClientRoleResource = ({ now }: { now: () => Date }): Resource
         { kind: 'client', key: splitClientRoleKey(item.key).clientId, path: '' },
         ...refersTo(item),
       ],
-      whole: (sql, realm, changes) => circles(sql, realm, changes, 'clientRole'),
+      whole: (sql, realm, changes) => circularRoles(sql, realm, changes, 'clientRole'),
     },
     { now },
   );

@@ -1,7 +1,7 @@
 // Fetches metadata from where an administrator said that it lies.
 import type { Outbound, OutboundAnswer } from '../../../http/outbound.ts';
 import { OutboundError } from '../../../http/outbound-connection.ts';
-import { faulty } from './metadata.ts';
+import { metadataProblem } from './metadata.ts';
 
 const LIMITS = { timeoutMs: 10_000, maxBytes: 1024 * 1024 };
 const ACCEPT = 'application/samlmetadata+xml, application/xml;q=0.9, text/xml;q=0.8';
@@ -14,8 +14,8 @@ export const createFetch =
       .fetch(url, { ...LIMITS, headers: { accept: ACCEPT } })
       .catch((error) => {
         if (!(error instanceof OutboundError)) throw error;
-        throw faulty({ path: 'metadataUrl', message: error.message });
+        throw metadataProblem({ path: 'metadataUrl', message: error.message });
       });
-    if (answer.status !== 200) throw faulty({ path: 'metadataUrl', message: `answered ${answer.status}` });
+    if (answer.status !== 200) throw metadataProblem({ path: 'metadataUrl', message: `answered ${answer.status}` });
     return answer.body;
   };

@@ -9,7 +9,7 @@ import type { Fields } from '../../../resource/part.ts';
 import type { Resource } from '../../../resource/resource.ts';
 import { isCertificate } from './certificates.ts';
 import { createFetch } from './fetch.ts';
-import { faulty, type Read, readMetadata } from './metadata.ts';
+import { metadataProblem, type Read, readMetadata } from './metadata.ts';
 
 export interface Wanted {
   entityId?: string | undefined;
@@ -20,7 +20,9 @@ export interface Wanted {
 export function mustBeValid(path: string, input: Fields): void {
   const valid = SamlClientInput.safeParse(input);
   if (!valid.success)
-    throw faulty(...issuesAt('', valid.error).map((fault) => ({ path, message: `${fault.path}: ${fault.message}` })));
+    throw metadataProblem(
+      ...issuesAt('', valid.error).map((fault) => ({ path, message: `${fault.path}: ${fault.message}` })),
+    );
 }
 
 export interface SamlClientImportDeps {
@@ -34,7 +36,7 @@ export interface SamlClientImportDeps {
 export function createSamlClientImport({ sql, api, of, outbound, now }: SamlClientImportDeps) {
   const readAs = (path: string, { entityId, certificate }: Wanted) => {
     if (certificate !== undefined && !isCertificate(certificate))
-      throw faulty({ path: 'certificate', message: 'is no certificate' });
+      throw metadataProblem({ path: 'certificate', message: 'is no certificate' });
     return (source: string | Buffer) =>
       readMetadata(source, {
         path,

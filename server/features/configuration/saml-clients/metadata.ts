@@ -33,11 +33,12 @@ export function readMetadata(
     return readEntity(chosen(root, entityId, now));
   } catch (error) {
     if (!(error instanceof XmlError)) throw error;
-    throw faulty({ path, message: error.message });
+    throw metadataProblem({ path, message: error.message });
   }
 }
 
-export const faulty = (...errors: FieldError[]): Problem => new Problem('invalid-request', undefined, { errors });
+export const metadataProblem = (...errors: FieldError[]): Problem =>
+  new Problem('invalid-request', undefined, { errors });
 
 const of = childrenIn(METADATA);
 const flag = (value: string | undefined): boolean => value === 'true' || value === '1';

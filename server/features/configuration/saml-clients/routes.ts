@@ -5,7 +5,7 @@ import { bind } from '../../../http/bind.ts';
 import { callerOf } from '../../../resource/routes.ts';
 import { METADATA, textOf, XmlError } from '../../../xml/document.ts';
 import type { SamlClientImport } from './import.ts';
-import { faulty } from './metadata.ts';
+import { metadataProblem } from './metadata.ts';
 
 const XML = ['application/samlmetadata+xml', 'application/xml', 'text/xml'];
 
@@ -16,7 +16,7 @@ export function samlClientImportRoutes(app: FastifyInstance, imports: SamlClient
       try {
         return { metadata: textOf(body, METADATA) };
       } catch (error) {
-        throw error instanceof XmlError ? faulty({ path: 'metadata', message: error.message }) : error;
+        throw error instanceof XmlError ? metadataProblem({ path: 'metadata', message: error.message }) : error;
       }
     });
     bind(scope, importSamlClient, (call) => imports.fromText(callerOf(call), call.params.realm, call.body));

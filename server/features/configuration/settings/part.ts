@@ -3,7 +3,7 @@ import { sections } from '../../../contract/sections.ts';
 import { freshSettings, type RealmSettingsDto, ResourceIndicator, settingNames } from '../../../contract/settings.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { anothersResource, isAnothers } from '../../../http/own-addresses.ts';
-import { join, parsing } from '../../../resource/items.ts';
+import { joinPaths, parsing } from '../../../resource/items.ts';
 import type { Batch, Existing, Item, RealmPart, Saved } from '../../../resource/part.ts';
 import { accountLendingFields, settingsFaults, settingsOf } from './rules.ts';
 import { mergeSettings, readSettings, refuseTakenIssuer } from './store.ts';
@@ -24,7 +24,7 @@ export function createSettingsPart({ baseUrl }: { baseUrl: string }): RealmPart 
     fieldwise: true,
     // `realmId` of an older export is read and ignored
     parse: parsing(sections.realm.document, ({ realmId: _, ...fields }, path) =>
-      Object.entries(fields).map(([key, value]): Item => ({ key, fields: { value }, path: join(path, key) })),
+      Object.entries(fields).map(([key, value]): Item => ({ key, fields: { value }, path: joinPaths(path, key) })),
     ),
     print: (objects) => Object.fromEntries(objects.map(({ key, fields }) => [key, fields.value])),
     fresh: (realm, key) => ({ value: new Map<string, unknown>(Object.entries(freshSettings(realm))).get(key) }),
@@ -41,12 +41,12 @@ export function createSettingsPart({ baseUrl }: { baseUrl: string }): RealmPart 
       const wanted = settingsOf(realm, { ...(await settingsIn(sql, realm)), ...patch });
       const faults = settingsFaults(wanted, { baseUrl, changed: Object.keys(patch) });
       if (faults.length === 0) await refuseTakenIssuer(sql, realm, patch.issuer, 'realm.issuer');
-      return faults.map((fault) => ({ ...fault, path: join('realm', fault.path) }));
+      return faults.map((fault) => ({ ...fault, path: joinPaths('realm', fault.path) }));
     },
     async lendsAccounts(sql, realm, changes) {
       const before = await settingsIn(sql, realm);
       const patch = Object.fromEntries(changes.map(({ key, save }) => [key, save.value]));
-      return accountLendingFields(before, { ...before, ...patch }).map((field) => join('realm', field));
+      return accountLendingFields(before, { ...before, ...patch }).map((field) => joinPaths('realm', field));
     },
     async write(sql, realm, { update }) {
       const patch = Object.fromEntries(update.map(({ key, fields }) => [key, fields.value]));

@@ -1,7 +1,7 @@
 // What settings must hold together, beyond each field's own schema; pure. The import engine asks the same questions.
 // Decisions "Reading and writing"; specification 2.3.
 import { isDeepStrictEqual } from 'node:util';
-import { HIDES, hides, loopbackHosts } from '../../../contract/names.ts';
+import { HIDES, hasHiddenCharacters, loopbackHosts } from '../../../contract/names.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { freshSettings, type RealmSettingsDto, type SettingsInput } from '../../../contract/settings.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
@@ -71,7 +71,7 @@ export function settingsFaults(
       'riskMediumThreshold',
       'riskHighThreshold',
     );
-  if (hides(wanted.displayName)) refuse(HIDES, 'displayName');
+  if (hasHiddenCharacters(wanted.displayName)) refuse(HIDES, 'displayName');
   if (!wanted.supportedLocales.includes(wanted.defaultLocale))
     refuse(
       `defaultLocale (${wanted.defaultLocale}) must be one of supportedLocales`,

@@ -8,7 +8,7 @@ import {
   UserProfileDocument,
 } from '../../../contract/user-profile.ts';
 import { faultsOfProfile, freshProfile, profileWith, readProfile } from '../../../domain/user-profile.ts';
-import { declared, join, parsing } from '../../../resource/items.ts';
+import { joinPaths, parsing, withoutUndefined } from '../../../resource/items.ts';
 import type { Existing, Item, RealmPart } from '../../../resource/part.ts';
 
 const event = 'USER_PROFILE_UPDATED';
@@ -22,7 +22,7 @@ export function canonicalProfile({ unmanagedAttributes, attributes }: Document):
       attributes: attributes.map((attribute) => {
         const { required, view, edit, validation, ...rest } = ProfileAttribute.parse({
           ...freshAttribute,
-          ...declared(attribute),
+          ...withoutUndefined(attribute),
         });
         const rules = Object.entries(validation).filter(([, value]) => value !== null && value !== undefined);
         return {
@@ -46,7 +46,7 @@ export const userProfilePart: RealmPart = {
   fieldwise: true,
   parse: parsing(UserProfileDocument, (said, path) =>
     Object.entries(canonicalProfile(said)).map(
-      ([key, value]): Item => ({ key, fields: { value }, path: join(path, key) }),
+      ([key, value]): Item => ({ key, fields: { value }, path: joinPaths(path, key) }),
     ),
   ),
   print: (objects) => Object.fromEntries(objects.map(({ key, fields }) => [key, fields.value])),
@@ -62,7 +62,7 @@ export const userProfilePart: RealmPart = {
     const faults = await faultsOfProfile(wanted, await readProfile(sql, realm));
     // an item's path ends in the field's name, as the faults' begin
     const above = own.path.replace(/\.?attributes$/, '');
-    return faults.map((fault) => ({ ...fault, path: join(above, fault.path) }));
+    return faults.map((fault) => ({ ...fault, path: joinPaths(above, fault.path) }));
   },
   async write(sql, realm, { update }) {
     const patch = Object.fromEntries(update.map(({ key, fields }) => [key, fields.value]));

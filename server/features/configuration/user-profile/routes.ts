@@ -11,7 +11,7 @@ import { managersOf } from '../../../domain/ownership.ts';
 import { readProfile } from '../../../domain/user-profile.ts';
 import { bind } from '../../../http/bind.ts';
 import { markManaged } from '../../../http/managed.ts';
-import { same, wantedOf } from '../../../resource/compare.ts';
+import { isSameJson, wantedOf } from '../../../resource/compare.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
 import { writeChanges } from '../../../resource/write.ts';
 import { canonicalProfile, userProfilePart as part } from './part.ts';
@@ -31,7 +31,7 @@ export function userProfileRoutes(
         expect(before);
         const was = new Map<string, unknown>(Object.entries(before));
         const changes = Object.entries(canonicalProfile(body))
-          .filter(([key, to]) => !same(was.get(key), to))
+          .filter(([key, to]) => !isSameJson(was.get(key), to))
           .map(
             ([key, to]): PlannedChange => ({
               action: 'update',

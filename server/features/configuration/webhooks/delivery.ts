@@ -113,7 +113,7 @@ export function deliveryJob({
     concurrency: PLACES.all,
     group: { of: ({ realm, webhookId }) => `${realm}/${webhookId}`, concurrency: PLACES.receiver },
     async run({ realm, webhookId, id, attempt, done }) {
-      const delivery = await store.sendable(sql, realm, id);
+      const delivery = await store.sendableDelivery(sql, realm, id);
       if (!delivery || delivery.attempts >= attempt) return;
       const off = !delivery.enabled && delivery.event_type !== 'WEBHOOK_TEST';
       const outcome = off

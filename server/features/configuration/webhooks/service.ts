@@ -33,7 +33,13 @@ const toDelivery = (row: store.DeliveryRow): Delivery => ({
 const missing = () => new Problem('not-found', 'There is no such webhook');
 
 export function createWebhooks({ sql, transact, newId, enqueue }: WebhooksDeps) {
-  const happened = (type: EventType, by: By, realm: string, { id, name }: store.Named, data = {}): DomainEvent => ({
+  const happened = (
+    type: EventType,
+    by: By,
+    realm: string,
+    { id, name }: store.WebhookName,
+    data = {},
+  ): DomainEvent => ({
     type,
     realm,
     by,
@@ -43,14 +49,14 @@ export function createWebhooks({ sql, transact, newId, enqueue }: WebhooksDeps) 
 
   return {
     async deliveries(realm: string, id: string, after: string | undefined, limit: number): Promise<Delivery[]> {
-      if (!(await store.named(sql, realm, id))) throw missing();
+      if (!(await store.webhookName(sql, realm, id))) throw missing();
       return (await store.deliveries(sql, realm, id, after, limit)).map(toDelivery);
     },
 
     /** The same delivery, with the same id and body, and all of its tries anew. */
     redeliver: (by: By, realm: string, id: string, deliveryId: string): Promise<Delivery> =>
       transact(realm, async (tx) => {
-        const webhook = await store.named(tx.sql, realm, id);
+        const webhook = await store.webhookName(tx.sql, realm, id);
         const row = webhook && (await store.reopen(tx.sql, realm, id, deliveryId));
         if (!row) throw new Problem('not-found', 'There is no such delivery');
         const done = row.attempts;
@@ -63,7 +69,7 @@ export function createWebhooks({ sql, transact, newId, enqueue }: WebhooksDeps) 
     async test(by: By, realm: string, id: string): Promise<Delivery> {
       const eventId = newId();
       await transact(realm, async (tx) => {
-        const row = await store.named(tx.sql, realm, id);
+        const row = await store.webhookName(tx.sql, realm, id);
         if (!row) throw missing();
         tx.record({ ...happened('WEBHOOK_TEST', by, realm, row), id: eventId, receiver: id });
       });

@@ -1,7 +1,7 @@
 // SQL of deliveries; subscriptions are resource.ts's.
 import type { Sql } from '../../../db/sql.ts';
 
-export interface Named {
+export interface WebhookName {
   id: string;
   name: string;
 }
@@ -18,8 +18,8 @@ export interface DeliveryRow {
   last_attempt_at: Date | null;
 }
 
-export async function named(sql: Sql, realm: string, id: string): Promise<Named | undefined> {
-  const [row] = await sql<Named>`select id, name from webhook where realm_id = ${realm} and id = ${id}`;
+export async function webhookName(sql: Sql, realm: string, id: string): Promise<WebhookName | undefined> {
+  const [row] = await sql<WebhookName>`select id, name from webhook where realm_id = ${realm} and id = ${id}`;
   return row;
 }
 
@@ -62,7 +62,7 @@ export interface Sendable {
   secret: Buffer | null;
   enabled: boolean;
 }
-export async function sendable(sql: Sql, realm: string, id: string): Promise<Sendable | undefined> {
+export async function sendableDelivery(sql: Sql, realm: string, id: string): Promise<Sendable | undefined> {
   const [row] = await sql<Sendable>`
     select d.body, d.event_type, d.attempts, d.webhook_id, w.url, w.secret, w.enabled
     from webhook_delivery d join webhook w on w.realm_id = d.realm_id and w.id = d.webhook_id

@@ -8,7 +8,7 @@ import type { Transact } from '../../../db/transact.ts';
 import { actedBy, actingHolds, endActing } from '../../../domain/acting.ts';
 import type { Principal } from '../../../domain/principal.ts';
 import type { Expect } from '../../../http/etag.ts';
-import { holds } from './service.ts';
+import { holdsPermissions } from './service.ts';
 import * as store from './store.ts';
 
 type Grants = { grants: AdminGrant[] };
@@ -96,7 +96,7 @@ export function createAdminGrants({ sql, transact, now }: AdminGrantsDeps) {
             return row ? [{ roleId: row.id, target, permissions: row.permissions }] : [];
           });
         const changes = [...rows(given), ...rows(taken)];
-        if (!changes.every(({ target, permissions }) => holds(principal, target, permissions)))
+        if (!changes.every(({ target, permissions }) => holdsPermissions(principal, target, permissions)))
           throw new Problem(
             'privilege-escalation',
             'An admin role holds a permission that you do not hold over its realm',

@@ -14,7 +14,14 @@ import type { Tx } from '../../../db/transact.ts';
 import type { Maker, Target } from '../../../domain/admin-rights.ts';
 import { type Factors, SECOND_FACTOR } from '../../../domain/factors.ts';
 import { personOf } from '../../../domain/person.ts';
-import { ADMIN_MAX_MS, type Limited, may, type Principal, permissionsIn, reachOf } from '../../../domain/principal.ts';
+import {
+  ADMIN_MAX_MS,
+  hasPermission,
+  type Limited,
+  type Principal,
+  permissionsIn,
+  reachOf,
+} from '../../../domain/principal.ts';
 import { isReached } from '../../../domain/reach.ts';
 import { cutoffsOf } from '../../../domain/session.ts';
 import { isPersons, type Subjects } from '../../../domain/subjects.ts';
@@ -65,7 +72,7 @@ const isPermission = (name: string): name is Permission => (known as readonly st
  * Grants by target realm, and apart from them those within limits. Only master's principals reach beyond their home; others'
  * grants elsewhere don't count, and a role that is limited to groups or clients of its realm counts there alone.
  */
-export function held(
+export function permissionsHeld(
   home: string,
   grants: readonly HeldGrant[],
 ): { permissions: Map<string, Set<Permission>>; limited: Limited[] } {
@@ -82,11 +89,11 @@ export function held(
   return { permissions: byTarget, limited };
 }
 /** Whether the principal has any permission at the admin API. */
-export const holdsAny = ({ permissions, limited }: ReturnType<typeof held>): boolean =>
+export const holdsAny = ({ permissions, limited }: ReturnType<typeof permissionsHeld>): boolean =>
   permissions.size > 0 || limited.length > 0;
 
 /** Whether the principal holds all of `wanted` over the target; over `*` only what is held over `*` counts. */
-export function holds(principal: Principal, target: string, wanted: readonly string[]): boolean {
+export function holdsPermissions(principal: Principal, target: string, wanted: readonly string[]): boolean {
   const mine = permissionsIn(principal, target);
   return wanted.every((permission) => isPermission(permission) && mine.has(permission));
 }
@@ -131,7 +138,7 @@ export function createAccess({
     const at = now();
     const idleEnd = session.last_seen_at.getTime() + ADMIN_IDLE_MS;
     if (Math.min(idleEnd, session.expires_at.getTime()) <= at.getTime()) return undefined;
-    const holding = held(found.realm, session.grants);
+    const holding = permissionsHeld(found.realm, session.grants);
     if (!holdsAny(holding)) return undefined;
     if (at.getTime() - session.last_seen_at.getTime() >= TOUCH_MS)
       await store.touchSession(sql, found.realm, found.hash, at);
@@ -166,7 +173,7 @@ export function createAccess({
       cutoffs: cutoffsOf(rules, at),
     });
     if (!person || !factors.identifyByAmr(token.amr)) return undefined;
-    const holding = held(realm, person.grants);
+    const holding = permissionsHeld(realm, person.grants);
     if (!holdsAny(holding)) return undefined;
     const { user_id: id, username: name } = person;
     const session = { sessionId: token.sid };
@@ -190,7 +197,7 @@ export function createAccess({
     if (typeof clientId !== 'string' || sub !== clientId || isPersons(claims)) return undefined;
     const client = await store.findClient(sql, realm, clientId, now());
     if (!client) return undefined;
-    const holding = held(realm, client.grants);
+    const holding = permissionsHeld(realm, client.grants);
     if (!holdsAny(holding)) return undefined;
     const principal: Principal = {
       ...(client.agent
@@ -237,7 +244,7 @@ export function createAccess({
       const roles = await store.rolesNamed(on, realm, adminRoles);
       granted.push(...roles.map(({ permissions }) => ({ target: realm, permissions })));
     }
-    return granted.every((grant) => holds(principal, grant.target, grant.permissions));
+    return granted.every((grant) => holdsPermissions(principal, grant.target, grant.permissions));
   }
 
   return {
@@ -252,10 +259,10 @@ export function createAccess({
     async stillMay(maker: Maker, realm: string, userId: string, on: Sql): Promise<boolean> {
       const grants = await store.grantsOfMaker(on, maker, now());
       if (!grants) return false;
-      const principal: Principal = { ...maker, name: '', ...held(maker.realm, grants), expiresAt: null };
+      const principal: Principal = { ...maker, name: '', ...permissionsHeld(maker.realm, grants), expiresAt: null };
       const reach = reachOf(principal, realm, 'users:write');
       const writes =
-        may(principal, realm, 'users:write') ||
+        hasPermission(principal, realm, 'users:write') ||
         (reach !== undefined && (await isReached(on, realm, reach, { user: userId }, { writes: true })));
       return writes && (await covers(principal, realm, { userId }, on));
     },

@@ -8,7 +8,7 @@ import { newSecret, sha256 } from '../../../crypto/tokens.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { actedFrom, endActing } from '../../../domain/acting.ts';
-import { type Factor, type Factors, merged } from '../../../domain/factors.ts';
+import { type Factor, type Factors, mergedFactors } from '../../../domain/factors.ts';
 import { ADMIN_MAX_MS, type Principal } from '../../../domain/principal.ts';
 import { isWithdrawn, type Proven } from '../../../domain/proof.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
@@ -18,7 +18,7 @@ import type { RiskService } from '../../authentication/risk/service.ts';
 import type { SignIns } from '../../authentication/sign-in/service.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import type { SsoSession } from '../../people/sessions/service.ts';
-import { ADMIN_IDLE_MS, held, holdsAny, parseCookie } from './service.ts';
+import { ADMIN_IDLE_MS, holdsAny, parseCookie, permissionsHeld } from './service.ts';
 import * as store from './store.ts';
 
 /** The functions of the credentials feature that this sign-in uses. */
@@ -86,7 +86,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     return { ok: false, reason, userId, code: 'otp-required', detail: 'Send it as otp, with the password' };
   }
   const administers = async (realm: string, userId: string): Promise<boolean> =>
-    holdsAny(held(realm, await store.grants(sql, realm, { userId })));
+    holdsAny(permissionsHeld(realm, await store.grants(sql, realm, { userId })));
 
   /** Ends the session, and the impersonations that began in it. @returns whether the session existed */
   async function end(tx: Tx, { realm, hash }: { realm: string; hash: Buffer }, by: By): Promise<boolean> {
@@ -155,7 +155,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
       transact(realm, async ({ sql: on, record }) => {
         const session = await store.findSession(on, realm, tokenHash);
         if (!session) return undefined;
-        const factors = merged(session.factors, [{ authenticator: 'otp', at: at.getTime() }]);
+        const factors = mergedFactors(session.factors, [{ authenticator: 'otp', at: at.getTime() }]);
         if (!(await store.stepUpSession(on, realm, tokenHash, { tokenHash: sha256(secret), proven, factors, at })))
           return undefined;
         record({ type: 'ADMIN_LOGIN_SUCCESS', realm, by: { ...by, actor: subject }, subject, data: { stepUp: true } });

@@ -11,7 +11,14 @@ import type { Route } from '../../../contract/route.ts';
 import { isCsrfTokenOf, newCsrfToken } from '../../../crypto/form-proof.ts';
 import { sameSecret } from '../../../crypto/tokens.ts';
 import { SECOND_FACTOR } from '../../../domain/factors.ts';
-import { byPrincipal, may, type Principal, partyOf, principalOf, reachOf } from '../../../domain/principal.ts';
+import {
+  byPrincipal,
+  hasPermission,
+  type Principal,
+  partyOf,
+  principalOf,
+  reachOf,
+} from '../../../domain/principal.ts';
 import type { Named, Reach } from '../../../domain/reach.ts';
 import { challenge } from '../../../http/challenge.ts';
 import { adminMetadata } from '../../../http/own-addresses.ts';
@@ -134,7 +141,10 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
       if (permission === null) return;
       const principal = principalOf(request);
       const realm = pathRealm(request) ?? '-';
-      if (!may(principal, realm, permission) && !(await reaches(request, route, principal, realm, permission))) {
+      if (
+        !hasPermission(principal, realm, permission) &&
+        !(await reaches(request, route, principal, realm, permission))
+      ) {
         const needed = `This needs the permission ${permission} in the realm ${realm}`;
         await refuse(request, principal, permission, new Problem('forbidden', needed));
       }

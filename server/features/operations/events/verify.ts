@@ -3,9 +3,9 @@ import { timingSafeEqual } from 'node:crypto';
 import type { EventVerification } from '../../../contract/events.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { amended, isRetained, lastSaid } from '../../../events/amendments.ts';
+import { amendmentsHash, isRetained, lastSaid } from '../../../events/amendments.ts';
 import { chainKeys, type Hashed, hashOf } from '../../../events/block.ts';
-import { digest, ofBlock } from '../../../events/chain.ts';
+import { eventsDigest, ofBlock } from '../../../events/chain.ts';
 import { foldsOf, isProven } from '../../../events/fold.ts';
 
 /** Of one request. */
@@ -44,9 +44,9 @@ const checkBlocks = (sql: Sql, realm: string, { after, limit }: Range) => sql<Ch
     b.number = coalesce(f.number, 0) + 1 or coalesce(p.number > coalesce(f.number, 0), false) as preceded,
     case
       when b.first_position is null then b.digest = (
-        select ${amended} from event_amendment a where a.realm_id = b.realm_id and a.number = b.number)
+        select ${amendmentsHash} from event_amendment a where a.realm_id = b.realm_id and a.number = b.number)
       when said.deleted then not exists (select from event e where ${ofBlock})
-      else (select count(*) = b.events and ${digest} = coalesce(said.digest, b.digest) from event e where ${ofBlock})
+      else (select count(*) = b.events and ${eventsDigest} = coalesce(said.digest, b.digest) from event e where ${ofBlock})
     end as intact,
     b.total > (select count(*) from b) as more
   from b

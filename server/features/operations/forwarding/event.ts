@@ -28,7 +28,7 @@ export class NotTaken extends Error {
 export class Refused extends NotTaken {}
 
 /** Without its data, which its hash still stands for. */
-export const cut = ({ data, ...event }: Forwarded): Forwarded => {
+export const withoutEventData = ({ data, ...event }: Forwarded): Forwarded => {
   const text = JSON.stringify(data);
   const sha256 = createHash('sha256').update(text).digest('hex');
   return { ...event, data: { cut: { bytes: Buffer.byteLength(text), sha256 } } };

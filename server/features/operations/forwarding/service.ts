@@ -4,7 +4,7 @@
 import type { Sql } from '../../../db/sql.ts';
 import { forgetDeparted } from '../../../events/log.ts';
 import { eventOf } from '../../../events/row.ts';
-import { cut, type Forwarded, NotTaken, type Receiver, Refused } from './event.ts';
+import { type Forwarded, NotTaken, type Receiver, Refused, withoutEventData } from './event.ts';
 import { TIMEOUT_MS } from './receivers.ts';
 import * as store from './store.ts';
 
@@ -41,13 +41,13 @@ export function createForwarding({ sql, receiver, holder, log, now }: Forwarding
     const last = rows.at(-1);
     const how = { count: rows.length, cut: wasCut, at: now(), seconds: HELD_SECONDS };
     sent += 1;
-    return last !== undefined && store.sent(sql, holder, last, how);
+    return last !== undefined && store.markSent(sql, holder, last, how);
   };
 
   /** One that is refused by itself again and again goes without its data, so that it holds up no others; where even that is refused, all wait. */
   async function sendRefused(row: store.ForwardedRow, refused: Refused): Promise<boolean> {
-    if ((await store.refused(sql, holder, row.id)) < MOST_REFUSED) throw refused;
-    await receiver.send([cut(forwarded(row))]);
+    if ((await store.countRefusal(sql, holder, row.id)) < MOST_REFUSED) throw refused;
+    await receiver.send([withoutEventData(forwarded(row))]);
     log(
       `the receiver of the audit log refuses the event ${row.id} of ${row.realm_id} (${refused.message}): it has it without its data`,
     );
@@ -77,7 +77,7 @@ export function createForwarding({ sql, receiver, holder, log, now }: Forwarding
   }
 
   async function sendAll(): Promise<'again' | 'idle'> {
-    let at = await store.take(sql, holder, HELD_SECONDS);
+    let at = await store.takeCursor(sql, holder, HELD_SECONDS);
     for (let batches = 0; at && !stopping; batches += 1) {
       if (batches === RUN) return 'again';
       at = await sendOne(at);
@@ -91,7 +91,7 @@ export function createForwarding({ sql, receiver, holder, log, now }: Forwarding
     /** @throws what the receiver, or the way to it, says, where it has taken nothing; it is noted */
     async run(): Promise<'again' | 'soon' | 'idle'> {
       if (now().getTime() < notBefore) return 'soon';
-      if (!(await store.waiting(sql))) return 'idle';
+      if (!(await store.hasWaitingEvents(sql))) return 'idle';
       const sentBefore = sent;
       try {
         return await sendAll();

@@ -26,7 +26,7 @@ const cursor = {
  * Whether there is something to send; it takes no lock and writes nothing. It asks for the first in the order: for any, PostgreSQL may look
  * through the table.
  */
-export async function waiting(sql: Sql): Promise<boolean> {
+export async function hasWaitingEvents(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ waiting: boolean }>`
     select coalesce((select true from event where ${behind(cursor)} order by position, id limit 1),
       (select true from departed_event where ${behind(cursor)} order by position, id limit 1), false) as waiting`;
@@ -34,7 +34,7 @@ export async function waiting(sql: Sql): Promise<boolean> {
 }
 
 /** undefined: another process holds it. */
-export async function take(sql: Sql, holder: string, seconds: number): Promise<Cursor | undefined> {
+export async function takeCursor(sql: Sql, holder: string, seconds: number): Promise<Cursor | undefined> {
   const [row] = await sql<Cursor>`
     update event_forwarding set holder = ${holder}, held_until = clock_timestamp() + ${seconds} * interval '1 second'
     where holder = ${holder} or held_until is null or held_until < clock_timestamp() returning position, id`;
@@ -56,7 +56,7 @@ export const eventsAfter = (sql: Sql, { position, id }: Cursor, limit: number) =
 };
 
 /** @returns false: another process has it now */
-export async function sent(
+export async function markSent(
   sql: Sql,
   holder: string,
   to: Cursor,
@@ -71,7 +71,7 @@ export async function sent(
 }
 
 /** @returns how often it was refused, this time too */
-export async function refused(sql: Sql, holder: string, id: string): Promise<number> {
+export async function countRefusal(sql: Sql, holder: string, id: string): Promise<number> {
   const [row] = await sql<{ times: number }>`
     update event_forwarding set refused_id = ${id}, refused_times = case when refused_id = ${id} then refused_times else 0 end + 1
     where holder = ${holder} returning refused_times as times`;

@@ -1,7 +1,7 @@
 // A resource as it is answered: its ETag, its address, and of its attributes those that were asked for. Pure.
 import { etagOf } from '../../../http/etag.ts';
 import type { Values } from './body.ts';
-import { type Projection, projected } from './project.ts';
+import { type Projection, projectResource } from './project.ts';
 import type { ResourceType } from './schema.ts';
 
 export interface Answer {
@@ -15,5 +15,9 @@ export interface Answer {
 export function answerOf(type: ResourceType, resource: Values, projection: Projection, whole = true): Answer {
   const version = whole ? `W/${etagOf(resource)}` : undefined;
   const meta = { ...Object(resource.meta), ...(version !== undefined && { version }) };
-  return { resource: projected(type, { ...resource, meta }, projection), version, location: String(meta.location) };
+  return {
+    resource: projectResource(type, { ...resource, meta }, projection),
+    version,
+    location: String(meta.location),
+  };
 }

@@ -1,7 +1,7 @@
 // Reads a request's resource by its schema: names in the schema's case, values of the declared types. Undeclared and
 // read-only attributes are dropped. Names of the request never become keys here. RFC 7643 §2.5, RFC 7644 §3.3. Pure.
 import { isObject } from '../../../contract/json.ts';
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 import { type Attribute, attributesOf, type ResourceType } from './schema.ts';
 
 /** By the schema's names; an extension's under its URN. */
@@ -21,20 +21,20 @@ function oneOf(attribute: Attribute, given: unknown, path: string): unknown {
   const { type, subAttributes } = attribute;
   if (subAttributes) {
     const value = wrapped(attribute, given);
-    if (!isObject(value)) throw fault('invalidValue', `${path} must be an object`);
+    if (!isObject(value)) throw scimProblem('invalidValue', `${path} must be an object`);
     return partsOf(subAttributes, value, path);
   }
   if (type === 'boolean') {
     // Entra writes "True" and "False".
     const word = String(given).toLowerCase();
-    if (word !== 'true' && word !== 'false') throw fault('invalidValue', `${path} must be true or false`);
+    if (word !== 'true' && word !== 'false') throw scimProblem('invalidValue', `${path} must be true or false`);
     return word === 'true';
   }
   if (typeof given !== 'string' && typeof given !== 'number' && typeof given !== 'boolean')
-    throw fault('invalidValue', `${path} must be text`);
+    throw scimProblem('invalidValue', `${path} must be text`);
   const text = String(given);
-  if (type === 'binary' && !BASE64.test(text)) throw fault('invalidValue', `${path} must be base64`);
-  if (text.includes('\0')) throw fault('invalidValue', `${path} must not contain NUL`);
+  if (type === 'binary' && !BASE64.test(text)) throw scimProblem('invalidValue', `${path} must be base64`);
+  if (text.includes('\0')) throw scimProblem('invalidValue', `${path} must not contain NUL`);
   return text;
 }
 
@@ -56,7 +56,7 @@ function partsOf(attributes: readonly Attribute[], value: Readonly<Record<string
 export function readValue(attribute: Attribute, given: unknown, path = attribute.name): unknown {
   if (given === undefined || given === null) return undefined;
   if (!attribute.multiValued) {
-    if (Array.isArray(given)) throw fault('invalidValue', `${path} is one value`);
+    if (Array.isArray(given)) throw scimProblem('invalidValue', `${path} is one value`);
     return oneOf(attribute, given, path);
   }
   const values = [given].flat().flatMap((one, i) => oneOf(attribute, one, `${path}[${i}]`) ?? []);

@@ -3,12 +3,12 @@
 import { isObject } from '../../../contract/json.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { BULK_RESPONSE, type ScimBulk, type ScimBulkResponse, ScimPatch, scimLimits } from '../../../contract/scim.ts';
-import { expectation } from '../../../http/etag.ts';
+import { expectedTag } from '../../../http/etag.ts';
 import { scimErrorOf } from '../../../http/scim-error.ts';
 import type { Answer } from './answer.ts';
 import type { Values } from './body.ts';
 import type { Caller } from './caller.ts';
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 import type { ScimGroups } from './groups.ts';
 import type { ScimUsers } from './users.ts';
 
@@ -56,9 +56,9 @@ export function createBulk({ users, groups, baseOf, failed }: BulkDeps) {
   ): Promise<Done> {
     const [, name = '', id] = ADDRESS.exec(path) ?? [];
     if (name === '' || (id === undefined) !== (method === 'POST'))
-      throw fault('invalidValue', `${method} ${path} is no operation: POST /Users, PUT /Users/ID and so on`);
+      throw scimProblem('invalidValue', `${method} ${path} is no operation: POST /Users, PUT /Users/ID and so on`);
     const isUsers = name.toLowerCase() === 'users';
-    const as = { ...caller, expect: expectation(version), conditional: version !== undefined };
+    const as = { ...caller, expect: expectedTag(version), conditional: version !== undefined };
     const body: Values = data ?? {};
     const done = (status: number, answer: Answer): Done => ({ status, ...answer });
     if (id === undefined) return done(201, await (isUsers ? users : groups).create(as, realm, body, nothing));
@@ -69,7 +69,7 @@ export function createBulk({ users, groups, baseOf, failed }: BulkDeps) {
     }
     if (method === 'PUT') return done(200, await (isUsers ? users : groups).replace(as, realm, id, body, nothing));
     const patch = ScimPatch.safeParse(body);
-    if (!patch.success) throw fault('invalidSyntax', 'data must be a PatchOp with Operations');
+    if (!patch.success) throw scimProblem('invalidSyntax', 'data must be a PatchOp with Operations');
     if (isUsers) return done(200, await users.patch(as, realm, id, patch.data.Operations, nothing));
     await groups.patch(as, realm, id, patch.data.Operations);
     return { status: 204, location };
@@ -81,7 +81,7 @@ export function createBulk({ users, groups, baseOf, failed }: BulkDeps) {
     const makers = new Map<string, number>();
     for (const [i, { bulkId, method }] of Operations.entries())
       if (bulkId !== undefined && method === 'POST') {
-        if (makers.has(bulkId)) throw fault('invalidSyntax', `Two operations have the bulkId ${bulkId}`);
+        if (makers.has(bulkId)) throw scimProblem('invalidSyntax', `Two operations have the bulkId ${bulkId}`);
         makers.set(bulkId, i);
       }
     const ids = new Map<string, string>();

@@ -1,5 +1,5 @@
 // Decides which attributes and literals a filter may compare: the same for filters in SQL and in this process. Pure.
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 import type { Comparison, Literal } from './filter.ts';
 import type { Attribute } from './schema.ts';
 
@@ -18,17 +18,20 @@ export function operandOf({ name, type }: Attribute, op: Comparison, value: Excl
   if (type === 'boolean') {
     const word = String(value).toLowerCase();
     if (!booleans.has(op) || (word !== 'true' && word !== 'false'))
-      throw fault('invalidFilter', `${name} is true or false, and can be compared by eq and ne`);
+      throw scimProblem('invalidFilter', `${name} is true or false, and can be compared by eq and ne`);
     return word === 'true';
   }
   if (type === 'dateTime') {
     const moment = new Date(typeof value === 'string' && MOMENT.test(value) ? value : Number.NaN);
     if (!dates.has(op) || Number.isNaN(moment.getTime()))
-      throw fault('invalidFilter', `${name} is a moment such as 2026-12-31T12:00:00Z, and has no parts to look for`);
+      throw scimProblem(
+        'invalidFilter',
+        `${name} is a moment such as 2026-12-31T12:00:00Z, and has no parts to look for`,
+      );
     return moment;
   }
   if (type === 'binary' && !booleans.has(op))
-    throw fault('invalidFilter', `${name} can be compared by eq and ne alone`);
-  if (type === 'complex') throw fault('invalidFilter', `${name} has parts: compare one of them`);
+    throw scimProblem('invalidFilter', `${name} can be compared by eq and ne alone`);
+  if (type === 'complex') throw scimProblem('invalidFilter', `${name} has parts: compare one of them`);
   return String(value);
 }

@@ -3,5 +3,5 @@
 import { Problem } from '../../../contract/problem.ts';
 import type { ScimType } from '../../../contract/scim.ts';
 
-export const fault = (scimType: ScimType, detail: string): Problem =>
+export const scimProblem = (scimType: ScimType, detail: string): Problem =>
   new Problem(scimType === 'uniqueness' ? 'name-taken' : 'invalid-request', detail, { extra: { scimType } });

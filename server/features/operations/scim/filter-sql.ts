@@ -3,9 +3,9 @@
 import { isUuid } from '../../../crypto/ids.ts';
 import { type Fragment, fragment } from '../../../db/sql.ts';
 import { type Operand, operandOf } from './compared.ts';
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 import type { Comparison, Filter } from './filter.ts';
-import { compared, isNull, presentPlace, type Resolve, severalOf, within } from './matches.ts';
+import { comparedPlace, isNull, presentPlace, type Resolve, severalOf, subAttributeOf } from './matches.ts';
 import type { Attribute, AttributePlace } from './schema.ts';
 
 export interface Column {
@@ -44,7 +44,7 @@ export const keyOf = ({ attribute, sub, extension }: AttributePlace): string =>
 
 const own = <T>(of: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(of, key) ? of[key] : undefined;
-const unfiltered = (path: string) => fault('invalidFilter', `${path} can’t be asked for`);
+const unfiltered = (path: string) => scimProblem('invalidFilter', `${path} can’t be asked for`);
 
 const like = (text: string): string => text.replace(/[\\%_]/g, (sign) => `\\${sign}`);
 
@@ -106,7 +106,9 @@ export function sqlOf(filter: Filter, columns: Columns, resolve: Resolve): Fragm
       const { attribute } = severalOf(resolve, filter.path);
       const places = own(columns.several, attribute.name);
       if (!places) throw unfiltered(filter.path);
-      return anyOf(places, (rows) => sqlOf(filter.of, { single: rows.columns, several: {} }, within(attribute)));
+      return anyOf(places, (rows) =>
+        sqlOf(filter.of, { single: rows.columns, several: {} }, subAttributeOf(attribute)),
+      );
     }
     case 'present': {
       const place = presentPlace(resolve, filter.path);
@@ -114,7 +116,7 @@ export function sqlOf(filter: Filter, columns: Columns, resolve: Resolve): Fragm
     }
     case 'compare': {
       const { op, path, value } = filter;
-      const place = compared(resolve, path);
+      const place = comparedPlace(resolve, path);
       if (value === null) {
         const there = found(place, path, columns, ({ column }) => known(column));
         return isNull(op, path) ? fragment`(not ${there})` : there;

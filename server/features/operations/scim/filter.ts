@@ -1,7 +1,7 @@
 // Filters and PATCH paths, from text to a tree: RFC 7644 §3.4.2.2 and figure 7. schema.ts knows what the names mean.
 // Pure. Length, depth and number of terms are bounded, so that no filter can hold the process or the stack.
 import type { ScimType } from '../../../contract/scim.ts';
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 
 const comparisons = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const;
 export type Comparison = (typeof comparisons)[number];
@@ -31,16 +31,17 @@ const NAME = /^[A-Za-z$][\w.:$-]*$/;
 const isComparison = (word: string): word is Comparison => (comparisons as readonly string[]).includes(word);
 
 function tokensOf(text: string, scimType: ScimType): string[] {
-  if (text.length > LONGEST) throw fault(scimType, `must have at most ${LONGEST} characters`);
-  if (text.includes('\0') || !text.isWellFormed()) throw fault(scimType, 'holds characters that no value has');
+  if (text.length > LONGEST) throw scimProblem(scimType, `must have at most ${LONGEST} characters`);
+  if (text.includes('\0') || !text.isWellFormed()) throw scimProblem(scimType, 'holds characters that no value has');
   const tokens: string[] = [];
   const source = text.trimEnd();
   TOKEN.lastIndex = 0;
   for (let at = 0; at < source.length; at = TOKEN.lastIndex) {
     const [, bracket, quoted, word] = TOKEN.exec(source) ?? [];
     const token = bracket ?? quoted ?? word;
-    if (token === undefined) throw fault(scimType, `can’t be read from character ${at + 1} on`);
-    if (tokens.push(token) > MOST_TOKENS) throw fault(scimType, `must have at most ${MOST_TOKENS} words and brackets`);
+    if (token === undefined) throw scimProblem(scimType, `can’t be read from character ${at + 1} on`);
+    if (tokens.push(token) > MOST_TOKENS)
+      throw scimProblem(scimType, `must have at most ${MOST_TOKENS} words and brackets`);
   }
   return tokens;
 }
@@ -49,7 +50,7 @@ function createParser(text: string, scimType: ScimType) {
   const tokens = tokensOf(text, scimType);
   let at = 0;
   const unexpected = () =>
-    fault(scimType, at < tokens.length ? `${tokens[at]} is not expected there` : 'ends too early');
+    scimProblem(scimType, at < tokens.length ? `${tokens[at]} is not expected there` : 'ends too early');
   const next = (): string => {
     const token = tokens[at];
     if (token === undefined) throw unexpected();
@@ -82,11 +83,11 @@ function createParser(text: string, scimType: ScimType) {
     }
     if (typeof value === 'string' && value.isWellFormed() && !value.includes('\0')) return value;
     if (typeof value === 'number' && Number.isFinite(value)) return value;
-    throw fault(scimType, `${token} is no value: texts stand in double quotes`);
+    throw scimProblem(scimType, `${token} is no value: texts stand in double quotes`);
   }
 
   function term(depth: number): Filter {
-    if (depth > DEEPEST) throw fault(scimType, `is nested more than ${DEEPEST} levels deep`);
+    if (depth > DEEPEST) throw scimProblem(scimType, `is nested more than ${DEEPEST} levels deep`);
     if (isNext('not') && tokens[at + 1] === '(') {
       at += 1;
       return { is: 'not', of: term(depth) };
@@ -106,7 +107,7 @@ function createParser(text: string, scimType: ScimType) {
     }
     const op = next().toLowerCase();
     if (op === 'pr') return { is: 'present', path };
-    if (!isComparison(op)) throw fault(scimType, `${op} is no operator`);
+    if (!isComparison(op)) throw scimProblem(scimType, `${op} is no operator`);
     return { is: 'compare', path, op, value: literal() };
   }
   /** `emails[type eq "work"].value eq "a"`: no filter of RFC 7644, but what Entra matches people by. */
@@ -127,7 +128,7 @@ function createParser(text: string, scimType: ScimType) {
       at += 1;
       joins += 1;
       // the tree leans to the left: as deep as there are words
-      if (joins > MOST_JOINS) throw fault(scimType, `joins more than ${MOST_JOINS} conditions`);
+      if (joins > MOST_JOINS) throw scimProblem(scimType, `joins more than ${MOST_JOINS} conditions`);
       left = { is: word, of: [left, part(depth)] };
     }
     return left;

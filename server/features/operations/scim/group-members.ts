@@ -1,7 +1,7 @@
 // A PATCH's changes of a group's members, found without reading them: a group may have a hundred thousand. Pure.
 import { isUuid } from '../../../crypto/ids.ts';
 import { readValue } from './body.ts';
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 import type { Filter } from './filter.ts';
 import type { Step } from './patch.ts';
 import type { Attribute } from './schema.ts';
@@ -17,7 +17,7 @@ export function idsOf(attribute: Attribute, given: unknown): string[] {
   const values = readValue(attribute, given);
   return (Array.isArray(values) ? values : []).map(({ value }) => {
     if (typeof value !== 'string' || !isUuid(value))
-      throw fault('invalidValue', `members: ${String(value)} is no user’s id`);
+      throw scimProblem('invalidValue', `members: ${String(value)} is no user’s id`);
     return value.toLowerCase();
   });
 }
@@ -26,7 +26,7 @@ export function idsOf(attribute: Attribute, given: unknown): string[] {
 function chosen(filter: Filter): string[] {
   if (filter.is === 'or') return filter.of.flatMap(chosen);
   if (filter.is !== 'compare' || filter.op !== 'eq' || filter.path.toLowerCase() !== 'value')
-    throw fault('invalidPath', 'Members are chosen by `value eq "…"`');
+    throw scimProblem('invalidPath', 'Members are chosen by `value eq "…"`');
   return [String(filter.value).toLowerCase()];
 }
 
@@ -36,7 +36,8 @@ export function membersAfter(steps: readonly Step[]): Members {
   const gone = new Set<string>();
   let others = false;
   for (const { op, attribute, sub, filter, value, path } of steps) {
-    if (sub || (filter && op !== 'remove')) throw fault('invalidPath', `${path}: members are added and removed whole`);
+    if (sub || (filter && op !== 'remove'))
+      throw scimProblem('invalidPath', `${path}: members are added and removed whole`);
     const all = op === 'replace' || (op === 'remove' && !filter && value === undefined);
     if (all) {
       others = true;

@@ -12,15 +12,15 @@ import type { ChangeMembers, MemberChange } from '../../people/users/group-membe
 import { type Answer, answerOf } from './answer.ts';
 import { readResource, type Values } from './body.ts';
 import type { Caller } from './caller.ts';
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 import { parseFilter } from './filter.ts';
 import { sqlOf } from './filter-sql.ts';
 import { idsOf, membersAfter } from './group-members.ts';
 import * as store from './group-store.ts';
 import { findPage, listResponse, orderOf } from './listing.ts';
-import { type Operation, patched, stepsOf } from './patch.ts';
-import { type Projection, shows } from './project.ts';
-import { groupType, named, placeOf } from './schema.ts';
+import { applyPatch, type Operation, stepsOf } from './patch.ts';
+import { type Projection, showsAttribute } from './project.ts';
+import { attributeNamed, groupType, placeOf } from './schema.ts';
 
 /** In one answer: each is a few hundred bytes. */
 const MOST_MEMBERS = 100_000;
@@ -82,12 +82,12 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
 
   /** Of each of the groups; undefined where they are not to be shown. */
   async function membersOf(on: Sql, realm: string, rows: readonly store.ScimGroupRow[], projection: Projection) {
-    if (!shows(groupType, projection, 'members')) return undefined;
+    if (!showsAttribute(groupType, projection, 'members')) return undefined;
     if (rows.length === 0) return new Map<string, store.MemberRow[]>();
     const ids = rows.map(({ id }) => id);
     const members = await store.membersOf(on, realm, ids, MOST_MEMBERS + 1);
     if (members.length > MOST_MEMBERS)
-      throw fault('tooMany', `They have more than ${MOST_MEMBERS} members: ask with excludedAttributes=members`);
+      throw scimProblem('tooMany', `They have more than ${MOST_MEMBERS} members: ask with excludedAttributes=members`);
     return Map.groupBy(members, (member) => member.group_id);
   }
 
@@ -113,13 +113,13 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
     const path = `/${displayName}`;
     const cut = path.lastIndexOf('/');
     const { data, error } = GroupInput.shape.name.safeParse(path.slice(cut + 1));
-    if (error) throw fault('invalidValue', `displayName: ${error.issues[0]?.message}`);
+    if (error) throw scimProblem('invalidValue', `displayName: ${error.issues[0]?.message}`);
     if (await store.isNameTaken(on, realm, path, id))
-      throw fault('uniqueness', `There is a group ${displayName} already`);
+      throw scimProblem('uniqueness', `There is a group ${displayName} already`);
     if (cut === 0) return { name: data, parentId: null };
     const parentId = await store.groupAt(on, realm, path.slice(0, cut));
     if (parentId === undefined)
-      throw fault('invalidValue', `displayName: there is no group ${path.slice(1, cut)} that it could be in`);
+      throw scimProblem('invalidValue', `displayName: there is no group ${path.slice(1, cut)} that it could be in`);
     return { name: data, parentId };
   }
 
@@ -203,7 +203,7 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
       const members = ofMembers.length > 0 ? membersAfter(ofMembers) : undefined;
       const others = steps.filter(({ attribute }) => attribute.name !== 'members');
       await change(caller, realm, id, (row) => ({
-        ...wantedGroup(patched(resourceOf(realm, row), others)),
+        ...wantedGroup(applyPatch(resourceOf(realm, row), others)),
         members,
       }));
     },
@@ -220,11 +220,11 @@ export type ScimGroups = ReturnType<typeof createScimGroups>;
 
 /** @throws Problem `invalidValue` */
 function wantedGroup({ displayName, externalId, members }: Values): Wanted & { members: MemberChange } {
-  if (typeof displayName !== 'string') throw fault('invalidValue', 'displayName is required');
+  if (typeof displayName !== 'string') throw scimProblem('invalidValue', 'displayName is required');
   const id = externalId === undefined ? null : String(externalId);
   if (id !== null && id.length > LONGEST_ID)
-    throw fault('invalidValue', `externalId must have at most ${LONGEST_ID} characters`);
-  const attribute = named(groupType.schema.attributes, 'members');
+    throw scimProblem('invalidValue', `externalId must have at most ${LONGEST_ID} characters`);
+  const attribute = attributeNamed(groupType.schema.attributes, 'members');
   return {
     displayName,
     externalId: id,

@@ -6,9 +6,9 @@ import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { Fragment as Piece } from '../../../db/statement.ts';
 import { decodeCursor, encodeCursor } from '../../../http/paging.ts';
 import type { Values } from './body.ts';
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 import { type Column, type Columns, keyOf } from './filter-sql.ts';
-import { compared, type Resolve } from './matches.ts';
+import { comparedPlace, type Resolve } from './matches.ts';
 
 /** A filter's shape is the client's: kept prepared, all of them together would fill the memory. */
 const once = Piece.once('');
@@ -24,12 +24,12 @@ interface Order {
 export function orderOf({ sortBy, sortOrder }: ScimQuery, columns: Columns, resolve: Resolve): Order {
   const descending = sortOrder === 'descending';
   if (sortBy === undefined || sortBy === '') return { key: undefined, nullable: false, descending };
-  if (!resolve(sortBy)) throw fault('invalidPath', `There is no attribute ${sortBy} to sort by`);
-  const place = compared(resolve, sortBy);
+  if (!resolve(sortBy)) throw scimProblem('invalidPath', `There is no attribute ${sortBy} to sort by`);
+  const place = comparedPlace(resolve, sortBy);
   const key = keyOf(place);
   const sortable: Readonly<Record<string, Column>> = { ...columns.single, ...columns.sorted };
   const column = Object.hasOwn(sortable, key) ? sortable[key] : undefined;
-  if (!column) throw fault('invalidPath', `Nothing can be sorted by ${sortBy}`);
+  if (!column) throw scimProblem('invalidPath', `Nothing can be sorted by ${sortBy}`);
   const { caseExact } = place.sub ?? place.attribute;
   return { key: textOf(column, caseExact), nullable: column.nullable ?? false, descending };
 }
@@ -47,7 +47,7 @@ function placeIn(cursor: string): z.infer<typeof RowCursor> | undefined {
   try {
     return RowCursor.parse(decodeCursor(cursor, 3));
   } catch {
-    throw fault('invalidCursor', 'This is no cursor of this list');
+    throw scimProblem('invalidCursor', 'This is no cursor of this list');
   }
 }
 
@@ -81,7 +81,7 @@ export async function findPage<Row extends { id: string }>(
   { count = scimLimits.page, startIndex, cursor }: ScimQuery,
 ): Promise<Found<Row>> {
   if (cursor !== undefined && startIndex !== undefined)
-    throw fault('invalidValue', 'Pages are asked for by startIndex or by cursor, not by both');
+    throw scimProblem('invalidValue', 'Pages are asked for by startIndex or by cursor, not by both');
   const limit = Math.min(Math.max(count, 0), scimLimits.mostOnAPage);
   const after = cursor === undefined ? undefined : placeIn(cursor);
   const first = Math.max(startIndex ?? 1, 1);

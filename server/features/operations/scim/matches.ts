@@ -1,18 +1,18 @@
 // Whether a filter holds of a resource, or of one of an attribute's values: as SQL decides it (filter-sql.ts). Pure.
 import { operandOf } from './compared.ts';
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 import type { Comparison, Filter } from './filter.ts';
-import { type Attribute, type AttributePlace, named } from './schema.ts';
+import { type Attribute, type AttributePlace, attributeNamed } from './schema.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 /** Finds the attribute that a name means at the filter's place. */
 export type Resolve = (path: string) => AttributePlace | undefined;
 
 /** Of one value of a complex attribute: its parts. */
-export const within =
+export const subAttributeOf =
   ({ subAttributes }: Attribute): Resolve =>
   (path) => {
-    const attribute = named(subAttributes, path);
+    const attribute = attributeNamed(subAttributes, path);
     return attribute && { attribute };
   };
 
@@ -20,12 +20,12 @@ const present = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 
 /** The place as filters compare it: of a complex attribute with several values, the value (RFC 7644 §3.4.2.2). */
-export function compared(resolve: Resolve, path: string): AttributePlace {
+export function comparedPlace(resolve: Resolve, path: string): AttributePlace {
   const place = resolve(path);
-  if (!place) throw fault('invalidFilter', `There is no attribute ${path}`);
+  if (!place) throw scimProblem('invalidFilter', `There is no attribute ${path}`);
   const { attribute, sub } = place;
-  if (attribute.returned === 'never') throw fault('invalidFilter', `${path} can’t be asked for`);
-  const value = sub ?? (attribute.multiValued ? named(attribute.subAttributes, 'value') : undefined);
+  if (attribute.returned === 'never') throw scimProblem('invalidFilter', `${path} can’t be asked for`);
+  const value = sub ?? (attribute.multiValued ? attributeNamed(attribute.subAttributes, 'value') : undefined);
   return value ? { ...place, sub: value } : place;
 }
 
@@ -48,24 +48,24 @@ const holds: Record<Comparison, (value: string, operand: string) => boolean> = {
   le: (a, b) => order(a, b) <= 0,
 };
 
-export function matches(filter: Filter, of: Values, resolve: Resolve): boolean {
+export function matchesFilter(filter: Filter, of: Values, resolve: Resolve): boolean {
   switch (filter.is) {
     case 'and':
-      return filter.of.every((part) => matches(part, of, resolve));
+      return filter.of.every((part) => matchesFilter(part, of, resolve));
     case 'or':
-      return filter.of.some((part) => matches(part, of, resolve));
+      return filter.of.some((part) => matchesFilter(part, of, resolve));
     case 'not':
-      return !matches(filter.of, of, resolve);
+      return !matchesFilter(filter.of, of, resolve);
     case 'present':
       return valuesAt(of, presentPlace(resolve, filter.path)).length > 0;
     case 'some': {
       const place = severalOf(resolve, filter.path);
-      const inner = within(place.attribute);
-      return valuesAt(of, place).some((value) => matches(filter.of, Object(value), inner));
+      const inner = subAttributeOf(place.attribute);
+      return valuesAt(of, place).some((value) => matchesFilter(filter.of, Object(value), inner));
     }
     case 'compare': {
       const { op, value, path } = filter;
-      const place = compared(resolve, path);
+      const place = comparedPlace(resolve, path);
       if (value === null) return isNull(op, path) === (valuesAt(of, place).length === 0);
       const attribute = place.sub ?? place.attribute;
       const operand = operandOf(attribute, op, value);
@@ -85,12 +85,13 @@ export function presentPlace(resolve: Resolve, path: string): AttributePlace {
   const place = resolve(path);
   return place && place.sub === undefined && place.attribute.type === 'complex' && !place.attribute.multiValued
     ? place
-    : compared(resolve, path);
+    : comparedPlace(resolve, path);
 }
 
 /** Whether `eq null` or `ne null` is asked: whether there is none. */
 export function isNull(op: Comparison, path: string): boolean {
-  if (op !== 'eq' && op !== 'ne') throw fault('invalidFilter', `${path} can be compared with null by eq and ne alone`);
+  if (op !== 'eq' && op !== 'ne')
+    throw scimProblem('invalidFilter', `${path} can be compared with null by eq and ne alone`);
   return op === 'eq';
 }
 
@@ -98,6 +99,6 @@ export function isNull(op: Comparison, path: string): boolean {
 export function severalOf(resolve: Resolve, path: string): AttributePlace {
   const place = resolve(path);
   if (!place?.attribute.multiValued || !place.attribute.subAttributes || place.sub)
-    throw fault('invalidFilter', `${path} has no values with parts to choose among`);
+    throw scimProblem('invalidFilter', `${path} has no values with parts to choose among`);
   return place;
 }

@@ -7,8 +7,8 @@ import type { Expect } from '../../../http/etag.ts';
 import type { OwnDetails, OwnWrite } from '../../authentication/account/own-details.ts';
 import { type Answer, answerOf } from './answer.ts';
 import { readResource, type Values } from './body.ts';
-import { fault } from './fault.ts';
-import { type Operation, patched, stepsOf } from './patch.ts';
+import { scimProblem } from './fault.ts';
+import { applyPatch, type Operation, stepsOf } from './patch.ts';
 import type { Projection } from './project.ts';
 import { userType } from './schema.ts';
 import { scimPathOf } from './user-attributes.ts';
@@ -72,7 +72,7 @@ export function createScimMe({ sql, details, baseOf }: ScimMeDeps) {
     patch: (own: Write, operations: readonly Operation[], projection: Projection): Promise<Answer> => {
       const steps = stepsOf(userType, operations);
       return change(own, projection, ({ visible, resource }) => ({
-        wanted: wantedUser(patched(resource, steps), { before: visible, roles: 'said' }),
+        wanted: wantedUser(applyPatch(resource, steps), { before: visible, roles: 'said' }),
         leaves: false,
       }));
     },
@@ -124,6 +124,7 @@ function ownChanges(
     if (editable.has(`attributes.${name}`)) attributes[name] = [...after];
     else if (after.length > 0 || !leaves) refused.push(scimPathOf(`attributes.${name}`));
   }
-  if (refused.length > 0) throw fault('mutability', `${[...new Set(refused)].join(', ')}: isn’t yours to change here`);
+  if (refused.length > 0)
+    throw scimProblem('mutability', `${[...new Set(refused)].join(', ')}: isn’t yours to change here`);
   return { ...names, ...(Object.keys(attributes).length > 0 && { attributes }) };
 }

@@ -3,9 +3,9 @@
 // attributes, so that no path reaches anything else. Pure.
 import { isObject } from '../../../contract/json.ts';
 import { readValue, type Values } from './body.ts';
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 import { type Filter, parsePath } from './filter.ts';
-import { matches, within } from './matches.ts';
+import { matchesFilter, subAttributeOf } from './matches.ts';
 import { type Attribute, type AttributePlace, extensionNamed, placeOf, type ResourceType } from './schema.ts';
 
 type Op = 'add' | 'replace' | 'remove';
@@ -31,8 +31,8 @@ const passedOver = new Set(['schemas', 'id', 'meta', 'groups']);
 export const stepsOf = (type: ResourceType, operations: readonly Operation[]): Step[] =>
   operations.flatMap(({ op, path, value }) => {
     if (path !== undefined && path !== '') return stepAt(type, op, path, value);
-    if (op === 'remove') throw fault('noTarget', 'remove needs a path');
-    if (!isObject(value)) throw fault('invalidValue', `${op} without a path needs an object as its value`);
+    if (op === 'remove') throw scimProblem('noTarget', 'remove needs a path');
+    if (!isObject(value)) throw scimProblem('invalidValue', `${op} without a path needs an object as its value`);
     return Object.entries(value).flatMap(([key, one]) => {
       if (passedOver.has(key.toLowerCase())) return [];
       return stepAt(type, op, key, one);
@@ -44,24 +44,24 @@ function stepAt(type: ResourceType, op: Op, path: string, value: unknown): Step 
   if (extension) {
     if (op === 'remove')
       return extension.attributes.map((attribute) => ({ attribute, extension: extension.id, op, value, path }));
-    if (!isObject(value)) throw fault('invalidValue', `${path} must be an object`);
+    if (!isObject(value)) throw scimProblem('invalidValue', `${path} must be an object`);
     return Object.entries(value).flatMap(([key, one]) =>
       passedOver.has(key.toLowerCase()) ? [] : stepAt(type, op, `${extension.id}:${key}`, one),
     );
   }
   const { path: name, filter, sub: subName } = parsePath(path);
   const place = placeOf(type, subName === undefined ? name : `${name}.${subName}`);
-  if (!place) throw fault('invalidPath', `There is no attribute ${path}`);
+  if (!place) throw scimProblem('invalidPath', `There is no attribute ${path}`);
   const { attribute, sub } = place;
   if (filter && !(attribute.multiValued && attribute.subAttributes))
-    throw fault('invalidPath', `${attribute.name} has no values to choose among`);
+    throw scimProblem('invalidPath', `${attribute.name} has no values to choose among`);
   if ((sub ?? attribute).mutability === 'readOnly' || attribute.mutability === 'readOnly')
-    throw fault('mutability', `${path} can’t be changed`);
+    throw scimProblem('mutability', `${path} can’t be changed`);
   return { ...place, op, value, path, ...(filter && { filter }) };
 }
 
 /** The resource with the steps done, one after the other. */
-export function patched(resource: Readonly<Values>, steps: readonly Step[]): Values {
+export function applyPatch(resource: Readonly<Values>, steps: readonly Step[]): Values {
   const after: Values = structuredClone(resource);
   for (const step of steps) apply(after, step);
   return after;
@@ -128,8 +128,8 @@ function added(values: readonly Values[], given: readonly Values[]): Values[] {
 
 function chosen(values: readonly Values[], step: Step & { filter: Filter }): Values[] {
   const { op, attribute, sub, filter, value, path } = step;
-  const inner = within(attribute);
-  const isChosen = (one: Values) => matches(filter, one, inner);
+  const inner = subAttributeOf(attribute);
+  const isChosen = (one: Values) => matchesFilter(filter, one, inner);
   const none = !values.some(isChosen);
   if (op === 'remove') {
     if (!sub) return values.filter((one) => !isChosen(one));
@@ -147,7 +147,7 @@ function chosen(values: readonly Values[], step: Step & { filter: Filter }): Val
     );
   // Entra and others replace a typed value that isn't there yet: what the filter says of it is known.
   const said = saidBy(filter, attribute);
-  if (!said || (op === 'replace' && !sub)) throw fault('noTarget', `${path} chooses nothing`);
+  if (!said || (op === 'replace' && !sub)) throw scimProblem('noTarget', `${path} chooses nothing`);
   return demoted(values, [...values, change(said)]);
 }
 
@@ -164,6 +164,6 @@ function saidBy(filter: Filter, attribute: Attribute): Values | undefined {
     return left && right && { ...left, ...right };
   }
   if (filter.is !== 'compare' || filter.op !== 'eq') return undefined;
-  const sub = within(attribute)(filter.path)?.attribute;
+  const sub = subAttributeOf(attribute)(filter.path)?.attribute;
   return sub && { [sub.name]: readValue(sub, filter.value) };
 }

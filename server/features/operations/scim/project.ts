@@ -37,13 +37,17 @@ const without = (value: unknown, names: readonly string[]): unknown =>
     : Object.fromEntries(Object.entries(Object(value)).filter(([name]) => !names.includes(name)));
 
 /** Whether an answer shows the attribute, or a part of it. */
-export function shows(type: ResourceType, { attributes, excludedAttributes }: Projection, name: string): boolean {
+export function showsAttribute(
+  type: ResourceType,
+  { attributes, excludedAttributes }: Projection,
+  name: string,
+): boolean {
   const asked = placesOf(type, attributes);
   if (listOf(attributes).length > 0) return isNamed(asked, name).length > 0;
   return isNamed(placesOf(type, excludedAttributes), name).every(({ sub }) => sub !== undefined);
 }
 
-export function projected(type: ResourceType, resource: Values, projection: Projection): Values {
+export function projectResource(type: ResourceType, resource: Values, projection: Projection): Values {
   const asked = listOf(projection.attributes).length > 0;
   const places = placesOf(type, asked ? projection.attributes : projection.excludedAttributes);
   if (places.length === 0 && !asked) return resource;

@@ -17,7 +17,7 @@ export interface Plan {
 }
 
 /** The resources that the target shall have of these objects; an object without a plan must not be there. */
-export async function planned(
+export async function plannedObjects(
   sql: Sql,
   realm: string,
   target: Target,

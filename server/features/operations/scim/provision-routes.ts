@@ -4,7 +4,7 @@ import { Problem } from '../../../contract/problem.ts';
 import { listScimTargetObjects, reconcileScimTarget } from '../../../contract/scim-targets.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { may, principalOf } from '../../../domain/principal.ts';
+import { hasPermission, principalOf } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
 import { decodeCursor, page } from '../../../http/paging.ts';
 import { dryRun, listObjects, reconcile } from './provision-status.ts';
@@ -12,7 +12,7 @@ import { dryRun, listObjects, reconcile } from './provision-status.ts';
 function refuseUnseen(request: FastifyRequest, realm: string): void {
   const caller = principalOf(request);
   for (const permission of ['users:read', 'groups:read'] as const)
-    if (!may(caller, realm, permission))
+    if (!hasPermission(caller, realm, permission))
       throw new Problem('forbidden', `It names people and groups: you need the permission ${permission}`);
 }
 

@@ -5,7 +5,7 @@ import type { Reconciliation, ScimTargetObject } from '../../../contract/scim-ta
 import { isUuid } from '../../../crypto/ids.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { planned } from './provision-plan.ts';
+import { plannedObjects } from './provision-plan.ts';
 import * as store from './provision-store.ts';
 
 interface At {
@@ -72,8 +72,8 @@ export async function dryRun(sql: Sql, at: At): Promise<Reconciliation> {
   const examples: Reconciliation['examples'] = [];
   let after: { kind: string; id: string } | undefined;
   do {
-    const links = await store.everything(sql, at.realm, at.id, { after, limit: PIECE });
-    const plans = await planned(sql, at.realm, target, links);
+    const links = await store.everyObject(sql, at.realm, at.id, { after, limit: PIECE });
+    const plans = await plannedObjects(sql, at.realm, target, links);
     for (const link of links) {
       const plan = plans.get(link.object_id);
       if (!plan && link.remote_id === null) continue;

@@ -275,7 +275,7 @@ export const objects = (
   order by l.kind, l.object_id limit ${limit}`;
 
 /** All people and groups of the realm, and what the target has besides, with what it has of them. */
-export const everything = (
+export const everyObject = (
   sql: Sql,
   realm: string,
   target: string,

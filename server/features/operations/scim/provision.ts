@@ -11,7 +11,7 @@ import { type Job, job } from '../../../jobs/job.ts';
 import type { Enqueue } from '../../../jobs/retries.ts';
 import { memberOperations, ObjectRefused, type Remote, remoteOf, TargetAway } from './provision-http.ts';
 import { dueTerms, PROVISIONING_JOB, provisioningTerms, RUN_MS } from './provision-jobs.ts';
-import { type Plan, planned } from './provision-plan.ts';
+import { type Plan, plannedObjects } from './provision-plan.ts';
 import * as store from './provision-store.ts';
 
 const BATCH = 50;
@@ -84,7 +84,7 @@ export function createScimProvisioning({ sql, outbound, openSecret, enqueue, now
     { remote, until }: { remote: Remote; until(): boolean },
     links: readonly store.Link[],
   ): Promise<void> {
-    const wanted = await planned(sql, realm, target, links);
+    const wanted = await plannedObjects(sql, realm, target, links);
     const pathOf = (link: store.Link) => wanted.get(link.object_id)?.name ?? '';
     // A group's parent may have to be there first, as here.
     const ordered = [...links].sort((a, b) =>

@@ -4,13 +4,13 @@ import type { z } from 'zod';
 import * as api from '../../../contract/scim.ts';
 import { holderOf } from '../../../domain/principal.ts';
 import { bind, type Call } from '../../../http/bind.ts';
-import { names } from '../../../http/etag.ts';
+import { namesTag } from '../../../http/etag.ts';
 import { asScim } from '../../../http/scim-error.ts';
 import type { Answer } from './answer.ts';
 import type { Bulk } from './bulk.ts';
 import { type Caller, principalOf } from './caller.ts';
 import * as discovery from './discovery.ts';
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 import type { ScimGroups } from './groups.ts';
 import type { ScimMe } from './me.ts';
 import { provisionerOf } from './surface.ts';
@@ -24,7 +24,7 @@ function send({ request, reply }: Exchange, { resource, version, location }: Ans
   if (version !== undefined) void reply.header('etag', version);
   if (status === 201) void reply.header('location', location);
   const wanted = request.headers['if-none-match'];
-  if (request.method === 'GET' && version !== undefined && wanted !== undefined && names(wanted, version))
+  if (request.method === 'GET' && version !== undefined && wanted !== undefined && namesTag(wanted, version))
     return reply.code(304).send();
   return reply.code(status).send(resource);
 }
@@ -118,7 +118,7 @@ export function scimRoutes(app: FastifyInstance, { users, groups, me, bulk, base
   async function findBoth(realm: string, query: api.ScimQuery): Promise<api.ScimList> {
     const { cursor, sortBy, startIndex = 1, count = api.scimLimits.page } = query;
     if (cursor !== undefined || sortBy !== undefined)
-      throw fault('invalidValue', 'People and groups together have no order, and no cursor');
+      throw scimProblem('invalidValue', 'People and groups together have no order, and no cursor');
     const first = Math.max(startIndex, 1);
     const most = Math.min(Math.max(count, 0), api.scimLimits.mostOnAPage);
     const people = await users.find(realm, { ...query, startIndex: first, count: most });

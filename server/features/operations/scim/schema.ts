@@ -244,7 +244,7 @@ export interface AttributePlace {
 }
 
 const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
-export const named = (attributes: readonly Attribute[] | undefined, name: string): Attribute | undefined =>
+export const attributeNamed = (attributes: readonly Attribute[] | undefined, name: string): Attribute | undefined =>
   attributes?.find((one) => same(one.name, name));
 
 export const attributesOf = ({ schema }: ResourceType): readonly Attribute[] => [...common, ...schema.attributes];
@@ -259,10 +259,10 @@ export function placeOf(type: ResourceType, path: string): AttributePlace | unde
   const [name = '', subName, ...rest] = (of ? path.slice(of.id.length + 1) : path).split('.');
   if (rest.length > 0) return undefined;
   const extension = of === undefined || of === type.schema ? undefined : of.id;
-  const attribute = named(extension === undefined ? attributesOf(type) : of?.attributes, name);
+  const attribute = attributeNamed(extension === undefined ? attributesOf(type) : of?.attributes, name);
   if (!attribute) return undefined;
   const where = { attribute, ...(extension !== undefined && { extension }) };
   if (subName === undefined) return where;
-  const sub = named(attribute.subAttributes, subName);
+  const sub = attributeNamed(attribute.subAttributes, subName);
   return sub && { ...where, sub };
 }

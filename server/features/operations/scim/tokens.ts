@@ -9,7 +9,7 @@ import { newToken, sha256, wellFormed } from '../../../crypto/tokens.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { may, type Principal } from '../../../domain/principal.ts';
+import { hasPermission, type Principal } from '../../../domain/principal.ts';
 import * as store from './token-store.ts';
 
 /** How stale `lastUsedAt` may get, so that not every request writes. */
@@ -60,7 +60,9 @@ export function createScimTokens({
       { name, permissions, expiresAt }: ScimTokenInput,
     ): Promise<ScimToken & { token: string }> {
       const given = [...new Set(permissions)].sort();
-      const missing = given.flatMap((one) => needed[one]).find((permission) => !may(principal, realm, permission));
+      const missing = given
+        .flatMap((one) => needed[one])
+        .find((permission) => !hasPermission(principal, realm, permission));
       if (missing !== undefined) throw new Problem('privilege-escalation', `The token would give ${missing}`);
       const at = now();
       const until = expiresAt === undefined ? null : new Date(expiresAt);

@@ -4,7 +4,7 @@ import { ENTERPRISE } from '../../../contract/scim.ts';
 import type { ProfileParty, UserProfile } from '../../../contract/user-profile.ts';
 import { visibleTo } from '../../../domain/user-profile.ts';
 import type { Values } from './body.ts';
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 import { furtherAddresses, listAt } from './user-document.ts';
 
 type Attributes = Readonly<Record<string, readonly string[]>>;
@@ -103,7 +103,7 @@ export function showAttributes(into: Values, attributes: Attributes): void {
 
 const typeOf = (value: Values, path: string): string => {
   const type = String(value.type ?? OTHER).toLowerCase();
-  if (!/^[a-z0-9_-]{1,50}$/.test(type)) throw fault('invalidValue', `${path}.type must be a word`);
+  if (!/^[a-z0-9_-]{1,50}$/.test(type)) throw scimProblem('invalidValue', `${path}.type must be a word`);
   return type;
 };
 

@@ -4,7 +4,7 @@
 import { canonicalJson } from '../../../contract/json.ts';
 import { Email } from '../../../contract/users.ts';
 import type { Values } from './body.ts';
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 
 /** Kept here alone. */
 export const documentAttributes = ['ims', 'photos', 'entitlements', 'x509Certificates'] as const;
@@ -92,7 +92,7 @@ export function furtherAddresses(addresses: readonly Values[]): Values[] {
 }
 
 function checked(of: string, values: readonly Values[]): Values[] {
-  if (values.length > MOST_VALUES) throw fault('invalidValue', `${of} may have at most ${MOST_VALUES} values`);
+  if (values.length > MOST_VALUES) throw scimProblem('invalidValue', `${of} may have at most ${MOST_VALUES} values`);
   return [...values];
 }
 
@@ -105,7 +105,7 @@ export function documentOf(user: Values): ScimDocument {
   const main = addressOf(user);
   const emails = listAt(user.emails).filter((one) => one !== main && one.value !== undefined);
   const strange = emails.find(({ value }) => !Email.safeParse(value).success);
-  if (strange) throw fault('invalidValue', 'emails.value: is no e-mail address');
+  if (strange) throw scimProblem('invalidValue', 'emails.value: is no e-mail address');
   const further = furtherAddresses(listAt(user.addresses));
   const all: [string, Values[]][] = [
     ...documentAttributes.map((of): [string, Values[]] => [of, listAt(user[of])]),
@@ -124,7 +124,10 @@ export function documentOf(user: Values): ScimDocument {
     ...(marks.length > 0 && { marks: Object.fromEntries(marks.map(([of, said]) => [of, checked(of, said)])) }),
   };
   if (Buffer.byteLength(JSON.stringify(document)) > MOST_BYTES)
-    throw fault('invalidValue', `${lists.map(([of]) => of).join(', ')}: may have ${MOST_BYTES / 1024} KiB in all`);
+    throw scimProblem(
+      'invalidValue',
+      `${lists.map(([of]) => of).join(', ')}: may have ${MOST_BYTES / 1024} KiB in all`,
+    );
   return document;
 }
 

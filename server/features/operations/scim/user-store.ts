@@ -2,7 +2,7 @@
 // feature's; here are the client's own id of a user and what it calls their address.
 import type { UserProfile } from '../../../contract/user-profile.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
-import { holding } from '../../../domain/user-search.ts';
+import { userContains } from '../../../domain/user-search.ts';
 import type { Column, Columns, Rows } from './filter-sql.ts';
 import { type Attribute, placeOf, userType } from './schema.ts';
 import { ADDRESSES, addressParts, PHONES, seenBy, singleAttributes } from './user-attributes.ts';
@@ -53,13 +53,13 @@ export async function findUser(sql: Sql, realm: string, id: string): Promise<Sci
 }
 
 /** A user's SCIM data that has no field in the user itself. */
-export interface Said {
+export interface ScimUserExtras {
   externalId: string | null;
   emailType: string | null;
   emailPrimary: boolean;
   document: ScimDocument;
 }
-export const saveUser = (sql: Sql, realm: string, id: string, said: Said) => sql`
+export const saveUser = (sql: Sql, realm: string, id: string, said: ScimUserExtras) => sql`
   insert into scim_user (realm_id, user_id, external_id, email_type, email_primary, document, further_emails)
   values (${realm}, ${id}, ${said.externalId}, ${said.emailType}, ${said.emailPrimary},
     ${JSON.stringify(said.document)}::jsonb,
@@ -71,7 +71,7 @@ const text = (sql: Fragment): Column => ({ sql, kind: 'text' });
 const maybe = (sql: Fragment): Column => ({ sql, kind: 'text', nullable: true });
 /** Of the few whom a query finds by an index. PostgreSQL takes the condition itself for one that many fulfil, and looks through all. */
 const among = (ids: Fragment): Fragment => fragment`u.id = any(array(${ids}))`;
-const found = (column: Column): Column => ({ ...column, implied: holding });
+const found = (column: Column): Column => ({ ...column, implied: userContains });
 
 /** The columns that the caller may see: a filter must not reveal the others. */
 export function userColumns(realm: string, profile: UserProfile): Columns {

@@ -4,10 +4,10 @@ import { ENTERPRISE, USER } from '../../../contract/scim.ts';
 import { type UserInput as Input, UserInput } from '../../../contract/users.ts';
 import { fieldErrors } from '../../../http/problems.ts';
 import type { Values } from './body.ts';
-import { fault } from './fault.ts';
+import { scimProblem } from './fault.ts';
 import { attributesWith, scimPathOf, showAttributes } from './user-attributes.ts';
 import { addressOf, documentOf, listAt, showDocument, withOnePrimary } from './user-document.ts';
-import type { Said, ScimUserRow } from './user-store.ts';
+import type { ScimUserExtras, ScimUserRow } from './user-store.ts';
 
 const WORK = 'work';
 
@@ -56,13 +56,13 @@ export function userResource(row: ScimUserRow, { base, visible }: Showing): Valu
 
 export interface WantedUser {
   input: Input;
-  said: Said;
+  said: ScimUserExtras;
 }
 
 const textAt = (value: unknown, max: number, path: string): string | null => {
   if (value === undefined) return null;
   const text = String(value);
-  if (text.length > max) throw fault('invalidValue', `${path} must have at most ${max} characters`);
+  if (text.length > max) throw scimProblem('invalidValue', `${path} must have at most ${max} characters`);
   return text;
 };
 
@@ -79,7 +79,7 @@ export function wantedUser(
   const { userName, active, password } = user;
   const { givenName = null, familyName = null } = Object(user.name);
   const email = addressOf(user);
-  if (userName === undefined) throw fault('invalidValue', 'userName is required');
+  if (userName === undefined) throw scimProblem('invalidValue', 'userName is required');
   const input: Changes<Input> = {
     username: String(userName),
     firstName: givenName,
@@ -95,7 +95,7 @@ export function wantedUser(
   const { data, error } = UserInput.safeParse(input);
   if (error) {
     const faults = error.issues.flatMap(fieldErrors);
-    throw fault('invalidValue', faults.map(({ path, message }) => `${scimPathOf(path)}: ${message}`).join('; '));
+    throw scimProblem('invalidValue', faults.map(({ path, message }) => `${scimPathOf(path)}: ${message}`).join('; '));
   }
   const type = textAt(email?.type, 50, 'emails.type');
   return {

@@ -13,12 +13,20 @@ import type { Caller } from './caller.ts';
 import { parseFilter } from './filter.ts';
 import { sqlOf } from './filter-sql.ts';
 import { findPage, listResponse, orderOf } from './listing.ts';
-import { type Operation, patched, stepsOf } from './patch.ts';
+import { applyPatch, type Operation, stepsOf } from './patch.ts';
 import type { Projection } from './project.ts';
 import { placeOf, userType } from './schema.ts';
 import { isUnsaid, scimPathOf } from './user-attributes.ts';
 import { changedIn } from './user-document.ts';
-import { findUser, type Said, type ScimUserRow, saveUser, userColumns, userSelect, usersOf } from './user-store.ts';
+import {
+  findUser,
+  type ScimUserExtras,
+  type ScimUserRow,
+  saveUser,
+  userColumns,
+  userSelect,
+  usersOf,
+} from './user-store.ts';
 import { userResource, type WantedUser, wantedUser } from './user-wire.ts';
 
 const missing = (id: string) => new Problem('not-found', `There is no user ${id}`);
@@ -48,7 +56,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
   }
 
   /** The SCIM data beside the user; it is written if it changed. */
-  const beside = (realm: string, before: Said, said: Said): Beside => ({
+  const beside = (realm: string, before: ScimUserExtras, said: ScimUserExtras): Beside => ({
     fields: [
       ...(before.externalId === said.externalId ? [] : ['externalId']),
       ...(before.emailType === said.emailType ? [] : ['emails.type']),
@@ -132,7 +140,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
     ): Promise<Answer> {
       const steps = stepsOf(userType, operations);
       await write(caller, realm, id, (row, shown) =>
-        wantedUser(patched(shown, steps), { before: row.attributes, roles: 'said' }),
+        wantedUser(applyPatch(shown, steps), { before: row.attributes, roles: 'said' }),
       );
       return answer(realm, id, projection);
     },
@@ -146,7 +154,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
 }
 export type ScimUsers = ReturnType<typeof createScimUsers>;
 
-const saidBefore = (row: ScimUserRow): Said => ({
+const saidBefore = (row: ScimUserRow): ScimUserExtras => ({
   externalId: row.external_id,
   emailType: row.email_type,
   emailPrimary: row.email_primary,

@@ -28,12 +28,14 @@ export type RecordedOwner = z.infer<typeof Owner>;
 export const MOST_RECORDED = 5000;
 
 /** Fields that no record holds. */
-export const unrecorded = ({ secrets = [], people = [] }: Pick<RealmPart, 'secrets' | 'people'>): ReadonlySet<string> =>
-  new Set([...secrets, ...people]);
+export const unrecordedFields = ({
+  secrets = [],
+  people = [],
+}: Pick<RealmPart, 'secrets' | 'people'>): ReadonlySet<string> => new Set([...secrets, ...people]);
 
 export function recordedChange(part: RealmPart, change: PlannedChange): RecordedChange {
   const { action, kind, key, before = {}, save } = change;
-  const left = unrecorded(part);
+  const left = unrecordedFields(part);
   const fields =
     action === 'delete' ? Object.entries(before).map(([path, from]) => ({ path, from, to: null })) : change.fields;
   // what is left out is named, so that undoing can say so; of a secret also whether it was set

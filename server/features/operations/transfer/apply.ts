@@ -8,9 +8,9 @@ import { freshSettings } from '../../../contract/settings.ts';
 import type { ImportQuery, Plan } from '../../../contract/transfer.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
-import { release as disown, own } from '../../../domain/ownership.ts';
-import { may, type Principal } from '../../../domain/principal.ts';
-import { names } from '../../../http/etag.ts';
+import { releaseOwnership as disown, saveOwnership } from '../../../domain/ownership.ts';
+import { hasPermission, type Principal } from '../../../domain/principal.ts';
+import { namesTag } from '../../../http/etag.ts';
 import type { PlannedChange, RealmPart, Section } from '../../../resource/part.ts';
 import { linkPeople, namesPeople, unknownPeople } from '../../../resource/people.ts';
 import { chunks, nameOf } from '../../../resource/references.ts';
@@ -149,7 +149,7 @@ export function createApply({
       const { config, users } = await plan(tx.sql, asked, { declared, people, anew });
       const writes = created || config.changes.length + config.moves.length > 0;
       const { manager, dryRun } = query;
-      const tells = dryRun && !created && may(principal, realm, 'sessions:read');
+      const tells = dryRun && !created && hasPermission(principal, realm, 'sessions:read');
       const planned = tells ? config.changes.filter(({ kind }) => mayRead(kind)) : [];
       const consequences = [
         ...((tells && users.counts.size > 0 && (await people?.consequences(tx.sql, opened.at))) || []),
@@ -205,7 +205,7 @@ export function createApply({
       : await withoutUsers(on, asked);
     refuse(await unknownPeople(on, { realm, parts, changes: config.changes, importId: people?.importId }));
     const leaves = people && (users.counts.has('update') || users.counts.has('delete'));
-    const leaving = leaves ? userRows.leaving(realm, people.importId) : undefined;
+    const leaving = leaves ? userRows.deletedOrDisabledUserIds(realm, people.importId) : undefined;
     await refuseWithoutAdministrator(on, realm, { changes: config.changes, leaving });
     if (!people) return { config, users };
     if (users.writes && !query.dryRun) requirePermission(principal, realm, 'users:write');
@@ -218,7 +218,7 @@ export function createApply({
   async function withoutUsers(on: Sql, asked: Pick<Request, 'principal' | 'realm' | 'query'>): Promise<UserPlan> {
     const { manager, dryRun, prune } = asked.query;
     if (!dryRun || prune || !rightsOf(asked).plan('users')) return NO_USERS;
-    return { ...NO_USERS, undeclared: await userRows.undeclared(on, { realm: asked.realm, manager }) };
+    return { ...NO_USERS, undeclared: await userRows.undeclaredUsers(on, { realm: asked.realm, manager }) };
   }
 
   const applyPlan: ApplyPlan = async (
@@ -335,7 +335,7 @@ export function createApply({
 export function expectRevision(ifMatch: string | undefined, revision: number | undefined): void {
   if (ifMatch === undefined) return;
   const holds =
-    ifMatch.trim() === '*' ? revision !== undefined : names(ifMatch.replaceAll('"', ''), String(revision ?? 0));
+    ifMatch.trim() === '*' ? revision !== undefined : namesTag(ifMatch.replaceAll('"', ''), String(revision ?? 0));
   if (!holds)
     throw new Problem('precondition-failed', `The realm is at revision ${revision ?? 0}; plan again`, {
       extra: { revision: revision ?? 0 },
@@ -353,7 +353,7 @@ function refuseConflicts({ conflicts }: Plan): void {
 /** Ownership as the plan has it. */
 async function applyMoves(sql: Sql, realm: string, moves: readonly Move[]): Promise<void> {
   const owned = moves.flatMap(({ kind, key, owner }) => (owner ? [{ kind, key, ...ownedBy(owner) }] : []));
-  for (const chunk of chunks(owned)) await own(sql, realm, chunk);
+  for (const chunk of chunks(owned)) await saveOwnership(sql, realm, chunk);
   for (const chunk of chunks(moves.filter((m) => !m.owner))) await disown(sql, realm, chunk);
 }
 const ownedBy = ({ manager, fields, kept = false }: Owner) => ({ manager, fields: [...fields], kept });

@@ -4,7 +4,7 @@
 import { bySystem } from '../../../contract/events.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { same } from '../../../resource/compare.ts';
+import { isSameJson } from '../../../resource/compare.ts';
 import type { Fields, RealmPart } from '../../../resource/part.ts';
 import { nameOf } from '../../../resource/references.ts';
 import type { Realms } from '../../configuration/realms/service.ts';
@@ -76,7 +76,9 @@ export function withoutDefaults(
 ): Fields | undefined {
   const seeded = seeds.get(nameOf(part.kind, key));
   const anyway = seeded ?? part.fresh(realm, key);
-  const own = Object.entries(fields).filter(([field, value]) => !(field in anyway) || !same(value, anyway[field]));
+  const own = Object.entries(fields).filter(
+    ([field, value]) => !(field in anyway) || !isSameJson(value, anyway[field]),
+  );
   if (own.length === 0 && (seeded || part.fieldwise)) return undefined;
   return Object.fromEntries(own);
 }

@@ -1,7 +1,7 @@
 // The effects of a changed flow on users who sign in by it: methods that are closed, steps that become required. Pure.
 import { authenticatorIds, type ExecutionDocument, FlowDocument } from '../../../contract/flows.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
-import { changes, type EffectWords, some, stops, without } from './effect-words.ts';
+import { changeEffect, type EffectWords, lockoutEffect, namesForMessage, namesRemoved } from './effect-words.ts';
 
 type Tree = readonly ExecutionDocument[];
 
@@ -28,11 +28,11 @@ export function otherSteps({ fields }: PlannedChange): EffectWords[] {
   const found = fields.find(({ path }) => path === 'executions');
   if (!found) return [];
   const [before, after] = [treeOf(found.from), treeOf(found.to)];
-  const closed = [...new Set(without(methodsIn(before), methodsIn(after)))];
-  const more = [...new Set(without(askedOfAll(after), askedOfAll(before)))];
-  if (closed.length + more.length === 0) return [changes('asks other steps of who signs in by it')];
+  const closed = [...new Set(namesRemoved(methodsIn(before), methodsIn(after)))];
+  const more = [...new Set(namesRemoved(askedOfAll(after), askedOfAll(before)))];
+  if (closed.length + more.length === 0) return [changeEffect('asks other steps of who signs in by it')];
   return [
-    ...(closed.length > 0 ? [stops(`nobody signs in by ${some(closed)} any more`)] : []),
-    ...(more.length > 0 ? [changes(`asks ${some(more)} of everybody`)] : []),
+    ...(closed.length > 0 ? [lockoutEffect(`nobody signs in by ${namesForMessage(closed)} any more`)] : []),
+    ...(more.length > 0 ? [changeEffect(`asks ${namesForMessage(more)} of everybody`)] : []),
   ];
 }

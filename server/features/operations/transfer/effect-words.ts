@@ -9,38 +9,38 @@ export interface EffectWords {
 export type FieldEffect = (from: unknown, to: unknown) => EffectWords[];
 export type FieldEffects = Readonly<Record<string, FieldEffect>>;
 
-export const stops = (message: string): EffectWords => ({ message, locksOut: true });
-export const changes = (message: string): EffectWords => ({ message, locksOut: false });
+export const lockoutEffect = (message: string): EffectWords => ({ message, locksOut: true });
+export const changeEffect = (message: string): EffectWords => ({ message, locksOut: false });
 
 const NAMED = 3;
-export const some = (names: readonly string[]): string =>
+export const namesForMessage = (names: readonly string[]): string =>
   names.length > NAMED ? `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more` : names.join(', ');
 
-export const without = (from: readonly string[], to: readonly string[]): string[] => {
+export const namesRemoved = (from: readonly string[], to: readonly string[]): string[] => {
   const left = new Set(to);
   return from.filter((one) => !left.has(one));
 };
 
 /** Whether a number, or the lack of one, became less. */
-export const less = (from: unknown, to: unknown): boolean =>
+export const becameLess = (from: unknown, to: unknown): boolean =>
   typeof to === 'number' && (typeof from !== 'number' || to < from);
 
-export const seconds =
+export const shorterLifetimeEffect =
   (what: string): FieldEffect =>
   (from, to) =>
-    less(from, to) ? [changes(`${what} end sooner: after ${to} seconds`)] : [];
+    becameLess(from, to) ? [changeEffect(`${what} end sooner: after ${to} seconds`)] : [];
 
 /** At most so many; 0: any number. */
 export const atMost =
   (said: (most: number) => string): FieldEffect =>
   (from, to) =>
-    typeof to === 'number' && to !== 0 && (from === 0 || less(from, to)) ? [changes(said(to))] : [];
+    typeof to === 'number' && to !== 0 && (from === 0 || becameLess(from, to)) ? [changeEffect(said(to))] : [];
 
 /** A demand that those who don't meet it fail by. */
-export const demand =
+export const requirementEffect =
   (what: string): FieldEffect =>
   (from, to) =>
-    to === true && from !== true ? [stops(`refuses ${what}`)] : [];
+    to === true && from !== true ? [lockoutEffect(`refuses ${what}`)] : [];
 
 export const switchedOff =
   (said: EffectWords): FieldEffect =>
@@ -52,20 +52,20 @@ export const switchedOn =
     to === true ? [said] : [];
 
 /** The names that are there no more, where there are any. */
-export const gone =
+export const removalEffect =
   (said: (names: string) => EffectWords, names: (value: unknown) => string[] = strings): FieldEffect =>
   (from, to) => {
-    const lost = without(names(from), names(to));
-    return lost.length > 0 ? [said(some(lost))] : [];
+    const lost = namesRemoved(names(from), names(to));
+    return lost.length > 0 ? [said(namesForMessage(lost))] : [];
   };
 
 /** A list that lets only those in that it names, and everything where it is empty. */
-export const only =
+export const allowListEffect =
   (said: (names: string) => EffectWords): FieldEffect =>
   (from, to) => {
     const [before, after] = [strings(from), strings(to)];
-    const narrower = after.length > 0 && (before.length === 0 || without(before, after).length > 0);
-    return narrower ? [said(some(after))] : [];
+    const narrower = after.length > 0 && (before.length === 0 || namesRemoved(before, after).length > 0);
+    return narrower ? [said(namesForMessage(after))] : [];
   };
 
 /** Names of a list of objects. */

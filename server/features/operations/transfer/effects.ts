@@ -4,7 +4,14 @@ import { splitClientRoleKey, strings } from '../../../resource/items.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
 import * as fields from './effect-fields.ts';
 import { otherSteps } from './effect-flows.ts';
-import { changes, type EffectWords, type FieldEffects, some, stops, without } from './effect-words.ts';
+import {
+  changeEffect,
+  type EffectWords,
+  type FieldEffects,
+  lockoutEffect,
+  namesForMessage,
+  namesRemoved,
+} from './effect-words.ts';
 
 /** The objects whose users an effect touches; none named: all users of the realm. */
 export interface Touched {
@@ -72,23 +79,27 @@ const settingTouches: Readonly<Record<string, Touched>> = {
 
 /** The effect of a deleted role, with the roles that it contained. */
 function roleGone({ before }: PlannedChange): EffectWords {
-  const parts = fields.contained(before?.composite);
-  return stops(`goes from whoever holds it${parts.length > 0 ? `, and with it ${some(parts)}` : ''}`);
+  const parts = fields.containedRoles(before?.composite);
+  return lockoutEffect(
+    `goes from whoever holds it${parts.length > 0 ? `, and with it ${namesForMessage(parts)}` : ''}`,
+  );
 }
 
 /** An application's rules count for what comes to it, too, and for all that it has when it is made. */
 function ofApplication(change: PlannedChange): EffectWords[] {
   const { action, before = {}, save } = change;
   if (action === 'delete')
-    return typeof before.flowOverride === 'string' ? [changes('goes: people sign in by the realm’s flow')] : [];
+    return typeof before.flowOverride === 'string' ? [changeEffect('goes: people sign in by the realm’s flow')] : [];
   const [had, has] = [before, save].map((one) => [...strings(one.clients), ...strings(one.samlClients)]);
-  const come = without(has ?? [], had ?? []);
+  const come = namesRemoved(has ?? [], had ?? []);
   const roles = strings(save.roles);
   const rules = [
-    ...(save.enabled === false ? [stops(`nobody signs in to ${some(come)} any more`)] : []),
-    ...(roles.length > 0 ? [stops(`${some(come)} is for those alone who hold ${some(roles)}`)] : []),
+    ...(save.enabled === false ? [lockoutEffect(`nobody signs in to ${namesForMessage(come)} any more`)] : []),
+    ...(roles.length > 0
+      ? [lockoutEffect(`${namesForMessage(come)} is for those alone who hold ${namesForMessage(roles)}`)]
+      : []),
     ...(typeof save.flowOverride === 'string'
-      ? [changes(`people sign in to ${some(come)} by the flow ${save.flowOverride}`)]
+      ? [changeEffect(`people sign in to ${namesForMessage(come)} by the flow ${save.flowOverride}`)]
       : []),
   ];
   return [...(action === 'update' ? said(fields.ofApplication, change) : []), ...(come.length > 0 ? rules : [])];
@@ -103,15 +114,15 @@ const ofKinds: Readonly<Record<string, OfKind>> = {
     touched: settingTouches[change.key] ?? { everybody: true },
   }),
   resourceIndicator: (change) => ({
-    said: changed({}, stops('no tokens are given for it any more'), change),
+    said: changed({}, lockoutEffect('no tokens are given for it any more'), change),
     touched: { resource: change.key },
   }),
   claim: (change) => ({
-    said: changed(fields.ofClaim, changes('goes from tokens and userinfo'), change),
+    said: changed(fields.ofClaim, changeEffect('goes from tokens and userinfo'), change),
     touched: { claim: formerKey(change) },
   }),
   clientScope: (change) => ({
-    said: changed(fields.ofClientScope, changes('goes from the tokens of clients that have it'), change),
+    said: changed(fields.ofClientScope, changeEffect('goes from the tokens of clients that have it'), change),
     touched: { scope: formerKey(change) },
   }),
   role: (change) => ({
@@ -127,35 +138,35 @@ const ofKinds: Readonly<Record<string, OfKind>> = {
     touched: { flow: formerKey(change) },
   }),
   client: (change) => ({
-    said: changed(fields.ofClient, stops('goes, with all its tokens'), change),
+    said: changed(fields.ofClient, lockoutEffect('goes, with all its tokens'), change),
     touched: { clients: [formerKey(change)] },
   }),
   protocolMapper: (change) => ({
-    said: changed(fields.ofClaim, changes('goes from tokens and userinfo'), change),
+    said: changed(fields.ofClaim, changeEffect('goes from tokens and userinfo'), change),
     touched: { clients: [splitClientRoleKey(formerKey(change)).clientId] },
   }),
   adminRole: (change) => ({
-    said: changed(fields.ofAdminRole, stops('goes from whoever holds it'), change),
+    said: changed(fields.ofAdminRole, lockoutEffect('goes from whoever holds it'), change),
     touched: { adminRole: formerKey(change) },
   }),
   serviceAccountRoles: (change) => ({
-    said: changed(fields.ofServiceAccount, stops('goes, with the roles of the service account'), change),
+    said: changed(fields.ofServiceAccount, lockoutEffect('goes, with the roles of the service account'), change),
     touched: { clients: [formerKey(change)] },
   }),
   group: (change) => ({
-    said: changed(fields.ofGroup, stops('goes, with the roles that it gives'), change),
+    said: changed(fields.ofGroup, lockoutEffect('goes, with the roles that it gives'), change),
     touched: { group: formerKey(change) },
   }),
   identityProvider: (change) => ({
-    said: changed(fields.ofIdentityProvider, stops('goes: nobody signs in by it any more'), change),
+    said: changed(fields.ofIdentityProvider, lockoutEffect('goes: nobody signs in by it any more'), change),
     touched: { identityProvider: formerKey(change) },
   }),
   organization: (change) => ({
-    said: changed(fields.ofOrganization, changes('no claim names it, and its providers lead nowhere'), change),
+    said: changed(fields.ofOrganization, changeEffect('no claim names it, and its providers lead nowhere'), change),
     touched: { organization: formerKey(change) },
   }),
   samlClient: (change) => ({
-    said: changed(fields.ofSamlClient, stops('goes: nobody signs in to it any more'), change),
+    said: changed(fields.ofSamlClient, lockoutEffect('goes: nobody signs in to it any more'), change),
     touched: { samlClients: [formerKey(change)] },
   }),
   application: (change) => ({
@@ -166,35 +177,39 @@ const ofKinds: Readonly<Record<string, OfKind>> = {
     },
   }),
   authorizationService: (change) => ({
-    said: changed(fields.ofAuthorizationService, stops('decides nothing any more: who asks is refused'), change),
+    said: changed(
+      fields.ofAuthorizationService,
+      lockoutEffect('decides nothing any more: who asks is refused'),
+      change,
+    ),
     touched: { clients: [formerKey(change)] },
   }),
   workloadIdentity: (change) => ({
-    said: changed(fields.ofWorkloadIdentity, stops('its workloads get no tokens any more'), change),
+    said: changed(fields.ofWorkloadIdentity, lockoutEffect('its workloads get no tokens any more'), change),
     touched: { clients: strings([change.before?.clientId]) },
   }),
   agent: (change) => ({
     // the client of an agent that isn't active gets no tokens
     said:
       change.action === 'create' && change.save.status !== 'active'
-        ? [stops('its client gets no tokens until it is active')]
-        : changed(fields.ofAgent, stops('goes, and its client is switched off'), change),
+        ? [lockoutEffect('its client gets no tokens until it is active')]
+        : changed(fields.ofAgent, lockoutEffect('goes, and its client is switched off'), change),
     touched: { clients: strings([change.before?.clientId ?? change.save.clientId]) },
   }),
   messagingProvider: (change) => ({
     said: changed(
-      { enabled: (_, to) => (to === false ? [stops(NO_MESSAGES)] : []) },
-      stops(`goes: ${NO_MESSAGES}`),
+      { enabled: (_, to) => (to === false ? [lockoutEffect(NO_MESSAGES)] : []) },
+      lockoutEffect(`goes: ${NO_MESSAGES}`),
       change,
     ),
     touched: { authenticators: ofChannels[formerKey(change).split('/')[0] ?? ''] ?? [] },
   }),
   directory: (change) => ({
-    said: changed(fields.ofDirectory, stops('goes: its people’s passwords count no more'), change),
+    said: changed(fields.ofDirectory, lockoutEffect('goes: its people’s passwords count no more'), change),
     touched: { directory: formerKey(change) },
   }),
   scimTarget: (change) => ({
-    said: changed(fields.ofScimTarget, changes('goes: its people are not provisioned there any more'), change),
+    said: changed(fields.ofScimTarget, changeEffect('goes: its people are not provisioned there any more'), change),
     touched: { scimTarget: formerKey(change) },
   }),
 };

@@ -9,7 +9,7 @@ import { chunks, danglingReferences, nameOf } from '../../../resource/references
 import { compareSecrets, type GuessCount } from '../../../resource/secrets.ts';
 import { faultsOf, yieldLoop } from '../../../resource/write.ts';
 import { refuse } from './document.ts';
-import { type Kept, keepNeeded, type Need } from './kept.ts';
+import { type KeptObject, keepNeeded, type Need } from './kept.ts';
 import { deletion, type Move, type Owner, type Planned, type PlanOptions, planDropped, planObjects } from './plan.ts';
 import { needsOf } from './references.ts';
 import { keptSecrets, refuseValueless } from './secrets.ts';
@@ -19,7 +19,7 @@ export interface EnginePlan {
   changes: PlannedChange[];
   conflicts: Conflict[];
   moves: Move[];
-  kept: Kept[];
+  kept: KeptObject[];
   keptSecrets: KeptSecret[];
   warnings: Warning[];
   /** Of a dry run: what the manager owns and isn't declared, nor pruned. */

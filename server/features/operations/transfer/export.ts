@@ -7,7 +7,7 @@ import { sections } from '../../../contract/sections.ts';
 import { FORMAT_VERSION } from '../../../contract/transfer.ts';
 import { type Sql, sqlOver } from '../../../db/sql.ts';
 import { hasNoRules, readProfile } from '../../../domain/user-profile.ts';
-import { stable } from '../../../resource/compare.ts';
+import { stableJson } from '../../../resource/compare.ts';
 import type { Fields, RealmPart } from '../../../resource/part.ts';
 import type { UserTransfer } from '../../people/users/transfer.ts';
 import { type Defaults, withoutDefaults } from './defaults.ts';
@@ -112,7 +112,7 @@ export function createExport({
       open = ',\n';
       if (key === 'users' && rows) yield* userList(rows);
       else if (key === 'formatVersion') yield String(FORMAT_VERSION);
-      else if (key === 'requiredEnv') yield stable(requiredEnv);
+      else if (key === 'requiredEnv') yield stableJson(requiredEnv);
       else yield* list(printed.get(key) ?? []);
     }
     yield '\n}\n';
@@ -161,7 +161,7 @@ async function print(
 /** An element a line, so that two exports can be compared by eye. */
 async function* list(value: unknown): AsyncGenerator<string> {
   if (!Array.isArray(value) || value.length === 0) {
-    yield stable(value);
+    yield stableJson(value);
     return;
   }
   let open = '[\n';
@@ -169,7 +169,7 @@ async function* list(value: unknown): AsyncGenerator<string> {
     yield open +
       value
         .slice(at, at + BATCH)
-        .map(stable)
+        .map(stableJson)
         .join(',\n');
     open = ',\n';
     await new Promise((resolve) => setImmediate(resolve));

@@ -7,7 +7,7 @@ import { Problem } from '../../../contract/problem.ts';
 import type { Change, Plan } from '../../../contract/transfer.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
-import { may, type Principal } from '../../../domain/principal.ts';
+import { hasPermission, type Principal } from '../../../domain/principal.ts';
 import { wantedOf } from '../../../resource/compare.ts';
 import type { PlannedChange, RealmPart } from '../../../resource/part.ts';
 import { chunks, danglingReferences, nameOf } from '../../../resource/references.ts';
@@ -57,7 +57,7 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
     revision: row.revision,
     appliedAt: row.appliedAt.getTime(),
     manager: row.manager,
-    by: may(principal, realm, 'events:read') ? row.actor : null,
+    by: hasPermission(principal, realm, 'events:read') ? row.actor : null,
     undoes: row.undoes,
     ...row.counts,
   });
@@ -78,7 +78,7 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
     const { recorded, ...row } = await find(sql, realm, revision);
     const readable = ({ kind }: { kind: string }) => {
       const area = byKind.get(kind)?.area;
-      return area !== undefined && may(principal, realm, `${area}:read`);
+      return area !== undefined && hasPermission(principal, realm, `${area}:read`);
     };
     return {
       ...shown(principal, realm, row),
@@ -172,7 +172,7 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
       const { manager, plan } = await planned(tx.sql, asked);
       const { read } = rightsOf({ principal, realm, query: { dryRun } });
       const mayRead = (kind: string) => read(byKind.get(kind)?.area ?? 'realm');
-      const tells = dryRun && may(principal, realm, 'sessions:read');
+      const tells = dryRun && hasPermission(principal, realm, 'sessions:read');
       const told = tells ? plan.changes.filter(({ kind }) => mayRead(kind)) : [];
       const consequences = await consequencesOf(tx.sql, realm, { planned: told, now: now() });
       const shown = { parts, users: NO_USERS, mayRead, mayPlan: mayRead, consequences };

@@ -13,7 +13,7 @@ export interface Need {
   manager?: string;
 }
 
-export interface Kept {
+export interface KeptObject {
   kind: string;
   key: string;
   usedBy: Pick<Need, 'kind' | 'key' | 'manager'>[];
@@ -44,7 +44,7 @@ function staying(gone: ReadonlySet<string>, needs: readonly Need[]): Map<string,
  * Takes what is still needed out of what pruning deletes.
  * @param owners of what is pruned
  */
-export function keepNeeded(planned: Planned, needs: readonly Need[], owners: ReadonlyMap<string, Owner>): Kept[] {
+export function keepNeeded(planned: Planned, needs: readonly Need[], owners: ReadonlyMap<string, Owner>): KeptObject[] {
   const removed = planned.changes.filter((c) => c.action === 'delete' && owners.has(nameOf(c.kind, c.key)));
   const stays = staying(new Set(removed.map((c) => nameOf(c.kind, c.key))), needs);
   if (stays.size === 0) return [];
@@ -64,7 +64,7 @@ export function keepNeeded(planned: Planned, needs: readonly Need[], owners: Rea
  * Where all was to go.
  * @throws Problem `flow-in-use`, `in-use`
  */
-export function refuseKept(kept: readonly Kept[]): void {
+export function refuseKept(kept: readonly KeptObject[]): void {
   const [first] = kept;
   const user = first?.usedBy[0];
   if (!first || !user) return;

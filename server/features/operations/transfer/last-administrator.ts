@@ -5,7 +5,7 @@ import type { Fragment, Sql } from '../../../db/sql.ts';
 import { administratorToKeep, KEPT_ADMINISTRATOR, refuseLastAdministrator } from '../../../domain/administrators.ts';
 import { strings } from '../../../resource/items.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
-import { asides, leaving as leavingRows } from '../../people/users/import-store.ts';
+import { asides, deletedOrDisabledUserIds as leavingRows } from '../../people/users/import-store.ts';
 
 /** @param leaving a query that gives the ids of users whom the plan deletes or disables */
 export async function refuseWithoutAdministrator(

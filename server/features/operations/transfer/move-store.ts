@@ -1,7 +1,7 @@
 // SQL of managers that get other names: theirs, and what begins with them before a slash.
 import type { ManagersMove } from '../../../contract/transfer.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { moveOwned, moveOwnedObjects, type Named } from '../../../domain/ownership.ts';
+import { moveOwned, moveOwnedObjects, type OwnedObject } from '../../../domain/ownership.ts';
 import { forgetIdleManagers } from './store.ts';
 
 export interface Rename {
@@ -64,7 +64,7 @@ export async function renameInHistory(sql: Sql, { from, to }: Rename, realms: re
 export async function countOwned(
   sql: Sql,
   realm: string,
-  { from, objects }: { from: string; objects: readonly Named[] },
+  { from, objects }: { from: string; objects: readonly OwnedObject[] },
 ): Promise<number> {
   const [row] = await sql<{ count: number }>`
     select count(*)::int as count from managed_object m
@@ -77,8 +77,8 @@ export async function countOwned(
 export async function handOver(
   sql: Sql,
   realm: string,
-  { from, to, objects }: Rename & { objects: readonly Named[] },
-): Promise<Named[]> {
+  { from, to, objects }: Rename & { objects: readonly OwnedObject[] },
+): Promise<OwnedObject[]> {
   await sql`
     insert into manager (realm_id, name, last_applied_at)
     select realm_id, ${to}, last_applied_at from manager where realm_id = ${realm} and name = ${from}

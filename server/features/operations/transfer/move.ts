@@ -7,7 +7,7 @@ import { MASTER } from '../../../contract/realms.ts';
 import { ManagerName, type ManagersMove } from '../../../contract/transfer.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import type { Named } from '../../../domain/ownership.ts';
+import type { OwnedObject } from '../../../domain/ownership.ts';
 import type { Principal } from '../../../domain/principal.ts';
 import { escalation, holdsAll } from '../../../resource/rights.ts';
 import type { Realms } from '../../configuration/realms/service.ts';
@@ -20,7 +20,7 @@ export interface MoveRequest extends store.Rename {
   dryRun: boolean;
   /** These alone. */
   realm?: string | undefined;
-  objects?: readonly Named[] | undefined;
+  objects?: readonly OwnedObject[] | undefined;
 }
 
 export function createManagersMove({
@@ -47,7 +47,7 @@ export function createManagersMove({
   async function handOver(
     { by, from, to, dryRun }: MoveRequest,
     realm: string,
-    objects: readonly Named[],
+    objects: readonly OwnedObject[],
   ): Promise<ManagersMove> {
     const answer = (found: number): ManagersMove => ({
       managers: found === 0 ? [] : [{ realm, from, to, objects: found }],

@@ -88,7 +88,7 @@ export function stagedPeople(
       if (holder) throw escalationBy(holder);
     },
     consequences: async (sql, at) =>
-      (await rows.touched(sql, realm, importId, at)).map(({ effect, people, sessions }) => ({
+      (await rows.affectedUsers(sql, realm, importId, at)).map(({ effect, people, sessions }) => ({
         kind: 'user',
         key: '*',
         message: WORDS[effect],
@@ -108,7 +108,7 @@ export function stagedPeople(
     mayAsk: MayAsk,
   ): Promise<UserPlan> {
     const ties = declaresTies(declares);
-    const known = await rows.anybody(sql, realm);
+    const known = await rows.hasUsers(sql, realm);
     // An earlier plan that another write overtook has left its marks.
     if (stage.planned) await rows.reset(sql, realm, importId);
     stage.planned = true;
@@ -128,7 +128,7 @@ export function stagedPeople(
       counts,
       conflicts: conflicts.map((c) => ({ kind: 'user', ...c })),
       writes: WRITES.some((action) => counts.has(action)),
-      undeclared: lost ? await rows.undeclared(sql, { realm, manager, importId }) : NOBODY,
+      undeclared: lost ? await rows.undeclaredUsers(sql, { realm, manager, importId }) : NOBODY,
     };
   }
 
@@ -302,7 +302,7 @@ async function refuseUnknownNames(
 
 async function refuseDoubles(sql: Sql, realm: string, importId: string): Promise<void> {
   refuse(
-    (await rows.doubles(sql, realm, importId)).map(({ field, value, places: [first, second] }) => ({
+    (await rows.duplicateUsers(sql, realm, importId)).map(({ field, value, places: [first, second] }) => ({
       path: `users[${second}].${field}`,
       message: `declares ${value} again: users[${first}] does already`,
     })),

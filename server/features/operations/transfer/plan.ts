@@ -2,7 +2,7 @@
 // It reads and writes nothing; secrets arrive already compared (secrets.ts). Decisions "Import, export, plan".
 import type { FieldError } from '../../../contract/problem.ts';
 import type { Conflict, OwnershipMove } from '../../../contract/transfer.ts';
-import { same } from '../../../resource/compare.ts';
+import { isSameJson } from '../../../resource/compare.ts';
 import type { Existing, Fields, Item, PlannedChange } from '../../../resource/part.ts';
 
 /** The rules of a part that the planner uses. */
@@ -100,7 +100,7 @@ function move(
   const next = { manager: options.manager, fields: mine };
   if (!owner || foreign) {
     out.moves.push({ action: 'take', kind, key, ...(owner ? { from: owner.manager } : {}), owner: next });
-  } else if (owner.kept || !same([...owner.fields].sort(), mine)) {
+  } else if (owner.kept || !isSameJson([...owner.fields].sort(), mine)) {
     out.moves.push({ action: 'fields', kind, key, owner: next });
   }
 }
@@ -130,7 +130,7 @@ function update(
 ): void {
   const fields = Object.keys(wanted)
     .sort()
-    .filter((field) => !same(existing.fields[field] ?? null, wanted[field] ?? null))
+    .filter((field) => !isSameJson(existing.fields[field] ?? null, wanted[field] ?? null))
     .map((field) => ({ path: field, from: existing.fields[field] ?? null, to: wanted[field] ?? null }));
   if (fields.length === 0) return;
   out.changes.push({

@@ -3,7 +3,7 @@
 import { wholeKinds } from '../../../contract/sections.ts';
 import type { Change, Conflict, Consequence, KeptObject, OwnershipMove, Plan } from '../../../contract/transfer.ts';
 import type { PlannedChange, RealmPart } from '../../../resource/part.ts';
-import { MASK, masked } from '../../../resource/secrets.ts';
+import { MASK, maskedFields } from '../../../resource/secrets.ts';
 import type { EnginePlan } from './engine.ts';
 
 /** Kinds with a single object per realm, as its settings, are planned field by field; the answer shows one object. */
@@ -15,7 +15,7 @@ function shownChanges(
 ): Change[] {
   const secrets = new Map(parts.map((part) => [part.kind, part.secrets ?? []]));
   const shown = (change: PlannedChange): PlannedChange['fields'] => {
-    const fields = masked(change, secrets.get(change.kind) ?? []);
+    const fields = maskedFields(change, secrets.get(change.kind) ?? []);
     return mayRead(change.kind) || change.action === 'create'
       ? fields
       : fields.map((field) => ({ ...field, from: MASK }));

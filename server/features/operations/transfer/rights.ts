@@ -3,13 +3,13 @@
 import type { Area, Permission } from '../../../contract/permissions.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
-import { may, type Principal, permissionsIn } from '../../../domain/principal.ts';
+import { hasPermission, type Principal, permissionsIn } from '../../../domain/principal.ts';
 import type { RealmPart, Section } from '../../../resource/part.ts';
 import { refuseStronger } from '../../../resource/rights.ts';
 
 /** @throws Problem `forbidden` naming the first missing permission */
 export function requirePermission(principal: Principal, realm: string, permission: Permission): void {
-  if (!may(principal, realm, permission))
+  if (!hasPermission(principal, realm, permission))
     throw new Problem('forbidden', `This needs the permission ${permission} in the realm ${realm}`, {
       extra: { permission },
     });
@@ -35,7 +35,7 @@ const lower = (name: string) => name.toLowerCase();
  */
 export function requireManager(principal: Principal, manager: string, reserved: readonly string[]): void {
   const prefix = [OPERATORS, ...reserved].find((one) => lower(manager).startsWith(lower(one)));
-  if (prefix !== undefined && !may(principal, '*', 'managers:write'))
+  if (prefix !== undefined && !hasPermission(principal, '*', 'managers:write'))
     throw new Problem('forbidden', `Managers named ${prefix}… need the permission managers:write over every realm`, {
       extra: { permission: 'managers:write' },
     });
@@ -51,7 +51,7 @@ export interface Rights {
 }
 
 export function rightsOf({ principal, realm, query: { dryRun } }: Importing): Rights {
-  const holds = (permission: Permission) => may(principal, realm, permission);
+  const holds = (permission: Permission) => hasPermission(principal, realm, permission);
   const read = (area: Area) => holds(`${area}:read`);
   return {
     read,

@@ -13,7 +13,7 @@ import {
 } from '../../../contract/transfer.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
-import { names } from '../../../http/etag.ts';
+import { namesTag } from '../../../http/etag.ts';
 import { decodeCursor, page } from '../../../http/paging.ts';
 import type { RealmPart } from '../../../resource/part.ts';
 import type { createExport } from './export.ts';
@@ -51,7 +51,7 @@ export function transferRoutes(
     );
     const wanted = request.headers['if-none-match'];
     // Users don't raise the revision, so with them it says nothing.
-    const known = (revision: number) => !query.users && wanted !== undefined && names(wanted, tagOf(revision));
+    const known = (revision: number) => !query.users && wanted !== undefined && namesTag(wanted, tagOf(revision));
     const { revision, body } = await exporter.export(realm, {
       withUsers: query.users,
       withDefaults: query.defaults,
@@ -105,7 +105,7 @@ export function transferRoutes(
             signal: untilClosed(reply),
           });
           void reply.header('etag', tagOf(imported.plan.revision));
-          return imported.users ? answer(reply, imported.plan, imported.users) : imported.plan;
+          return imported.users ? sendPlan(reply, imported.plan, imported.users) : imported.plan;
         } catch (error) {
           // The rest of the body is read and dropped, so that the answer reaches the client.
           body.resume();
@@ -132,7 +132,7 @@ export function bodyOf({ body }: FastifyRequest): Readable {
 }
 
 /** The plan with the users' changes behind the others; then their rows are discarded. */
-export async function answer(reply: FastifyReply, plan: Plan, users: UserChanges): Promise<FastifyReply> {
+export async function sendPlan(reply: FastifyReply, plan: Plan, users: UserChanges): Promise<FastifyReply> {
   const lines = await users.lines();
   const body = Readable.from(json(plan, lines), { objectMode: false });
   body.once('close', () => {

@@ -29,10 +29,11 @@ export async function rowsImported(
 ): Promise<UsersImported> {
   const counts = await countsOf(sql, realm, importId);
   const of = (action: string) => counts.get(action) ?? 0;
-  const refused = await asides.refused(sql, realm, importId, MOST_FAILURES);
-  const taken = await asides.accepted(sql, realm, importId, MOST_TOLD);
+  const refused = await asides.refusedRows(sql, realm, importId, MOST_FAILURES);
+  const taken = await asides.acceptedRows(sql, realm, importId, MOST_TOLD);
   const gone = count() - [...counts.values()].reduce((sum, some) => sum + some, 0);
-  const erased = gone > 0 ? await asides.vanished(sql, realm, importId, { count: count(), limit: MOST_FAILURES }) : [];
+  const erased =
+    gone > 0 ? await asides.erasedDuringImport(sql, realm, importId, { count: count(), limit: MOST_FAILURES }) : [];
   const failures = [
     ...refused.first.map(({ n, errors }) => ({ row: n, errors })),
     ...erased.map(({ n }) => ({ row: n, errors: [{ path: '', message: 'was erased while the import ran' }] })),

@@ -9,7 +9,7 @@ import { cancelledBy } from '../../../db/cancel.ts';
 import { constraintOf, isTaken, refersToNothing } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
-import { may } from '../../../domain/principal.ts';
+import { hasPermission } from '../../../domain/principal.ts';
 import { freshProfile, hasNoRules, profileIn, profileWith, readProfile } from '../../../domain/user-profile.ts';
 import type { Denial } from '../../../events/denials.ts';
 import type { RealmPart, Section } from '../../../resource/part.ts';
@@ -176,8 +176,8 @@ export function createTransfer({
 
   async function canInsertInBulk({ principal, realm, query }: Request, body: BufferedBody): Promise<boolean> {
     if (!body.whole || body.bytes < MANY_BYTES || query.dryRun) return false;
-    if (!may(principal, realm, 'users:read') || !may(principal, realm, 'users:write')) return false;
-    return !(await userRows.anybody(sql, realm)) && hasNoRules(await readProfile(sql, realm));
+    if (!hasPermission(principal, realm, 'users:read') || !hasPermission(principal, realm, 'users:write')) return false;
+    return !(await userRows.hasUsers(sql, realm)) && hasNoRules(await readProfile(sql, realm));
   }
 
   /** Writes users while they are parsed, into a realm without users to compare them with. */
@@ -204,7 +204,7 @@ export function createTransfer({
       if (people.count() > 0) throw new NotInsertable();
       displayName = displayNameIn(before);
       opened = await open(tx, request, displayName);
-      if (await userRows.anybody(tx.sql, realm)) throw new NotInsertable();
+      if (await userRows.hasUsers(tx.sql, realm)) throw new NotInsertable();
       people.into(tx, { manager: query.manager, at: opened.at });
     };
     // The staged way gathers what else is wrong.

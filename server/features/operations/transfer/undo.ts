@@ -3,9 +3,9 @@
 import type { FieldError } from '../../../contract/problem.ts';
 import type { KeptSecret } from '../../../contract/transfer.ts';
 import { changeOf } from '../../../resource/change.ts';
-import { same } from '../../../resource/compare.ts';
+import { isSameJson } from '../../../resource/compare.ts';
 import type { Existing, Fields, PlannedChange, RealmPart } from '../../../resource/part.ts';
-import { type RecordedChange, type RecordedMove, type RecordedOwner, unrecorded } from './applied-plan.ts';
+import { type RecordedChange, type RecordedMove, type RecordedOwner, unrecordedFields } from './applied-plan.ts';
 import { deletion, type Move } from './plan.ts';
 import { saysNothing } from './ties.ts';
 
@@ -27,7 +27,7 @@ export function invertChange(
   there: Existing | undefined,
 ): Pick<Inverse, 'changes' | 'obstacles' | 'keptSecrets'> {
   const { kind, key } = recorded;
-  const left = unrecorded(part);
+  const left = unrecordedFields(part);
   const known = recorded.fields.filter(({ path }) => !left.has(path));
   const keptSecrets = recorded.fields.flatMap(({ path }): KeptSecret[] =>
     left.has(path) && recorded.action !== 'create' ? [{ kind, key, path, because: 'notRecorded' }] : [],
@@ -62,8 +62,8 @@ export function invertChange(
   const wanted: Record<string, unknown> = {};
   for (const { path, from, to } of known) {
     const now = there.fields[path] ?? null;
-    if (same(now, from)) continue;
-    if (!same(now, to)) return obstacle('was changed since', path);
+    if (isSameJson(now, from)) continue;
+    if (!isSameJson(now, to)) return obstacle('was changed since', path);
     wanted[path] = from;
   }
   const settled = part.settled?.(wanted, there.fields) ?? wanted;
@@ -74,15 +74,15 @@ export function invertChange(
 
 /** The first field that isn't as `wanted` has it. */
 const firstOther = (fields: Fields, wanted: Fields): string | undefined =>
-  Object.keys(wanted).find((path) => !same(fields[path] ?? null, wanted[path] ?? null));
+  Object.keys(wanted).find((path) => !isSameJson(fields[path] ?? null, wanted[path] ?? null));
 
 /** @param now whose it is; a later plan that took it, or declares it otherwise, stands in the way */
 export function invertMove(
   { kind, key, before, after }: RecordedMove,
   now: RecordedOwner | undefined,
 ): Pick<Inverse, 'moves' | 'obstacles'> {
-  if (same(now ?? null, before)) return { moves: [], obstacles: [] };
-  if (!same(now ?? null, after)) {
+  if (isSameJson(now ?? null, before)) return { moves: [], obstacles: [] };
+  if (!isSameJson(now ?? null, after)) {
     const message =
       now === undefined
         ? 'was released since'

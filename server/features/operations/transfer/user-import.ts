@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { type FieldError, fieldErrorOf, Problem } from '../../../contract/problem.ts';
 import { MOST_TOLD, type TakenRow, UserRow, type UsersImported } from '../../../contract/user-import.ts';
-import { issuesAt, join } from '../../../resource/items.ts';
+import { issuesAt, joinPaths } from '../../../resource/items.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
 import { parseJson } from './document-stream.ts';
 import type { Row } from './rows.ts';
@@ -104,7 +104,7 @@ const hasFieldsOfItsOwn = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && OWN.some((field) => field in value);
 
 function refusalOf(n: number, errors: readonly FieldError[]): Problem {
-  const found = errors.map(({ path, message }) => ({ path: join(`users[${n}]`, path), message }));
+  const found = errors.map(({ path, message }) => ({ path: joinPaths(`users[${n}]`, path), message }));
   return new Problem('invalid-request', `${found[0]?.path}: ${found[0]?.message}`, { errors: found });
 }
 

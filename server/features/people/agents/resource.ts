@@ -8,7 +8,7 @@ import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { agentActs } from '../../../domain/agents.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
-import { join, strings } from '../../../resource/items.ts';
+import { joinPaths, strings } from '../../../resource/items.ts';
 import type { Fields, Saved, Wanted } from '../../../resource/part.ts';
 import { epochMs, lastUsed, reviewDue } from './store.ts';
 
@@ -32,7 +32,7 @@ async function sharedClients(sql: Sql, realm: string, changes: readonly Wanted[]
     holders.set(clientId, holder ?? key);
     return holder === undefined
       ? []
-      : [{ path: join(path, 'clientId'), message: `${clientId} is the agent ${holder}'s already` }];
+      : [{ path: joinPaths(path, 'clientId'), message: `${clientId} is the agent ${holder}'s already` }];
   });
 }
 

@@ -22,7 +22,7 @@ export interface AgentReviewDeps {
 
 export function agentReviews({ sql, transact, send, baseUrl, now }: AgentReviewDeps): Job {
   async function remind(tx: Tx, realm: string, until: Date): Promise<void> {
-    for (const { name, user_id: userId, email, due } of await store.reminded(tx.sql, realm, until))
+    for (const { name, user_id: userId, email, due } of await store.takeDueReminders(tx.sql, realm, until))
       await send(tx, {
         realm,
         by: bySystem,

@@ -86,7 +86,7 @@ export interface Reminder {
   due: Date;
 }
 /** Whom to remind now, in the order of their addresses (messaging/limits.ts); each of a review is told once. */
-export const reminded = (sql: Sql, realm: string, until: Date): Promise<Reminder[]> => sql<Reminder>`
+export const takeDueReminders = (sql: Sql, realm: string, until: Date): Promise<Reminder[]> => sql<Reminder>`
   with due as (
     update agent t set reminded_of = ${reviewDue}
     where t.realm_id = ${realm} and t.status = 'active' and ${reviewDue} <= ${until}

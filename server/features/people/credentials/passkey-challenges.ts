@@ -3,7 +3,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Seal } from '../../../crypto/seal.ts';
-import { type Once, once } from '../../../domain/spent-proofs.ts';
+import { type SingleUseProof, singleUseProof } from '../../../domain/spent-proofs.ts';
 
 /** For signing in. */
 const USE_MS = 5 * 60_000;
@@ -20,7 +20,9 @@ interface Bound {
   purpose: Purpose;
   binding: string;
 }
-export type ReadChallenge = { ok: true; once: Once } | { ok: false; reason: 'wrong' | 'late' | 'cross-origin' };
+export type ReadChallenge =
+  | { ok: true; once: SingleUseProof }
+  | { ok: false; reason: 'wrong' | 'late' | 'cross-origin' };
 
 /**
  * The fields of the browser's client data that are checked here. A page of another origin that shows ours in a frame makes `crossOrigin` true and may name
@@ -68,7 +70,7 @@ export function createPasskeyChallenges({ seal, now }: { seal: Seal; now: () => 
         return { ok: false, reason: 'cross-origin' };
       const until = head.readUIntBE(0, TIME_BYTES);
       if (until <= now().getTime()) return { ok: false, reason: 'late' };
-      return { ok: true, once: once('passkey-challenge', data.challenge, new Date(until)) };
+      return { ok: true, once: singleUseProof('passkey-challenge', data.challenge, new Date(until)) };
     },
   };
 }

@@ -1,6 +1,6 @@
 // SQL of passkeys: rows of `credential`.
 import { fragment, type Sql } from '../../../db/sql.ts';
-import { type Once, spending } from '../../../domain/spent-proofs.ts';
+import { type SingleUseProof, spendingStatement } from '../../../domain/spent-proofs.ts';
 import { type StandingRow, standingColumns } from '../../../domain/standing.ts';
 
 /** What is kept of one; none of it is a secret. */
@@ -43,10 +43,10 @@ export const use = async (
   sql: Sql,
   realm: string,
   id: string,
-  { counter, backedUp, now, once }: { counter: number; backedUp: boolean; now: Date; once: Once },
+  { counter, backedUp, now, once }: { counter: number; backedUp: boolean; now: Date; once: SingleUseProof },
 ): Promise<'counted' | 'spent before' | 'back'> => {
   const [row] = await sql<{ fresh: boolean; counted: boolean }>`
-    with spent as (${spending(realm, once)}), counted as (
+    with spent as (${spendingStatement(realm, once)}), counted as (
       update credential set last_counter = ${counter}, last_used_at = ${now},
         secret = jsonb_set(secret, '{backedUp}', to_jsonb(${backedUp}::boolean))
       where realm_id = ${realm} and id = ${id} and exists (select from spent)
@@ -63,11 +63,11 @@ export const insert = async (
   sql: Sql,
   realm: string,
   userId: string,
-  c: { id: string; label: string | null; secret: Passkey; counter: number; now: Date; once: Once },
+  c: { id: string; label: string | null; secret: Passkey; counter: number; now: Date; once: SingleUseProof },
 ) =>
   (
     await sql`
-      with spent as (${spending(realm, c.once)})
+      with spent as (${spendingStatement(realm, c.once)})
       insert into credential (realm_id, id, user_id, type, label, secret, created_at, last_counter)
       select ${realm}::text, ${c.id}::uuid, ${userId}::uuid, 'webauthn', ${c.label}::text, ${JSON.stringify(c.secret)}::jsonb, ${c.now}::timestamptz,
         ${c.counter}::bigint from spent

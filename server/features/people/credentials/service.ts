@@ -128,7 +128,7 @@ export function createCredentials(deps: CredentialDeps) {
 
     /** Undefined: no such person. */
     async standing(realm: string, userId: string, on: Sql = sql): Promise<PersonStanding | undefined> {
-      const row = await store.standing(on, realm, userId);
+      const row = await store.credentialStanding(on, realm, userId);
       return row && standingOf(row);
     },
     /** What the realm has against a new password; none: the realm accepts it. */

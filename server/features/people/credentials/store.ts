@@ -290,12 +290,8 @@ export const removeOthers = async (
       returning id`
   ).map((row) => row.id);
 
-export const standing = async (sql: Sql, realm: string, userId: string) =>
+export const credentialStanding = async (sql: Sql, realm: string, userId: string) =>
   (
     await sql<StandingRow>`
       select ${standingColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`
   )[0];
-
-export const named = (sql: Sql, realm: string, where: { id: string } | { ids: string[] }) =>
-  sql<{ id: string; username: string }>`select id, username from realm_user where realm_id = ${realm}
-    and ${'id' in where ? fragment`id = ${where.id}` : fragment`id = any(${where.ids}::uuid[])`}`;

@@ -102,7 +102,7 @@ export function createChallenges(deps: ChallengeDeps) {
       const number = String(randomInt(10, 100));
       const at = now();
       return transact(realm, async (tx) => {
-        const lately = await store.unanswered(tx.sql, realm, user.id, new Date(at.getTime() - WINDOW_MS));
+        const lately = await store.countUnansweredPushes(tx.sql, realm, user.id, new Date(at.getTime() - WINDOW_MS));
         const refused = lately.denied > 0 || lately.all >= MOST_UNANSWERED;
         const subject = userParty(user.id, user.username);
         const data = { application: asking.application ?? null };
@@ -139,7 +139,7 @@ export function createChallenges(deps: ChallengeDeps) {
     },
 
     /** Uses up what was approved, for the sign-in that asked. */
-    take: (realm: string, id: string, kind: 'push' | 'qr') => store.take(sql, realm, id, kind, now()),
+    take: (realm: string, id: string, kind: 'push' | 'qr') => store.redeemChallenge(sql, realm, id, kind, now()),
 
     /** The address in a QR code. */
     qrAddress(realm: string, id: string, at: number, { application, ipAddress }: Occasion): string {
@@ -163,7 +163,7 @@ export function createChallenges(deps: ChallengeDeps) {
         const row = await waiting(tx.sql, realm, device, id);
         const { application } = row;
         const matches = sameSecret(row.number ?? '', String(device.claims.number ?? ''));
-        await store.decide(tx.sql, realm, id, matches ? 'approved' : 'denied', device.id);
+        await store.answerChallenge(tx.sql, realm, id, matches ? 'approved' : 'denied', device.id);
         if (matches) {
           deviceKeys.used(tx, realm, device.id);
           tell(tx, realm, by, device, 'PUSH_APPROVED', { push: id, application });
@@ -179,7 +179,7 @@ export function createChallenges(deps: ChallengeDeps) {
     async deny(realm: string, by: By, device: SigningDevice, id: string): Promise<void> {
       await transact(realm, async (tx) => {
         const { application, ip_address: from } = await waiting(tx.sql, realm, device, id);
-        await store.decide(tx.sql, realm, id, 'denied', device.id);
+        await store.answerChallenge(tx.sql, realm, id, 'denied', device.id);
         tell(tx, realm, by, device, 'PUSH_DENIED', { push: id, application, reason: 'reported', from });
         await notify(tx, { realm, by, userId: device.userId, what: 'push-denied' });
       });

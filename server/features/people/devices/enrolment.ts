@@ -15,7 +15,7 @@ import { userParty } from '../../../domain/party.ts';
 import type { PushTokens } from '../../configuration/messaging/push-tokens.ts';
 import type { DeviceKeys } from '../credentials/devices.ts';
 import type { KnownUser } from '../credentials/service.ts';
-import { verified } from './proof.ts';
+import { verifiedDeviceProof } from './proof.ts';
 
 const LIFETIME_SECONDS = 600;
 
@@ -156,7 +156,7 @@ export function createEnrolments(deps: EnrolmentDeps) {
       { proof, ...device }: z.output<(typeof enrolDevice)['body']>,
     ): Promise<z.input<(typeof enrolDevice)['response']>> {
       const audience = `${baseUrl}/realms/${realm}/device/enroll`;
-      const claims = await verified(proof, { key: device.publicKey, audience, now: now() });
+      const claims = await verifiedDeviceProof(proof, { key: device.publicKey, audience, now: now() });
       if (claims?.challenge !== found.challenge) {
         const message = 'is not signed by this key over the challenge, for this address and moment';
         throw new Problem('invalid-request', undefined, { errors: [{ path: 'proof', message }] });

@@ -27,7 +27,7 @@ export function signerOf(jws: string): string | undefined {
 }
 
 /** What it says; undefined: it is not signed by this key, or not for this address and moment. */
-export async function verified(
+export async function verifiedDeviceProof(
   jws: string,
   { key, audience, now }: { key: DeviceKey; audience: string; now: Date },
 ): Promise<ProofClaims | undefined> {

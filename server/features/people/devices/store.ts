@@ -33,7 +33,7 @@ export const waitingOf = (sql: Sql, realm: string, userId: string, now: Date) =>
   order by c.created_at desc, c.id desc limit ${MOST}`;
 
 /** Of a person whom nobody else asks at the same moment. */
-export async function unanswered(sql: Sql, realm: string, userId: string, since: Date) {
+export async function countUnansweredPushes(sql: Sql, realm: string, userId: string, since: Date) {
   await sql`select from realm_user where realm_id = ${realm} and id = ${userId} for no key update`;
   const [row] = await sql<{ all: number; denied: number }>`
     select count(*) filter (where status in ('waiting', 'denied'))::int as all,
@@ -72,18 +72,24 @@ export const insert = async (
       on conflict do nothing returning id`
   ).length > 0;
 
-export const decide = (sql: Sql, realm: string, id: string, status: 'approved' | 'denied', device: string) => sql`
+export const answerChallenge = (
+  sql: Sql,
+  realm: string,
+  id: string,
+  status: 'approved' | 'denied',
+  device: string,
+) => sql`
   update device_challenge set status = ${status}, credential_id = ${device} where realm_id = ${realm} and id = ${id}`;
 
-export interface Taken {
+export interface RedeemedChallenge {
   user_id: string;
   username: string;
   credential_id: string;
 }
 /** Once; of somebody who may sign in. */
-export const take = async (sql: Sql, realm: string, id: string, kind: 'push' | 'qr', now: Date) =>
+export const redeemChallenge = async (sql: Sql, realm: string, id: string, kind: 'push' | 'qr', now: Date) =>
   (
-    await sql<Taken>`
+    await sql<RedeemedChallenge>`
       update device_challenge c set status = 'used' from realm_user u
       where c.realm_id = ${realm} and c.id = ${id} and c.kind = ${kind} and c.status = 'approved' and c.expires_at > ${now}
         and c.credential_id is not null and u.realm_id = c.realm_id and u.id = c.user_id and u.enabled

@@ -16,7 +16,7 @@ import type { Tokens } from '../../configuration/issued-tokens/service.ts';
 import type { DeviceKeys, EnrolledDevice } from '../credentials/devices.ts';
 import { sendForApp } from './app-page.ts';
 import type { Enrolments, OpenEnrolment } from './enrolment.ts';
-import { type ProofClaims, signerOf, verified } from './proof.ts';
+import { type ProofClaims, signerOf, verifiedDeviceProof } from './proof.ts';
 
 /** A device that has signed the request, and what it said in it. */
 export interface SigningDevice extends EnrolledDevice {
@@ -67,7 +67,7 @@ export function guardDevices(
     const id = jws && signerOf(jws);
     const device = id ? await deviceKeys.find(sql, realm, id) : undefined;
     const at = { audience: audienceOf(request), now: now() };
-    const claims = jws && device && (await verified(jws, { key: device.publicKey, ...at }));
+    const claims = jws && device && (await verifiedDeviceProof(jws, { key: device.publicKey, ...at }));
     return device && claims ? { ...device, claims, jws } : undefined;
   }
 

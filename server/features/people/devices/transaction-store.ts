@@ -70,7 +70,7 @@ export const insert = (
     ${t.payee ?? null}::text, ${t.challenge}, 'waiting', ${t.at}::timestamptz, ${t.expiresAt}::timestamptz
   from client where realm_id = ${realm} and client_id = ${t.clientId}`;
 
-export const decide = (
+export const answerTransaction = (
   sql: Sql,
   realm: string,
   id: string,
@@ -97,6 +97,6 @@ export const voidAll = (sql: Sql, realm: string, userId: string, now: Date) => s
     and c.realm_id = t.realm_id and c.id = t.client
   returning t.id, c.client_id`;
 
-export const end = (sql: Sql, realm: string, id: string, status: 'consumed' | 'void', at: Date) => sql`
+export const endTransaction = (sql: Sql, realm: string, id: string, status: 'consumed' | 'void', at: Date) => sql`
   update device_transaction set status = ${status}, consumed_at = ${status === 'consumed' ? at : null}::timestamptz
   where realm_id = ${realm} and id = ${id}`;

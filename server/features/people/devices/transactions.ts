@@ -136,7 +136,7 @@ export function createTransactions({ sql, transact, send, deviceKeys, now, newId
           decision === 'approve' && (['text', ...LINKED] as const).find((field) => !same(row[field], claims[field]));
         if (other) throw refused(other);
         const status = decision === 'approve' ? 'signed' : 'denied';
-        await store.decide(tx.sql, realm, id, { status, signature: jws, publicKey, at: now() });
+        await store.answerTransaction(tx.sql, realm, id, { status, signature: jws, publicKey, at: now() });
         deviceKeys.used(tx, realm, device.id);
         const type = decision === 'approve' ? 'TRANSACTION_SIGNED' : 'TRANSACTION_DENIED';
         tell(tx, type, realm, by, row, { device: device.id });
@@ -156,7 +156,7 @@ export function createTransactions({ sql, transact, send, deviceKeys, now, newId
           throw new Problem('wrong-state', `It can’t be used: it is ${toWire(row).status}`);
         const lost = !(await store.signerIsThere(tx.sql, realm, id));
         const other = lost ? 'device' : LINKED.find((field) => !same(row[field], about[field]));
-        await store.end(tx.sql, realm, id, other ? 'void' : 'consumed', now());
+        await store.endTransaction(tx.sql, realm, id, other ? 'void' : 'consumed', now());
         tell(tx, other ? 'TRANSACTION_VOID' : 'TRANSACTION_CONSUMED', realm, by, row, other ? { reason: other } : {});
         if (other) return { other };
         return { used: { ...toWire({ ...row, status: 'consumed', consumed_at: now() }), signature, publicKey } };

@@ -252,7 +252,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     /** @returns its cookie's token; undefined: the address was used already, or is too old */
     async arrive(tx: Tx, request: FastifyRequest, realm: string, token: string) {
       const fresh = newSecret();
-      const found = await store.arrive(tx.sql, realm, sha256(token), {
+      const found = await store.replaceArrivalToken(tx.sql, realm, sha256(token), {
         tokenHash: sha256(fresh),
         pendingMs: PENDING_SECONDS * 1000,
         at: now(),

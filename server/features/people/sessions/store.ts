@@ -155,7 +155,7 @@ export const upgrade = async (
   ).length > 0;
 
 /** Who acts for somebody comes with the address that they were given: the session goes on under a token of its own. */
-export const arrive = async (
+export const replaceArrivalToken = async (
   sql: Sql,
   realm: string,
   tokenHash: Buffer,

@@ -81,7 +81,7 @@ function membersOf(group: FoundGroup, all: ReadonlyMap<string, FoundGroup>, left
  * The groups that `found` gives for names, by pages, those for the names of these, and so on.
  * @throws DirectoryFault where they are too many, or too deep
  */
-export async function climbed<Found extends { dn: string }>(
+export async function groupsAbove<Found extends { dn: string }>(
   from: readonly string[],
   found: (names: readonly string[]) => AsyncIterable<readonly Found[]>,
   nested: boolean,

@@ -17,7 +17,7 @@ import { personAttributes, personOf, stableId, writtenAttributes } from './entry
 import { type DirectoryGroups, groupAttributes } from './groups.ts';
 import { createLastPasswords, type LastPasswordDeps } from './last-passwords.ts';
 import { claimNamesAgain, filterOfIds } from './names-again.ts';
-import { climbed } from './nested.ts';
+import { groupsAbove } from './nested.ts';
 import * as store from './store.ts';
 
 const KEPT_MS = 60_000;
@@ -129,7 +129,7 @@ export function createDirectorySource(
         const search = { base: of.base, scope: 'sub' as const, filter: holding(names), attributes };
         return session.pages(search, directory.pageSize);
       };
-      return climbed([person.dn, ...(person.login === '' ? [] : [person.login])], found, of.nested);
+      return groupsAbove([person.dn, ...(person.login === '' ? [] : [person.login])], found, of.nested);
     });
   }
 

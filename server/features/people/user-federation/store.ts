@@ -110,7 +110,7 @@ export const lastMark = async (sql: Sql, realm: string, directoryId: string): Pr
   )[0]?.mark ?? null;
 
 /** Takes a sync to work on, where nobody does. What it had read it reads again; what it had written stays written. */
-export const claim = async (
+export const claimSync = async (
   sql: Sql,
   realm: string,
   { id, runner, at, lostBefore }: { id: string; runner: string; at: Date; lostBefore: Date },
@@ -160,7 +160,7 @@ export const progress = (
       then errors || ${JSON.stringify(failures.slice(0, MOST_ERRORS))}::jsonb else errors end
   where realm_id = ${realm} and id = ${id} and runner = ${runner}`;
 
-export const end = async (
+export const endSync = async (
   sql: Sql,
   { realm, id, runner, at }: Mine,
   { state, error, mark }: { state: 'done' | 'failed'; error: string | null; mark: string | null },
@@ -177,12 +177,12 @@ export const release = (sql: Sql, { realm, id, runner, at }: Mine, error: string
   where realm_id = ${realm} and id = ${id} and runner = ${runner}`;
 
 /** Syncs of which nobody has said anything for long. */
-export const lost = (sql: Sql, before: Date) => sql<{ realm: string; id: string }>`
+export const abandonedSyncs = (sql: Sql, before: Date) => sql<{ realm: string; id: string }>`
   select realm_id as realm, id from directory_sync
   where ${inProgress} and coalesce(alive_at, created_at) < ${before} order by realm_id, id`;
 
 /** Directories whose next sync is due; a full one where there was none for a day: only that finds who is gone. */
-export const due = (sql: Sql, at: Date) => sql<{ realm: string; id: string; alias: string; full: boolean }>`
+export const dueSyncs = (sql: Sql, at: Date) => sql<{ realm: string; id: string; alias: string; full: boolean }>`
   select d.realm_id as realm, d.id, d.alias, not exists (
     select from directory_sync f where f.realm_id = d.realm_id and f.directory_id = d.id and f.kind = 'full' and f.state = 'done'
       and f.created_at > ${at}::timestamptz - interval '1 day') as full

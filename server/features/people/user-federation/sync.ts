@@ -155,10 +155,10 @@ export function createSyncs({
   async function finish(
     directory: Pick<store.Directory, 'realm' | 'id' | 'alias'>,
     mine: store.Mine,
-    ended: Parameters<typeof store.end>[2],
+    ended: Parameters<typeof store.endSync>[2],
   ): Promise<void> {
     await transact(directory.realm, async (tx) => {
-      const row = await store.end(tx.sql, mine, ended);
+      const row = await store.endSync(tx.sql, mine, ended);
       if (!row) return;
       const { id: syncId, kind, read, added, updated, disabled, failed, error } = row;
       tx.record({
@@ -177,7 +177,7 @@ export function createSyncs({
     const mine = (): store.Mine => ({ realm, id, runner, at: now() });
     const begun = now();
     const lostBefore = new Date(begun.getTime() - LOST_AFTER_MS);
-    const sync = await store.claim(realmSql(realm), realm, { id, runner, at: begun, lostBefore });
+    const sync = await store.claimSync(realmSql(realm), realm, { id, runner, at: begun, lostBefore });
     if (!sync) return;
     const [directory] = await store.directories(sql, seal, realm, fragment`id = ${sync.directory_id}`);
     if (!directory) return;
@@ -220,10 +220,10 @@ export function createSyncs({
       ...scheduleTerms,
       async run() {
         const at = now();
-        const lost = await store.lost(sql, new Date(at.getTime() - LOST_AFTER_MS));
+        const lost = await store.abandonedSyncs(sql, new Date(at.getTime() - LOST_AFTER_MS));
         if (lost.length > 0) await enqueue(sql, SYNC_JOB, lost);
         // a transaction for each realm, as each has its own audit log
-        for (const { full, ...directory } of await store.due(sql, at))
+        for (const { full, ...directory } of await store.dueSyncs(sql, at))
           await transact(directory.realm, (tx) => begin(tx, bySystem, directory, full ? 'full' : 'changed'));
       },
     }),

@@ -7,7 +7,7 @@ import { sealOtp } from '../../../crypto/otp.ts';
 import { inPhcForm, usablePhc } from '../../../crypto/phc.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import { identityDigest } from '../../../domain/identity-links.ts';
-import { clientRoleKey, issuesAt, join } from '../../../resource/items.ts';
+import { clientRoleKey, issuesAt, joinPaths } from '../../../resource/items.ts';
 import { isPlainUser } from './plain-user.ts';
 
 export type ReadUser = { user: UserDocument; errors?: never } | { user?: never; errors: FieldError[] };
@@ -19,9 +19,11 @@ export function readUser(value: unknown, path: string): ReadUser {
   const { createdAt } = user;
   if (createdAt !== undefined && createdAt < 0)
     return {
-      errors: [{ path: join(path, 'createdAt'), message: 'must be epoch milliseconds of a year from 1970 to 9999' }],
+      errors: [
+        { path: joinPaths(path, 'createdAt'), message: 'must be epoch milliseconds of a year from 1970 to 9999' },
+      ],
     };
-  const errors = (user.credentials ?? []).flatMap((c, i) => credentialFaults(c, join(path, `credentials[${i}]`)));
+  const errors = (user.credentials ?? []).flatMap((c, i) => credentialFaults(c, joinPaths(path, `credentials[${i}]`)));
   if (errors.length > 0) return { errors };
   const { requiredActions } = user;
   // As the admin API stores them.

@@ -58,7 +58,7 @@ export const knownPeople = (sql: Sql, realm: string, directoryId: string, people
     order by e.n`;
 
 /** Of users that hold names which a directory's entries claim: whether those are free, and which entry the user comes from. */
-export async function outsiders(
+export async function usersHoldingNames(
   sql: Sql,
   realm: string,
   directoryId: string,
@@ -100,7 +100,13 @@ export async function freeNames(
   }));
 }
 
-export const seen = (sql: Sql, realm: string, directoryId: string, syncId: string, externals: readonly string[]) => sql`
+export const markEntriesSeen = (
+  sql: Sql,
+  realm: string,
+  directoryId: string,
+  syncId: string,
+  externals: readonly string[],
+) => sql`
   update directory_person set seen_in = ${syncId}
   where realm_id = ${realm} and directory_id = ${directoryId} and external_id = any(${externals}::text[])`;
 
@@ -195,7 +201,7 @@ export const withStableIds = (externals: readonly string[]): Fragment =>
   fragment`external_id = any(${externals}::text[])`;
 
 /** The ids of users who are enabled, or not known to be gone, among entries of the directory. */
-export const present = (realm: string, directoryId: string, which: Fragment): Fragment => fragment`
+export const presentUserIds = (realm: string, directoryId: string, which: Fragment): Fragment => fragment`
   select user_id from directory_person
   where realm_id = ${realm} and directory_id = ${directoryId} and (enabled_there or not gone) and ${which}`;
 
@@ -217,7 +223,7 @@ export const disableGone = (
 ) =>
   sql<{ id: string; username: string; enabled: boolean }>`
     with gone as (
-      ${present(realm, directoryId, which)} and user_id <> all(${but}::uuid[]) limit ${most} for update
+      ${presentUserIds(realm, directoryId, which)} and user_id <> all(${but}::uuid[]) limit ${most} for update
     ), told as (
       update directory_person p set enabled_there = false, gone = true, dn_key = '', login = '' from gone
       where p.realm_id = ${realm} and p.user_id = gone.user_id returning p.user_id

@@ -148,7 +148,7 @@ export function createFromDirectory({
       wants: batch.keepsNames ? keptNames(row, was) : row,
       holders: of,
     }));
-    const names = settleNames(claims, await store.outsiders(tx.sql, realm, directoryId, outside));
+    const names = settleNames(claims, await store.usersHoldingNames(tx.sql, realm, directoryId, outside));
     return { drafts: found.map(({ one }) => one), names, faulty };
   }
 
@@ -176,7 +176,7 @@ export function createFromDirectory({
     const by = byDirectory(alias);
     if (batch.before && !(await batch.before(tx))) throw new Superseded();
     if (batch.syncId !== undefined && batch.seen && batch.seen.length > 0)
-      await store.seen(tx.sql, realm, directoryId, batch.syncId, batch.seen);
+      await store.markEntriesSeen(tx.sql, realm, directoryId, batch.syncId, batch.seen);
     const { people, kept } = await withAdministrator(tx, batch);
     const { drafts, names, faulty } = await draft(tx, { ...batch, people });
     faulty.push(...kept);
@@ -300,7 +300,7 @@ export function createFromDirectory({
       async (tx) => {
         if (!(await before(tx))) throw new Superseded();
         if (keepsAdministrator) {
-          const id = await administratorToKeep(tx.sql, store.present(realm, directoryId, which));
+          const id = await administratorToKeep(tx.sql, store.presentUserIds(realm, directoryId, which));
           if (id !== undefined) kept.set(id, await store.dnOf(tx.sql, realm, id));
         }
         const gone = await store.disableGone(tx.sql, realm, directoryId, { which, most, but: [...kept.keys()] });

@@ -24,7 +24,7 @@ export interface OfImport {
  * A further condition of a statement that joins users of an import with what the realm has: of a few, only theirs is read.
  * @param id the user's, in the other table
  */
-export const among = (id: Fragment, { realm, importId, many }: OfImport): Fragment =>
+export const onlyImportedUsers = (id: Fragment, { realm, importId, many }: OfImport): Fragment =>
   many
     ? fragment``
     : fragment`and ${id} = any(array(select w.id from ${staging(realm, importId)} w

@@ -195,7 +195,7 @@ export async function refuseTakenEmails(sql: Sql, realm: string, importId: strin
 }
 
 /** How many were refused, and of the first what is wrong with them. */
-export async function refused(sql: Sql, realm: string, importId: string, limit: number) {
+export async function refusedRows(sql: Sql, realm: string, importId: string, limit: number) {
   const rows = await sql<{ n: number; errors: FieldError[]; count: number }>`
     select n, changes as errors, count(*) over () as count from ${staging(realm, importId)}
     where realm_id = ${realm} and action in ('refused', 'unreadable') order by n limit ${limit}`;
@@ -203,13 +203,13 @@ export async function refused(sql: Sql, realm: string, importId: string, limit: 
 }
 
 /** The first rows that the realm took, each with its action. */
-export const accepted = (sql: Sql, realm: string, importId: string, limit: number) =>
+export const acceptedRows = (sql: Sql, realm: string, importId: string, limit: number) =>
   sql<{ n: number; username: string; action: 'create' | 'update' | 'take' | 'same' }>`
     select n, username, action from ${staging(realm, importId)}
     where realm_id = ${realm} and action in ('create', 'update', 'take', 'same') order by n limit ${limit}`;
 
 /** Of so many rows, the first that are staged no more: their users were erased meanwhile. */
-export const vanished = (
+export const erasedDuringImport = (
   sql: Sql,
   realm: string,
   importId: string,

@@ -6,7 +6,7 @@ import { giveDefaults } from '../../../domain/new-users.ts';
 import type { ProfileData } from '../../../domain/user-profile.ts';
 import { clientRolePrefix } from '../../../resource/items.ts';
 import type { Declares } from './document-user.ts';
-import { among, byEmail, byId, byUsername } from './import-lookups.ts';
+import { byEmail, byId, byUsername, onlyImportedUsers } from './import-lookups.ts';
 import {
   clientRoleName,
   groupPath,
@@ -111,7 +111,7 @@ export async function compare(
 }
 
 /** Whether there is anybody to compare with. */
-export async function anybody(sql: Sql, realm: string): Promise<boolean> {
+export async function hasUsers(sql: Sql, realm: string): Promise<boolean> {
   const [row] = await sql`select from realm_user where realm_id = ${realm} limit 1`;
   return row !== undefined;
 }
@@ -128,7 +128,7 @@ export async function stageDropped(sql: Sql, realm: string, importId: string, ma
 }
 
 /** Users of this manager whom the document doesn't hold; few are named. @param importId absent: it holds no users */
-export async function undeclared(sql: Sql, of: { realm: string; manager: string; importId?: string }) {
+export async function undeclaredUsers(sql: Sql, of: { realm: string; manager: string; importId?: string }) {
   const declared = of.importId === undefined ? fragment`false` : isStaged(of.realm, of.importId);
   // Of managers that never applied users nobody reads through the realm's.
   const rows = await sql<{ username: string; count: number }>`
@@ -146,7 +146,7 @@ export async function counts(sql: Sql, realm: string, importId: string): Promise
 }
 
 /** Of whom it would delete, disable, or take a role or a group from: how many, and how many sessions they have now. */
-export const touched = (sql: Sql, realm: string, importId: string, at: Date) =>
+export const affectedUsers = (sql: Sql, realm: string, importId: string, at: Date) =>
   sql<{ effect: 'delete' | 'disable' | 'lose'; people: number; sessions: number }>`
     select t.effect, count(distinct t.id)::int as people, count(distinct s.id)::int as sessions from (
       select i.id, case when i.action = 'delete' then 'delete'
@@ -166,7 +166,7 @@ export const conflicts = (sql: Sql, realm: string, importId: string) =>
     where i.realm_id = ${realm} and i.action = 'conflict' order by i.n`;
 
 /** Declared twice: by name or by address. */
-export const doubles = (sql: Sql, realm: string, importId: string) =>
+export const duplicateUsers = (sql: Sql, realm: string, importId: string) =>
   sql<{ field: string; value: string; places: number[] }>`
     (select 'username' as field, min(username) as value, array_agg(n order by n) as places from ${staging(realm, importId)}
       where realm_id = ${realm} and n >= 0 group by lower(username) having count(*) > 1 limit ${SOME})
@@ -250,16 +250,16 @@ export interface Merging extends Tying {
   manager: string;
 }
 
-export const dropped = (realm: string, importId: string) =>
+export const deletedUserIds = (realm: string, importId: string) =>
   fragment`select id from ${staging(realm, importId)} where realm_id = ${realm} and action = 'delete'`;
 
 /** Those who can sign in no more. */
-export const leaving = (realm: string, importId: string) => fragment`
+export const deletedOrDisabledUserIds = (realm: string, importId: string) => fragment`
   select id from ${staging(realm, importId)}
   where realm_id = ${realm} and (action = 'delete' or action = 'update' and changes @> '[{"path": "enabled", "to": false}]')`;
 
 export async function removeDropped(sql: Sql, realm: string, importId: string): Promise<void> {
-  await sql`delete from realm_user where realm_id = ${realm} and id in (${dropped(realm, importId)})`;
+  await sql`delete from realm_user where realm_id = ${realm} and id in (${deletedUserIds(realm, importId)})`;
 }
 
 export interface ChangedRow {
@@ -273,7 +273,7 @@ export interface ChangedRow {
 }
 
 /** What becomes of whom the realm had before, in the document's order. */
-export const changed = (sql: Sql, realm: string, importId: string) =>
+export const changedUsers = (sql: Sql, realm: string, importId: string) =>
   sql<ChangedRow>`
     select id, username, action, array(select jsonb_array_elements(changes) ->> 'path') as fields,
       coalesce(changes @> '[{"path": "enabled", "to": false}]', false) as disabled, 'requiredActions' = any(declared) as actions_set
@@ -289,7 +289,7 @@ async function mergeRows(
   importId: string,
   { manager, at, declares, many, has }: Merging,
 ): Promise<NewProofs> {
-  const theirs = among(fragment`u.id`, { realm, importId, many });
+  const theirs = onlyImportedUsers(fragment`u.id`, { realm, importId, many });
   // Addresses are unique, and may go from one to another in one statement: out of the way first.
   if (has('update'))
     await sql`

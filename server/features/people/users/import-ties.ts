@@ -3,7 +3,7 @@ import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { staging } from '../../../db/staging.ts';
 import { clientRolePrefix } from '../../../resource/items.ts';
 import type { Declares } from './document-user.ts';
-import { among, type OfImport } from './import-lookups.ts';
+import { type OfImport, onlyImportedUsers } from './import-lookups.ts';
 
 export interface Tying {
   at: Date;
@@ -103,7 +103,7 @@ const mergeCredentials = (sql: Sql, realm: string, importId: string, at: Date) =
 
 async function mergeRoles(sql: Sql, of: OfImport, declares: Declares, has: Tying['has']): Promise<void> {
   const { realm, importId } = of;
-  const theirs = among(fragment`ur.user_id`, of);
+  const theirs = onlyImportedUsers(fragment`ur.user_id`, of);
   if (declares.roles && has('update'))
     await sql`
       delete from user_role ur using ${staging(realm, importId)} i
@@ -139,7 +139,7 @@ async function mergeGroups(sql: Sql, of: OfImport, has: Tying['has']): Promise<v
     await sql`
     delete from group_member m using ${staging(realm, importId)} i
     where i.realm_id = ${realm} and i.action = 'update' and i.groups is not null and m.realm_id = ${realm} and m.user_id = i.id
-      and ${isOther(groupPath, fragment`i.groups`)} ${among(fragment`m.user_id`, of)}`;
+      and ${isOther(groupPath, fragment`i.groups`)} ${onlyImportedUsers(fragment`m.user_id`, of)}`;
   await sql`
     insert into group_member (realm_id, group_id, user_id)
     select ${realm}, g.id, i.id from ${staging(realm, importId)} i cross join lateral unnest(i.groups) as n (path)

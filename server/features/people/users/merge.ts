@@ -18,7 +18,7 @@ const party = (id: string, name: string) => ({ type: 'user', id, name }) as cons
 export function createUserMerge({ passwordsChanged }: Pick<Credentials, 'passwordsChanged'>) {
   return async (tx: Tx, { realm, importId, by, ...merging }: Merge): Promise<void> => {
     const { at, manager, has } = merging;
-    const changed = has('update') || has('delete') ? await store.changed(tx.sql, realm, importId) : [];
+    const changed = has('update') || has('delete') ? await store.changedUsers(tx.sql, realm, importId) : [];
     const people = new Map(changed.map((person) => [person.id, person]));
     for (const { id, username, action, fields } of changed) {
       const told = fields.filter((field) => field !== 'credentials' && field !== 'identities');
@@ -27,7 +27,7 @@ export function createUserMerge({ passwordsChanged }: Pick<Credentials, 'passwor
       else if (told.length > 0) tx.record({ ...event, type: 'USER_UPDATED', data: { manager, fields: told } });
     }
     if (has('delete')) {
-      await endAccess(tx, realm, { people: store.dropped(realm, importId), cause: 'deleted', by, at });
+      await endAccess(tx, realm, { people: store.deletedUserIds(realm, importId), cause: 'deleted', by, at });
       await store.removeDropped(tx.sql, realm, importId);
     }
     const { credentials, identities } = await store.merge(tx.sql, realm, importId, merging);

@@ -7,7 +7,7 @@ import { managerOf } from '../../../domain/ownership.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import { bind } from '../../../http/bind.ts';
 import { markManaged } from '../../../http/managed.ts';
-import { containing, decodeCursor, page } from '../../../http/paging.ts';
+import { containsPattern, decodeCursor, page } from '../../../http/paging.ts';
 import type { Users } from './service.ts';
 
 const actionsOf = ({ requiredActions }: User) => ({ requiredActions });
@@ -17,7 +17,16 @@ export function userRoutes(app: FastifyInstance, { users, sql }: { users: Users;
     const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
     const { q, enabled, email, role, group, organization } = query;
     const attributes = api.attributesIn(query);
-    const wanted = { text: containing(q), enabled, email, role, group, organization, attributes, reach: request.reach };
+    const wanted = {
+      text: containsPattern(q),
+      enabled,
+      email,
+      role,
+      group,
+      organization,
+      attributes,
+      reach: request.reach,
+    };
     const rows = await users.list(params.realm, wanted, { after, limit: query.limit + 1 });
     return page({ request, reply }, rows, query.limit, (user) => [user.username]);
   });

@@ -1,7 +1,7 @@
 // SQL of looking for users: a page in the order of the case-folded username, which is unique. Specification 4.10.
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { type Reach, userReached } from '../../../domain/reach.ts';
-import { matching } from '../../../domain/user-search.ts';
+import { userMatches } from '../../../domain/user-search.ts';
 import { columns, type UserWithLinks } from './store.ts';
 
 /** What must hold of a user, all of it. */
@@ -64,7 +64,7 @@ export async function search(
       fragment`u.id in (select user_id from organization_member where realm_id = ${realm} and organization_id = ${id})`,
     );
   }
-  if (text !== undefined) conditions.push(await matching(sql, realm, text));
+  if (text !== undefined) conditions.push(await userMatches(sql, realm, text));
   if (enabled !== undefined) conditions.push(fragment`u.enabled = ${enabled}`);
   // One has it at most, which the planner doesn't see: it would rather read everybody in the order of the page.
   if (email !== undefined)

@@ -22,7 +22,7 @@ import type { Credentials } from '../credentials/service.ts';
 import { refuseBeyond } from './limits.ts';
 import { list, search, type UserPage, type UserSearch } from './search.ts';
 import * as store from './store.ts';
-import { fresh, merged, toRow, toWire } from './wire.ts';
+import { emptyUser, mergedUser, toRow, toWire } from './wire.ts';
 
 /** Who changes a user, and under which condition. */
 export interface Change {
@@ -196,7 +196,7 @@ export function createUsers({
       beside?: Beside,
     ): Promise<User> {
       temporaryAlone(input);
-      const user = merged(fresh(newId(), input.username, now()), input);
+      const user = mergedUser(emptyUser(newId(), input.username, now()), input);
       const phc = input.password === undefined ? undefined : await hashed(realm, input.password, user);
       return transact(realm, async (tx) => {
         await fitting(tx.sql, realm, { wanted: user, reach });
@@ -223,13 +223,15 @@ export function createUsers({
       temporaryAlone(said);
       const { password } = said;
       const phc =
-        password === undefined ? undefined : await hashed(realm, password, merged(await load(sql, realm, id), said));
+        password === undefined
+          ? undefined
+          : await hashed(realm, password, mergedUser(await load(sql, realm, id), said));
       const read = async (on: Sql) => {
         const before = await load(on, realm, id);
         await expect(await show(on, realm, before), on);
         const { input, beside } = await wanted(on);
-        const after = await fitting(on, realm, { before, wanted: merged(before, input), reach });
-        const fields = [...changedFields(merged(before, {}), after), ...(beside?.fields ?? [])];
+        const after = await fitting(on, realm, { before, wanted: mergedUser(before, input), reach });
+        const fields = [...changedFields(mergedUser(before, {}), after), ...(beside?.fields ?? [])];
         return { before, after, fields, beside };
       };
       return transact(realm, async (tx) => {

@@ -37,7 +37,7 @@ export const sameAddress = (one: string | null, other: string | null): boolean =
   one?.toLowerCase() === other?.toLowerCase();
 
 /** The user as the input wants it: what is left out keeps its value. */
-export function merged(current: User, input: Changes<UserInput>): User {
+export function mergedUser(current: User, input: Changes<UserInput>): User {
   const { password: _, passwordTemporary: __, ...fields } = input;
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   const next: User = { ...current, ...given, id: current.id, createdAt: current.createdAt };
@@ -52,7 +52,7 @@ export function merged(current: User, input: Changes<UserInput>): User {
 }
 
 /** A user of whom nothing was said but the username. */
-export const fresh = (id: string, username: string, at: Date): User => ({
+export const emptyUser = (id: string, username: string, at: Date): User => ({
   id,
   username,
   email: null,

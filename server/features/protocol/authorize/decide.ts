@@ -1,11 +1,11 @@
 // Decides the next step of an authorization request: sign-in, consent, code or refusal. Pure. OIDC Core §3.1.2.3 and
 // §3.1.2.4.
-import { type Agreement, covers, needsConsent } from '../../../domain/agreement.ts';
+import { type Agreement, agreementCovers, needsConsent } from '../../../domain/agreement.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { Missing } from '../../authentication/sign-in/service.ts';
 import type { AuthorizationRequest } from './checks.ts';
 
-export interface Known {
+export interface DecisionFacts {
   /** With an impersonator, an administrator acts for the person. */
   session: { id: string; userId: string; impersonator?: object | null } | undefined;
   /** The proof that the session lacks, by the demands of the flow, the realm and the request. */
@@ -49,7 +49,7 @@ export function countsFrom(
 /** Why the present session isn't enough, if it isn't. */
 function signInNeeded(
   request: Request,
-  { session, missing, fresh, expectedUser }: Known,
+  { session, missing, fresh, expectedUser }: DecisionFacts,
 ): 'new' | 'again' | Missing | undefined {
   if (!session) return 'new';
   if (expectedUser !== undefined && session.userId !== expectedUser) return 'again';
@@ -63,19 +63,19 @@ const refuse = (error: 'login_required' | 'interaction_required' | 'consent_requ
 });
 
 /** Decides for an impersonated session: it counts no factor of the user, and its administrator can't agree for them. */
-function decideActing(request: Request, userId: string, { expectedUser, consented }: Known): Step {
+function decideActing(request: Request, userId: string, { expectedUser, consented }: DecisionFacts): Step {
   const { prompt, maxAgeSeconds, requiredLevel, toAgree, client } = request;
   const anew = prompt.has('login') || prompt.has('select_account') || prompt.has('create');
   if (anew || maxAgeSeconds !== undefined || requiredLevel > 0)
     return refuse('login_required', 'The person themselves would have to sign in');
   if (expectedUser !== undefined && userId !== expectedUser) return refuse('login_required', 'It is somebody else');
-  const agreed = !needsConsent(client, toAgree) || covers(consented, toAgree);
+  const agreed = !needsConsent(client, toAgree) || agreementCovers(consented, toAgree);
   return agreed && !request.administers && !prompt.has('consent')
     ? { do: 'code' }
     : refuse('consent_required', 'The person themselves would have to agree');
 }
 
-export function decide(request: Request, known: Known): Step {
+export function authorizationDecision(request: Request, known: DecisionFacts): Step {
   if (known.session?.impersonator) return decideActing(request, known.session.userId, known);
   const silent = request.prompt.has('none');
   const needed = signInNeeded(request, known);
@@ -87,7 +87,7 @@ export function decide(request: Request, known: Known): Step {
     return { do: 'sign-in', forced: needed === 'again' };
   }
   if (known.agreed) return { do: 'code' };
-  const agreed = covers(known.consented, request.toAgree);
+  const agreed = agreementCovers(known.consented, request.toAgree);
   // Admin rights are lent anew each time: an earlier agreement would do for any program on the same machine.
   if (
     request.administers ||

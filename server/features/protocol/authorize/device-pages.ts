@@ -1,5 +1,5 @@
 // The pages of device authorization: the code, the question, and what came of it.
-import { ago } from '../../../http/ago.ts';
+import { timeAgo } from '../../../http/ago.ts';
 import { decisionForm } from '../../../http/decision-form.ts';
 import { type Html, html } from '../../../http/pages.ts';
 import { text, textHtml } from '../../../http/texts.ts';
@@ -51,7 +51,7 @@ export function confirmPage({
   since: number;
   proof: string;
 }): Html {
-  const when = html`<time datetime="${createdAt.toISOString()}">${ago(createdAt.getTime(), now)}</time>`;
+  const when = html`<time datetime="${createdAt.toISOString()}">${timeAgo(createdAt.getTime(), now)}</time>`;
   return html`<p class="lead">${textHtml('device.asks', { application: html`<strong>${application}</strong>`, username: html`<strong>${username}</strong>` })}</p>
 <dl>
 <dt>${text('device.code')}</dt><dd>${userCode}</dd>

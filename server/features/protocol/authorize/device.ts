@@ -13,7 +13,7 @@ import { newToken, sha256 } from '../../../crypto/tokens.ts';
 import { newUserCode, readUserCode, shownUserCode } from '../../../crypto/user-code.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { covers, needsConsent } from '../../../domain/agreement.ts';
+import { agreementCovers, needsConsent } from '../../../domain/agreement.ts';
 import * as devices from '../../../domain/device-codes.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import { allowDevice } from '../../../domain/grants.ts';
@@ -140,7 +140,8 @@ export function createDevices(deps: DevicesDeps) {
   /** Whether there is anything to agree to beside the device itself. */
   async function isAgreed(realm: string, session: LiveSession, { client, asked }: Found): Promise<boolean> {
     return (
-      !needsConsent(client, asked.toAgree) || covers(await consents.of(realm, session.userId, client), asked.toAgree)
+      !needsConsent(client, asked.toAgree) ||
+      agreementCovers(await consents.of(realm, session.userId, client), asked.toAgree)
     );
   }
 

@@ -13,7 +13,7 @@ import { text } from '../../../http/texts.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import { targetOf } from './checks.ts';
 import type { RequestObjects } from './request-objects.ts';
-import type { Given, Requests } from './requests.ts';
+import type { RequestParameters, Requests } from './requests.ts';
 import * as store from './store.ts';
 
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
@@ -100,7 +100,7 @@ export function createPushed({
       if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
       const uri = PREFIX + newSecret();
       const hash = sha256(uri);
-      const given: Given = { ...parseForm(parameters), pushed: hash, signed: form.signed ?? false };
+      const given: RequestParameters = { ...parseForm(parameters), pushed: hash, signed: form.signed ?? false };
       const { scopes, resources } = await requests.read(realm, ofRealm, given, targetOf(given, client));
       const expiresAt = new Date(now().getTime() + LIFE_SECONDS * 1000);
       const row: store.NewPushed = { realm, hash, client: client.id, parameters, expiresAt };
@@ -123,7 +123,7 @@ export function createPushed({
       client: ClientView | undefined,
       form: Form,
       { first }: { first: boolean },
-    ): Promise<Given> {
+    ): Promise<RequestParameters> {
       const uri = form.get('request_uri');
       if (!client || !uri?.startsWith(PREFIX)) return form;
       const asked = { client: client.id, hash: sha256(uri), now: now() };

@@ -8,7 +8,7 @@ import { parseForm } from '../../../http/form.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { WithClientKeys } from '../client-authentication/client-keys.ts';
-import type { Given } from './requests.ts';
+import type { RequestParameters } from './requests.ts';
 
 const SKEW_SECONDS = 60;
 /** It is made for one request; a long-lived one could be used again by others. */
@@ -82,7 +82,7 @@ export function createRequestObjects({
     return contentOf(signed);
   }
 
-  function refuseOldOrDistant({ exp, nbf = 0 }: Claims, { fetched = false }: Given): void {
+  function refuseOldOrDistant({ exp, nbf = 0 }: Claims, { fetched = false }: RequestParameters): void {
     const at = now().getTime() / 1000;
     if (nbf > at + SKEW_SECONDS) throw invalid('The request object is of a later time');
     if (exp === undefined) {
@@ -100,7 +100,12 @@ export function createRequestObjects({
      * @param first it comes from the application; on its way back from a sign-in it may have grown old
      * @throws OAuthError `invalid_request_object`, `request_not_supported`
      */
-    async open(realm: string, client: ClientView, given: Given, { first }: { first: boolean }): Promise<Given> {
+    async open(
+      realm: string,
+      client: ClientView,
+      given: RequestParameters,
+      { first }: { first: boolean },
+    ): Promise<RequestParameters> {
       const jwt = given.get('request');
       if (jwt === undefined) return given;
       if (client.jwks === null && client.jwksUri === null)

@@ -11,7 +11,7 @@ import { OAuthError } from '../../../http/oauth-error.ts';
 import type { Outbound } from '../../../http/outbound.ts';
 import { OutboundError } from '../../../http/outbound-connection.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
-import type { Given } from './requests.ts';
+import type { RequestParameters } from './requests.ts';
 
 /** As long as a request that is sent by value may be. */
 const LIMITS = { timeoutMs: 5_000, maxBytes: 16 * 1024 };
@@ -52,7 +52,12 @@ export function createRequestUris({
      * The request with the object that it refers to; one whose address the client hasn't registered, as it came.
      * @throws OAuthError for a page
      */
-    async resolve(realm: string, client: ClientView | undefined, given: Given, ipAddress: string): Promise<Given> {
+    async resolve(
+      realm: string,
+      client: ClientView | undefined,
+      given: RequestParameters,
+      ipAddress: string,
+    ): Promise<RequestParameters> {
       const uri = given.get('request_uri');
       const beside = given.get('request') !== undefined;
       if (uri === undefined || beside || !client?.enabled || !client.requestUris.has(withoutFragment(uri)))

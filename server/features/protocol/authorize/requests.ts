@@ -12,7 +12,7 @@ import {
   type Target,
 } from './checks.ts';
 
-export interface Given extends Form {
+export interface RequestParameters extends Form {
   /** The digest of the request_uri by which they were pushed, if they were. */
   pushed?: Buffer | undefined;
   /** By the client; of what was pushed that was asked then. */
@@ -45,7 +45,12 @@ export function createAuthorizationRequests({
 }) {
   const adminResource = adminAudience(baseUrl);
 
-  async function contextOf(realm: string, settings: OfRealm, given: Given, client: ClientView): Promise<CheckContext> {
+  async function contextOf(
+    realm: string,
+    settings: OfRealm,
+    given: RequestParameters,
+    client: ClientView,
+  ): Promise<CheckContext> {
     const foreign = foreignScopes(given, client);
     const known = foreign.length > 0 ? await clients.knownScopes(realm) : undefined;
     return {
@@ -63,7 +68,12 @@ export function createAuthorizationRequests({
 
   return {
     /** @throws OAuthError that goes back to the application */
-    async read(realm: string, settings: OfRealm, given: Given, target: Target): Promise<AuthorizationRequest> {
+    async read(
+      realm: string,
+      settings: OfRealm,
+      given: RequestParameters,
+      target: Target,
+    ): Promise<AuthorizationRequest> {
       return requestOf(target, await contextOf(realm, settings, given, target.client));
     },
 

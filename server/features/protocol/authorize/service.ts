@@ -13,7 +13,7 @@ import type { Refusals } from '../../../events/refusals.ts';
 import { withHost } from '../../../http/about-client.ts';
 import { type Form, parseForm } from '../../../http/form.ts';
 import { oauthErrorOf } from '../../../http/oauth.ts';
-import { loggable, OAuthError } from '../../../http/oauth-error.ts';
+import { loggableText, OAuthError } from '../../../http/oauth-error.ts';
 import { applicationSpeaks } from '../../../http/spoken.ts';
 import type { Continuation } from '../../authentication/sign-in/continuation.ts';
 import type { SignIns } from '../../authentication/sign-in/service.ts';
@@ -25,12 +25,12 @@ import { createAdmission } from './admission.ts';
 import { errorParameters, sendAnswer } from './answer.ts';
 import { type AuthorizationRequest, type Target, targetOf, withoutOffline } from './checks.ts';
 import { createCodes } from './codes.ts';
-import { countsFrom, decide } from './decide.ts';
+import { authorizationDecision, countsFrom } from './decide.ts';
 import { createExpected } from './expected.ts';
 import type { Pushed } from './pushed.ts';
 import type { RequestObjects } from './request-objects.ts';
 import { asItCame, type RequestUris } from './request-uris.ts';
-import type { Clients, Documents, Given, Requests } from './requests.ts';
+import type { Clients, Documents, RequestParameters, Requests } from './requests.ts';
 
 const MOST_CLIENT_ID = 255;
 const MOST_REDIRECT_URI = 500;
@@ -104,7 +104,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
   /** Reads the request, by its request object if it has one; a sign-in keeps the parameters as they came. */
   async function read(
     { realm, brand }: Pick<RequestContext, 'realm' | 'brand'>,
-    given: Given,
+    given: RequestParameters,
     { client, first }: { client: ClientView; first: boolean },
   ): Promise<AuthorizationRequest> {
     const opened = await requestObjects.open(realm, client, given, { first });
@@ -139,7 +139,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     const signedIn = progress.signedIn?.sessionId === session?.id ? progress.signedIn : undefined;
     const since = countsFrom(asked, { signedIn: signedIn?.since, now: now() });
     const agreed = progress.agreed ?? false;
-    const step = decide(asked, {
+    const step = authorizationDecision(asked, {
       session,
       missing:
         session && !signedIn && !session.impersonator
@@ -206,7 +206,10 @@ export function createAuthorization(deps: AuthorizationDeps) {
         if (asked.responseMode !== 'query') return undefined;
         const expected = await expectedUser(realm, asked, session);
         const enough = { fresh: true, missing: undefined, agreed: false };
-        if (decide(asked, { session, ...enough, expectedUser: expected, consented: undefined }).do !== 'code')
+        if (
+          authorizationDecision(asked, { session, ...enough, expectedUser: expected, consented: undefined }).do !==
+          'code'
+        )
           return undefined;
         const subject = await subjects.ofUser(realm, client, session.userId);
         if (!subject) return undefined;
@@ -230,7 +233,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     { realm, request }: RequestContext,
     form: Form,
     { first, gone = false }: { first: boolean; gone?: boolean },
-  ): Promise<{ given: Given; target: Target }> {
+  ): Promise<{ given: RequestParameters; target: Target }> {
     const clientId = form.get('client_id') ?? '';
     try {
       if (first) await documents.ensure(realm, clientId, request.ip);
@@ -240,8 +243,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
       return { given, target: targetOf(given, client) };
     } catch (thrown) {
       const error = oauthErrorOf(thrown);
-      error.clientId = loggable(form.get('client_id'), MOST_CLIENT_ID);
-      const redirectUri = loggable(form.get('redirect_uri'), MOST_REDIRECT_URI) ?? null;
+      error.clientId = loggableText(form.get('client_id'), MOST_CLIENT_ID);
+      const redirectUri = loggableText(form.get('redirect_uri'), MOST_REDIRECT_URI) ?? null;
       refusals.record({
         type: 'AUTHORIZATION_REFUSED',
         realm,

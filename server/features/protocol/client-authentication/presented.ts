@@ -1,7 +1,7 @@
 // Reads a request's client authentication: pure. RFC 6749 §2.3.1 (form-encoded inside Basic), RFC 7523 §2.2.
 import { decodeJwt } from 'jose';
 import type { Form } from '../../../http/form.ts';
-import { loggable, OAuthError } from '../../../http/oauth-error.ts';
+import { loggableText, OAuthError } from '../../../http/oauth-error.ts';
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
@@ -47,7 +47,7 @@ function basic(authorization: string, named: string | undefined): Presented {
 /** The client's name in a request, even if the rest is invalid. */
 export function nameIn(authorization: string | undefined, form: Form): string | undefined {
   const name = form.get('client_id') ?? nameInBasic(authorization) ?? subjectOf(form.get('client_assertion'));
-  return loggable(name, MOST_NAME);
+  return loggableText(name, MOST_NAME);
 }
 
 function nameInBasic(authorization = ''): string | undefined {

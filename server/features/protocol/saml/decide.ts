@@ -1,9 +1,9 @@
 // Decides the next step of a sign-on: pure. SAML 2.0 Core §3.4.1 (ForceAuthn, IsPassive), §3.4.1.4.
 // features/protocol/authorize decides likewise for OAuth.
-import type { Kept } from './kept.ts';
+import type { KeptLogin } from './kept.ts';
 import { type Failed, failures } from './vocabulary.ts';
 
-export interface Known {
+export interface SamlDecisionFacts {
   session: { impersonator: object | null } | undefined;
   /** The demand that the session doesn't meet now. */
   missing: string | undefined;
@@ -22,11 +22,11 @@ export type Step =
 
 const refuse = (because: Failed): Step => ({ do: 'refuse', because });
 
-type Request = Pick<Kept, 'forced' | 'passive' | 'level'>;
+type Request = Pick<KeptLogin, 'forced' | 'passive' | 'level'>;
 
-export function decide(
+export function samlDecision(
   { forced, passive, level }: Request,
-  { session, missing, fresh, somebodyElse, toAgree }: Known,
+  { session, missing, fresh, somebodyElse, toAgree }: SamlDecisionFacts,
 ): Step {
   // An impersonated session counts no factor of the user, and its administrator can't agree for them.
   if (session?.impersonator) {

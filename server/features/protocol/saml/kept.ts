@@ -6,7 +6,7 @@ import type { Seal } from '../../../crypto/seal.ts';
 /** For so long it may come back: as long as a sign-in takes, and more. */
 export const KEPT_MS = 3_600_000;
 
-export const Kept = z.object({
+export const KeptLogin = z.object({
   realm: z.string(),
   entityId: z.string(),
   /** Null: the service provider didn't ask. */
@@ -26,7 +26,7 @@ export const Kept = z.object({
   /** Milliseconds. */
   at: z.int(),
 });
-export type Kept = z.infer<typeof Kept>;
+export type KeptLogin = z.infer<typeof KeptLogin>;
 
 /** A logout that a service provider asked for. */
 export const KeptLogout = z.object({
@@ -53,9 +53,9 @@ export function createKeeping({ seal, now }: { seal: Seal; now: () => Date }) {
     }
   }
   return {
-    write: (kept: Kept | KeptLogout): string => seal.seal(JSON.stringify(kept), CONTEXT).toString('base64url'),
+    write: (kept: KeptLogin | KeptLogout): string => seal.seal(JSON.stringify(kept), CONTEXT).toString('base64url'),
     /** Undefined: it is too old, or not this realm's. */
-    read: (realm: string, text: string): Kept | undefined => read(Kept, realm, text),
+    read: (realm: string, text: string): KeptLogin | undefined => read(KeptLogin, realm, text),
     readLogout: (realm: string, text: string): KeptLogout | undefined => read(KeptLogout, realm, text),
   };
 }

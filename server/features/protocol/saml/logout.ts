@@ -12,7 +12,7 @@ import type { Transact, Tx } from '../../../db/transact.ts';
 import { isDone, issuerOf, logoutRequestOf } from '../../../domain/saml-checks.ts';
 import type { Message } from '../../../domain/saml-message.ts';
 import type { Binding } from '../../../domain/saml-names.ts';
-import { carried, logoutRequest, logoutResponse, newXmlId } from '../../../domain/saml-writing.ts';
+import { logoutRequest, logoutResponse, messageForBinding, newXmlId } from '../../../domain/saml-writing.ts';
 import type { Refusals } from '../../../events/refusals.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { endpointsOf } from '../../../http/realm-endpoints.ts';
@@ -82,7 +82,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     to: { url: string; binding: Binding },
     relayState?: string,
   ) {
-    const sent = await carried(node, { to, relayState, signer: await signerOf(realm) });
+    const sent = await messageForBinding(node, { to, relayState, signer: await signerOf(realm) });
     void reply.header('cache-control', 'no-store');
     if (sent.by === 'Redirect') return reply.redirect(sent.url, 303);
     // From there the browser comes back here, and is led on to others.
@@ -151,12 +151,12 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
   /** Reads a service provider's request, once its signature proves the sender. @throws OAuthError */
   async function asked(context: Context, message: Message): Promise<KeptLogout> {
     const { realm } = context;
-    const { unverified, verified } = await reading();
-    const first = unverified(message);
+    const { unverifiedMessage, verifiedMessage } = await reading();
+    const first = unverifiedMessage(message);
     const entityId = issuerOf(first);
     const client = await clients.view(realm, entityId);
     if (!client) throw unknown(context, entityId, 'There is no such SAML client, or it is switched off');
-    const xml = verified(message, first, { certificates: client.signingCertificates, needed: true });
+    const xml = verifiedMessage(message, first, { certificates: client.signingCertificates, needed: true });
     if (!xml || issuerOf(xml) !== entityId) throw unknown(context, entityId, UNPROVEN);
     const { id, ...named } = logoutRequestOf(xml, { now: now(), addresses: [endpointsOf(baseUrl, realm).samlLogout] });
     const { binding, relayState } = message;
@@ -237,14 +237,14 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
   /** Handles a service provider's answer: `InResponseTo`, an unguessable id, names the logout that it belongs to. */
   async function answered(context: Context, message: Message): Promise<FastifyReply> {
     const { realm, reply } = context;
-    const { unverified, verified } = await reading();
-    const read = unverified(message);
+    const { unverifiedMessage, verifiedMessage } = await reading();
+    const read = unverifiedMessage(message);
     const hash = sha256(read.attributes.InResponseTo ?? '');
     const progress = await takeProgress(realmSql(realm), realm, hash, now());
     // It took too long: what there was to end here has ended.
     if (!progress) return reply.redirect(signedOutPath(realm), 303);
     const certificates = (await clients.view(realm, progress.asked ?? ''))?.signingCertificates ?? [];
-    const xml = verified(message, read, { certificates, needed: certificates.length > 0 });
+    const xml = verifiedMessage(message, read, { certificates, needed: certificates.length > 0 });
     const believed = xml && issuerOf(xml) === progress.asked && xml.name === 'LogoutResponse' && isDone(xml);
     return proceed(context, { ...progress, partial: progress.partial || !believed });
   }

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../../contract/durations.ts';
 import { type Binding, bindingNames, nameIdFormats, PROTOCOL } from '../../../domain/saml-names.ts';
 import { newXmlId } from '../../../domain/saml-writing.ts';
 import { keyInfo, signed, type XmlSigner } from '../../../xml/sign.ts';
-import { written, type XmlName, type XmlNode, xml } from '../../../xml/write.ts';
+import { canonicalXml, type XmlName, type XmlNode, xml } from '../../../xml/write.ts';
 
 /** A service provider that can't reach this server may use the metadata so long. */
 const VALID_MS = 7 * DAY_MS;
@@ -47,5 +47,5 @@ export async function metadataOf({
       services('md:SingleSignOnService', signOn),
     ),
   );
-  return written(await signed(entity, 0, signer));
+  return canonicalXml(await signed(entity, 0, signer));
 }

@@ -4,11 +4,11 @@
 import { issuerOf } from '../../../domain/saml-checks.ts';
 import type { Binding } from '../../../domain/saml-names.ts';
 import { oauthErrorOf } from '../../../http/oauth.ts';
-import { loggable, OAuthError } from '../../../http/oauth-error.ts';
+import { loggableText, OAuthError } from '../../../http/oauth-error.ts';
 import { endpointsOf } from '../../../http/realm-endpoints.ts';
 import { type AuthnRequest, authnRequestOf, consumerOf } from './authn-request.ts';
 import { type Wanted, wantedBy } from './contexts.ts';
-import type { Kept } from './kept.ts';
+import type { KeptLogin } from './kept.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
 import { type Failed, failures, UNPROVEN } from './vocabulary.ts';
 
@@ -24,7 +24,7 @@ export interface Refused {
   reason: string;
 }
 export interface Arrived {
-  kept: Kept;
+  kept: KeptLogin;
   /** The failure that the service provider gets at once. */
   failed: Failed | undefined;
 }
@@ -51,7 +51,7 @@ export function createSamlRequests({
 }) {
   const refused = (entityId: string, error: OAuthError, reason = error.description ?? error.error): Refused => ({
     error,
-    entityId: loggable(entityId, LONGEST_ENTITY_ID) || undefined,
+    entityId: loggableText(entityId, LONGEST_ENTITY_ID) || undefined,
     reason,
   });
   /** The same error for an unknown service provider and for one whose identity isn't proven. */
@@ -59,15 +59,15 @@ export function createSamlRequests({
     refused(entityId, new OAuthError('invalid_request', 'The application is not known here', { reason }), reason);
 
   async function read(realm: string, binding: Binding, text: string): Promise<Arrived | Refused> {
-    const { messageOf, unverified, verified } = await reading();
+    const { messageOf, unverifiedMessage, verifiedMessage } = await reading();
     const message = messageOf(binding, text);
     if (message.kind !== 'SAMLRequest') throw new OAuthError('invalid_request', 'SAMLRequest is needed');
-    const first = unverified(message);
+    const first = unverifiedMessage(message);
     const entityId = issuerOf(first);
     const client = await clients.view(realm, entityId);
     if (!client) return unknown(entityId, 'There is no such SAML client, or it is switched off');
     const { signingCertificates: certificates, requireSignedRequests: needed } = client;
-    const xml = verified(message, first, { certificates, needed });
+    const xml = verifiedMessage(message, first, { certificates, needed });
     if (!xml || issuerOf(xml) !== entityId) return unknown(entityId, UNPROVEN);
     try {
       const asked = authnRequestOf(xml, { now: now(), addresses: [endpointsOf(baseUrl, realm).samlSignOn] });

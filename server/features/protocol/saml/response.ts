@@ -4,7 +4,7 @@ import { nameIdFormats, SUCCESS } from '../../../domain/saml-names.ts';
 import { ISSUER_FIRST, issuerNode, newXmlId, statusNode } from '../../../domain/saml-writing.ts';
 import { encrypted } from '../../../xml/encrypt.ts';
 import { signed, type XmlSigner } from '../../../xml/sign.ts';
-import { written, type XmlNode, xml } from '../../../xml/write.ts';
+import { canonicalXml, type XmlNode, xml } from '../../../xml/write.ts';
 import type { Attribute } from './attributes.ts';
 import type { NameId } from './name-id.ts';
 import type { SamlClientView } from './view.ts';
@@ -26,7 +26,7 @@ export interface Addressed {
   requestId: string | null;
   now: Date;
 }
-export interface Said {
+export interface SamlStatements {
   nameId: NameId;
   attributes: readonly Attribute[];
   sessionIndex: string;
@@ -48,7 +48,7 @@ export const nameIdNode = (
     value,
   );
 
-function assertionOf(to: Addressed, said: Said): XmlNode {
+function assertionOf(to: Addressed, said: SamlStatements): XmlNode {
   const { issuer, client, consumer, requestId, now } = to;
   const at = now.toISOString();
   const until = new Date(now.getTime() + LIFE_MS).toISOString();
@@ -114,7 +114,7 @@ const responseNode = ({ issuer, consumer, requestId, now }: Addressed, ...conten
  * If a client wants neither part signed, the assertion is signed all the same: without a signature, its origin is
  * unknown.
  */
-export async function assertionResponse(to: Addressed, said: Said, signer: XmlSigner): Promise<string> {
+export async function assertionResponse(to: Addressed, said: SamlStatements, signer: XmlSigner): Promise<string> {
   const { client } = to;
   const plain = assertionOf(to, said);
   const assertion = client.signAssertions || !client.signResponses ? await signed(plain, ISSUER_FIRST, signer) : plain;
@@ -124,11 +124,12 @@ export async function assertionResponse(to: Addressed, said: Said, signer: XmlSi
       ? xml('saml:EncryptedAssertion', {}, encrypted(assertion, certificate))
       : assertion;
   const response = responseNode(to, statusNode(SUCCESS), content);
-  return written(client.signResponses ? await signed(response, ISSUER_FIRST, signer) : response);
+  return canonicalXml(client.signResponses ? await signed(response, ISSUER_FIRST, signer) : response);
 }
 
 export const failedResponse = async (
   to: Addressed,
   { top, code, message }: Failed,
   signer: XmlSigner,
-): Promise<string> => written(await signed(responseNode(to, statusNode(top, code, message)), ISSUER_FIRST, signer));
+): Promise<string> =>
+  canonicalXml(await signed(responseNode(to, statusNode(top, code, message)), ISSUER_FIRST, signer));

@@ -15,7 +15,7 @@ import { formOf, realmOf } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { text } from '../../../http/texts.ts';
 import type { Finished } from '../../authentication/sign-in/continuation.ts';
-import { Kept } from './kept.ts';
+import { KeptLogin } from './kept.ts';
 import type { SingleLogout } from './logout.ts';
 import { consentPath, resumePath, type Saml } from './service.ts';
 
@@ -69,7 +69,7 @@ export function samlRoutes(app: FastifyInstance, { saml, signIns }: { saml: Saml
   app.get('/realms/:realm/saml/idp/sso/resume', { schema: { hide: true } }, async (request, reply) => {
     const realm = realmOf(request);
     const finished = await signIns.take(reply, request, realm, resumePath(realm));
-    const kept = Kept.safeParse(finished?.request);
+    const kept = KeptLogin.safeParse(finished?.request);
     if (!finished || !kept.success)
       throw new OAuthError('invalid_request', 'The sign-in has expired', {
         page: { told: text('said.expired') },

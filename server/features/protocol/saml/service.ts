@@ -7,7 +7,7 @@ import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';
-import { type Agreement, covers } from '../../../domain/agreement.ts';
+import { type Agreement, agreementCovers } from '../../../domain/agreement.ts';
 import { type Factors, oldestOf, provenSince } from '../../../domain/factors.ts';
 import type { Person } from '../../../domain/person.ts';
 import { newXmlId } from '../../../domain/saml-writing.ts';
@@ -27,8 +27,8 @@ import type { LiveSession } from '../../people/sessions/service.ts';
 import { attributesOf } from './attributes.ts';
 import { agreementOf } from './consent.ts';
 import { classOf } from './contexts.ts';
-import { decide } from './decide.ts';
-import { KEPT_MS, type Keeping, Kept } from './kept.ts';
+import { samlDecision } from './decide.ts';
+import { KEPT_MS, type Keeping, KeptLogin } from './kept.ts';
 import { metadataOf } from './metadata.ts';
 import { type NameId, nameIdOf } from './name-id.ts';
 import { createSamlRequests, type Refused } from './requests.ts';
@@ -69,7 +69,7 @@ interface Context {
   realm: string;
   brand: RealmSettingsDto;
   client: SamlClientView;
-  kept: Kept;
+  kept: KeptLogin;
 }
 /** A session that is enough for the request: `since` when all has been proven that it rests on, in milliseconds. */
 interface SignedIn {
@@ -131,7 +131,12 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     return brand;
   }
 
-  async function contextFor(request: FastifyRequest, reply: FastifyReply, realm: string, kept: Kept): Promise<Context> {
+  async function contextFor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    realm: string,
+    kept: KeptLogin,
+  ): Promise<Context> {
     const client = await clients.view(realm, kept.entityId);
     // Changed since the request was verified.
     if (!client?.consumers.some(({ url }) => url === kept.consumer))
@@ -234,7 +239,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
   async function openAgreement({ realm, client, kept }: Context, userId: string): Promise<Agreement | undefined> {
     if (!client.consentRequired) return undefined;
     const asked = agreementOf(client, kept.format);
-    return covers(await readConsent(sql, realm, userId, client.id), asked) ? undefined : asked;
+    return agreementCovers(await readConsent(sql, realm, userId, client.id), asked) ? undefined : asked;
   }
 
   function ask(context: Context, session: LiveSession, asked: Agreement, since: number): FastifyReply {
@@ -264,8 +269,8 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     const person = session && (await readPerson(sql, realm, session.userId));
     const nameId = person && (await nameIdOf(subjects, realm, client, kept.format, person));
     const open = person && (await openAgreement(context, person.id));
-    const toAgree = open !== undefined && !covers(agreed, open);
-    const step = decide(kept, {
+    const toAgree = open !== undefined && !agreementCovers(agreed, open);
+    const step = samlDecision(kept, {
       session,
       missing:
         session && !fresh && !session.impersonator
@@ -316,8 +321,8 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
   const continuation: Continuation = {
     name: 'saml',
     continueAt: resumePath,
-    again: (kept, realm) => keptPath(realm, typeof kept === 'string' ? kept : keeping.write(Kept.parse(kept))),
-    asked: { write: (kept) => keeping.write(Kept.parse(kept)), read: (text) => encodeURIComponent(text) },
+    again: (kept, realm) => keptPath(realm, typeof kept === 'string' ? kept : keeping.write(KeptLogin.parse(kept))),
+    asked: { write: (kept) => keeping.write(KeptLogin.parse(kept)), read: (text) => encodeURIComponent(text) },
     // The response is a page, which would send the password again where it is loaded again.
     prepare: async () => undefined,
   };
@@ -366,7 +371,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
       request: FastifyRequest,
       reply: FastifyReply,
       realm: string,
-      { kept, signedIn }: { kept: Kept; signedIn: SignedIn },
+      { kept, signedIn }: { kept: KeptLogin; signedIn: SignedIn },
     ): Promise<FastifyReply> => proceed(await contextFor(request, reply, realm, kept), signedIn),
 
     /** The consent page's answer. That it was shown proves that the session was enough for the request. */

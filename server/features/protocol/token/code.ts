@@ -14,7 +14,7 @@ import type { Mint } from '../../configuration/issued-tokens/mint.ts';
 import { accessLifeOf, type Families, lifeOf } from './families.ts';
 import type { Grant, GrantCall, Granted } from './grant.ts';
 import { type CodeRequest, judgeCode, type Verdict, type Wanted } from './judge.ts';
-import { createRedeeming, type Redemption, type Taken } from './redeem.ts';
+import { createRedeeming, type RedeemedRow, type Redemption } from './redeem.ts';
 
 interface CodeRedemption<Request extends Wanted> extends Redemption {
   codeHash: Buffer;
@@ -26,7 +26,7 @@ interface CodeRedemption<Request extends Wanted> extends Redemption {
 }
 
 /** Without a refresh token nothing outlives the session. */
-const isOffline = ({ row }: Taken<grants.CodeRow>, tokenHash: Buffer | null): boolean =>
+const isOffline = ({ row }: RedeemedRow<grants.CodeRow>, tokenHash: Buffer | null): boolean =>
   tokenHash !== null && row.request.scopes.includes(OFFLINE);
 
 export interface CodeDeps {

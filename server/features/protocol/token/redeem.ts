@@ -19,8 +19,8 @@ export interface Redemption {
   /** The row that it is about, beneath the realm. */
   key: string;
 }
-export type Taken<Row> = { row: Row } & Passed;
-type Outcome<Row> = { ok: true; taken: Taken<Row> } | { ok: false; refusal: OAuthError };
+export type RedeemedRow<Row> = { row: Row } & Passed;
+type Outcome<Row> = { ok: true; taken: RedeemedRow<Row> } | { ok: false; refusal: OAuthError };
 
 /** The audit log's name of a reused credential, by grant type. */
 const WHAT: Record<string, string> = { [DEVICE_CODE]: 'device_code' };
@@ -33,7 +33,7 @@ export interface RedeemingOptions<A extends Redemption, Row extends { n: number 
   lock(sql: Sql, redemptions: readonly A[], whenLocked: WhenLocked): Promise<readonly Row[]>;
   judge(redemption: A, row: Row | undefined): Verdict;
   /** Writes and records. */
-  take(tx: Tx, passed: readonly { redemption: A; taken: Taken<Row> }[]): void;
+  take(tx: Tx, passed: readonly { redemption: A; taken: RedeemedRow<Row> }[]): void;
   /** The grant that the row is of, or has begun. */
   familyOf(row: Row): { familyId: string; userId: string } | undefined;
   useUp?(tx: Tx, redemption: A): void;
@@ -49,7 +49,7 @@ export function createRedeeming<A extends Redemption, Row extends { n: number }>
   take,
   familyOf,
   useUp = () => {},
-}: RedeemingOptions<A, Row>): (redemption: A) => Promise<Taken<Row>> {
+}: RedeemingOptions<A, Row>): (redemption: A) => Promise<RedeemedRow<Row>> {
   /** A refusal that changes something is a value, since an exception would roll back its audit row. */
   async function refuse(tx: Tx, redemption: A, row: Row | undefined, refused: Refused): Promise<OAuthError> {
     const { error, description, reason, effect } = refused;
@@ -78,10 +78,10 @@ export function createRedeeming<A extends Redemption, Row extends { n: number }>
     return refusal;
   }
 
-  async function together(tx: Tx, redemptions: readonly A[]): Promise<(Taken<Row> | undefined)[]> {
+  async function together(tx: Tx, redemptions: readonly A[]): Promise<(RedeemedRow<Row> | undefined)[]> {
     const rows = new Map((await lock(tx.sql, redemptions, 'pass over')).map((row) => [row.n, row]));
     const taken = new Set<string>();
-    const results = redemptions.map((redemption, n): Taken<Row> | undefined => {
+    const results = redemptions.map((redemption, n): RedeemedRow<Row> | undefined => {
       const row = rows.get(n);
       const key = `${redemption.call.realm} ${redemption.key}`;
       if (!row || taken.has(key)) return undefined;
@@ -108,7 +108,7 @@ export function createRedeeming<A extends Redemption, Row extends { n: number }>
     return { ok: true, taken };
   }
 
-  const inGroup = createGroupCommit<A, Taken<Row>>({ transact, work: together });
+  const inGroup = createGroupCommit<A, RedeemedRow<Row>>({ transact, work: together });
   return async (redemption) => {
     const taken = await inGroup(redemption);
     if (taken) return taken;

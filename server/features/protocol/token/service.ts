@@ -9,7 +9,7 @@ import type { Dpop } from '../../../domain/dpop.ts';
 import { allowedResources, presentResources } from '../../../domain/resource-indicators.ts';
 import { grantScopes, OFFLINE, OPENID, scopeNames } from '../../../domain/scopes.ts';
 import { type Refusals, refusedEvent } from '../../../events/refusals.ts';
-import { type Form, repeatable } from '../../../http/form.ts';
+import { type Form, REPEATABLE_PARAMETERS } from '../../../http/form.ts';
 import { oauthErrorOf } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { adminAudience } from '../../../http/own-addresses.ts';
@@ -156,7 +156,7 @@ export type TokenEndpoint = ReturnType<typeof createTokenEndpoint>;
 /** A grant's own parameters. @throws OAuthError `invalid_request` */
 function bodyOf({ body }: Grant, form: Form): Record<string, unknown> {
   const given: Record<string, unknown> = Object.fromEntries(
-    Object.keys(body.shape).map((name) => [name, repeatable.has(name) ? form.all(name) : form.get(name)]),
+    Object.keys(body.shape).map((name) => [name, REPEATABLE_PARAMETERS.has(name) ? form.all(name) : form.get(name)]),
   );
   const read = body.safeParse(given);
   if (read.success) return read.data;

@@ -18,7 +18,7 @@ import type { Authenticated } from '../client-authentication/service.ts';
 import type { Grant, GrantRequest } from '../token/grant.ts';
 import type { IssuerKeys } from './issuer-keys.ts';
 import * as store from './store.ts';
-import { candidates, type Presented, readToken, signedBy, timeFault } from './token.ts';
+import { candidateKeys, type Presented, readToken, signedBy, timeFault } from './token.ts';
 
 /** Every failure is answered this long after the request arrived: its time must not tell which lookups were made. */
 const FAILURE_MS = 2_000;
@@ -84,12 +84,12 @@ export function workloadGrant<Body extends z.ZodObject>(
 ): Grant<Body, Workload> {
   async function signatureHolds(credential: store.CredentialRow, token: Presented): Promise<boolean> {
     const source = { issuer: credential.issuer, jwksUri: credential.jwks_uri };
-    const keys = candidates(await issuerKeys.get(source), token);
+    const keys = candidateKeys(await issuerKeys.get(source), token);
     if (await signedBy(keys, token)) return true;
     // A known key did not sign the token: the token is wrong, not the cached keys. Without a kid the keys may be old.
     if (keys.length > 0 && token.kid !== undefined) return false;
     const renewed = await issuerKeys.renewed(source);
-    return renewed !== undefined && signedBy(candidates(renewed, token), token);
+    return renewed !== undefined && signedBy(candidateKeys(renewed, token), token);
   }
 
   async function judge(realm: string, token: Presented): Promise<Verdict> {

@@ -5,7 +5,7 @@ import { workloadIdentity } from '../../../contract/workload-identity.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { isNoRealms } from '../../../http/own-addresses.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
-import { join } from '../../../resource/items.ts';
+import { joinPaths } from '../../../resource/items.ts';
 import type { Fields, Wanted } from '../../../resource/part.ts';
 
 const KIND = 'workloadIdentity';
@@ -35,7 +35,7 @@ async function refuseSharedTrust(sql: Sql, realm: string, changes: readonly Want
     const other = trusted.get(match);
     if (other !== undefined)
       throw new Problem('name-taken', `The credential ${other} has this issuer, subject and audience already`, {
-        errors: [{ path: join(path, 'subject'), message: `is trusted by ${other} for this issuer and audience` }],
+        errors: [{ path: joinPaths(path, 'subject'), message: `is trusted by ${other} for this issuer and audience` }],
       });
     trusted.set(match, key);
   }

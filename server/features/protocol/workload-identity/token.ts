@@ -108,7 +108,10 @@ export function timeFault({ exp, iat, nbf }: Presented, now: Date): string | und
 }
 
 /** The keys that may have signed the token: of its algorithm's type, for signatures, and with its `kid` where it has one. */
-export const candidates = (keys: readonly ForeignKey[], { alg, kid }: Pick<Presented, 'alg' | 'kid'>): ForeignKey[] => {
+export const candidateKeys = (
+  keys: readonly ForeignKey[],
+  { alg, kid }: Pick<Presented, 'alg' | 'kid'>,
+): ForeignKey[] => {
   const wanted = ALGORITHMS.get(alg);
   return keys.filter(
     (key) =>

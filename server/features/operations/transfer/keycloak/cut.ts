@@ -3,7 +3,7 @@
 import type { FieldError } from '../../../../contract/problem.ts';
 import { presentSections } from '../../../../contract/sections.ts';
 import type { RealmPart } from '../../../../resource/part.ts';
-import { at, type Cut, fitting, without } from './fit.ts';
+import { type Cut, cutAt, declarableObject, withoutPath } from './fit.ts';
 import type { Notes } from './notes.ts';
 import { createPace } from './pace.ts';
 import { theirField } from './places.ts';
@@ -41,7 +41,7 @@ const teller =
   };
 
 /** In the parts' order: what is left out of one section is not named by those that follow. */
-export async function cut(
+export async function cutSections(
   translated: ReadonlyMap<string, unknown>,
   { target: realm, parts, notes }: { target: string; parts: readonly RealmPart[]; notes: Notes },
 ): Promise<Map<string, unknown>> {
@@ -61,7 +61,12 @@ export async function cut(
       const nth = times.get(name) ?? 0;
       times.set(name, nth + 1);
       const tell = teller(notes, part, given, nth);
-      const { value, items, cuts } = fitting(withoutReferences(part, given, tell), { part, realm, gone, seen });
+      const { value, items, cuts } = declarableObject(withoutReferences(part, given, tell), {
+        part,
+        realm,
+        gone,
+        seen,
+      });
       for (const cut of cuts) tell(cut);
       const isFull = value !== undefined && seen.size + items.length > most;
       if (isFull) notes.add({ kind, key: name, nth }, `there are more than ${most}`);
@@ -129,7 +134,7 @@ export function cutRefused(
     isCut = true;
     const tell = teller(notes, part, value);
     const shape = presentSections.get(part.section)?.shape;
-    const { path, named } = at(value, rest);
+    const { path, named } = cutAt(value, rest);
     const told: Cut = {
       path,
       named: fault.missing ? `${named}.${fault.missing.key}` : named,
@@ -139,7 +144,7 @@ export function cutRefused(
     else tell(told);
     const isDeciding = DECIDING.has(part.section);
     if (isDeciding && rest !== '') tell({ path: '', named: '', why: HALF });
-    const left = isDeciding || rest === '' ? undefined : without(value, rest, fault.missing?.key);
+    const left = isDeciding || rest === '' ? undefined : withoutPath(value, rest, fault.missing?.key);
     if (left !== undefined) continue;
     dropped.add(value);
     if (index === undefined) sections.delete(part.section);

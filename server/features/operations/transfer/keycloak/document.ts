@@ -8,7 +8,7 @@ import { strings } from '../../../../resource/items.ts';
 import type { RealmPart } from '../../../../resource/part.ts';
 import { authorizationOf } from './authorization.ts';
 import { clientOf, isOwnClient, isSaml } from './clients.ts';
-import { cut } from './cut.ts';
+import { cutSections } from './cut.ts';
 import { directoryOf } from './directories.ts';
 import { Realm } from './export-shape.ts';
 import { asksAllForSecondFactor, flowsOf } from './flows.ts';
@@ -102,13 +102,13 @@ export async function documentOf(
       messagingProviders: smtpOf(realm, notes),
     }),
   );
-  const sections = await cut(translated, { target, parts, notes });
+  const sections = await cutSections(translated, { target, parts, notes });
   return { sections, known, profile };
 }
 
 /** The objects of a list; none where it is no list. */
-export const listed = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
-const namesIn = (value: unknown, key: string): Set<string> => new Set(strings(listed(value).map((one) => one[key])));
+export const objectsIn = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
+const namesIn = (value: unknown, key: string): Set<string> => new Set(strings(objectsIn(value).map((one) => one[key])));
 /** The document's objects that users can hold: roles, groups, clients. */
 export const thereIn = (sections: ReadonlyMap<string, unknown>): There => ({
   roles: namesIn(sections.get('roles'), 'name'),
@@ -122,7 +122,7 @@ export const thereIn = (sections: ReadonlyMap<string, unknown>): There => ({
 /** As features/authentication/brokering has them of those who come. */
 export const issuersIn = (providers: unknown): Map<string, string | undefined> =>
   new Map(
-    listed(providers).flatMap(({ alias, type, config }) => {
+    objectsIn(providers).flatMap(({ alias, type, config }) => {
       const { issuer, entityId, userinfoEndpoint }: ProviderConfig = Object(config);
       const from = type === 'oidc' ? issuer : type === 'saml' ? entityId : userinfoEndpoint;
       if (typeof alias !== 'string') return [];

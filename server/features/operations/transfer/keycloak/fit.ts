@@ -26,7 +26,7 @@ export interface Fitting {
 }
 
 /** The object as it can be declared; undefined: not at all. */
-export function fitting(
+export function declarableObject(
   given: unknown,
   { part, realm, gone, seen }: Fitting,
 ): { value: unknown; items: Item[]; cuts: Cut[] } {
@@ -49,20 +49,20 @@ export function fitting(
           named: `${namedPath(value, one.path)}.${one.key}`,
           why: `names ${one.kind} ${one.key}, which isn’t carried over`,
         });
-        value = without(value, one.path, one.key);
+        value = withoutPath(value, one.path, one.key);
       }
       continue;
     }
     // From behind, so that places in lists stay what they are.
     for (const { path, message } of [...new Map(faults.map((fault) => [fault.path, fault])).values()].reverse()) {
-      cuts.push({ ...(twice.has(path) ? { path, named: path } : at(value, path)), why: message });
-      value = without(value, path);
+      cuts.push({ ...(twice.has(path) ? { path, named: path } : cutAt(value, path)), why: message });
+      value = withoutPath(value, path);
     }
   }
   return { value: undefined, items: [], cuts };
 }
 
-export const at = (value: unknown, path: string): Pick<Cut, 'path' | 'named'> => ({
+export const cutAt = (value: unknown, path: string): Pick<Cut, 'path' | 'named'> => ({
   path,
   named: namedPath(value, path),
 });
@@ -129,7 +129,7 @@ function stepsOf(value: unknown, path: string): string[] {
  * The value without its part at the path, or without one name of the list there. If the path ends early, the part where
  * it ends goes.
  */
-export function without(value: unknown, path: string, name?: string): unknown {
+export function withoutPath(value: unknown, path: string, name?: string): unknown {
   const steps = stepsOf(value, path);
   while (steps.length > 0) {
     const last = steps.pop() ?? '';

@@ -32,7 +32,7 @@ export interface Clash {
 }
 
 /** Users of the realm that hold a name or an id of these, and aren't the same by their usernames. */
-export const clashes = (
+export const clashingUsers = (
   sql: Sql,
   realm: string,
   users: readonly Pick<UserDocument, 'id' | 'username' | 'email'>[],

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { importKeycloak } from '../../../../contract/keycloak.ts';
 import { principalOf } from '../../../../domain/principal.ts';
 import { bind } from '../../../../http/bind.ts';
-import { answer, bodyOf, tagOf, untilClosed } from '../routes.ts';
+import { bodyOf, sendPlan, tagOf, untilClosed } from '../routes.ts';
 import type { KeycloakImport } from './service.ts';
 
 export function keycloakRoutes(app: FastifyInstance, imports: KeycloakImport): void {
@@ -28,7 +28,7 @@ export function keycloakRoutes(app: FastifyInstance, imports: KeycloakImport): v
             signal: untilClosed(reply),
           });
           void reply.header('etag', tagOf(plan.revision));
-          return users ? answer(reply, { ...plan, ...notes }, users) : { ...plan, ...notes };
+          return users ? sendPlan(reply, { ...plan, ...notes }, users) : { ...plan, ...notes };
         } catch (error) {
           // The rest of the body is read and dropped, so that the answer reaches the client.
           body.resume();

@@ -13,7 +13,7 @@ import { issuersIn } from './document.ts';
 import { MIB, MOST_HELD, piecesOf } from './files.ts';
 import { parseExported } from './lenient.ts';
 import { createNotes, type Notes } from './notes.ts';
-import { clashes, type UserText } from './people.ts';
+import { clashingUsers, type UserText } from './people.ts';
 import { createWriter, type Stored } from './writer.ts';
 
 export interface KeycloakImported extends Imported {
@@ -86,7 +86,7 @@ export function createKeycloakImport({
         parts,
         notes,
         check,
-        clashesWith: async (users) => (isEmpty || users.length === 0 ? [] : clashes(sql, realm, users)),
+        clashesWith: async (users) => (isEmpty || users.length === 0 ? [] : clashingUsers(sql, realm, users)),
       }),
     });
     const imported = await transfer.import({ ...request, body: document });

@@ -8,7 +8,7 @@ import { profileFaults } from '../../../../domain/user-profile.ts';
 import { readUser } from '../../../people/users/document-user.ts';
 import { credentialOf } from './credentials.ts';
 import { type Credential, User } from './export-shape.ts';
-import { at, without } from './fit.ts';
+import { cutAt, withoutPath } from './fit.ts';
 import { type Indices, readLeniently } from './lenient.ts';
 import type { Notes } from './notes.ts';
 import { placeBelow, theirField } from './places.ts';
@@ -165,9 +165,9 @@ function fitted(given: unknown, { profile }: Surroundings, note: Note): UserDocu
       : errors.map(({ path, message }) => ({ path: path.replace(/^user\.?/, ''), message }));
     const [fault] = faults;
     if (!fault) return user;
-    note(theirField('user', fault.path), fault.message, theirField('user', at(value, fault.path).named));
+    note(theirField('user', fault.path), fault.message, theirField('user', cutAt(value, fault.path).named));
     // A user without a username can't be imported.
-    value = fault.path === 'username' ? undefined : without(value, fault.path);
+    value = fault.path === 'username' ? undefined : withoutPath(value, fault.path);
     if (value === undefined) return undefined;
   }
   note(undefined, 'too much of it doesn’t fit');

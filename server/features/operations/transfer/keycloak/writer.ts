@@ -6,7 +6,7 @@ import type { UserDocument } from '../../../../contract/users.ts';
 import { strings } from '../../../../resource/items.ts';
 import type { RealmPart } from '../../../../resource/part.ts';
 import { cutRefused } from './cut.ts';
-import { documentOf, issuersIn, listed, type TranslatedRealm, thereIn } from './document.ts';
+import { documentOf, issuersIn, objectsIn, type TranslatedRealm, thereIn } from './document.ts';
 import type { Notes } from './notes.ts';
 import { type Clash, createPeople, type UserText } from './people.ts';
 import type { KnownClient } from './roles.ts';
@@ -55,7 +55,7 @@ export function createWriter({ realm, parts, notes, check, clashesWith }: Writer
   /** Only these sections are cut any more. */
   async function cutToFit(sections: Map<string, unknown>, only?: ReadonlySet<string>): Promise<void> {
     for (let checks = 0; checks < MOST_CHECKS; checks += 1) {
-      const organizations = listed(sections.get('organizations')).map(({ members: _, ...rest }) => rest);
+      const organizations = objectsIn(sections.get('organizations')).map(({ members: _, ...rest }) => rest);
       const planned = new Map(sections);
       if (organizations.length > 0) planned.set('organizations', organizations);
       const faults = await check(planned);
@@ -65,7 +65,7 @@ export function createWriter({ realm, parts, notes, check, clashesWith }: Writer
   }
 
   const withMembers = (organizations: unknown): unknown[] =>
-    listed(organizations).map((organization) => {
+    objectsIn(organizations).map((organization) => {
       const { members: all, ...rest } = organization;
       const there = strings(all).flatMap((username) => found.get(username.toLowerCase()) ?? []);
       if (there.length < strings(all).length)
@@ -86,7 +86,7 @@ export function createWriter({ realm, parts, notes, check, clashesWith }: Writer
       name = typeof fields.realm === 'string' ? fields.realm : '';
       told = await documentOf(fields, { realm, parts, notes, file });
       await cutToFit(told.sections);
-      const named = listed(told.sections.get('organizations')).flatMap(membersOf);
+      const named = objectsIn(told.sections.get('organizations')).flatMap(membersOf);
       members = new Set(named.map((username) => username.toLowerCase()));
       for (const [section, value] of told.sections) {
         if (section === 'organizations') continue;
@@ -119,7 +119,7 @@ export function createWriter({ realm, parts, notes, check, clashesWith }: Writer
       if (accounts.size > 0) {
         const sections = new Map(told?.sections).set('serviceAccountRoles', [...accounts.values()]);
         await cutToFit(sections, new Set(['serviceAccountRoles']));
-        const left = listed(sections.get('serviceAccountRoles'));
+        const left = objectsIn(sections.get('serviceAccountRoles'));
         if (left.length > 0) {
           yield text(`${before}"serviceAccountRoles":${JSON.stringify(left)}`);
           before = ',';
