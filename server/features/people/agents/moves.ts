@@ -1,4 +1,5 @@
-// From which states an agent comes into which, whoever moves it. Specification 4.10; decisions "Agent".
+// The allowed transitions between the states of an agent, by an administrator or by the agent's owner. Specification 4.10;
+// decisions "Agent".
 import type { By, EventType } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Tx } from '../../../db/transact.ts';
@@ -13,7 +14,7 @@ const moves: Record<Move, { from: readonly string[]; to: store.State['status']; 
   review: { from: ['active'], to: 'active', event: 'AGENT_REVIEWED' },
 };
 
-/** Why it can't begin to act. */
+/** Why the agent can't become active; undefined: it can. */
 function hindrance({ owner_enabled: owner, expires_at: end }: store.State, now: Date): string | undefined {
   if (owner === null) return 'it has no owner';
   if (!owner) return 'its owner is disabled';
@@ -21,9 +22,9 @@ function hindrance({ owner_enabled: owner, expires_at: end }: store.State, now: 
 }
 
 /**
- * @param of `owner`: only where it is theirs
- * @returns the client by which it acts
- * @throws Problem `wrong-state` where its state or its owner forbids it
+ * @param of `owner`: move the agent only if this user owns it
+ * @returns the id of the client by which the agent acts
+ * @throws Problem `wrong-state`: the agent's state or its owner forbids the move
  */
 export async function moveAgent(
   tx: Tx,

@@ -1,5 +1,5 @@
-// What people see of the agents that act for them, and do with those that they answer for: stop, end for good, confirm.
-// They let none act: that is an administrator's. Specification 4.10, 4.11; decisions "Agent".
+// The agents of a user, on the account surface: the user lists the agents that act for them, and stops, revokes or reviews
+// the agents that they own. Only an administrator activates an agent. Specification 4.10, 4.11; decisions "Agent".
 
 import type { OwnAgent } from '../../../contract/account.ts';
 import type { By } from '../../../contract/events.ts';
@@ -15,7 +15,7 @@ export function createOwnAgents({ sql, transact, now }: { sql: Sql; transact: Tr
   return {
     list: (realm: string, userId: string): Promise<OwnAgent[]> => store.ownAgents(sql, realm, userId),
 
-    /** One that is stopped already stays so. */
+    /** Stopping an agent that is not active changes nothing. */
     stop: (by: By, realm: string, of: { id: string; owner: string }): Promise<void> =>
       transact(realm, async (tx) => {
         if (!(await store.isOwn(tx.sql, realm, of))) throw new Problem('not-found', phrase('noAgent'));

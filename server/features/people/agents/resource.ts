@@ -1,5 +1,5 @@
-// Owns: agents as administrators keep them: whose, by which client, for how long. Administrators move them from state to state (service.ts).
-// Does not own: what a client's tokens hold (features/configuration/clients/view.ts has the agent's scopes), when one may act (domain/agents.ts).
+// Owns: agents as administrators configure them: owner, client, end. Moves between states are service.ts's.
+// Does not own: what a client's tokens hold (features/configuration/clients/view.ts has the agent's scopes), when an agent may act (domain/agents.ts).
 // Implements: specification 1, 2.10, 4.10; decisions "Agent".
 import { agents } from '../../../contract/agents.ts';
 import type { EventType } from '../../../contract/events.ts';
@@ -15,7 +15,9 @@ import { epochMs, lastUsed, reviewDue } from './store.ts';
 const KIND = 'agent';
 const clientOf = (fields: Fields | undefined): string[] => strings([fields?.clientId]);
 
-/** A client belongs to one agent: else a suspended agent's client would go on acting for another. */
+/**
+ * A client belongs to one agent at most. Otherwise the client of a suspended agent could go on acting for another agent.
+ */
 async function sharedClients(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]> {
   const changed = changes.filter(({ kind }) => kind === KIND);
   const wanted = changed
@@ -54,7 +56,7 @@ async function linkOwners(sql: Sql, realm: string, saved: readonly Saved[]): Pro
     where a.realm_id = ${realm} and a.name = x.name`;
 }
 
-/** Nobody answers for what its client would go on doing. */
+/** Disables the clients of deleted agents: without the agent, no owner is responsible for what such a client does. */
 async function disableClients(
   tx: Tx,
   realm: string,
@@ -79,7 +81,10 @@ async function disableClients(
 
 const statusOf = (fields: Fields): string | undefined => strings([fields.status])[0];
 
-/** A document stops agents, and lets none act again: whoever stopped one meanwhile had a reason that it doesn't know. */
+/**
+ * A realm document can stop an agent, never activate it again: the document doesn't know why the agent was stopped in the
+ * meantime.
+ */
 const stops = (from: string | undefined, to: string): boolean =>
   to === 'revoked' || (to === 'suspended' && from === 'active');
 
@@ -96,7 +101,10 @@ async function linkStatus(sql: Sql, realm: string, saved: readonly Saved[], at: 
       and (x.made or x.status = 'revoked' or x.status = 'suspended' and a.status = 'active')`;
 }
 
-/** Who comes active and has nobody who answers for it waits for somebody. */
+/**
+ * Suspends new agents that are declared active but have no owner who can sign in: an administrator must name an owner
+ * first.
+ */
 async function suspendOwnerless(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void> {
   const names = saved.filter(({ before, fields }) => !before && statusOf(fields) === 'active').map(({ key }) => key);
   if (names.length > 0)
@@ -146,7 +154,7 @@ export const agentsResource = (deps: ResourceDeps) =>
       },
       onChange: disableClients,
       subject: (key, id) => ({ type: 'agent', id, name: key }),
-      // Whoever says what its client may do, or ends it, must hold what the client holds.
+      // To change or delete an agent, the caller must hold all permissions that the agent's client holds.
       actsAs: ({ before, save }) => [...clientOf(before), ...clientOf(save)],
       detail: ({ clientId, scopes, expiresAt }) => ({ clientId, scopes, expiresAt }),
     },

@@ -1,5 +1,5 @@
-// The job by which no agent outlives its review or its own end: owners are reminded, then it is suspended. It repeats safely:
-// a reminder is told once for each review, and who is suspended is not active any more. Decisions "Agent".
+// The job that enforces reviews and ends of agents: it reminds owners of a due review, then suspends the agent. Running it
+// twice is safe: it reminds once for each review, and it suspends only active agents. Decisions "Agent".
 
 import { z } from 'zod';
 import { DAY_MS, DAY_SECONDS } from '../../../contract/durations.ts';
@@ -44,7 +44,7 @@ export function agentReviews({ sql, transact, send, baseUrl, now }: AgentReviewD
     async run() {
       const at = now();
       const until = new Date(at.getTime() + AGENT_REMINDER_DAYS * DAY_MS);
-      // a transaction for each realm, as each has its own audit log
+      // One transaction for each realm, because each realm has its own audit log.
       for (const realm of await store.realmsDue(sql, at, until))
         await transact(
           realm,

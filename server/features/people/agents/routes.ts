@@ -1,4 +1,4 @@
-// Binds contract/agents.ts beyond the resource's own routes, which are server/resource's.
+// Binds the routes of contract/agents.ts that server/resource doesn't mount for the resource.
 import type { FastifyInstance } from 'fastify';
 import {
   type AgentInReview,

@@ -1,4 +1,5 @@
-// Moves agents from state to state, and lists those that somebody should look at. Specification 4.10; decisions "Agent".
+// Moves agents between states, and lists the agents that need an administrator's attention. Specification 4.10; decisions
+// "Agent".
 import type { Agent } from '../../../contract/agents.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact } from '../../../db/transact.ts';

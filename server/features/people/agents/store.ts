@@ -1,17 +1,17 @@
-// SQL of agents' state, and of what their review asks for; their other fields are the resource's.
+// SQL of the states and reviews of agents. resource.ts reads and writes their other fields.
 import type { OwnAgent } from '../../../contract/account.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 
-/** An expression over a row `t`. */
+/** When the next review of the agent in row `t` is due, as an SQL expression. */
 export const reviewDue = fragment`(coalesce(t.reviewed_at, t.created_at) + t.review_interval_days * interval '1 day')`;
 
 export const epochMs = (of: Fragment): Fragment => fragment`(extract(epoch from ${of}) * 1000)::float8`;
 
-/** Of a row `t`, as far as the audit log goes back. */
+/** When the agent in row `t` last did something that is in the audit log, as an SQL expression. */
 export const lastUsed = fragment`(select e.occurred_at from event e where e.realm_id = t.realm_id
   and e.actor ->> 'type' = 'agent' and e.actor ->> 'id' = t.id::text order by e.id desc limit 1)`;
 
-/** Of a row `t`: why somebody should look at it. */
+/** Why the agent in row `t` needs an administrator's attention, as an SQL array. */
 const reasons = (at: Date): Fragment => fragment`array_remove(array[
   case when t.user_id is null then 'owner-gone' end,
   case when exists (select from realm_user u where u.realm_id = t.realm_id and u.id = t.user_id and not u.enabled)
@@ -32,10 +32,10 @@ export interface State {
   status: 'draft' | 'active' | 'suspended' | 'revoked';
   client_id: string | null;
   expires_at: Date | null;
-  /** null: it has none. */
+  /** null: the agent has no owner. */
   owner_enabled: boolean | null;
 }
-/** @param of `owner`: only where it is theirs */
+/** @param of `owner`: find the agent only if this user owns it */
 export async function lock(
   sql: Sql,
   realm: string,
@@ -52,7 +52,7 @@ export const setStatus = (sql: Sql, realm: string, id: string, status: State['st
   update agent set status = ${status}, reviewed_at = coalesce(${reviewedAt}::timestamptz, reviewed_at)
   where realm_id = ${realm} and id = ${id}`;
 
-/** Those that the person answers for, then those of others whose clients they let act. */
+/** The agents that the user owns, then the agents of other owners whose clients the user has consented to. */
 export const ownAgents = (sql: Sql, realm: string, userId: string) => sql<OwnAgent>`
   with consented as (
     select c.client_id from consent k join client c on c.realm_id = k.realm_id and c.id = k.client
@@ -70,7 +70,7 @@ export const ownAgents = (sql: Sql, realm: string, userId: string) => sql<OwnAge
 export const isOwn = async (sql: Sql, realm: string, { id, owner }: { id: string; owner: string }) =>
   (await sql`select from agent where realm_id = ${realm} and id = ${id} and user_id = ${owner}`).length > 0;
 
-/** Realms in which an agent must stop, or its owner be reminded. */
+/** The realms in which an agent must be suspended or its owner must be reminded. */
 export const realmsDue = async (sql: Sql, at: Date, until: Date): Promise<string[]> =>
   (
     await sql<{ realm: string }>`
@@ -85,7 +85,10 @@ export interface Reminder {
   email: string;
   due: Date;
 }
-/** Whom to remind now, in the order of their addresses (messaging/limits.ts); each of a review is told once. */
+/**
+ * Marks the due reminders as sent and returns them, ordered by e-mail address (messaging/limits.ts). Each review is
+ * reminded of once.
+ */
 export const takeDueReminders = (sql: Sql, realm: string, until: Date): Promise<Reminder[]> => sql<Reminder>`
   with due as (
     update agent t set reminded_of = ${reviewDue}

@@ -1,11 +1,12 @@
-// The consent page: who asks, for what, as whom. Which of the buttons was pressed is in the form's `decision`.
+// The consent page: which application asks, for what, and as which user. The form's `decision` names the button that was
+// pressed.
 import type { ScopeView } from '../../../domain/claims.ts';
 import { type AboutClient, aboutClient } from '../../../http/about-client.ts';
 import { decisionForm } from '../../../http/decision-form.ts';
 import { type Html, html } from '../../../http/pages.ts';
 import { scopeText, text, textHtml } from '../../../http/texts.ts';
 
-/** What is asked for, in words. */
+/** The list of everything that the application asks for, in words. */
 export interface ListedAgreement {
   scopes: readonly ScopeView[];
   openid: boolean;
@@ -30,7 +31,7 @@ export function agreementList({ scopes, openid, resources, claims, administers }
   return html`<ul class="rows">${asked}</ul>`;
 }
 
-/** Of an app's own scheme: the scheme. */
+/** The host of a redirect URI; for an app's own scheme, the scheme. */
 const hostOf = (uri: string): string => new URL(uri).host || new URL(uri).protocol;
 
 export function consentPage({
@@ -47,12 +48,12 @@ export function consentPage({
   answerAt: string;
   application: string;
   about: AboutClient | undefined;
-  /** Of one that nobody here has looked at: where it is from, and where they will be sent. */
+  /** For a client that no administrator has reviewed: where it comes from, and where the answer goes. */
   origin: { host: string; redirectUri: string } | undefined;
   username: string;
   agreement: Html;
   request: string;
-  /** From when on what the session has proven counts for it. */
+  /** Only factors that the session proved at or after this time count for the request. */
   since: number;
   proof: string;
 }): Html {

@@ -1,4 +1,4 @@
-// Owns: what people have agreed to: asking them, believing the answer, remembering it.
+// Owns: consent: asking the user, verifying the answer, remembering it.
 // Does not own: when consent is needed and what follows from it (features/protocol/authorize, features/protocol/saml).
 // Implements: decisions "Client" (consentRequired); OIDC Core §3.1.2.4.
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -25,33 +25,33 @@ interface Person {
   username: string;
 }
 
-/** What an application asks for, as far as a person agrees to it. */
+/** The part of an application's request that the user has to agree to. */
 interface ConsentRequest {
   scopesToAgree: readonly ScopeView[];
   toAgree: Agreement;
   openid: boolean;
-  /** The token will carry the person's own admin rights. */
+  /** The token will carry the user's own admin permissions. */
   administers: boolean;
 }
-/** What is asked of a person on the page. */
+/** One question to the user: everything that the consent page shows. */
 export interface Question {
   realm: string;
   brand: Brand;
   session: Person;
-  /** The path that the answer goes to. */
+  /** The path that the page's form posts to. */
   answerAt: string;
   application: string;
-  /** What it says of itself. */
+  /** The client's own description: links and logo. */
   client?: AboutClient | undefined;
   origin?: { host: string; redirectUri: string } | undefined;
   agreement: Html;
-  /** The request, which the answer brings back. */
+  /** The application's request as text. The form sends it back with the answer. */
   text: string;
-  /** From when on what the session has proven counts for it. */
+  /** Only factors that the session proved at or after this time count for the request. */
   since: number;
-  /** What asks the same again, in another language; null: nothing does. */
+  /** The address that asks the same question in another language; null: there is none. */
   again: string | null;
-  /** Where the answer may lead the browser. */
+  /** The origins to which the answer may redirect the browser. */
   onward?: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export function createConsents({ sql, baseUrl, now }: { sql: Sql; baseUrl: strin
     since,
   ];
 
-  /** What a request asks the person to agree to, for a page. */
+  /** The scopes, resources and claims that the request asks for, as HTML. */
   const listed = ({ scopesToAgree: scopes, toAgree, openid, administers }: ConsentRequest): Html =>
     agreementList({
       scopes,
@@ -80,7 +80,7 @@ export function createConsents({ sql, baseUrl, now }: { sql: Sql; baseUrl: strin
   return {
     listed,
 
-    /** What the person has agreed to give the client. */
+    /** The user's consent for the client; undefined: there is none. */
     of: (realm: string, userId: string, client: ClientView): Promise<Agreement | undefined> =>
       store.read(sql, realm, userId, client.id),
 
@@ -119,8 +119,8 @@ export function createConsents({ sql, baseUrl, now }: { sql: Sql; baseUrl: strin
     },
 
     /**
-     * The request that the person answered, and since when what the session has proven counts for it.
-     * @throws OAuthError where the answer doesn't really come from their page
+     * The request that the user answered, and from when on proven factors count for it.
+     * @throws OAuthError `invalid_request`: the answer doesn't come from the page that this session was shown
      */
     answered(
       request: FastifyRequest,
@@ -137,7 +137,7 @@ export function createConsents({ sql, baseUrl, now }: { sql: Sql; baseUrl: strin
       return { text, signedIn, allowed: form.get('decision') === 'allow' };
     },
 
-    /** Remembers an agreement, in the transaction that acts on it. */
+    /** Remembers the consent, in the transaction that acts on it. */
     async grant(
       tx: Tx,
       by: By,

@@ -1,4 +1,4 @@
-// SQL of consents: what a person has agreed to for a client.
+// SQL of consents: what a user has agreed to for a client.
 import type { Sql } from '../../../db/sql.ts';
 import type { Agreement } from '../../../domain/agreement.ts';
 
@@ -8,7 +8,7 @@ export async function read(sql: Sql, realm: string, userId: string, client: stri
   return row;
 }
 
-/** Adds to what was agreed to before. */
+/** Adds to what the user agreed to before. */
 export async function add(
   sql: Sql,
   realm: string,

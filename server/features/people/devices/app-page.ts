@@ -1,4 +1,5 @@
-// What somebody sees in whose browser an address for their app was opened: what to do with it, never what programs are told.
+// The page that a browser shows for an address that only the authenticator app should open: it says how to go on, and gives
+// away nothing that the app gets.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { type Brand, html, sendPage } from '../../../http/pages.ts';
@@ -13,7 +14,7 @@ export const sendForApp = (
   return sendPage(reply, { ...look, title: text('deviceKey.forApp'), body }, { status });
 };
 
-/** The address in the code by which a device is set up; the token in it never leaves the browser. */
+/** The page at the address in the enrolment QR code. The token stands behind the `#`, so the browser never sends it. */
 export function appPageRoutes(
   app: FastifyInstance,
   { settings }: { settings: { of(realm: string): Promise<RealmSettingsDto | undefined> } },

@@ -1,6 +1,6 @@
-// Owns: what is to be approved on a device: pushes of a sign-in that waits, QR codes that it shows; each is answered once.
-// Does not own: the pages that wait (features/authentication/authenticators), who may ask (surface.ts).
-// Implements: specification 4.11. A QR code carries all it says, sealed: nobody who only looks at one leaves a row.
+// Owns: what a user approves on a device: the push of a waiting sign-in, and the QR code that a sign-in shows. Each is answered once.
+// Does not own: the pages that wait (features/authentication/authenticators), authenticating callers (surface.ts).
+// Implements: specification 4.11. A QR code carries all its data, sealed: showing one stores no row.
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import type { Approval } from '../../../contract/devices.ts';
@@ -20,11 +20,13 @@ import type { SigningDevice } from './surface.ts';
 
 const PUSH_SECONDS = 120;
 const QR_SECONDS = 300;
-/** So many pushes that nobody approved, and no more, in such a time: nobody is worn down. */
+/**
+ * After four pushes in ten minutes that were not approved, no further push is sent: an attacker can't wear the user down.
+ */
 const MOST_UNANSWERED = 4;
 const WINDOW_MS = 600_000;
 
-/** Who asks for an approval, as the device shows it. */
+/** The sign-in that asks for an approval, as the device shows it. */
 export interface Occasion {
   application: string | undefined;
   ipAddress: string | null;
@@ -58,7 +60,7 @@ export function createChallenges(deps: ChallengeDeps) {
       const read = InQr.parse(JSON.parse(seal.open(Buffer.from(code, 'base64url'), qrContext(realm)).toString()));
       if (read.id === id && read.until > now().getTime()) return read;
     } catch {
-      // Nobody sealed it here.
+      // This server didn't seal the code, or it was changed.
     }
     throw notThere();
   }
@@ -96,7 +98,10 @@ export function createChallenges(deps: ChallengeDeps) {
   return {
     QR_SECONDS,
 
-    /** Asks all of a person's devices. @returns undefined: too many were asked for lately, or the person reported one */
+    /**
+     * Sends a push to all devices of the user.
+     * @returns undefined: too many pushes were sent lately, or the user reported one as not theirs
+     */
     async push(realm: string, by: By, user: KnownUser, asking: Occasion) {
       const id = newId();
       const number = String(randomInt(10, 100));
@@ -131,17 +136,17 @@ export function createChallenges(deps: ChallengeDeps) {
       });
     },
 
-    /** What became of it. */
+    /** The present state of the challenge. */
     async outcome(realm: string, id: string): Promise<'waiting' | 'approved' | 'denied' | 'over'> {
       const row = await store.find(sql, realm, id);
       if (row?.status === 'denied' || (row?.status === 'approved' && row.expires_at > now())) return row.status;
       return row?.status === 'waiting' && row.expires_at > now() ? 'waiting' : 'over';
     },
 
-    /** Uses up what was approved, for the sign-in that asked. */
+    /** Uses up the approval for the sign-in that asked; undefined: there is none. */
     take: (realm: string, id: string, kind: 'push' | 'qr') => store.redeemChallenge(sql, realm, id, kind, now()),
 
-    /** The address in a QR code. */
+    /** The address that the sign-in shows as a QR code. */
     qrAddress(realm: string, id: string, at: number, { application, ipAddress }: Occasion): string {
       const said = { id, until: at + QR_SECONDS * 1000, application: application?.slice(0, 60) ?? null, ip: ipAddress };
       const code = seal.seal(JSON.stringify(said), qrContext(realm)).toString('base64url');

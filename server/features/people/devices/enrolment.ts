@@ -1,6 +1,5 @@
-// Owns: how a device comes to be a person's: a token that works once, the key that the device shows it has, and, where a sign-in
-// asked for it, the person's word in that sign-in.
-// Does not own: what the device then approves (challenges.ts), the key's row (features/people/credentials/devices.ts).
+// Owns: how a device is enrolled for a user: a token that works once, the device's proof that it has its key and, in a sign-in, the user's confirmation there.
+// Does not own: what the device approves later (challenges.ts), the key's row (features/people/credentials/devices.ts).
 // Implements: specification 4.11, 5; decisions "Enrolment".
 import { z } from 'zod';
 import { DeviceKey, type enrolDevice, type startEnrolment } from '../../../contract/devices.ts';
@@ -19,7 +18,7 @@ import { verifiedDeviceProof } from './proof.ts';
 
 const LIFETIME_SECONDS = 600;
 
-/** What wants to be enrolled, as it is kept until it is confirmed. */
+/** The device to enrol, as it is stored until the user confirms it. */
 const Device = z.object({
   name: z.string(),
   publicKey: DeviceKey,
@@ -27,7 +26,7 @@ const Device = z.object({
 });
 type Device = z.infer<typeof Device>;
 
-/** A token that is still good, and whose. */
+/** A valid enrolment token and its user. */
 export interface OpenEnrolment {
   userId: string;
   username: string;
@@ -76,10 +75,13 @@ export function createEnrolments(deps: EnrolmentDeps) {
   }
 
   return {
-    /** What the QR code for the app holds; nothing after a `#` is sent by whoever opens it. */
+    /**
+     * The address in the QR code for the app. The token stands behind `#`: a browser or camera app that opens the address
+     * doesn't send it.
+     */
     urlOf: (realm: string, token: string): string => `${baseUrl}/realms/${realm}/device/enroll#${token}`,
 
-    /** By an administrator: whatever is enrolled by it counts at once. */
+    /** Offers an enrolment, by an administrator. The device counts at once, without a confirmation. */
     async offer(tx: Tx, by: By, realm: string, user: KnownUser): Promise<{ token: string; expiresAt: Date }> {
       const token = newToken('svc_enr_');
       const expiresAt = endOfLife();
@@ -89,14 +91,14 @@ export function createEnrolments(deps: EnrolmentDeps) {
       return { token, expiresAt };
     },
 
-    /** In a sign-in, which has to {@link confirm} it. */
+    /** Begins an enrolment in a sign-in. The sign-in has to {@link confirm} the device. */
     async begin(realm: string, user: KnownUser): Promise<string> {
       const token = newToken('svc_enr_');
       await insert(realmSql(realm), realm, user.id, token, true, endOfLife());
       return token;
     },
 
-    /** What was enrolled by a token that a sign-in has asked for. */
+    /** The device that was enrolled with a token of this sign-in; `over`: the token is unknown or has expired. */
     async pending(realm: string, userId: string, token: string): Promise<{ name: string; over: boolean } | undefined> {
       const hash = sha256(token);
       const [row] = await sql<{ device: string | null; expires_at: Date }>`
@@ -110,7 +112,7 @@ export function createEnrolments(deps: EnrolmentDeps) {
       };
     },
 
-    /** @returns the credential's id; undefined: there is nothing to confirm, or no more */
+    /** @returns the credential's id; undefined: no device waits for a confirmation, or it has expired */
     async confirm(tx: Tx, by: By, realm: string, user: KnownUser, token: string): Promise<string | undefined> {
       const hash = sha256(token);
       const [row] = await tx.sql<{ device: string; device_id: string }>`

@@ -1,12 +1,12 @@
-// What devices sign: a JWS that says for which address it is and when it was made, so that it is of use nowhere else and not for
-// long. What else it must say is each request's. RFC 7515; in the manner of RFC 9449.
+// The proof that a device signs: a JWS that names the address it is for and the time it was made, so that it works nowhere
+// else and not for long. Each request adds the claims that it needs. RFC 7515; modelled on RFC 9449.
 import { compactVerify, importJWK } from 'jose';
 import { z } from 'zod';
 import type { DeviceKey } from '../../../contract/devices.ts';
 
 const PROOF_TYPE = 'device+jwt';
 const MAX_AGE_SECONDS = 120;
-/** A clock may be ahead. */
+/** The device's clock may be ahead by this much. */
 const AHEAD_SECONDS = 60;
 
 const Header = z.looseObject({ alg: z.string(), typ: z.literal(PROOF_TYPE), kid: z.uuid().optional() });
@@ -17,7 +17,7 @@ const algorithmOf = ({ kty }: DeviceKey): 'ES256' | 'EdDSA' => (kty === 'EC' ? '
 
 const json = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(bytes));
 
-/** Whose proof it says it is; undefined: it is none. Nothing of it is checked. */
+/** The key id that the proof claims to be signed with; undefined: it is no proof. Nothing is verified yet. */
 export function signerOf(jws: string): string | undefined {
   try {
     return Header.parse(json(Buffer.from(jws.split('.')[0] ?? '', 'base64url'))).kid;
@@ -26,7 +26,9 @@ export function signerOf(jws: string): string | undefined {
   }
 }
 
-/** What it says; undefined: it is not signed by this key, or not for this address and moment. */
+/**
+ * Verifies a proof and returns its claims; undefined: it isn't signed by this key, or not for this address, or is too old.
+ */
 export async function verifiedDeviceProof(
   jws: string,
   { key, audience, now }: { key: DeviceKey; audience: string; now: Date },
@@ -41,7 +43,7 @@ export async function verifiedDeviceProof(
     const age = now.getTime() / 1000 - claims.iat;
     return claims.aud === audience && age <= MAX_AGE_SECONDS && age >= -AHEAD_SECONDS ? claims : undefined;
   } catch {
-    // Whatever is wrong with it, it proves nothing.
+    // A malformed proof and a wrong signature are the same: no proof.
     return undefined;
   }
 }

@@ -1,4 +1,5 @@
-// What follows for transactions when a person says that a sign-in wasn't theirs: none that still stands can be signed or used.
+// When a user reports a sign-in as not theirs, their open transactions become void: none of them can be signed or consumed
+// any more.
 
 import type { Distrust } from '../../../domain/distrust.ts';
 import { userParty } from '../../../domain/party.ts';

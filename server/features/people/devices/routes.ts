@@ -61,7 +61,7 @@ export function deviceRoutes(
   });
 }
 
-/** Of applications, and of the devices that sign. */
+/** The routes of applications, which create transactions, and of devices, which sign them. */
 function transactionRoutes(app: FastifyInstance, transactions: Transactions): void {
   bind(app, tx.createTransaction, ({ params, by, body, request }) =>
     transactions.create(by, params.realm, applicationOf(request), body),
@@ -79,7 +79,7 @@ function transactionRoutes(app: FastifyInstance, transactions: Transactions): vo
   });
 }
 
-/** What an administrator does for a person's devices; credentials list and remove them. */
+/** The routes by which an administrator starts an enrolment. The routes of credentials list and remove devices. */
 export function enrolmentTokenRoutes(
   admin: FastifyInstance,
   { transact, enrolments, mustCover }: { transact: Transact; enrolments: Enrolments; mustCover: MustCover },

@@ -1,4 +1,4 @@
-// SQL of what is to be approved on devices.
+// SQL of challenges: pushes and QR codes that devices approve.
 import { fragment, type Sql } from '../../../db/sql.ts';
 
 export interface ChallengeRow {
@@ -32,7 +32,7 @@ export const waitingOf = (sql: Sql, realm: string, userId: string, now: Date) =>
   where c.realm_id = ${realm} and c.user_id = ${userId} and c.kind = 'push' and c.status = 'waiting' and c.expires_at > ${now}
   order by c.created_at desc, c.id desc limit ${MOST}`;
 
-/** Of a person whom nobody else asks at the same moment. */
+/** Counts the user's unapproved pushes. The lock on the user's row lets no second request count at the same moment. */
 export async function countUnansweredPushes(sql: Sql, realm: string, userId: string, since: Date) {
   await sql`select from realm_user where realm_id = ${realm} and id = ${userId} for no key update`;
   const [row] = await sql<{ all: number; denied: number }>`
@@ -43,7 +43,7 @@ export async function countUnansweredPushes(sql: Sql, realm: string, userId: str
   return row ?? { all: 0, denied: 0 };
 }
 
-/** @returns whether it is the first of this id */
+/** @returns whether the row was inserted; false: there is one with this id */
 export const insert = async (
   sql: Sql,
   realm: string,
@@ -86,7 +86,7 @@ export interface RedeemedChallenge {
   username: string;
   credential_id: string;
 }
-/** Once; of somebody who may sign in. */
+/** Uses up an approval, once, if its user is enabled. */
 export const redeemChallenge = async (sql: Sql, realm: string, id: string, kind: 'push' | 'qr', now: Date) =>
   (
     await sql<RedeemedChallenge>`

@@ -1,4 +1,5 @@
-// Who asks on the surface of devices: a device by what its key signed, or whoever holds an enrolment token. Specification 5.
+// Authenticates the callers of the device surface: a device by its signature, an app by its enrolment token, an application
+// by an access token. Specification 5.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -18,13 +19,13 @@ import { sendForApp } from './app-page.ts';
 import type { Enrolments, OpenEnrolment } from './enrolment.ts';
 import { type ProofClaims, signerOf, verifiedDeviceProof } from './proof.ts';
 
-/** A device that has signed the request, and what it said in it. */
+/** A device that signed the request, with the claims of its proof. */
 export interface SigningDevice extends EnrolledDevice {
   claims: ProofClaims;
-  /** As it came. */
+  /** The proof as it was sent. */
   jws: string;
 }
-/** An application with an access token of a person. */
+/** An application that calls with a user's access token. */
 export interface SigningApplication {
   userId: string;
   username: string;
@@ -53,12 +54,12 @@ export interface DeviceSurface {
   now: () => Date;
 }
 
-/** Hooks for every route of `app` (an encapsulated plugin). */
+/** Adds the hooks to every route of `app` (an encapsulated plugin). */
 export function guardDevices(
   app: FastifyInstance,
   { sql, enrolments, deviceKeys, attempts, tokens, subjects, issuer, realmExists, baseUrl, now }: DeviceSurface,
 ): void {
-  /** The address that a request was signed for. */
+  /** The address that the device must have signed for. */
   const audienceOf = ({ url }: FastifyRequest): string => `${baseUrl}${url.split('?')[0]}`;
 
   async function deviceOf(request: FastifyRequest): Promise<SigningDevice | undefined> {
@@ -75,7 +76,7 @@ export function guardDevices(
     const realm = realmOf(request);
     const presented = presentedBy(request);
     const claims = presented && (await tokens.present(realm, presented, { audience: await issuer(realm) }));
-    // Who acts for a person lets them sign nothing.
+    // Tokens of an impersonated session (`act`) are refused: an impersonator creates no transactions for the user.
     if (!claims || !isPersons(claims) || claims.act !== undefined || claims.client_id === undefined) return undefined;
     if (!(claims.scope ?? '').split(' ').includes(TRANSACTIONS_SCOPE))
       throw new Problem('insufficient-scope', `This needs an access token with the scope ${TRANSACTIONS_SCOPE}`);
@@ -91,7 +92,8 @@ export function guardDevices(
       void reply.header('vary', 'Accept');
       if (wantsPage(request) && request.headers.authorization === undefined)
         return spokenTo(request, () => sendForApp(reply, { status: problemOf(error).status }));
-      // A device signs each request anew, and an enrolment token is shown to a person: neither is asked for at an endpoint.
+      // Only endpoints for applications name a challenge: a device signs each request anew, and an app reads its enrolment
+      // token from a QR code.
       const byToken = request.routeOptions.config.contract?.principal === 'application';
       const challenge = byToken && problemChallenge(error, request, { baseUrl, scope: TRANSACTIONS_SCOPE });
       if (challenge) void reply.header('www-authenticate', challenge);
@@ -116,7 +118,8 @@ export function guardDevices(
       }
       const who = request.device ?? request.enrolment ?? request.application;
       if (!who) {
-        // Asked after the caller is looked at: an office or a back end is one address, and what others there send stops nobody.
+        // Only unauthenticated requests count, and only here: users behind one shared address don't block each other's
+        // authenticated requests.
         const address = `${inRealm(realm, request.ip)} ${principal ?? 'device'}`;
         const retryAfterSeconds = attempts.blocked(address);
         if (retryAfterSeconds !== undefined)
@@ -129,7 +132,7 @@ export function guardDevices(
   });
 }
 
-/** The caller of a device's route; the surface has made sure that there is one. */
+/** The device that called; the surface has authenticated it. */
 export function deviceOf({ device, routeOptions }: FastifyRequest): SigningDevice {
   if (!device) throw new Error(`${routeOptions.url} is not a device's`);
   return device;

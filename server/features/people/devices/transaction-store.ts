@@ -39,7 +39,7 @@ export const toSign = (sql: Sql, realm: string, userId: string, now: Date) => sq
   ${rowsOf(realm)} and t.user_id = ${userId} and t.status = 'waiting' and t.expires_at > ${now}
   order by t.created_at desc, t.id desc limit ${MOST}`;
 
-/** How many wait for a person, to whom nobody else adds one at the same moment. */
+/** Counts the user's waiting transactions. The lock on the user's row lets no second request add one at the same moment. */
 export async function waitingFor(sql: Sql, realm: string, userId: string, now: Date): Promise<number> {
   await sql`select from realm_user where realm_id = ${realm} and id = ${userId} for no key update`;
   const [row] = await sql<{ waiting: number }>`
@@ -80,7 +80,7 @@ export const answerTransaction = (
     device_key = ${JSON.stringify(d.publicKey)}::jsonb, decided_at = ${d.at}
   where realm_id = ${realm} and id = ${id}`;
 
-/** Whether the device whose key signed it is still the person's. */
+/** Whether the user still has the device whose key signed the transaction. */
 export const signerIsThere = async (sql: Sql, realm: string, id: string): Promise<boolean> =>
   (
     await sql`
@@ -90,7 +90,7 @@ export const signerIsThere = async (sql: Sql, realm: string, id: string): Promis
       where t.realm_id = ${realm} and t.id = ${id}`
   ).length > 0;
 
-/** All of a person's that can still be signed or consumed. */
+/** Voids all of the user's transactions that could still be signed or consumed. */
 export const voidAll = (sql: Sql, realm: string, userId: string, now: Date) => sql<{ id: string; client_id: string }>`
   update device_transaction t set status = 'void' from client c
   where t.realm_id = ${realm} and t.user_id = ${userId} and t.status in ('waiting', 'signed') and t.expires_at > ${now}

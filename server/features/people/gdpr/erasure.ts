@@ -1,5 +1,5 @@
-// Deliveries outlive the person whom they tell of, who stands in them by a pseudonym. An event is kept as long as its deliveries
-// are, and finds them, as long as it isn't rewritten itself. Specification 4.6, 6.1.
+// Webhook deliveries outlive the erased user: a pseudonym replaces the user in them. A delivery is found by its event in
+// the audit log, so it must be rewritten before the event is. Specification 4.6, 6.1.
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { DataSubject } from '../../../domain/personal-data.ts';
 import { erasureOf, maybeTelling } from '../../../events/erasure.ts';

@@ -1,5 +1,5 @@
-// What is kept of a person's doing: sign-ins in the audit log, sessions, consents; and who holds the rest.
-// Specification 2.9, 4.6.
+// The history of a user in an export and an erasure: sign-ins in the audit log, sessions and consents; and the tables that
+// hold data of the user in flight. Specification 2.9, 4.6.
 
 import type { PersonalData } from '../../../domain/personal-data.ts';
 import { signInsOf } from '../../../events/erasure.ts';
@@ -17,7 +17,7 @@ interface EventRow {
   outcome: string;
 }
 
-/** Of the audit log, and of sessions that go on. */
+/** Sign-ins of the audit log, and live sessions. */
 const loginEvents: PersonalData = {
   tables: ['event', 'departed_event', 'session', 'sign_in_history', 'known_device'],
   async export(sql, realm, userId) {
@@ -51,7 +51,7 @@ const consents: PersonalData = {
   export: async (sql, realm, userId) => ({ consents: await store.consents(sql, realm, userId) }),
 };
 
-/** Grants end with the person; what waits for a receiver must not tell of them. */
+/** Grants end with the user. Deliveries that still wait for a receiver must not name the user. */
 const inFlight: PersonalData = {
   tables: [
     'refresh_family',
@@ -69,5 +69,5 @@ const inFlight: PersonalData = {
   },
 };
 
-/** Deliveries are found by the log, and the log is locked last. */
+/** The order matters: deliveries are found by the audit log, and the audit log is locked last. */
 export const historyData: readonly PersonalData[] = [consents, inFlight, loginEvents];

@@ -1,12 +1,12 @@
-// What applications were allowed in a person's name, once they said that somebody else has signed in as them.
+// Withdraws consents when a user reports that another person has signed in to their account.
 import type { By } from '../../../contract/events.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { userParty } from '../../../domain/party.ts';
 import * as store from './store.ts';
 
 /**
- * Taken back where something of it was agreed to since then; who was asked before is asked again. The tokens that there are of it end
- * with all access.
+ * Withdraws each consent that was given or extended since `since`; the next authorization asks the user again. The client's
+ * tokens are not ended here: the report ends all access of the user.
  */
 export async function withdrawConsentsSince(
   tx: Tx,

@@ -1,5 +1,5 @@
-// Owns: a person's export and erasure, put together from what each feature keeps; their consents.
-// Does not own: the features' data (each has a PersonalData record), asking for consent (consent).
+// Owns: a user's export and erasure, put together from the data of all features; listing and revoking a user's consents.
+// Does not own: the features' data (each feature has a PersonalData record), asking for consent (consent).
 // Implements: specification 2.9, 4.6; decisions "Consent record".
 import type { By } from '../../../contract/events.ts';
 import { type ConsentRecord, EXPORT_SCHEMA, type GdprExport } from '../../../contract/gdpr.ts';
@@ -17,7 +17,7 @@ import type { Expect } from '../../../http/etag.ts';
 import type { Notify } from '../../configuration/messaging/notify.ts';
 import * as store from './store.ts';
 
-/** Whatever the audit log says of somebody is rewritten. */
+/** Erasure rewrites every audit event that names the user, so its transaction may take long. */
 const ERASURE_MS = 600_000;
 
 export interface GdprDeps {
@@ -38,17 +38,18 @@ export function createGdpr({ sql, transact, seal, access, personalData, notify, 
     return row;
   }
 
-  /** @param by undefined: the person themselves */
+  /** @param by the administrator who erases; undefined: the users erase themselves */
   async function eraseIn(tx: Tx, realm: string, row: store.SubjectRow, by: By | undefined): Promise<void> {
     const { emailVerified, ...person } = row;
-    // What others sent to an address that was only said to be theirs, or typed, nobody takes away by saying so.
+    // A user who erases themselves removes messages only of a verified address: an unverified address can be another
+    // person's.
     const own = by !== undefined || emailVerified ? person.email : null;
     const subject = { ...person, ownEmail: own, pseudonym: newId() };
     const whom = { type: 'user', id: subject.pseudonym, name: null } as const;
     const eraser = by ?? { actor: whom, ipAddress: null };
     const record: Tx['record'] = (event) =>
       tx.record(event.subject?.id === row.id ? { ...event, subject: whom } : event);
-    // Whoever did this in the person's place is noticed while something can still be done.
+    // The mail about a deleted account goes out early: if another person deleted it, the owner can still act.
     if (by === undefined)
       await notify({ ...tx, record }, { realm, by: eraser, userId: row.id, what: 'account-deleted', outlives: true });
     const end = { people: [row.id], cause: 'deleted', by: eraser, at: now() } as const;
@@ -59,7 +60,10 @@ export function createGdpr({ sql, transact, seal, access, personalData, notify, 
   }
 
   return {
-    /** It is audited; who does it themselves is told by mail, as it may have been somebody else. */
+    /**
+     * The export is recorded in the audit log. A user who exports their own data gets a mail, in case another person did
+     * it.
+     */
     async export(by: By, realm: string, userId: string): Promise<GdprExport> {
       const { username } = await load(sql, realm, userId);
       const parts = await Promise.all(personalData.map((data) => data.export?.(sql, realm, userId)));
@@ -82,13 +86,13 @@ export function createGdpr({ sql, transact, seal, access, personalData, notify, 
       return store.consents(sql, realm, userId);
     },
 
-    /** Takes back what a person agreed to, with the tokens that the application has of it. */
+    /** Revokes a user's consent for a client and ends the client's tokens of it. */
     revokeConsent: (by: By, realm: string, { userId, clientId }: { userId: string; clientId: string }): Promise<void> =>
       transact(realm, async (tx) => {
         const { username } = await load(tx.sql, realm, userId);
         const at = now();
         const removed = await store.removeConsent(tx.sql, realm, { userId, clientId });
-        // A name may be a client's of either protocol.
+        // `clientId` can name an OpenID Connect client and a SAML client.
         const ofSaml = await store.removeSamlConsent(tx.sql, realm, { userId, entityId: clientId });
         if (!removed && !ofSaml) throw new Problem('not-found', 'There is no consent for this application');
         const subject = { type: 'user', id: userId, name: username } as const;
@@ -107,7 +111,7 @@ export function createGdpr({ sql, transact, seal, access, personalData, notify, 
         told(agreed);
       }),
 
-    /** Everything that is the person's goes; what must stay knows them by a pseudonym that leads nowhere. */
+    /** Deletes all data of the user. Records that must stay name the user by a pseudonym that can't be resolved. */
     erase: (
       { principal, by, expect }: { principal: Principal; by: By; expect: Expect },
       realm: string,
@@ -120,13 +124,13 @@ export function createGdpr({ sql, transact, seal, access, personalData, notify, 
           expect(row);
           if (!(await access.covers(principal, realm, { userId }, tx.sql)))
             throw new Problem('privilege-escalation', 'The user holds admin permissions that you do not hold');
-          // An administrator who erases themselves is as gone as anybody.
+          // Administrators who erase themselves leave no actor: the event names the pseudonym.
           await eraseIn(tx, realm, row, principal.realm === realm && principal.id === userId ? undefined : by);
         },
         { longestMs: ERASURE_MS },
       ),
 
-    /** A person's own request. */
+    /** The erasure that users request for themselves. */
     eraseOneself: (realm: string, userId: string): Promise<void> =>
       transact(realm, async (tx) => eraseIn(tx, realm, await load(tx.sql, realm, userId), undefined), {
         longestMs: ERASURE_MS,

@@ -1,4 +1,4 @@
-// SQL of a data subject and of what they agreed to.
+// SQL of the user whose data is exported or erased, and of the user's consents.
 import type { ConsentRecord } from '../../../contract/gdpr.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Agreement } from '../../../domain/agreement.ts';
@@ -31,11 +31,11 @@ export const consents = (sql: Sql, realm: string, userId: string): Promise<Conse
 
 interface Removed extends Agreement {
   client: string;
-  /** The longest that one of its access tokens lives. */
+  /** The longest lifetime of the client's access tokens, in seconds. */
   seconds: number;
 }
 
-/** What was agreed to; undefined: there was nothing. */
+/** Deletes the consent. @returns what the user had agreed to; undefined: there was no consent */
 export async function removeConsent(
   sql: Sql,
   realm: string,
@@ -49,7 +49,7 @@ export async function removeConsent(
   return row;
 }
 
-/** The same of a SAML client, which has no grants. */
+/** Deletes a SAML client's consent. SAML clients have no grants. */
 export async function removeSamlConsent(
   sql: Sql,
   realm: string,
@@ -63,7 +63,7 @@ export async function removeSamlConsent(
   return row;
 }
 
-/** Of both protocols. */
+/** Deletes the consents of both protocols that were given or extended since `since`. */
 export const removeConsentsSince = (sql: Sql, realm: string, userId: string, since: Date) =>
   sql<Agreement & { clientId: string }>`
     with gone as (

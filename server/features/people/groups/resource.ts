@@ -1,5 +1,5 @@
 // Owns: the tree of groups and the roles that a group gives its members; the same by the admin API and in the realm document.
-// Does not own: who is a member (users), how a group reaches tokens (domain/person.ts).
+// Does not own: memberships (users), how a group reaches tokens (domain/person.ts).
 // Implements: decisions "Group"; specification 2.10, 4.10.
 import { Group, groupRoutes, longestPath, pathBytes } from '../../../contract/groups.ts';
 import { Problem } from '../../../contract/problem.ts';
@@ -30,7 +30,7 @@ const sets = (map: unknown): Record<string, string[]> =>
 const invalid = (path: string, message: string) =>
   new Problem('invalid-request', undefined, { errors: [{ path, message }] });
 
-/** The path that a request's name and parent make; what it leaves out stays. */
+/** The path that the request's `name` and `parentId` make. A missing field keeps its present value. */
 async function pathIn(sql: Sql, realm: string, input: Fields, before: Row | undefined): Promise<string> {
   const name = typeof input.name === 'string' ? input.name : nameOf(before?.key ?? '');
   const path = `${await parentIn(sql, realm, input, before)}/${name}`;
@@ -49,7 +49,7 @@ async function parentIn(sql: Sql, realm: string, input: Fields, before: Row | un
   return parent.path;
 }
 
-/** What lies in a group moves with it, to a path that must not become too long. */
+/** The groups inside a moved group move with it. None of their paths may become longer than `longestPath`. */
 async function tooDeep(sql: Sql, realm: string, changes: readonly Wanted[]) {
   const moved = changes.filter((c) => c.kind === KIND && c.renamedFrom !== undefined);
   if (moved.length === 0) return [];
@@ -63,8 +63,9 @@ async function tooDeep(sql: Sql, realm: string, changes: readonly Wanted[]) {
 }
 
 /**
- * Whoever puts people below a group gives them to its administrators: admin roles that are limited to a group above the new place and
- * not above the old one, or to a group that everybody joins from now on.
+ * The admin roles that reach more users by these changes, as SQL. A role that is limited to a group reaches the members of
+ * all groups inside it: moving a group gives its members to the roles limited to a group above the new path but not above
+ * the old one. A group that becomes `default` gives every user to the roles that reach it.
  */
 function extended(changes: readonly PlannedChange[], realm: string): Fragment | undefined {
   const places = changes

@@ -15,7 +15,7 @@ import { callerOf } from '../../../resource/routes.ts';
 
 type Named = Pick<RoleName, 'name' | 'clientId'>;
 
-/** The group's roles with this one, or without it. */
+/** The group's roles with this role added or removed. */
 function changed(fields: Fields, { name, clientId }: Named, has: boolean): Fields {
   const other = (names: unknown) => {
     const list = strings(names);

@@ -1,5 +1,5 @@
-// Owns: grants that outlive their session (`offline_access`), as people and administrators see and end them.
-// Does not own: how one begins and goes on (features/protocol/token), sessions of browsers (service.ts).
+// Owns: listing and ending grants that outlive their session (`offline_access`), for users and administrators.
+// Does not own: issuing and refreshing them (features/protocol/token), browser sessions (service.ts).
 // Implements: specification 4.10, 4.11; OIDC Core §11.
 import type { By } from '../../../contract/events.ts';
 import type { OfflineSession } from '../../../contract/offline-sessions.ts';
@@ -13,13 +13,13 @@ import * as store from './store.ts';
 
 export function createOfflineSessions({ sql, transact, now }: { sql: Sql; transact: Transact; now: () => Date }) {
   return {
-    /** @throws Problem `not-found`: there is no such person */
+    /** @throws Problem `not-found`: there is no such user */
     async mustBeSomebody(realm: string, userId: string): Promise<void> {
       const [person] = await sql`select from realm_user where realm_id = ${realm} and id = ${userId}`;
       if (!person) throw new Problem('not-found', 'There is no such user');
     },
 
-    /** Newest first; one row more than `limit` where there is more. */
+    /** Newest first; one row more than `limit` if there are more. */
     async list(
       realm: string,
       userId: string,
@@ -35,8 +35,8 @@ export function createOfflineSessions({ sql, transact, now }: { sql: Sql; transa
     },
 
     /**
-     * @param may throws where this person's are not the caller's to end
-     * @throws Problem `not-found`: the person has no such one, or it had ended before
+     * @param may throws if the caller may not end grants of this user
+     * @throws Problem `not-found`: the user has no such grant, or it has ended
      */
     end: (
       realm: string,

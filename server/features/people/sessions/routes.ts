@@ -1,4 +1,4 @@
-// Binds the routes of contract/sessions.ts, and of contract/offline-sessions.ts those of administrators.
+// Binds the routes of contract/sessions.ts, and those of contract/offline-sessions.ts for administrators.
 import type { FastifyInstance } from 'fastify';
 import { endOfflineSession, listOfflineSessions } from '../../../contract/offline-sessions.ts';
 import { endClientSessions, endSession, listServiceAccountSessions, listSessions } from '../../../contract/sessions.ts';
@@ -10,7 +10,7 @@ import { newestFirst, newestPage } from '../../../http/paging.ts';
 import type { OfflineSessions } from './offline.ts';
 import type { Sessions } from './service.ts';
 
-/** Whose sessions they are, those people's rights the caller must hold. */
+/** Throws unless the caller holds all permissions that the users in `who` hold. */
 type MustCover = (principal: Principal, realm: string, who: string | readonly string[], on: Sql) => Promise<void>;
 
 export function sessionRoutes(

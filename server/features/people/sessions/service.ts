@@ -1,5 +1,5 @@
 // Owns: people's sign-in sessions: cookie, timeouts, remember-me, how many at once, how they end.
-// Does not own: how somebody signs in (features/authentication/sign-in), tokens (ended with the session by the database's cascade).
+// Does not own: how a user signs in (features/authentication/sign-in), tokens (ended with the session by the database's cascade).
 // Implements: specification 2.3 "Session policy meaning"; decisions "Session", "Reading and writing" (maxConcurrentSessions).
 
 import type {} from '@fastify/cookie';
@@ -26,7 +26,7 @@ import { realmCookie } from '../../../http/realm-cookie.ts';
 import { personSpeaks } from '../../../http/spoken.ts';
 import * as store from './store.ts';
 
-/** Named by realm. */
+/** The session cookie; its name contains the realm. */
 export const sessionCookieAt = (baseUrl: string) => realmCookie(baseUrl, 'SVC_SESSION');
 
 export interface SessionDeps {
@@ -40,7 +40,7 @@ export interface SessionDeps {
   newId: () => string;
 }
 
-/** A live session, as the request path sees it. */
+/** A live session of a signed-in user. */
 export interface SsoSession {
   id: string;
   realm: string;
@@ -50,23 +50,23 @@ export interface SsoSession {
   lastSeenAt: Date;
   expiresAt: Date;
   rememberMe: boolean;
-  /** What has been proven in it, each with its own time. */
+  /** The factors that were proven in the session, each with the time of its proof. */
   factors: readonly Factor[];
-  /** What was unusual about its last sign-in; null: nobody looked. */
+  /** The unusual circumstances of the last sign-in; null: it was not assessed. */
   findings: readonly Finding[] | null;
-  /** SHA-256 of the cookie, hex: tokens against forgery are made from it. */
+  /** SHA-256 of the cookie, hex. The tokens against request forgery are derived from it. */
   tokenHash: string;
-  /** Who acts in it for the person; null: the person themselves. */
+  /** The impersonating administrator; null: it is the user's own session. */
   impersonator: store.Impersonator | null;
 }
 export type LiveSession = SsoSession & { standing: PersonStanding };
 
-/** What one sign-in proved, and from where. */
+/** The factors that one sign-in proved, and the client's address. */
 export interface Proof {
   user: { id: string; username: string };
   factors: readonly Factor[];
   findings: readonly Finding[] | null;
-  /** What must hold when it is written. */
+  /** The credentials that must still exist when the session is written. */
   proven: Proven;
   rememberMe: boolean;
   ipAddress: string | null;
@@ -88,7 +88,7 @@ const TOUCH_MS = 60_000;
 const MOST_ENDED = 1000;
 const USER_AGENT_MAX = 512;
 const userAgentOf = (text: string | null): string | null => text?.replaceAll('\0', '').slice(0, USER_AGENT_MAX) ?? null;
-/** How long the address may wait to be opened. */
+/** How long an impersonation's address stays valid until the administrator opens it. */
 const PENDING_SECONDS = 60;
 const ACTING_SECONDS = 1800;
 const later = (at: Date, seconds: number) => new Date(at.getTime() + seconds * 1000);
@@ -128,7 +128,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     ...toSession(realm, row, factors),
     standing: standingOf(row),
   });
-  /** As it is kept; older versions read the first three. */
+  /** The columns of a proof. Older versions of the server read only the first three. */
   const kept = (proof: Pick<Proof, 'factors' | 'findings'>) => ({
     authenticated_at: now(),
     level_of_assurance: factors.levelOf(proof.factors),
@@ -169,13 +169,13 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     endActing(tx, realm, { which: actedFrom(ids), by, at: now() });
 
   async function touchIfDue(realm: string, session: SsoSession, policy: RealmSettingsDto): Promise<void> {
-    // Short idle timeouts need to be noted more often than once a minute.
+    // A short idle timeout needs the last use to be noted more often than once a minute.
     const due = Math.min(TOUCH_MS, policy.ssoSessionIdleTimeoutSeconds * 100);
     if (now().getTime() - session.lastSeenAt.getTime() >= due)
       await store.touch(realmSql(realm), realm, session.id, now());
   }
 
-  /** A session that `begin` will begin; its token goes to `setCookie` after commit. */
+  /** Prepares a session that `begin` writes. The caller passes its token to `setCookie` after the commit. */
   async function plan(realm: string, proof: Proof): Promise<PlannedSession> {
     const policy = await policyOf(realm);
     const at = now();
@@ -198,7 +198,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     return { session: toSession(realm, row, factors), token, row, proven: proof.proven };
   }
 
-  /** Ends sessions, each as {@link end} does. @returns those that there were */
+  /** Ends several sessions, each as {@link end} does. @returns the sessions that existed */
   async function endAll(tx: Tx, realm: string, by: By, ids: readonly string[], { because }: { because: EndReason }) {
     const gone = await store.removeAll(tx.sql, realm, ids);
     await endActingFrom(tx, realm, by, ids);
@@ -209,7 +209,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
   }
 
   return {
-    /** The live session of the request's cookie; being seen keeps it alive. */
+    /** The live session of the request's cookie. The read counts as use and restarts the idle timeout. */
     async current(request: FastifyRequest, realm: string): Promise<LiveSession | undefined> {
       const token = request.cookies[cookie.nameIn(realm)];
       const policy = token ? await settings.of(realm) : undefined;
@@ -222,7 +222,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       return session;
     },
 
-    /** The session where it is still live: what its tokens hang on. */
+    /** The live session with this id, which its tokens depend on. */
     async byId(realm: string, id: string, on: Sql = sql): Promise<LiveSession | undefined> {
       const row = await store.byId(on, realm, id, cutoffsOf(await policyOf(realm), now()));
       return row && live(realm, row);
@@ -231,13 +231,16 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     plan,
 
     /**
-     * Begins a session; where a person may have only so many, {@link makeRoom} comes before. It fails where what was proven
-     * holds no more: `isWithdrawn` (domain/proof.ts).
+     * Writes a planned session. Call {@link makeRoom} before, for the realm's limit of sessions per user. The transaction
+     * fails if a proven credential is gone: `isWithdrawn` (domain/proof.ts).
      */
     begin: (tx: Pick<Tx, 'atLast'>, realm: string, { row, proven }: PlannedSession): void =>
       store.insert(tx, realm, row, proven),
 
-    /** A session in which somebody acts for the person: it proves nothing of them, and waits a minute to be {@link arrive}d at. */
+    /**
+     * Prepares an impersonated session. It counts no factor of the user, and expires after a minute unless the
+     * administrator {@link arrive}s.
+     */
     async planFor(realm: string, user: Proof['user'], impersonator: store.Impersonator): Promise<PlannedSession> {
       const nothing = { factors: [], findings: null, rememberMe: false, ipAddress: null, userAgent: null };
       const proven = { userId: user.id, credentials: [] };
@@ -246,10 +249,13 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       return { session: toSession(realm, waiting, factors), token, row: waiting, proven };
     },
 
-    /** When it ends by itself. */
+    /** When an impersonated session ends by itself. */
     endOfActing: (startedAt: Date): Date => later(startedAt, ACTING_SECONDS),
 
-    /** @returns its cookie's token; undefined: the address was used already, or is too old */
+    /**
+     * Starts an impersonated session in the administrator's browser.
+     * @returns the new token for the cookie; undefined: the address was used before, or has expired
+     */
     async arrive(tx: Tx, request: FastifyRequest, realm: string, token: string) {
       const fresh = newSecret();
       const found = await store.replaceArrivalToken(tx.sql, realm, sha256(token), {
@@ -265,7 +271,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       );
     },
 
-    /** Ends the oldest of a person's sessions where one more would be too many. */
+    /** Ends the user's oldest sessions if one more would exceed the realm's limit. */
     async makeRoom(tx: Tx, realm: string, by: By, user: Proof['user']): Promise<void> {
       const policy = await policyOf(realm);
       const most = policy.maxConcurrentSessions;
@@ -277,8 +283,8 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
     },
 
     /**
-     * The same person proved more: the session goes on, under a new token so that an old one is worth nothing.
-     * @returns the token; undefined: it has ended, or what was proven holds no more
+     * The user proved more in a live session: it continues under a new token, so that a stolen old token is worthless.
+     * @returns the token; undefined: the session has ended, or a proven credential is gone
      */
     async upgrade(
       tx: Tx,
@@ -293,7 +299,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
 
     endAll,
 
-    /** Ends a session with its codes and refresh tokens (offline grants live on). @returns whether there was one */
+    /** Ends a session with its codes and refresh tokens; offline grants stay. @returns whether the session existed */
     async end(tx: Tx, realm: string, by: By, id: string, { because }: { because: EndReason }): Promise<boolean> {
       const gone = await store.remove(tx.sql, realm, id);
       if (!gone) return false;
@@ -302,12 +308,17 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       return true;
     },
 
-    /** What the browser of sessions that are about to end loads, so that their applications hear of it there. */
+    /**
+     * The front-channel logout addresses that the browser loads in frames, so that the applications of these sessions sign
+     * the user out.
+     */
     frames: async (tx: Tx, realm: string, ids: readonly string[], iss: string): Promise<string[]> =>
       (await store.framesOf(tx.sql, realm, ids)).map(({ uri, sid }) => withQuery(uri, { iss, sid })),
 
-    /** An administrator, or the person, ends one session. */
-    /** @param may throws where this person's are not the caller's to end */
+    /**
+     * Ends one session, for an administrator or for its user.
+     * @param may throws if the caller may not end sessions of this user
+     */
     endOne: (
       realm: string,
       by: By,
@@ -322,7 +333,10 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
         await endActingFrom(tx, realm, by, [id]);
       }),
 
-    /** An administrator ends all that a client has of people. @param may throws where some of these are not the caller's to end */
+    /**
+     * Ends all sessions and offline grants that a client takes part in, for an administrator.
+     * @param may throws if the caller may not end sessions of one of these users
+     */
     endOfClient: (
       realm: string,
       by: By,
@@ -352,7 +366,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
         { bookkeeping: true },
       ),
 
-    /** Live sessions, newest first; one row more than `limit` where there is more. */
+    /** Live sessions, newest first; one row more than `limit` if there are more. */
     async list(realm: string, page: SessionPage): Promise<Session[]> {
       const rows = await store.list(sql, realm, cutoffsOf(await policyOf(realm), now()), {
         ...page,

@@ -1,4 +1,5 @@
-// SQL of sessions. A session is live while its owner is enabled and neither timeout has passed; the cutoffs are arguments.
+// SQL of sessions. A session is live while its user is enabled and neither timeout has passed; callers pass the cutoff
+// times.
 
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
@@ -8,13 +9,13 @@ import type { Finding } from '../../../domain/risk.ts';
 import { type Cutoffs, sessionLives } from '../../../domain/session.ts';
 import { type StandingRow, standingColumns } from '../../../domain/standing.ts';
 
-/** An administrator who acts for a person. */
+/** An administrator in an impersonated session. */
 export interface Impersonator {
   id: string;
   name: string;
-  /** Of the impersonator. */
+  /** The impersonator's realm. */
   realm: string;
-  /** Theirs, in which they began it; none where an older version did. */
+  /** The impersonator's own session, from which they began; missing if an older version of the server wrote the row. */
   session?: string;
 }
 
@@ -32,7 +33,7 @@ export interface SessionRow {
   authenticated_at: Date;
   level_of_assurance: number;
   methods: string[];
-  /** Null where an older version wrote it: then `methods` says what was proven. */
+  /** null: an older version of the server wrote the row; then `methods` names what was proven. */
   factors: Factor[] | null;
   risk: Finding[] | null;
   impersonator: Impersonator | null;
@@ -61,22 +62,22 @@ export const byId = async (sql: Sql, realm: string, id: string, cutoffs: Cutoffs
 
 export type ListedRow = SessionRow & { clients: string[] };
 
-/** What is asked for, all of which must hold, and where its page begins. */
+/** The filters of a list, all of which must match, and where its page begins. */
 export interface SessionPage {
   userId?: string | undefined;
   username?: string | undefined;
-  /** A client that got tokens in it. */
+  /** A client that got tokens in the session. */
   clientId?: string | undefined;
   ipAddress?: string | undefined;
   limit: number;
   after?: { startedAt: Date; id: string } | undefined;
 }
 
-/** `true` where nothing is asked. */
+/** The condition for a given value, else `true`. */
 const when = <T>(value: T | undefined, condition: (value: T) => Fragment): Fragment =>
   value === undefined ? fragment`true` : condition(value);
 
-/** Ids of the sessions that a client, or a SAML client, has a part in. */
+/** The ids of the sessions in which a client or a SAML client takes part. */
 const sessionsOf = (realm: string, clientId: string) => fragment`(
   select sc.session_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
   where sc.realm_id = ${realm} and c.client_id = ${clientId}
@@ -84,7 +85,7 @@ const sessionsOf = (realm: string, clientId: string) => fragment`(
   select sc.session_id from saml_session sc join saml_client c on c.realm_id = sc.realm_id and c.id = sc.client
   where sc.realm_id = ${realm} and c.entity_id = ${clientId})`;
 
-/** Newest first, by their ids, which are made as they start; `after` is the one behind which the page begins. */
+/** Newest first: ids are ordered by the time of their creation. The page begins after `after`. */
 export const list = (sql: Sql, realm: string, cutoffs: Cutoffs, page: SessionPage) => sql<ListedRow>`
   select ${columns}, array(
       select c.client_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
@@ -110,7 +111,7 @@ interface OfflineRow {
   refreshed_at: Date | null;
   expires_at: Date;
 }
-/** A person's grants that outlive their session, newest first. */
+/** The user's grants that outlive their session, newest first. */
 export const offline = (
   sql: Sql,
   realm: string,
@@ -136,7 +137,7 @@ export const insert = (
     ${s.last_seen_at}, ${s.expires_at}, ${s.remember_me}, ${s.authenticated_at}, ${s.level_of_assurance}, ${s.methods},
     ${jsonOf(s.factors)}, ${jsonOf(s.risk)}, ${s.impersonator && JSON.stringify(s.impersonator)}::jsonb)`;
 
-/** A stronger or newer proof of the same person: the session goes on under a new cookie. */
+/** Stores a newer or stronger proof of the same user. The session continues under a new cookie. */
 export const upgrade = async (
   sql: Sql,
   realm: string,
@@ -154,7 +155,7 @@ export const upgrade = async (
       returning id`
   ).length > 0;
 
-/** Who acts for somebody comes with the address that they were given: the session goes on under a token of its own. */
+/** The impersonator opens the address that they got: the session gets a new token, and its real end. */
 export const replaceArrivalToken = async (
   sql: Sql,
   realm: string,
@@ -180,15 +181,15 @@ export const replaceArrivalToken = async (
 export const touch = (sql: Sql, realm: string, id: string, at: Date) =>
   sql`update session set last_seen_at = ${at} where realm_id = ${realm} and id = ${id} and last_seen_at < ${at}`;
 
-/** Of a session `s` that ends: the applications that somebody was signed in to by it. */
+/** The applications to which a session `s` that ends has signed the user in. */
 const clientsOf = fragment`array(
   select c.client_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
   where sc.realm_id = s.realm_id and sc.session_id = s.id order by 1) as clients`;
 
-/** As many as a browser loads without its person noticing. */
+/** The most frames that a browser loads without a noticeable delay. */
 const MOST_FRAMES = 100;
 
-/** Those of them that the browser loads a frame of. */
+/** The applications among them that have a front-channel logout address. */
 export const framesOf = (sql: Sql, realm: string, ids: readonly string[]) => sql<{ uri: string; sid: string }>`
   select c.frontchannel_logout_uri as uri, sc.session_id as sid
   from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
@@ -203,7 +204,7 @@ export const removeAll = (sql: Sql, realm: string, ids: readonly string[]) =>
     returning s.id, s.user_id, u.username, s.impersonator, ${clientsOf}`;
 export const remove = async (sql: Sql, realm: string, id: string) => (await removeAll(sql, realm, [id]))[0];
 
-/** What a client, or a SAML client, has of people: sessions, and grants that outlive them; undefined: there is no such client. */
+/** The sessions and offline grants in which a client or a SAML client takes part; undefined: there is no such client. */
 export async function heldBy(sql: Sql, realm: string, clientId: string, { at, most }: { at: Date; most: number }) {
   const [row] = await sql<{ sessions: Held[]; offline: Held[] }>`
     select coalesce((select jsonb_agg(s) from (
@@ -222,7 +223,7 @@ interface Held {
   userId: string;
 }
 
-/** Ends what is over `keep` sessions of one person, the oldest first. The person's row is the lock. */
+/** Ends the user's oldest sessions beyond the `keep` newest. The user's row is the lock. */
 export async function removeOldest(sql: Sql, realm: string, userId: string, keep: number, cutoffs: Cutoffs) {
   await sql`select 1 from realm_user where realm_id = ${realm} and id = ${userId} for no key update`;
   return sql<{ id: string; clients: string[] }>`
@@ -240,13 +241,13 @@ export interface ServiceAccountRow {
   ip_address: string | null;
 }
 
-/** Of one type of event; however many there were, only so many are read. */
+/** At most this many events of one type are read, however many there are. */
 const NEWEST = 10_000;
 const newest = (realm: string, type: 'TOKEN_ISSUED' | 'WORKLOAD_TOKEN_ISSUED') => fragment`(
   select client_id, type, occurred_at, ip_address, data from event
   where realm_id = ${realm} and type = ${type} order by id desc limit ${NEWEST})`;
 
-/** The last token that each client got for itself. */
+/** The last token that each client obtained for itself. */
 export const serviceAccounts = (sql: Sql, realm: string, since: Date) => sql<ServiceAccountRow>`
   select * from (
     select distinct on (e.client_id) e.client_id, e.occurred_at, e.ip_address,
