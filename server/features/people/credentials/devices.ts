@@ -1,5 +1,5 @@
-// The keys of devices that people approve with: rows of `credential` of the type `device`. What a key is asked to sign is
-// features/people/devices's.
+// The keys of the devices with which users approve sign-ins: rows of `credential` with the type `device`.
+// features/people/devices decides what a key signs.
 
 import type { DeviceKey } from '../../../contract/devices.ts';
 import type { By } from '../../../contract/events.ts';
@@ -27,7 +27,7 @@ interface Row {
   secret: { publicKey: DeviceKey };
 }
 
-/** Of somebody who may sign in. */
+/** Only the device of an enabled user. */
 async function find(sql: Sql, realm: string, id: string): Promise<EnrolledDevice | undefined> {
   const [row] = await sql<Row>`
     select c.id, c.user_id, u.username, c.label, c.secret

@@ -1,5 +1,6 @@
-// Guesses at what somebody signs in with: counted before their outcome is known, for all kinds together, and the lock that so many
-// bring. Whether a realm locks anybody is its settings'; codes have bounds of their own. Specification 2.3; decisions "Guessed codes".
+// Counts the failed attempts to sign in as a user, of all kinds together, before their outcome is known, and locks the user
+// after too many. The realm's settings decide whether wrong passwords lock a user; one-time codes are always limited.
+// Specification 2.3; decisions "Guessed codes".
 import type { By } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Lockout } from '../../../contract/user-access.ts';
@@ -11,14 +12,14 @@ import { userParty } from '../../../domain/party.ts';
 import type { KnownUser } from './service.ts';
 import * as store from './store.ts';
 
-/** How many guesses there may be, and for how long more than that lock. */
+/** How many attempts are allowed, and for how many seconds the user is locked after more. */
 export interface Limit {
   most: number;
   seconds: number;
 }
-/** A realm that locks nobody still doesn't let six digits be guessed. */
+/** The limit for codes in a realm without lockout: six digits must not become guessable. */
 const OTP_LIMIT: Limit = { most: 10, seconds: 900 };
-/** Codes since the last right one, however short the realm's lock is. */
+/** The most codes in a day without a right one, however short the realm's lock is. */
 const A_DAY: Limit = { most: 30, seconds: 86_400 };
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
@@ -36,7 +37,7 @@ export interface LockoutDeps {
 export function createLockouts({ sql, realmSql, transact, settings, codeGuesses, now }: LockoutDeps) {
   const isAhead = (until: Date | null): boolean => until !== null && until > now();
 
-  /** Undefined: the realm locks nobody. */
+  /** undefined: the realm locks no users. */
   async function limitOf(realm: string): Promise<Limit | undefined> {
     const policy = await settings.of(realm);
     return policy?.lockoutEnabled
@@ -46,7 +47,7 @@ export function createLockouts({ sql, realmSql, transact, settings, codeGuesses,
 
   const after = (seconds: number): Date => new Date(now().getTime() + seconds * 1000);
 
-  /** @returns how many guesses there are with this one; above `most`: they were locked already */
+  /** Counts an attempt. @returns the attempts including this one; above `most`: the user was locked already */
   const count = (realm: string, userId: string, { most, seconds }: Limit): Promise<number> =>
     store.countAttempt(realmSql(realm), realm, userId, {
       most,
@@ -70,15 +71,16 @@ export function createLockouts({ sql, realmSql, transact, settings, codeGuesses,
     count,
     tellLocked,
 
-    /** One that was no guess after all, or a right one, after which more has to be proven. */
+    /** Takes back an attempt that was no guess, or one that was right while more has to be proven. */
     async giveBack(realm: string, userId: string, { most }: Limit): Promise<void> {
       await store.giveBackAttempt(realmSql(realm), realm, userId, most);
     },
 
     /**
-     * A guess of a code: so many and no more are looked at, whichever kind it is. Of nobody (undefined) the same is done as of somebody.
-     * @param byAnybody no first factor of the person goes before it: it uses up no day of theirs, and locks them only where the realm
-     *   locks people for wrong passwords, too. What the code went to has a bound of its own
+     * Counts an attempt to guess a code, of any kind, and calls `look` only below the limits. An unknown user (undefined)
+     * is treated like a known one.
+     * @param byAnybody the user has proven no first factor before. The attempt doesn't count in the user's day, and locks
+     * the user only if the realm locks users for wrong passwords, too. The address that the code went to has its own limit
      */
     async guess<T extends { ok: boolean }>(
       realm: string,
@@ -129,7 +131,7 @@ export function createLockouts({ sql, realmSql, transact, settings, codeGuesses,
       };
     },
 
-    /** Forgets the failures, and with them the lock. */
+    /** Forgets the user's failures and ends the lock. */
     async unlock(tx: Tx, by: By, realm: string, { id, username }: KnownUser): Promise<void> {
       if (!(await store.unlock(tx.sql, realm, id))) return;
       tx.record({ type: 'USER_UNLOCKED', realm, by, subject: userParty(id, username) });

@@ -1,4 +1,4 @@
-// A new password that a user enters twice on a page: what speaks against it, else its hash, made before any transaction.
+// Checks a new password that a user enters twice on a page, and hashes it before any transaction begins.
 import type { PasswordOwner } from '../../../contract/guessable-passwords.ts';
 import { phrase } from '../../../contract/phrases.ts';
 import { PASSWORD_MAX } from '../../../http/password-fields.ts';

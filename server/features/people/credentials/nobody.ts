@@ -1,6 +1,6 @@
-// The hash that is checked where there is none: of a name that nobody has, or of somebody without a password. Hashes from
-// elsewhere take another time than today's, so such names are given kinds in the proportions of the realm's people, each name
-// always the same one: how long an answer takes says nothing of who exists.
+// The hash to verify when there is none: for an unknown name, or for a user without a password. An imported hash takes
+// another time to verify than today's kind. So unknown names get kinds of hashes in the same proportions as the realm's
+// users, and one name always gets the same kind: the time of an answer doesn't tell whether the user exists.
 import type { Passwords } from '../../../crypto/passwords.ts';
 import { phcOfKind } from '../../../crypto/phc.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -8,20 +8,20 @@ import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import * as store from './store.ts';
 
-/** New people from elsewhere are hidden among others after this long. */
+/** After this long, newly imported users are among the proportions. */
 const KEPT_MS = 60_000;
 
-/** With the share of people that it and those before it have. */
+/** A kind of hash; `upTo` is the share of users with this kind or one before it. */
 export interface Kind {
   phc: string;
   upTo: number;
 }
 
-/** @param at where a name stands among all: 0 to 1 */
+/** @param at the place of a name among all names, from 0 to 1 */
 export const kindAt = (kinds: readonly Kind[], at: number): Kind | undefined =>
   kinds.find(({ upTo }) => at < upTo) ?? kinds.at(-1);
 
-/** Today's kind first: as people sign in and get it, names that nobody has go over to it too, and none comes back. */
+/** Today's kind comes first. As users sign in and get today's kind, unknown names move to it too, and none moves back. */
 export function kindsOf(usual: string, people: number, others: readonly { kind: string; people: number }[]): Kind[] {
   let before = Math.max(0, people - others.reduce((sum, other) => sum + other.people, 0));
   const all = Math.max(1, people);
@@ -58,7 +58,7 @@ export function createNobody({
     async phcFor(realm: string, name: string): Promise<string> {
       const known = await kinds.get(realm, '');
       if (known.length === 1) return passwords.phcForNobody;
-      // Somebody's username and e-mail address are often the same but for the domain, and have one hash.
+      // A user's name and e-mail address often differ only by the domain, and both must have the same kind of hash.
       const [part = ''] = name.toLowerCase().split('@');
       const at = seal.digest(part, `nobody:${realm}`).readUInt32BE() / 2 ** 32;
       return kindAt(known, at)?.phc ?? passwords.phcForNobody;

@@ -1,20 +1,24 @@
-// Challenges, which passkeys sign: each page gets one of its own. It says until when it is good, and for which sign-in, link or ticket.
-// The server stores nothing of a challenge until a passkey has signed it: then domain/spent-proofs.ts keeps its digest.
+// Challenges for passkeys to sign. Each page gets a challenge of its own, which contains its expiry and is bound to one
+// sign-in, link or ticket. The server stores nothing until a passkey has signed the challenge: then domain/spent-proofs.ts
+// keeps its digest.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Seal } from '../../../crypto/seal.ts';
 import { type SingleUseProof, singleUseProof } from '../../../domain/spent-proofs.ts';
 
-/** For signing in. */
+/** How long a challenge for signing in is valid. */
 const USE_MS = 5 * 60_000;
-/** For setting one up, where the person has more to do: as long as the tickets of the account API. */
+/**
+ * How long a challenge for setting up a passkey is valid: the user has more to do. As long as the tickets of the account
+ * API.
+ */
 const SET_UP_MS = 10 * 60_000;
 const TIME_BYTES = 6;
 const NONCE_BYTES = 16;
 const MAC_AT = TIME_BYTES + NONCE_BYTES;
 
 type Purpose = 'use' | 'set-up';
-/** `binding`: what only the sign-in, the link or the ticket has for which the challenge is made. */
+/** `binding`: a value that only the sign-in, link or ticket of the challenge has. */
 interface Bound {
   realm: string;
   purpose: Purpose;
@@ -25,8 +29,8 @@ export type ReadChallenge =
   | { ok: false; reason: 'wrong' | 'late' | 'cross-origin' };
 
 /**
- * The fields of the browser's client data that are checked here. A page of another origin that shows ours in a frame makes `crossOrigin` true and may name
- * itself in `topOrigin`; our pages allow no frames, so that neither is ours.
+ * The fields of the browser's client data that are checked here. A page of another origin that shows ours in a frame makes
+ * `crossOrigin` true and may set `topOrigin`. Our pages allow no frames, so both are refused.
  */
 const ClientData = z.object({
   challenge: z.string().max(200),
@@ -54,12 +58,14 @@ export function createPasskeyChallenges({ seal, now }: { seal: Seal; now: () => 
       return Buffer.concat([head, seal.digest(said(head, bound), contextOf(bound))]).toString('base64url');
     },
 
-    /** Of a browser's answer. Whether it was used before is known only where it is spent. */
+    /**
+     * Reads and checks the challenge in a browser's answer. Whether it was signed before is known only when it is spent.
+     */
     read(clientDataJSON: string, bound: Bound): ReadChallenge {
       const data = clientDataIn(clientDataJSON);
       if (!data) return { ok: false, reason: 'wrong' };
       const whole = Buffer.from(data.challenge, 'base64url');
-      // One challenge has one spelling: else another spelling of a spent one would count again.
+      // Only one spelling of a challenge is accepted: otherwise another spelling of a spent one would count again.
       if (whole.toString('base64url') !== data.challenge) return { ok: false, reason: 'wrong' };
       const [head, mac] = [whole.subarray(0, MAC_AT), whole.subarray(MAC_AT)];
       const isOurs = seal

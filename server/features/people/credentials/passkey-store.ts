@@ -3,13 +3,13 @@ import { fragment, type Sql } from '../../../db/sql.ts';
 import { type SingleUseProof, spendingStatement } from '../../../domain/spent-proofs.ts';
 import { type StandingRow, standingColumns } from '../../../domain/standing.ts';
 
-/** What is kept of one; none of it is a secret. */
+/** The stored data of a passkey. None of it is a secret. */
 export interface Passkey {
-  /** As its authenticator names it, base64url. */
+  /** The authenticator's id of the key, base64url. */
   credentialId: string;
-  /** COSE, base64url. */
+  /** The public key in COSE, base64url. */
   publicKey: string;
-  /** The host that it is for. */
+  /** The host that the passkey works for. */
   rpId: string;
   transports: string[];
   deviceType: 'singleDevice' | 'multiDevice';
@@ -36,8 +36,8 @@ export const ofPerson = (sql: Sql, realm: string, userId: string, rpId: string) 
   order by created_at, id`;
 
 /**
- * Spends the challenge and counts the key on, in one statement.
- * @returns `back`: its counter is no higher than before, so that another copy of the key exists
+ * Spends the challenge and stores the key's new counter, in one statement.
+ * @returns `back`: the counter has not increased, so a copy of the key exists
  */
 export const use = async (
   sql: Sql,
@@ -58,7 +58,7 @@ export const use = async (
   return row.counted ? 'counted' : 'back';
 };
 
-/** @returns whether nobody of the realm has it yet, and its challenge is used for the first time */
+/** @returns whether the passkey was added: it is new in the realm, and its challenge was not used before */
 export const insert = async (
   sql: Sql,
   realm: string,

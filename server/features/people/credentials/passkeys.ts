@@ -1,5 +1,5 @@
-// Checking and setting up passkeys (WebAuthn Level 3). No attestation is asked for: which make an authenticator is of is not ours
-// to know. Which step asks for one is the flow's; what a page shows, features/authentication/authenticators/webauthn.ts.
+// Checks and sets up passkeys (WebAuthn Level 3). It asks for no attestation: the make of an authenticator doesn't matter
+// here. The flow decides which step asks for a passkey; features/authentication/authenticators/webauthn.ts shows the page.
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -29,19 +29,22 @@ export interface PasskeyDeps {
 
 export interface UsedKey {
   credentialId: string;
-  /** They have shown the authenticator who they are, too: by PIN or finger. */
+  /** The user has also shown the authenticator who they are, by PIN or biometrics. */
   userVerified: boolean;
-  /** The key may have left its device, as one that is kept in a cloud. */
+  /** The key may have left the device, for example to a cloud. */
   synced: boolean;
 }
 export type PasskeyVerdict =
   | ({ ok: true; user: KnownUser; standing: PersonStanding } & UsedKey)
   | { ok: false; reason: Refusal; user?: KnownUser | undefined };
-/** `late`: the challenge is too old; `used`: it was signed before; `cross-origin`: in a page that shows ours in a frame. */
+/**
+ * `late`: the challenge has expired; `used`: it was signed before; `cross-origin`: signed in a page that shows ours in a
+ * frame.
+ */
 type Refusal = 'unreadable' | 'unknown' | 'wrong' | 'late' | 'cross-origin' | 'used' | 'counter' | 'disabled';
 
 const TIMEOUT_MS = 120_000;
-/** EdDSA, ES256, RS256: the ones that WebAuthn recommends. */
+/** EdDSA, ES256, RS256: the algorithms that WebAuthn recommends. */
 const ALGORITHMS = [-8, -7, -257];
 const text = z.string().max(4096);
 const Transports = z.array(z.enum(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'])).max(10);
@@ -64,7 +67,7 @@ const Attested = z.object({
   }),
 });
 
-/** What a form sent; undefined: no browser makes such a thing. */
+/** Parses what a form sent; undefined: no browser sends such a value. */
 function read<T>(schema: z.ZodType<T>, sent: string): T | undefined {
   try {
     return schema.safeParse(JSON.parse(sent)).data;
@@ -72,7 +75,7 @@ function read<T>(schema: z.ZodType<T>, sent: string): T | undefined {
     return undefined;
   }
 }
-/** Loaded when first needed: it takes longer than the rest of a sign-in. */
+/** Loaded when it is first needed: that takes longer than the rest of a sign-in. */
 const library = () => import('@simplewebauthn/server');
 const handleOf = ({ id }: Pick<KnownUser, 'id'>): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.from(id.replaceAll('-', ''), 'hex'));
@@ -90,9 +93,8 @@ export function createPasskeys({ sql, realmSql, seal, notify, now, newId }: Pass
 
   return {
     /**
-     * What a browser makes one by (`PublicKeyCredentialCreationOptionsJSON`).
-     * @param how `challenge`: what only this sign-in, link or ticket has; the browser gets a challenge that is made of it, each time
-     *   another one
+     * The options by which a browser creates a passkey (`PublicKeyCredentialCreationOptionsJSON`).
+     * @param how `challenge`: a value that only this sign-in, link or ticket has; each call derives a new challenge from it
      */
     creation: async (
       realm: string,
@@ -115,8 +117,8 @@ export function createPasskeys({ sql, realmSql, seal, notify, now, newId }: Pass
     }),
 
     /**
-     * What a browser asks for one by (`PublicKeyCredentialRequestOptionsJSON`); of nobody in particular: of whomever it has.
-     * `challenge` as in {@link creation}.
+     * The options by which a browser asks for a passkey (`PublicKeyCredentialRequestOptionsJSON`). Without a user the
+     * browser offers all its passkeys for this site. `challenge` as in {@link creation}.
      */
     request: async (
       realm: string,
@@ -131,8 +133,9 @@ export function createPasskeys({ sql, realmSql, seal, notify, now, newId }: Pass
     }),
 
     /**
-     * @returns undefined: it is none, or somebody has it already, or its challenge was used or is too old
-     * @param made `newAccount`: it comes with the account, is all that they sign in with, and is no news to them;
+     * @returns undefined: the answer is no valid passkey, the passkey exists already, or its challenge was used or has
+     * expired
+     * @param made `newAccount`: the passkey is created with the account and its only credential, so the user gets no mail;
      * `userVerification`: as the options asked
      */
     async enrol(
@@ -158,7 +161,7 @@ export function createPasskeys({ sql, realmSql, seal, notify, now, newId }: Pass
       const { verifyRegistrationResponse } = await library();
       const verified = await verifyRegistrationResponse({
         response,
-        // It was read above.
+        // `challenges.read` has checked it above.
         expectedChallenge: () => true,
         expectedOrigin: site.origin,
         expectedRPID: site.rpId,
@@ -182,7 +185,10 @@ export function createPasskeys({ sql, realmSql, seal, notify, now, newId }: Pass
       return { credentialId: id, userVerified, synced: deviceType === 'multiDevice' };
     },
 
-    /** @param user who it has to be; undefined: whoever it is, who has then to be verified by their authenticator */
+    /**
+     * @param user the user whose passkey it must be; undefined: any user, but then the authenticator must have verified the
+     * user
+     */
     async check(
       realm: string,
       user: KnownUser | undefined,
@@ -203,22 +209,23 @@ export function createPasskeys({ sql, realmSql, seal, notify, now, newId }: Pass
       const { verifyAuthenticationResponse } = await library();
       const verified = await verifyAuthenticationResponse({
         response,
-        // It was read above.
+        // `challenges.read` has checked it above.
         expectedChallenge: () => true,
         expectedOrigin: asked.site.origin,
         expectedRPID: asked.site.rpId,
-        // Counters are compared where they are kept.
+        // The SQL statement compares counters.
         credential: { id: secret.credentialId, publicKey: fromBase64(secret.publicKey), counter: 0 },
         requireUserVerification: user === undefined || asked.userVerification === 'required',
       }).catch(() => undefined);
       if (!verified?.verified) return refuse('wrong');
       const { newCounter: counter, credentialBackedUp: backedUp, userVerified } = verified.authenticationInfo;
-      // The challenge is spent by the statement that counts the key on, before anything rests on this proof: whatever fails after it costs
-      // the person another touch.
+      // One statement spends the challenge and stores the key's counter, before anything relies on this proof. If a later
+      // step fails, the user has to touch the key again.
       const used = await store.use(realmSql(realm), realm, id, { counter, backedUp, now: now(), once: signed.once });
       if (used !== 'counted') return refuse(used === 'spent before' ? 'used' : 'counter');
       if (!row.enabled) return refuse('disabled');
-      // Whoever had to give a password before has given it.
+      // The sign-in knew the user before: if it asked for a password, the password was right. So the failures are
+      // forgotten.
       if (user) await forgetFailures(realmSql(realm), realm, [user.id]);
       const synced = secret.deviceType === 'multiDevice';
       return { ok: true, user: owner, credentialId: id, standing: standingOf(row), userVerified, synced };

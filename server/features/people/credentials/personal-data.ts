@@ -1,4 +1,4 @@
-// A person's credentials in an export: which there are, never what they are. Specification 2.9.
+// A user's credentials in an export: their types and dates, never the secrets. Specification 2.9.
 import type { PersonalData } from '../../../domain/personal-data.ts';
 import { lastUsed } from './store.ts';
 

@@ -1,4 +1,5 @@
-// Recovery codes: made, kept as digests, used once each. 80 random bits each, so that a digest gives nothing away.
+// Recovery codes: created, stored as digests, used once each. Each has 80 random bits, so that its digest can't be reversed
+// by guessing.
 import { randomBytes } from 'node:crypto';
 import type { By } from '../../../contract/events.ts';
 import { sha256 } from '../../../crypto/tokens.ts';
@@ -11,19 +12,19 @@ import type { KnownUser } from './service.ts';
 
 const HOW_MANY = 10;
 const BYTES = 10;
-/** Fewer, and the person is asked for new ones at the end of this sign-in. */
+/** With this many left or fewer, the user is asked for new codes at the end of the sign-in. */
 const FEW = 2;
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 const GROUPS = /.{4}/g;
 
 export type RecoveryVerdict = { ok: true; credentialId: string } | { ok: false; reason: 'wrong' };
 
-/** As somebody may type it. */
+/** Removes what users add when they type a code: separators and capitals. */
 const plain = (code: string): string => code.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 const digestOf = (userId: string, code: string): string =>
   sha256(`recovery:${userId}:${plain(code)}`).toString('base64url');
 
-/** Five bits a letter. */
+/** Five bits for each letter. */
 function spell(bytes: Buffer): string {
   let bits = 0n;
   for (const byte of bytes) bits = (bits << 8n) | BigInt(byte);
@@ -53,7 +54,7 @@ export function createRecoveryCodes({
   return {
     generate: (): string[] => Array.from({ length: HOW_MANY }, () => spell(randomBytes(BYTES))),
 
-    /** In place of those that there were. @returns the credential's id, and the one before */
+    /** Stores new codes in place of the old ones. @returns the new credential's id, and the id of the one before */
     async enrol(tx: Tx, by: By, realm: string, user: KnownUser, codes: readonly string[]) {
       const id = newId();
       const secret = JSON.stringify({ codes: codes.map((code) => digestOf(user.id, code)) });
@@ -69,7 +70,7 @@ export function createRecoveryCodes({
       return { now: id, old: before?.id };
     },
 
-    /** Uses a code up. With few left the person has to make new ones. */
+    /** Uses a code up. If few are left, the user must create new ones. */
     use: (realm: string, by: By, user: KnownUser, code: string): Promise<RecoveryVerdict> =>
       transact(realm, async (tx) => {
         const [used] = await take(tx.sql, realm, user.id, digestOf(user.id, code), now());

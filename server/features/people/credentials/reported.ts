@@ -1,5 +1,5 @@
-// Owns: what a person's ways to sign in are still good for, once they said that somebody else has signed in.
-// Does not own: that they say it, what else ends with it (features/authentication/new-device).
+// Owns: what happens to a user's credentials when the user reports that another person has signed in.
+// Does not own: the report itself, what else ends with it (features/authentication/new-device).
 // Implements: decisions "New devices".
 import type { By } from '../../../contract/events.ts';
 import type { Tx } from '../../../db/transact.ts';
@@ -15,8 +15,8 @@ export interface ReportedDeps {
 
 export const createReportedCredentials = ({ notify, newId }: ReportedDeps) => ({
   /**
-   * Their password signs nobody in until it is another one; the rest that was set up since then is deleted: whoever signed in may
-   * have done it.
+   * Blocks the password until it is changed, and deletes all other credentials that were set up since `since`: the other
+   * person may have set them up.
    */
   async distrust(tx: Tx, by: By, realm: string, user: KnownUser, { since }: { since: Date }): Promise<void> {
     await store.withholdPassword(tx.sql, realm, user.id, newId());

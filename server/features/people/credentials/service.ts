@@ -1,6 +1,5 @@
-// Owns: what people sign in with: setting, listing and removing it, and checking one-time codes.
-// Does not own: checking passwords (check-password.ts), counting guesses (lockouts.ts), which of them a sign-in asks for
-// (features/authentication/sign-in), hashing (crypto/passwords.ts), what a page says.
+// Owns: users' credentials: setting, listing and removing them, and checking one-time codes.
+// Does not own: checking passwords (check-password.ts), counting guesses (lockouts.ts), which of them a sign-in asks for (features/authentication/sign-in), hashing (crypto/passwords.ts), pages.
 // Implements: specification 2.3 (lockout), 8; decisions "Admin authentication" (same lockout), "User" (credentials).
 import type { By } from '../../../contract/events.ts';
 import type { PasswordOwner } from '../../../contract/guessable-passwords.ts';
@@ -32,7 +31,7 @@ import { credentialView } from './view.ts';
 export interface CredentialDeps {
   sql: Sql;
   realmSql: RealmSql;
-  /** For reads that many do at the same moment. */
+  /** For reads that many requests make at the same moment. */
   batchedReads: Sql;
   transact: Transact;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
@@ -41,9 +40,9 @@ export interface CredentialDeps {
   codeGuesses: Pick<CodeGuesses, 'wrong'>;
   /** Whether a password is known from breaches. */
   breached(plain: string): Promise<boolean>;
-  /** Asked only where a password is set. */
+  /** Used only when a password is set. */
   common: CommonPasswords;
-  /** Asked behind the realm itself. */
+  /** The directories, asked after the realm itself. */
   elsewhere: PasswordSource;
   seal: Seal;
   now: () => Date;
@@ -54,7 +53,7 @@ export interface KnownUser {
   id: string;
   username: string;
 }
-/** Whose password was just stored; `actionsSet`: what they must do was said with it. */
+/** A user whose password was just stored. `actionsSet`: the user's required actions were stored with it. */
 export interface NewPassword extends KnownUser {
   temporary: boolean;
   actionsSet?: boolean;
@@ -66,7 +65,7 @@ export function createCredentials(deps: CredentialDeps) {
     deps;
   const lockouts = createLockouts(deps);
 
-  /** Whether the code is one of this person's, and had not been used. */
+  /** Whether the code is one of this user's and was not used before. */
   async function matchOtp(realm: string, userId: string, code: string): Promise<OtpVerdict> {
     let used = false;
     for (const { id, secret } of await store.otps(sql, realm, userId)) {
@@ -81,14 +80,14 @@ export function createCredentials(deps: CredentialDeps) {
   const tryOtp = (realm: string, user: KnownUser, code: string, by: By): Promise<OtpVerdict> =>
     lockouts.guess(realm, user, by, () => matchOtp(realm, user.id, code));
 
-  /** Whether it is one of a person's last passwords: as many hashes as that are computed. */
+  /** Whether the password is one of the user's last `most` passwords. It computes up to `most` hashes. */
   async function wasTheirs(realm: string, userId: string, plain: string, most: number): Promise<boolean> {
     for (const { phc } of await store.lastPasswords(sql, realm, userId, most))
       if ((await passwords.verify(phc, plain)).ok) return true;
     return false;
   }
 
-  /** What follows from new passwords, by whichever way they came to be stored. */
+  /** Everything that follows from new passwords, however they were stored. */
   async function passwordsChanged(
     tx: Tx,
     by: By,
@@ -98,7 +97,8 @@ export function createCredentials(deps: CredentialDeps) {
   ): Promise<void> {
     const ids = people.map(({ id }) => id);
     const { actor } = by;
-    // Whoever sets it at a link proves their mailbox: that forgives no guesses of what they hold beside it.
+    // A user who sets a password by a mailed link proves the mailbox: that forgives no failures of the user's second
+    // factors.
     const own = actor?.type === 'user' && people.every(({ id }) => id === actor.id);
     await (own ? store.forgetOfPassword : store.forgetFailures)(tx.sql, realm, ids);
     const done = people.filter((person) => !person.temporary && !person.actionsSet).map(({ id }) => id);
@@ -114,30 +114,30 @@ export function createCredentials(deps: CredentialDeps) {
     tryOtp,
     guess: lockouts.guess,
 
-    /** Whom a name is of; undefined: nobody who may sign in. */
+    /** The user with this name; undefined: no enabled user has it. */
     async named(realm: string, name: string): Promise<{ user: KnownUser; standing: PersonStanding } | undefined> {
       const row = await store.findForPassword(batchedReads, realm, name);
       return row?.enabled ? { user: { id: row.id, username: row.username }, standing: standingOf(row) } : undefined;
     },
 
     lockout: lockouts.of,
-    /** Forgets the failures of somebody who has proven all that was asked of them. */
+    /** Forgets the user's failures, after the user has proven everything that the sign-in asked for. */
     forgetFailures: (atLast: Tx['atLast'], realm: string, userId: string): void =>
       store.forgetAtLast(atLast, realm, userId),
     unlock: lockouts.unlock,
 
-    /** Undefined: no such person. */
+    /** undefined: no such user. */
     async standing(realm: string, userId: string, on: Sql = sql): Promise<PersonStanding | undefined> {
       const row = await store.credentialStanding(on, realm, userId);
       return row && standingOf(row);
     },
-    /** What the realm has against a new password; none: the realm accepts it. */
+    /** Why the realm refuses a new password; empty: the realm accepts it. */
     async newPasswordFaults(realm: string, plain: string, user: PasswordOwner & { id?: string }): Promise<Phrase[]> {
       const keeper = user.id === undefined ? undefined : await elsewhere.keeperOf(realm, user.id);
       if (keeper !== undefined) return [phrase('inDirectory', { directory: keeper })];
       const policy = (await settings.of(realm)) ?? freshSettings(realm);
       const faults = passwordFaults(plain, policy, user);
-      // One that is refused anyway needs nobody else's word.
+      // A password that is refused already needs no slower check.
       if (faults.length > 0) return faults;
       if (policy.guessablePasswordCheck && (await common.has(plain, user, [realm, policy.displayName])))
         return [IS_COMMON];
@@ -147,7 +147,7 @@ export function createCredentials(deps: CredentialDeps) {
       if (!policy.breachedPasswordCheck || !(await breached(plain))) return [];
       return [phrase('notBreached')];
     },
-    /** What a new password is compared with. */
+    /** The values that a new password is compared with. */
     async passwordContext(
       realm: string,
       userId: string,
@@ -161,8 +161,9 @@ export function createCredentials(deps: CredentialDeps) {
     },
     hashPassword: (plain: string): Promise<string> => passwords.hash(plain),
     /**
-     * Stores a hash made beforehand, so that no transaction waits for hashing, and ends what the person had signed in to;
-     * `keep`: the session in which they set it themselves; `newAccount`: there is nobody to tell. @returns the new credential's id
+     * Stores a hash that was computed before, so that no transaction waits for hashing, and ends the user's sessions and
+     * tokens. `keep`: the session in which the user sets it. `newAccount`: the user gets no mail. @returns the new
+     * credential's id
      */
     async setPassword(
       tx: Tx,
@@ -192,10 +193,13 @@ export function createCredentials(deps: CredentialDeps) {
     },
     passwordsChanged,
 
-    /** What somebody can sign in with: which there are, never what they are. */
+    /** The user's credentials: types and dates, never the secrets. */
     list: async (realm: string, userId: string, on: Sql = sql): Promise<Credential[]> =>
       (await store.list(on, realm, userId)).map(credentialView),
-    /** Ends what it was used for; `keep`: the session in which they do it themselves. @returns whether there was one */
+    /**
+     * Removes a credential and ends the sessions in which it was used. `keep`: the session in which the user removes it.
+     * @returns whether the credential existed
+     */
     async remove(
       tx: Tx,
       by: By,
@@ -215,7 +219,7 @@ export function createCredentials(deps: CredentialDeps) {
       await endAccess(tx, realm, { people: [userId], cause: 'credential-removed', by, at: now(), keep });
       return true;
     },
-    /** What they had of a type before `id`, which they have set up in its place. */
+    /** Removes the user's other credentials of a type, which the credential `id` replaces. */
     async removeOthers(tx: Tx, by: By, realm: string, user: KnownUser, { type, id }: { type: string; id: string }) {
       const gone = await store.removeOthers(tx.sql, realm, user.id, { type, id });
       const subject = userParty(user.id, user.username);
@@ -226,7 +230,10 @@ export function createCredentials(deps: CredentialDeps) {
     },
 
     newOtpSecret,
-    /** Keeps a secret whose first code the person has just shown; that code is used up by it. @returns the credential's id */
+    /**
+     * Stores the secret of a one-time-code app. The user has just entered its first code, which is used up thereby.
+     * @returns the credential's id; undefined: the code is wrong
+     */
     async enrolOtp(
       tx: Tx,
       by: By,

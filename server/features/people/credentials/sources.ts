@@ -1,26 +1,31 @@
-// Where passwords are known beside the realm itself: a source is asked where a local one is not the right one. What it finds out
-// becomes a sign-in like any other: lock-outs, what is required, proofs. Decisions "User federation".
+// Sources of passwords outside the realm (directories), asked when the local password is missing or wrong. A password that
+// a source confirms is a sign-in like any other: lockouts, required actions and proofs apply. Decisions "User federation".
 
 export interface ElsewhereAttempt {
   realm: string;
   username: string;
   password: string;
-  /** Whose name it is here. */
+  /** The local user with this name, if there is one. */
   user: { id: string } | undefined;
-  /** False: it looks the same from outside, and the password goes nowhere. */
+  /** false: the source answers as usual, but doesn't send the password to the directory. */
   tried: boolean;
-  /** They hold the credential that a proof rests on. */
+  /** The user has the credential that proofs of the password refer to. */
   settled: boolean;
   /**
-   * Looks at a password of whoever the name, which nobody has here, was found to be: it counts as a guess at them. Undefined: nobody of
-   * the realm. `look` learns whether they may be tried; where it throws, nobody looked.
+   * Counts an attempt at the user to whom the source maps a name that is unknown here, and calls `look`, which checks the
+   * password. undefined: no user of the realm. `look` gets whether the user may be tried. If `look` throws, the attempt
+   * doesn't count.
    */
   guessAt(userId: string | undefined, look: (mayTry: boolean) => Promise<boolean>): Promise<boolean>;
 }
 
 export interface PasswordSource {
-  /** With `away` it is who knew the last password, while nobody can be asked. `away`: nobody can say. `wrong-or-away`: whoever keeps it says no, but not all can be asked; from outside it is the same as `away`. */
+  /**
+   * With `away: true`, the password is the last one that the source accepted, and the source can't be asked now. `away`: no
+   * source can answer. `wrong-or-away`: one source refuses the password, but not all can be asked; from outside it is the
+   * same as `away`.
+   */
   check(attempt: ElsewhereAttempt): Promise<{ userId: string; away?: true } | 'wrong' | 'away' | 'wrong-or-away'>;
-  /** The name of whoever keeps somebody's password in place of the realm. */
+  /** The name of the directory that keeps this user's password; undefined: the realm keeps it. */
   keeperOf(realm: string, userId: string): Promise<string | undefined>;
 }

@@ -1,4 +1,4 @@
-// SQL of credentials and of the count of failures.
+// SQL of credentials and of the count of failed attempts.
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { credentialTypes, reachColumns, type StandingRow, standingColumns } from '../../../domain/standing.ts';
@@ -9,21 +9,24 @@ export interface PasswordRow extends StandingRow {
   email: string | null;
   credential_id: string | null;
   phc: string | null;
-  /** Their password signs nobody in: somebody else has used it. */
+  /** The password signs no one in until it is changed: the user reported that another person has used it. */
   reported: boolean;
 }
 
-// All that a sign-in asks about a person, at once: each question of its own would be a message.
+// Everything that a sign-in needs about a user, in one statement instead of several round trips.
 const withPassword = fragment`u.id, u.username, u.enabled, u.email, u.required_actions, ${credentialTypes}, ${reachColumns},
   c.id as credential_id, case when c.secret ? 'phc' then c.created_at end as password_set_at, c.secret ->> 'phc' as phc, coalesce((c.secret ->> 'temporary')::boolean, false) as temporary,
   coalesce((c.secret ->> 'reported')::boolean, false) as reported`;
-// With a limit of its own, so that it is looked up by the person even where PostgreSQL knows nothing yet of a realm's size.
+// `limit 1` makes PostgreSQL look the password up by its user, even before it has statistics of the realm's size.
 const theirPassword = fragment`left join lateral (
     select id, secret, created_at from credential p where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1
   ) c on true`;
 const person = fragment`realm_id, id, username, enabled, email, required_actions, email_verified, attributes, terms_version`;
 
-/** By username, whatever its case; else by e-mail address: each by its index, where `or` would read all of a realm's people. */
+/**
+ * Finds a user by username, ignoring case, else by e-mail address. Each has its index; `or` would read all users of the
+ * realm.
+ */
 export const findForPassword = async (sql: Sql, realm: string, name: string) =>
   (
     await sql<PasswordRow>`
@@ -45,8 +48,8 @@ export const findById = async (sql: Sql, realm: string, userId: string) =>
 const imported = fragment`type = 'password' and secret ->> 'phc' not like '$argon2id$v=19$m=19456,t=2,p=1$%'`;
 const kindOfHash = fragment`(regexp_replace(secret ->> 'phc', '[^$]*\\$[^$]*$', '') || (length(split_part(secret ->> 'phc', '$', -1)))::text)`;
 /**
- * Kinds of hashes but the usual one, from kind to kind by the index credential_imported_hash: nobody else's row is read. Of
- * very many kinds some.
+ * The kinds of hashes other than the usual one, with their users. The query goes from kind to kind by the index
+ * credential_imported_hash, so it reads no other rows. It returns at most 100 kinds.
  */
 export const importedKinds = (sql: Sql, realm: string) => sql<{ kind: string; people: number }>`
   with recursive kinds (kind) as (
@@ -69,8 +72,9 @@ export const countPasswords = async (sql: Sql, realm: string): Promise<number> =
   )[0]?.people ?? 0;
 
 /**
- * Counts an attempt before its outcome is known, so that a hundred at once get no more guesses than one after another.
- * The attempt that reaches `most` locks at once. @returns how many attempts there are now; above `most`: it was locked
+ * Counts an attempt before its outcome is known, so that a hundred attempts at once get no more guesses than attempts in
+ * sequence. The attempt that reaches `most` locks the user at once.
+ * @returns the attempts including this one; above `most`: the user was locked already
  */
 export async function countAttempt(
   sql: Sql,
@@ -93,8 +97,9 @@ export async function countAttempt(
 }
 
 /**
- * The same for a code, which counts in its day, too, unless it wasn't looked at. Of nobody there is nothing to count.
- * @returns how many there are now: of all kinds of failures, and of codes in the day that ends at `codesUntil`
+ * Counts an attempt with a code. With `ofDay` it counts among the codes of a day, too, unless the user is locked. For an
+ * unknown user it counts nothing.
+ * @returns the failures of all kinds, and the codes in the day that ends at `codesUntil`, including this one
  */
 export async function countCode(
   sql: Sql,
@@ -119,7 +124,7 @@ export async function countCode(
   return row ?? { failures: 0, codes: 0, codesUntil: dayEnds };
 }
 
-/** The attempt was good after all, but more has to be proven before the failures are forgotten. */
+/** Takes an attempt back that was right, while more has to be proven before the failures are forgotten. */
 export const giveBackAttempt = (sql: Sql, realm: string, userId: string, most: number) => sql`
   update lockout set failures = greatest(failures - 1, 0), locked_until = null
   where realm_id = ${realm} and user_id = ${userId} and failures <= ${most}`;
@@ -137,14 +142,14 @@ export const lockout = async (sql: Sql, realm: string, userId: string | null) =>
       select failures, last_failure_at, locked_until, codes, codes_until from lockout where realm_id = ${realm} and user_id = ${userId}`
   )[0];
 
-/** @returns whether there were any */
+/** @returns whether the user had failures */
 export const unlock = async (sql: Sql, realm: string, userId: string) =>
   (await sql`delete from lockout where realm_id = ${realm} and user_id = ${userId} returning user_id`).length > 0;
 
 export const forgetFailures = (sql: Sql, realm: string, userIds: readonly string[]) =>
   sql`delete from lockout where realm_id = ${realm} and user_id = any(${userIds}::uuid[])`;
 
-/** Of those who hold nothing but a password. */
+/** Forgets the failures of those of the users that hold no credential besides a password. */
 export const forgetOfPassword = (sql: Sql, realm: string, userIds: readonly string[]) => sql`
   delete from lockout l where l.realm_id = ${realm} and l.user_id = any(${userIds}::uuid[]) and not exists (
     select from credential c where c.realm_id = l.realm_id and c.user_id = l.user_id and c.type <> 'password')`;
@@ -152,7 +157,7 @@ export const forgetOfPassword = (sql: Sql, realm: string, userIds: readonly stri
 export const forgetAtLast = (atLast: Tx['atLast'], realm: string, userId: string) =>
   atLast`delete from lockout where realm_id = ${realm} and user_id = ${userId}`;
 
-/** The present one and those before, the newest first. */
+/** The present and the former passwords, newest first. */
 export const lastPasswords = (sql: Sql, realm: string, userId: string, most: number) => sql<{ phc: string }>`
   select phc from (
     select secret ->> 'phc' as phc, created_at as set_at from credential
@@ -161,7 +166,7 @@ export const lastPasswords = (sql: Sql, realm: string, userId: string, most: num
     select phc, set_at from password_history where realm_id = ${realm} and user_id = ${userId}
   ) p where phc is not null order by set_at desc limit ${most}`;
 
-/** Keeps the hash that another is about to take the place of, and no more than so many. */
+/** Keeps the hash that is about to be replaced, and at most `besidePresent` former ones. */
 export async function rememberPassword(
   sql: Sql,
   realm: string,
@@ -179,7 +184,10 @@ export async function rememberPassword(
       order by set_at desc, id desc limit ${Math.max(most, 0)})`;
 }
 
-/** A new id, too: what was proven by the password before is proven no more (domain/proof.ts). @returns whether there was one */
+/**
+ * Stores the password under a new id, so that proofs by the old password no longer hold (domain/proof.ts). @returns whether
+ * it replaced one
+ */
 export async function setPassword(
   sql: Sql,
   realm: string,
@@ -196,18 +204,18 @@ export async function setPassword(
   return row?.replaced === true;
 }
 
-/** What it proved until now it proves no more: a new id. A new password, here or at its directory, is good again. */
+/** The new id makes earlier proofs by this password void. A new password, set here or in the directory, works again. */
 export const withholdPassword = (sql: Sql, realm: string, userId: string, id: string) => sql`
   update credential set id = ${id}, secret = secret || '{"reported": true}'
   where realm_id = ${realm} and user_id = ${userId} and type = 'password'`;
 
-/** All but the password. */
+/** All credentials but the password. */
 export const removeSince = (sql: Sql, realm: string, userId: string, since: Date) => sql<{ id: string; type: string }>`
   delete from credential
   where realm_id = ${realm} and user_id = ${userId} and type <> 'password' and created_at >= ${since}
   returning id, type`;
 
-/** The same password under another hash; not where it was changed meanwhile. */
+/** Stores the same password under another hash, unless it was changed in the meantime. */
 export const rehash = (sql: Sql, realm: string, credentialId: string, from: string, to: string) => sql`
   update credential set secret = jsonb_set(secret, '{phc}', to_jsonb(${to}::text))
   where realm_id = ${realm} and id = ${credentialId} and secret ->> 'phc' = ${from}`;
@@ -243,17 +251,20 @@ export interface CredentialRow {
   label: string | null;
   created_at: Date;
   last_used_at: Date | null;
-  /** Of a password. */
+  /** For a password. */
   temporary: boolean | null;
-  /** Of a password. */
+  /** For a password. */
   reported: boolean | null;
-  /** Of a passkey. */
+  /** For a passkey. */
   backed_up: boolean | null;
-  /** Of recovery codes. */
+  /** For recovery codes. */
   codes_left: number | null;
 }
 
-/** A sign-in by password writes nothing of it: of the person's last events, the newest that says so. */
+/**
+ * A sign-in by password doesn't update the credential. The last use is read from the newest matching event among the user's
+ * last 1000 events.
+ */
 const LAST_EVENTS = 1000;
 export const lastUsed = fragment`case when c.type <> 'password' then c.last_used_at else (
   select max(e.occurred_at) from (
@@ -269,7 +280,7 @@ export const list = (sql: Sql, realm: string, userId: string) => sql<CredentialR
     jsonb_array_length(c.secret -> 'codes') as codes_left from credential c
   where c.realm_id = ${realm} and c.user_id = ${userId} order by c.created_at, c.id`;
 
-/** @returns whether there was one */
+/** @returns whether it existed */
 export const remove = async (sql: Sql, realm: string, userId: string, { type, id }: { type: string; id: string }) =>
   (
     await sql`
@@ -277,7 +288,7 @@ export const remove = async (sql: Sql, realm: string, userId: string, { type, id
       returning id`
   ).length > 0;
 
-/** Those of a type, but for one. */
+/** Removes all credentials of a type but one. */
 export const removeOthers = async (
   sql: Sql,
   realm: string,

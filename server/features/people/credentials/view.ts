@@ -1,4 +1,4 @@
-// A stored credential as it is shown: which there are, never what they are.
+// A stored credential as the API shows it: type and dates, never the secret.
 import type { Credential } from '../../../contract/users.ts';
 import type { CredentialRow } from './store.ts';
 
