@@ -1,6 +1,5 @@
-// Owns: talking to a directory: its servers in order, encryption before anything is said, signing in there, searches by pages,
-// attributes that come in ranges. Every connection goes through the outbound guard; no message holds a password.
-// Does not own: what entries mean (entry.ts), when they are asked for (sync.ts, sign-in.ts).
+// Owns: connections to a directory: its servers in order, encryption before any data, the bind, searches by pages, attributes in ranges. Every connection goes through the outbound guard, and no message holds a password.
+// Does not own: what entries mean (entry.ts), when they are read (sync.ts, sign-in.ts).
 // Implements: specification 4.2; decisions "User federation"; RFC 4511, RFC 2696 (pages).
 import { once } from 'node:events';
 import { isIP, type Socket } from 'node:net';
@@ -12,9 +11,9 @@ import type { Directory } from './store.ts';
 
 export type DirectoryOutbound = Pick<Outbound, 'connect' | 'secureContext'>;
 
-/** Why a directory did not answer as it should, in words for whoever administers the realm. */
+/** Why a directory did not answer as it should, in words for the realm's administrators. */
 export class DirectoryFault extends Error {
-  /** Trying again changes nothing: somebody has to look at the directory's settings, or at the directory. */
+  /** A retry can't succeed: an administrator must change the directory or its settings here. */
   readonly forGood: boolean;
   constructor(message: string, { cause, forGood = false }: { cause?: unknown; forGood?: boolean } = {}) {
     super(message, { cause });
@@ -22,12 +21,14 @@ export class DirectoryFault extends Error {
   }
 }
 
-/** An entry with the values of what was asked for. */
+/** An entry with the values of the requested attributes. */
 export interface Entry {
   dn: string;
   values(attribute: string): string[];
   bytes(attribute: string): Buffer[];
-  /** What to ask for next of an attribute that did not come whole (Active Directory's `range=`). */
+  /**
+   * The range to request next of an attribute that came in part (Active Directory's `range=`); undefined: it came whole.
+   */
   rest(attribute: string): string | undefined;
 }
 
@@ -39,11 +40,11 @@ export interface Search {
 }
 export interface Session {
   pages(search: Search, pageSize: number): AsyncGenerator<Entry[]>;
-  /** No more than so many. */
+  /** At most this many entries. */
   some(search: Search, most: number): Promise<Entry[]>;
-  /** All values of an attribute of an entry, of which the first are there. */
+  /** All values of an attribute, whose first values are in `entry`. */
   whole(entry: Entry, attribute: string): Promise<string[]>;
-  /** Whether somebody signs in so. The session is theirs from then on. */
+  /** Whether the directory accepts the password for this entry. The connection is bound as that entry from then on. */
   proves(dn: string, password: string): Promise<boolean>;
 }
 
@@ -54,10 +55,10 @@ const UNAVAILABLE = 52;
 const SIZE_LIMIT_EXCEEDED = 4;
 const LONGEST_WORDS = 300;
 const NO_ANSWER = 'the connection to it broke, or it did not answer in time';
-/** Loaded with the first directory that is asked. */
+/** Loaded when the first directory is used. */
 export const ldapts = () => import('ldapts');
 
-/** Opens a connection for `work` and closes it behind it. @throws DirectoryFault */
+/** Opens a connection for `work` and closes it afterwards. @throws DirectoryFault */
 export async function withDirectory<T>(
   directory: Directory,
   { outbound, timeoutMs }: { outbound: DirectoryOutbound; timeoutMs: number },
@@ -74,7 +75,7 @@ export async function withDirectory<T>(
   }
 }
 
-/** The first of its servers that takes the connection and the realm's own sign-in. */
+/** Connects to the first of the directory's servers that accepts the connection and the bind with `bindDn`. */
 async function open({ connection, secret }: Directory, outbound: DirectoryOutbound, timeoutMs: number) {
   const { urls, startTls = false, caCertificate = null, bindDn = null } = connection;
   if (bindDn !== null && !secret) throw new DirectoryFault('the password of bindDn is missing', { forGood: true });
@@ -122,7 +123,7 @@ async function secured(socket: Socket, trust: tls.ConnectionOptions, timeoutMs: 
   }
 }
 
-/** ldapts itself waits for the handshake for ever. */
+/** ldapts itself sets no time limit on the handshake. */
 async function encrypt(client: Client, socket: Socket, trust: tls.ConnectionOptions, timeoutMs: number): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
@@ -136,7 +137,10 @@ async function encrypt(client: Client, socket: Socket, trust: tls.ConnectionOpti
   }
 }
 
-/** A client of this one connection: it never makes another, which would be neither guarded nor encrypted. */
+/**
+ * A client for this one connection. ldapts must never open another connection, which would be neither guarded nor
+ * encrypted.
+ */
 async function clientOver(socket: Socket, timeoutMs: number): Promise<Client> {
   const { Client: LdapClient } = await ldapts();
   let used = false;
@@ -151,7 +155,7 @@ async function clientOver(socket: Socket, timeoutMs: number): Promise<Client> {
   });
 }
 
-/** @param client bound already */
+/** @param client is bound already */
 export function sessionOf(client: Pick<Client, 'search' | 'searchPaginated' | 'bind'>): Session {
   const optionsOf = ({ scope, filter, attributes }: Search): SearchOptions => ({
     scope,
@@ -178,20 +182,20 @@ export function sessionOf(client: Pick<Client, 'search' | 'searchPaginated' | 'b
         const [more] = await some({ base: entry.dn, scope: 'base', filter, attributes: [rest] }, 1);
         const next = more?.rest(attribute);
         values.push(...(more?.values(attribute) ?? []));
-        // one that leads nowhere ends it
+        // A range that doesn't advance ends the loop.
         rest = next === rest ? undefined : next;
       }
       return values;
     },
     async proves(dn, password) {
-      // A name without a password is taken by a directory as nobody, and let in (RFC 4513 §5.1.2).
+      // A directory treats a bind without a password as anonymous and accepts it (RFC 4513 §5.1.2).
       if (password === '' || dn === '') return false;
       try {
         await client.bind(dn, password);
         return true;
       } catch (error) {
         const code = codeOf(error);
-        // Whatever it answers but that it is busy or going is its word about this person: locked, disabled, too many tries.
+        // Any answer but "busy" and "unavailable" concerns this entry: locked, disabled, too many attempts.
         if (typeof code === 'number' && code !== BUSY && code !== UNAVAILABLE) return false;
         throw error;
       }
@@ -199,19 +203,19 @@ export function sessionOf(client: Pick<Client, 'search' | 'searchPaginated' | 'b
   };
 }
 
-/** Active Directory's ids are bytes. */
+/** Active Directory's ids are bytes, not text. */
 export const isBinary = (attribute: string): boolean => attribute.toLowerCase() === 'objectguid';
 
 const RANGE = /;range=(\d+)-(\d+|\*)/i;
 const nameOf = (attribute: string): string => attribute.replace(/;.*$/s, '').toLowerCase();
 
-/** @param found as ldapts gives it: values by the names that the directory wrote */
+/** @param found an entry of ldapts: values by the attribute names that the directory wrote */
 export function entryOf({ dn, ...found }: { dn: string; [attribute: string]: unknown }): Entry {
   const byName = new Map<string, { key: string; values: Buffer[] }>();
   for (const [key, value] of Object.entries(found)) {
     const values = [value].flat().map((one) => (Buffer.isBuffer(one) ? one : Buffer.from(String(one))));
     const name = nameOf(key);
-    // with a range it may be there once more, empty, as it was asked for
+    // A requested range can come with a second, empty entry under the requested name.
     if (values.length > 0 || !byName.has(name)) byName.set(name, { key, values });
   }
   const bytes = (attribute: string) => byName.get(nameOf(attribute))?.values ?? [];
@@ -228,7 +232,10 @@ export function entryOf({ dn, ...found }: { dn: string; [attribute: string]: unk
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
-/** What the directory or the way to it says: neither a password nor an address in our network stands in it. */
+/**
+ * Translates errors of the directory and the connection. The message contains neither a password nor an address of the
+ * internal network.
+ */
 function faultOf(error: unknown): unknown {
   if (error instanceof DirectoryFault) return error;
   if (error instanceof OutboundError) return new DirectoryFault(error.message, { cause: error });

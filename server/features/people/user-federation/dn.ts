@@ -1,10 +1,11 @@
-// One form for all ways of writing a distinguished name (RFC 4514), to find somebody by what a group calls them. Pure.
+// One canonical form for all spellings of a distinguished name (RFC 4514), to find users by the names in a group's members.
+// Pure.
 import { createHash } from 'node:crypto';
 
-/** Longer ones stand as their digest, as an index takes no value of any length. */
+/** Longer names are stored as a digest, because an index accepts no value of any length. */
 const LONGEST_KEY = 1_000;
 
-/** Case and spaces at the ends don't count, nor how a sign is escaped, nor the order within one step. */
+/** Ignores case, spaces at the ends, the way a character is escaped, and the order within a multi-valued RDN. */
 export function dnKey(dn: string): string {
   const key = steps(dn)
     .map((step) => step.map(({ type, value }) => `${type}=${escaped(value)}`).sort())
@@ -26,7 +27,7 @@ function steps(dn: string): Part[][] {
   const found: Part[][] = [[]];
   let type = '';
   let bytes: Buffer[] = [];
-  /** Of the value, as far as its end is no space that is only written there. */
+  /** The length of the value without trailing spaces, unless these are escaped. */
   let kept = 0;
   let inType = true;
   const end = (): void => {

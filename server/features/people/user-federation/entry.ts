@@ -1,4 +1,4 @@
-// What an entry of a directory says of a user: pure. It reads how Active Directory, 389 and OpenLDAP say that an account is disabled.
+// Reads a user from a directory's entry, pure. It knows how Active Directory, 389 and OpenLDAP mark an account as disabled.
 // Decisions "User federation".
 import { Email, Username } from '../../../contract/users.ts';
 import type { DirectoryPerson } from '../users/from-directory.ts';
@@ -11,18 +11,24 @@ const LONGEST_NAME = 255;
 const LONGEST_VALUE = 4096;
 const MOST_VALUES = 100;
 
-/** When an entry was last changed, as the directory writes it. */
+/** The attribute with the time of an entry's last change. */
 export const changedAttribute = ({ users }: Pick<Directory, 'users'>): string =>
   isBinary(users.uuidAttribute) ? 'whenChanged' : 'modifyTimestamp';
 
-/** Active Directory's bits, 389's and FreeIPA's flag, and OpenLDAP's time since when an account is locked. */
+/**
+ * How accounts are disabled: Active Directory's bits, the flag of 389 and FreeIPA, and the time since when OpenLDAP locks
+ * an account.
+ */
 const ACCOUNT_CONTROL = 'userAccountControl';
 const ACCOUNT_DISABLED = 2;
 const LOCKED = 'nsAccountLock';
 const LOCKED_TIME = 'pwdAccountLockedTime';
-/** An administrator locked it; any other time is of wrong guesses, and ends by itself. */
+/**
+ * This time means that an administrator locked the account. Any other time follows wrong passwords, and that lock ends by
+ * itself.
+ */
 const LOCKED_FOR_GOOD = /^000001010000(00)?Z$/;
-/** When the password was changed: of OpenLDAP's password policy, and of Active Directory. */
+/** When the password was changed: by OpenLDAP's password policy, and by Active Directory. */
 const PASSWORD_CHANGED = ['pwdChangedTime', 'pwdLastSet'];
 
 export const personAttributes = (directory: Directory): string[] => [
@@ -37,11 +43,11 @@ export const personAttributes = (directory: Directory): string[] => [
   ]),
 ];
 
-/** Of the realm's people, those attributes that the directory writes. */
+/** The attributes of the realm's users that the directory writes. */
 export const writtenAttributes = ({ users }: Pick<Directory, 'users'>): string[] =>
   Object.keys(users.attributes).filter((name) => !NAMES.some((one) => one === name));
 
-/** Undefined where the entry has none, or one that is too long or no text. */
+/** undefined: the entry has no stable id, or it is too long or no text. */
 export function stableId({ users }: Pick<Directory, 'users'>, entry: Entry): string | undefined {
   const [bytes] = entry.bytes(users.uuidAttribute);
   const id = isBinary(users.uuidAttribute) ? bytes?.toString('hex') : bytes?.toString();
@@ -53,7 +59,7 @@ const isDisabled = (entry: Entry): boolean =>
   entry.values(LOCKED)[0]?.trim().toLowerCase() === 'true' ||
   entry.values(LOCKED_TIME).some((time) => LOCKED_FOR_GOOD.test(time.trim()));
 
-/** Bytes that are no UTF-8 have come as U+FFFD. */
+/** Bytes that are no UTF-8 were decoded to U+FFFD. */
 const NO_TEXT = /[\0\uFFFD]/;
 const faultOfText = (value: string, longest: number): string | undefined =>
   NO_TEXT.test(value) ? 'is no text' : value.length > longest ? `is longer than ${longest} characters` : undefined;
@@ -75,7 +81,10 @@ const faultOfList = (values: readonly string[]): string | undefined =>
 
 export type ReadPerson = { person: DirectoryPerson; fault?: never } | { person?: never; fault: string };
 
-/** Whom an entry is of. Each field is judged alone: one that can't be taken is left out. An entry without a stable id is no user's. */
+/**
+ * Reads a user from an entry. Each field is judged alone, and an invalid field is left out. An entry without a stable id is
+ * no user.
+ */
 export function personOf(directory: Directory, entry: Entry): ReadPerson {
   const { attributes: map, uuidAttribute } = directory.users;
   const external = stableId(directory, entry);
@@ -90,7 +99,7 @@ export function personOf(directory: Directory, entry: Entry): ReadPerson {
           .map((value) => value.trim())
           .filter(Boolean)
       : [];
-  /** The first value that can be taken. */
+  /** The first valid value. */
   const first = (name: (typeof NAMES)[number]): string | null => {
     const values = valuesOf(name);
     const good = values.find((value) => faultOfValue[name](value) === undefined);

@@ -1,4 +1,4 @@
-// Owns: the groups of a directory: made below one group of the realm, and filled with the directory's people.
+// Owns: the groups of a directory: created below one group of the realm, with the directory's users as members.
 // Does not own: writing groups (resource/write.ts) and members (features/people/users), reading them (sync.ts, sign-in.ts).
 // Implements: decisions "User federation", "Group".
 import { GroupPath } from '../../../contract/groups.ts';
@@ -17,22 +17,22 @@ export interface FoundGroup {
   external: string;
   dn: string;
   name: string;
-  /** Distinguished names in their one form, or usernames in lower case. */
+  /** Distinguished names in canonical form, or usernames in lower case. */
   members: string[];
 }
 export type Failure = store.SyncProgress['failures'][number];
 
-/** Of the realm: the group that a directory's groups are in. */
+/** The path of the realm's group that holds the directory's groups. */
 const rootOf = ({ alias, groups }: Pick<store.Directory, 'alias' | 'groups'>): string =>
   groups?.below === '/' ? '' : (groups?.below ?? `/${alias}`);
 
 export const groupAttributes = ({ users, groups }: store.Directory): string[] =>
   groups ? [users.uuidAttribute, groups.nameAttribute, groups.memberAttribute] : [];
 
-/** Whom a group names, by their distinguished names or by their usernames. */
+/** The key of a member: its distinguished name, or its username. */
 const memberKey = (value: string): string => (value.includes('=') ? dnKey(value) : value.toLowerCase());
 
-/** What an entry says of a group, or why it makes none. */
+/** Reads a group from an entry. @returns the group, or why the entry is none */
 export async function groupOf(
   directory: store.Directory,
   session: Session,
@@ -60,7 +60,7 @@ export function createDirectoryGroups({
   people: Pick<FromDirectoryWriter, 'setGroups'>;
   newId: () => string;
 }) {
-  /** Those that aren't there yet, with the groups above them. @returns ids by path */
+  /** Creates the missing groups of `paths` and the groups above them. @returns ids by path */
   async function made(
     tx: Tx,
     { realm, alias }: store.Directory,
@@ -78,8 +78,8 @@ export function createDirectoryGroups({
 
   return {
     /**
-     * @param sync the sync that sees them
-     * @param names paths that are another's already
+     * @param sync the sync that read these groups
+     * @param names paths that belong to other entries already
      */
     async write(
       tx: Tx,
@@ -119,13 +119,13 @@ export function createDirectoryGroups({
       return failures;
     },
 
-    /** Groups that a full sync has not seen keep nobody of the directory. */
+    /** Removes the directory's users from groups that a full sync has not seen. */
     async forget(tx: Tx, directory: store.Directory, sync: string): Promise<void> {
       const gone = await store.unseenGroups(tx.sql, directory.realm, directory.id, sync);
       if (gone.length > 0) await people.setGroups(tx, directory, { groups: gone, members: [] });
     },
 
-    /** Of somebody who signs in: exactly these of the directory's groups. */
+    /** Makes a user who signs in a member of exactly these groups of the directory. */
     async ofPerson(
       tx: Tx,
       directory: store.Directory,

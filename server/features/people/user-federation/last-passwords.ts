@@ -1,5 +1,5 @@
-// Owns: the last password that a directory took of somebody, as a hash, for while it can't be asked: where its policy says so.
-// Does not own: asking the directory (sign-in.ts), lock-outs (features/people/credentials).
+// Owns: the last password of a user that a directory accepted, kept as a hash for times when the directory can't be asked, if its `away` policy allows it.
+// Does not own: asking the directory (sign-in.ts), lockouts (features/people/credentials).
 // Implements: specification 4.2; decisions "User federation" (away).
 import type { Passwords } from '../../../crypto/passwords.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -12,7 +12,7 @@ export interface LastPasswordDeps {
   now: () => Date;
 }
 
-/** Not once the person is disabled there, or has another password there as far as a sync has seen. */
+/** The hash, unless a sync has seen that the user is disabled in the directory or has another password there. */
 const read = async (sql: Sql, { realm, id }: Directory, userId: string, since: Date): Promise<string | undefined> =>
   (
     await sql<{ phc: string }>`
@@ -22,12 +22,12 @@ const read = async (sql: Sql, { realm, id }: Directory, userId: string, since: D
         and p.enabled_there and p.password_changed is not distinct from l.password_changed`
   )[0]?.phc;
 
-/** Of directories that aren't to be asked so any more. */
+/** Deletes the last passwords of directories whose policy no longer allows them. */
 export const forgetLastPasswords = (sql: Sql, realm: string, directories: readonly string[]) =>
   sql`delete from directory_password where realm_id = ${realm} and directory_id = any(${directories}::uuid[])`;
 
 export const createLastPasswords = ({ sql, passwords, now }: LastPasswordDeps) => ({
-  /** Where the policy asks for it. */
+  /** Keeps the password, if the policy asks for it. */
   async remember(
     { realm, id, away }: Directory,
     userId: string,
@@ -44,9 +44,9 @@ export const createLastPasswords = ({ sql, passwords, now }: LastPasswordDeps) =
   },
 
   /**
-   * Computes one hash, whoever it is.
-   * @param directory of the person; undefined: it is nobody of a directory that is away
-   * @returns undefined: there is nothing to compare with
+   * Computes one hash in every case, so that the time tells nothing.
+   * @param directory of the user; undefined: the user doesn't come from a directory that is away
+   * @returns undefined: there is no hash to compare with
    */
   async matches(
     directory: Directory | undefined,

@@ -1,17 +1,16 @@
-// Owns: entries that claim a name which another entry of the same directory held when they were written: both are read again by their
-// stable ids and written together, so that names go from one to another in any order, and a name whose entry is gone is free.
-// Does not own: who gets a name (features/people/users/directory-names.ts).
+// Owns: entries that claim a name which another entry of the same directory still held: both are read again and written together, so that names can move between entries in any order.
+// Does not own: which user gets a name (features/people/users/directory-names.ts).
 // Implements: decisions "User federation".
 import type { DirectoryPerson, Faulty, Written } from '../users/from-directory.ts';
 import { isBinary, ldapts, type Session } from './connection.ts';
 import { personAttributes, personOf, stableId } from './entry.ts';
 import type { Directory } from './store.ts';
 
-/** Entries that are written in one transaction, so that they may all exchange their names. */
+/** Entries in one transaction: within it, they can all exchange their names. */
 const AT_ONCE = 2_000;
 /** Stable ids in one filter. */
 const IN_FILTER = 100;
-/** Each goes on only where the one before changed something. */
+/** A further round runs only if the round before changed something. */
 const MOST_ROUNDS = 10;
 
 export const filterOfIds = async ({ users }: Pick<Directory, 'users'>, externals: readonly string[]) => {
@@ -24,7 +23,7 @@ export const filterOfIds = async ({ users }: Pick<Directory, 'users'>, externals
   return new AndFilter({ filters: [FilterParser.parseString(users.filter), new OrFilter({ filters })] });
 };
 
-/** Reads these entries from the directory again. `absent`: it has none with this stable id. */
+/** Reads entries again by their stable ids. `absent`: the ids for which the directory has no entry. */
 async function lookUp(
   session: Pick<Session, 'pages'>,
   directory: Directory,
@@ -51,15 +50,15 @@ const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
 export interface WaitingNames {
   directory: Directory;
   session: Pick<Session, 'pages'>;
-  /** By stable ids. */
+  /** By stable id. */
   waiting: ReadonlyMap<string, Faulty>;
-  /** Whether the holders of names may have changed since they were read, or be gone. */
+  /** Whether the entries that hold the names must be read again: they may have changed or be gone. */
   readsHolders: boolean;
   write(people: readonly DirectoryPerson[]): Promise<Written>;
   disableAbsent(externals: readonly string[]): Promise<void>;
 }
 
-/** @returns entries that were not taken whole all the same */
+/** @returns the entries that still could not be written completely */
 export async function claimNamesAgain({
   directory,
   session,

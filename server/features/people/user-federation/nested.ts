@@ -1,16 +1,17 @@
-// Groups in groups of a directory: who is in one is in each that it is in, however deep, by walking. Pure, as far as it can be.
+// Nested groups of a directory: a member of an inner group is a member of every group around it, at any depth. The
+// functions walk the groups; they are pure apart from `found` and `pages`.
 
 import { DirectoryFault } from './connection.ts';
 import { dnKey } from './dn.ts';
 import type { FoundGroup } from './groups.ts';
 
-/** What is held at once of groups in groups, and walked through; docs/ldap.md says so, too. */
+/** The most nested groups and members that are held in memory at once. docs/ldap.md names these limits, too. */
 const MOST_GROUPS = 50_000;
 const MOST_MEMBERS = 1_000_000;
 const MOST_LEVELS = 50;
-/** Members that are looked at for all groups together: those of an inner one count for each that it is in. */
+/** The most members visited for all groups together. Members of an inner group count once for each group around it. */
 const MOST_STEPS = 20_000_000;
-/** Handed on at once, as a page of fewer groups where they are large. */
+/** A page is yielded once it holds this many members, so pages of large groups have fewer groups. */
 const MOST_HANDED_ON = 100_000;
 const MOST_GROUPS_OF_ONE = 10_000;
 
@@ -20,9 +21,9 @@ const tooDeep = (): DirectoryFault => tooMuch(`its groups are in each other more
 const tooMany = (most: number, what: string): DirectoryFault => tooMuch(`it has more than ${most} ${what}`);
 
 /**
- * Groups as a page after the other has them, with the members of the groups in them. They are all held at once, as what is in one
- * may come last; a member's name is held once.
- * @throws DirectoryFault where they are too many, or too deep
+ * Yields the groups in pages, each with the members of the groups inside it. All groups are in memory at once, because an
+ * inner group can come last; each member's name is held once.
+ * @throws DirectoryFault there are too many groups or members, or they are nested too deep
  */
 export async function* flattened(pages: AsyncIterable<FoundGroup[]>, pageSize: number): AsyncGenerator<FoundGroup[]> {
   const names = new Map<string, string>();
@@ -53,7 +54,7 @@ export async function* flattened(pages: AsyncIterable<FoundGroup[]>, pageSize: n
   yield some;
 }
 
-/** Each once; groups that are in each other end nothing but themselves. */
+/** The members of a group and of all groups inside it, each once. Cycles of groups are harmless. */
 function membersOf(group: FoundGroup, all: ReadonlyMap<string, FoundGroup>, left: { steps: number }): string[] {
   const within = new Set([group]);
   const people = new Set<string>();
@@ -78,8 +79,8 @@ function membersOf(group: FoundGroup, all: ReadonlyMap<string, FoundGroup>, left
 }
 
 /**
- * The groups that `found` gives for names, by pages, those for the names of these, and so on.
- * @throws DirectoryFault where they are too many, or too deep
+ * Climbs from names to the groups that `found` gives for them, then to the groups around those, and so on.
+ * @throws DirectoryFault there are too many groups, or they are nested too deep
  */
 export async function groupsAbove<Found extends { dn: string }>(
   from: readonly string[],

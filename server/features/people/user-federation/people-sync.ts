@@ -1,5 +1,5 @@
-// Owns: the people of a sync: their entries read and written page by page, those that wait for names, those that are gone.
-// Does not own: syncs as work (sync.ts), how people are written (features/people/users/from-directory.ts), groups.
+// Owns: the users of a sync: reading and writing their entries page by page, entries that wait for names, entries that are gone.
+// Does not own: syncs as work (sync.ts), how users are written (features/people/users/from-directory.ts), groups.
 // Implements: decisions "User federation".
 import type { Filter } from 'ldapts';
 import type { RealmSql } from '../../../db/realm-share.ts';
@@ -11,13 +11,19 @@ import { personAttributes, personOf, stableId, writtenAttributes } from './entry
 import { claimNamesAgain } from './names-again.ts';
 import * as store from './store.ts';
 
-/** Entries that wait for names are held, by their stable ids; beyond so many they are told at once, and come by the next sync. */
+/**
+ * Entries that wait for a name are held by their stable ids. Beyond this many, an entry is reported as failed at once, and
+ * the next sync reads it again.
+ */
 const MOST_WAITING = 200_000;
 const AT_ONCE = 500;
-/** People that a sync has made: below, any plan is as good as another. */
+/** Below this many new users, PostgreSQL's statistics don't matter. */
 const FEW = 500;
 
-/** When a first sync has made so many that PostgreSQL's statistics are of another table: at its first page, and at ten times as many. */
+/**
+ * Decides when a first sync should refresh PostgreSQL's statistics: after its first page, then each time the number of
+ * users has grown tenfold.
+ */
 function createStatistics() {
   let [made, next] = [0, FEW];
   return {
@@ -34,7 +40,7 @@ export interface SyncRun {
   directory: store.Directory;
   session: Session;
   sync: store.SyncRow;
-  /** Null: everything is read. */
+  /** null: everything is read. */
   since: string | null;
   mine(): store.Mine;
   signal: AbortSignal;
@@ -84,7 +90,7 @@ export function createPeopleSync({
   const tell = ({ directory, mine }: SyncRun, progress: Partial<store.SyncProgress>) =>
     store.progress(realmSql(directory.realm), mine(), { ...noProgress, ...progress });
 
-  /** @returns how many entries there were, and those that claim names of others */
+  /** @returns the number of entries, and those that claim names of other entries */
   async function readPages(run: SyncRun, filter: Filter): Promise<{ count: number; waiting: Map<string, Faulty> }> {
     const { directory, session, signal } = run;
     const { base, scope } = directory.users;
@@ -138,7 +144,7 @@ export function createPeopleSync({
     if (failures.length > 0) await tell(run, { failures });
   }
 
-  /** By now every entry is written that this sync reads, and those that are gone are known. */
+  /** By now the sync has written every entry that it reads, and knows which entries are gone. */
   async function claimAgain(run: SyncRun, waiting: ReadonlyMap<string, Faulty>): Promise<void> {
     const { directory, session, since, mine, signal } = run;
     const { realm, id: directoryId, alias } = directory;
@@ -175,7 +181,7 @@ export function createPeopleSync({
     async read(run: SyncRun, filter: Filter): Promise<void> {
       const { directory, since } = run;
       const { count, waiting } = await readPages(run, filter);
-      // a filter or a right that was lost would disable everybody
+      // A wrong filter or a lost permission would otherwise disable all users.
       if (since === null && count === 0 && (await store.hasPeople(sql, directory.realm, directory.id)))
         throw new DirectoryFault('it has nobody any more, by this base and filter: nobody was disabled', {
           forGood: true,

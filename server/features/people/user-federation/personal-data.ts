@@ -1,4 +1,4 @@
-// The directory that somebody comes from, in an export; their row takes the link along. Specification 2.9.
+// The directory that a user comes from, in an export. Erasing the user's row deletes the link, too. Specification 2.9.
 import type { PersonalData } from '../../../domain/personal-data.ts';
 
 export const federationData: PersonalData = {
@@ -10,7 +10,7 @@ export const federationData: PersonalData = {
       where p.realm_id = ${realm} and p.user_id = ${userId}`;
     return { federatedLinks: rows.map((row) => ({ by: 'directory', ...row })) };
   },
-  /** What syncs say of their entry. */
+  /** Removes the errors of syncs that name the user's entry. */
   async erase(sql, realm, { id }) {
     await sql`
       update directory_sync s set errors = (

@@ -1,4 +1,4 @@
-// Owns: directories of people as administrators keep them.
+// Owns: directories as administrators configure them.
 // Does not own: their fields and routes (contract/user-federation.ts), asking them (connection.ts), sealing the password (resource/at-rest.ts).
 // Implements: decisions "User federation"; specification 4.2.
 
@@ -12,10 +12,10 @@ import { strings } from '../../../resource/items.ts';
 import type { Fields } from '../../../resource/part.ts';
 import { forgetLastPasswords } from './last-passwords.ts';
 
-/** What an entry says, where nothing else is said. */
+/** The attributes of an entry that are read by default. */
 const usualAttributes = { username: 'uid', email: 'mail', firstName: 'givenName', lastName: 'sn' } as const;
 
-/** What says nothing is written out, so that one directory has one form. */
+/** Writes all defaults out, so that equal directories are stored alike. */
 const canonical = ({ connection, users, groups, ...fields }: Fields): Fields => ({
   ...fields,
   ...(connection !== undefined && {
@@ -43,7 +43,7 @@ const canonical = ({ connection, users, groups, ...fields }: Fields): Fields => 
   }),
 });
 
-/** RFC 4515: parentheses stand in pairs, each around something; one in a value is written `\28`. */
+/** RFC 4515: parentheses come in pairs, each around something; a parenthesis in a value is written `\28`. */
 function isFilter(filter: string): boolean {
   let depth = 0;
   for (const [i, sign] of [...filter].entries()) {
@@ -56,7 +56,7 @@ function isFilter(filter: string): boolean {
   );
 }
 
-/** A sync more often than this asks more of a directory than it finds. */
+/** A sync more often than this loads the directory more than it is worth. */
 const LEAST_SECONDS = 60;
 
 function faults({ connection, users, groups, schedule }: Fields): FieldError[] {
@@ -88,14 +88,15 @@ export const userFederationResource = (deps: ResourceDeps) =>
     userFederation,
     {
       canonical,
-      // People are tied to it.
+      // Users are linked to the directory.
       keyStays: 'make another directory instead',
       check: ({ fields }) => faults(fields),
       sentTo: ({ fields: { connection } }) => {
         const { urls, startTls, caCertificate } = Object(connection);
         return { 'connection.urls': urls, 'connection.startTls': startTls, 'connection.caCertificate': caCertificate };
       },
-      // Whoever says which directory it is, or that it is asked again, says who may sign in as its people.
+      // Changing which directory this is, or enabling it, decides who can sign in as its users, so it needs their
+      // permissions.
       signsInAs(changes, realm) {
         const ids = changes
           .filter(({ fields }) =>

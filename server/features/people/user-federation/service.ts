@@ -1,4 +1,4 @@
-// Owns: what administrators do with a directory beside keeping it: asking for a sync, looking how far it is, trying it out.
+// Owns: what administrators do with a configured directory: start a sync, follow its progress, test the connection.
 // Does not own: the sync itself (sync.ts).
 // Implements: specification 4.2; decisions "User federation".
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { personAttributes, personOf } from './entry.ts';
 import * as store from './store.ts';
 import type { Syncs } from './sync.ts';
 
-/** What is done by then is answered at once. */
+/** A sync that ends within this time is answered with its result. */
 const SHORT_MS = 2_000;
 const LOOK_MS = 50;
 const TEST_MS = 10_000;

@@ -1,6 +1,5 @@
-// Owns: signing in by a directory: finding the entry of a name, signing in there as it, taking the person over. Names that nobody has
-// are asked for and tried in the same steps, as nobody, so that no answer is quicker than another.
-// Does not own: local passwords, lock-outs (features/people/credentials), pages.
+// Owns: signing in with a directory: finding the entry of a name, binding as that entry, importing the user. Unknown names take the same steps with a random entry, so that no answer is quicker than another.
+// Does not own: local passwords, lockouts (features/people/credentials), pages.
 // Implements: specification 4.2; decisions "User federation".
 import { randomBytes } from 'node:crypto';
 import type { Filter } from 'ldapts';
@@ -22,11 +21,14 @@ import * as store from './store.ts';
 
 const KEPT_MS = 60_000;
 const TIMEOUT_MS = 5_000;
-/** One that did not answer is left alone so long: whoever signs in meanwhile is told at once. */
+/** A directory that did not answer is not asked for this long; sign-ins fail at once meanwhile. */
 const AWAY_MS = 5_000;
-/** Sign-ins under way in each process with one directory. */
+/** The most concurrent sign-ins of one process with one directory. */
 const AT_ONCE = 16;
-/** Guesses at somebody who was never here, whom no lock-out counts; the directory's own rules hold beside it. */
+/**
+ * The limit of attempts at an entry that has no user here, which no lockout counts. The directory's own rules apply
+ * besides.
+ */
 const GUESSES = { limit: 10, windowMs: 900_000 };
 
 export interface DirectorySourceDeps extends LastPasswordDeps {
@@ -57,14 +59,14 @@ export function createDirectorySource(
   async function filterOf({ users }: store.Directory, username: string) {
     const { AndFilter, EqualityFilter, FilterParser, OrFilter } = await ldapts();
     const names = [users.attributes.username, users.attributes.email].flatMap((attribute) => attribute ?? []);
-    // as values of a filter that is no text: nothing in a name can make it another filter
+    // Values of a filter object, not of a text: no name can change the filter.
     const which = new OrFilter({
       filters: names.map((attribute) => new EqualityFilter({ attribute, value: username })),
     });
     return new AndFilter({ filters: [FilterParser.parseString(users.filter), which] });
   }
 
-  /** Whether it may be tried at the entry at all. */
+  /** Whether the password may be tried at this entry. */
   const mayTry = (directory: store.Directory, person: DirectoryPerson, known: boolean): boolean =>
     known || guesses.take(`${directory.id} ${person.external}`) === undefined;
 
@@ -78,12 +80,12 @@ export function createDirectorySource(
       const find = (filter: Filter) =>
         session.some({ base, scope, filter, attributes: personAttributes(directory) }, 2);
       const linked = external === undefined ? [] : await find(await filterOfIds(directory, [external]));
-      // The name of a user whose entry is gone may be another entry's by now.
+      // If a user's entry is gone, its name may belong to another entry by now.
       const isLinked = linked.length > 0;
       const entries = isLinked ? linked : await find(await filterOf(directory, username));
       const [only] = entries;
       const { person } = only && entries.length === 1 ? personOf(directory, only) : {};
-      // Names match there that aren't the same here: another case, a second address, one from before.
+      // The directory can match names that differ here: in case, or a second or former address.
       const unnamed = tried && !isLinked ? person?.external : undefined;
       const userId = await store.userOf(sql, directory.realm, directory.id, unnamed ?? null);
       const proven = await guessAt(userId, async (free) => {
@@ -115,7 +117,7 @@ export function createDirectorySource(
     }
   }
 
-  /** Which of the directory's groups they are in. */
+  /** The directory's groups that contain the user. */
   async function groupsOf(directory: store.Directory, person: DirectoryPerson): Promise<Entry[]> {
     const { groups: of } = directory;
     if (!of) return [];
@@ -133,7 +135,10 @@ export function createDirectorySource(
     });
   }
 
-  /** Somebody who has signed in there becomes, or is brought up to date as, somebody of the realm. @returns their id */
+  /**
+   * Creates or updates the user of an entry that has signed in. @returns the user's id; undefined: the entry can't become a
+   * user
+   */
   async function arrive(directory: store.Directory, person: DirectoryPerson): Promise<string | undefined> {
     const { realm, id: directoryId, alias, users } = directory;
     const found = await groupsOf(directory, person);
@@ -193,7 +198,7 @@ export function createDirectorySource(
       const answers = await Promise.all(
         all.map((directory) => {
           const theirs = link?.directory_id === directory.id;
-          // a name that is somebody's here is never another's over there
+          // The name of a local user, or of another directory's user, is not tried at this directory.
           const tried = attempt.tried && (user === undefined || theirs);
           return asked(directory, { ...attempt, tried }, theirs ? link.external_id : undefined);
         }),
@@ -204,7 +209,7 @@ export function createDirectorySource(
         const { passwordChanged } = answer.found;
         try {
           const isTheirs = link?.directory_id === directory.id && link.external_id === answer.found.external;
-          // an account that is disabled there is disabled here at once
+          // An account that is disabled in the directory is disabled here at once.
           const stays = isTheirs && settled && directory.mode === 'import' && answer.found.enabled;
           const userId = stays ? link.user_id : await arrive(directory, answer.found);
           if (userId === undefined) return 'wrong';
@@ -222,10 +227,10 @@ export function createDirectorySource(
         const theirs = lenient.find(({ id }) => id === link?.directory_id);
         const matches = await lastPasswords.matches(theirs, link?.user_id, attempt);
         if (link && matches) return { userId: link.user_id, away: true };
-        // somebody has looked, so it was a guess
+        // The last password was compared, so this was an attempt.
         if (matches === false) return 'wrong-or-away';
       }
-      // what the others say tells nothing of a password that one of them keeps
+      // The password of a directory's user is known to that directory alone: answers of other directories don't count.
       const keepers = answers.filter((_, i) => !link || all[i]?.id === link.directory_id);
       return keepers.length > 0 && keepers.every((answer) => answer === 'away') ? 'away' : 'wrong-or-away';
     },

@@ -1,4 +1,4 @@
-// SQL of directories as they are asked, of the groups that they fill, and of syncs.
+// SQL of directories, of the groups that they fill, and of syncs.
 
 import type { z } from 'zod';
 import type { Connection, DirectoryGroups, DirectoryUsers } from '../../../contract/user-federation.ts';
@@ -7,7 +7,7 @@ import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { sealed } from '../../../resource/at-rest.ts';
 import { sealedAs } from '../../../resource/declared.ts';
 
-/** As stored, what says nothing is written out. */
+/** Stored fields hold their defaults, so that none is missing. */
 type Whole<T extends z.ZodType> = { [Field in keyof z.output<T>]-?: Exclude<z.output<T>[Field], undefined> };
 
 export interface Directory {
@@ -23,7 +23,7 @@ export interface Directory {
   removed: 'disable' | 'keep';
   away: 'refuse' | 'lastPassword';
   awaySeconds: number;
-  /** Of its bindDn. */
+  /** The password of `bindDn`. */
   secret: string | null;
 }
 
@@ -65,7 +65,7 @@ const columns = fragment`id, directory_id, kind, state, created_at, started_at, 
   disabled, failed, errors, error, mark`;
 const inProgress = fragment`state in ('waiting', 'running')`;
 
-/** @returns undefined: one is under way already */
+/** @returns undefined: a sync of this directory is in progress already */
 export const begin = async (
   sql: Sql,
   realm: string,
@@ -101,7 +101,7 @@ export const syncs = (
     where realm_id = ${realm} and directory_id = ${directoryId} ${before === undefined ? fragment`` : fragment`and id < ${before}`}
     order by id desc limit ${limit}`;
 
-/** The latest change that was seen by a sync that came to its end. */
+/** The latest change that a completed sync has seen. */
 export const lastMark = async (sql: Sql, realm: string, directoryId: string): Promise<string | null> =>
   (
     await sql<{ mark: string | null }>`
@@ -109,7 +109,10 @@ export const lastMark = async (sql: Sql, realm: string, directoryId: string): Pr
       order by created_at desc limit 1`
   )[0]?.mark ?? null;
 
-/** Takes a sync to work on, where nobody does. What it had read it reads again; what it had written stays written. */
+/**
+ * Claims a sync for this process, if no other process works on it. A repeated sync reads everything again; everything that
+ * it had written stays.
+ */
 export const claimSync = async (
   sql: Sql,
   realm: string,
@@ -130,7 +133,7 @@ export interface Mine {
   at: Date;
 }
 
-/** False: another one works on it by now. */
+/** Renews the claim. @returns false: another process works on the sync by now */
 export const stillMine = async (sql: Sql, { realm, id, runner, at }: Mine): Promise<boolean> =>
   (
     await sql`
@@ -144,7 +147,7 @@ export interface SyncProgress {
   updated: number;
   disabled: number;
   failures: { entry: string; message: string }[];
-  /** Where not all failures are named. */
+  /** The number of failures, if not all are in `failures`. */
   failed?: number;
 }
 export const MOST_ERRORS = 100;
@@ -171,17 +174,20 @@ export const endSync = async (
       where realm_id = ${realm} and id = ${id} and runner = ${runner} returning ${columns}`
   )[0];
 
-/** Leaves it to whoever takes it next. */
+/** Gives the sync back for another process or a later try. */
 export const release = (sql: Sql, { realm, id, runner, at }: Mine, error: string | null) => sql`
   update directory_sync set state = 'waiting', runner = null, alive_at = ${at}, error = ${error}
   where realm_id = ${realm} and id = ${id} and runner = ${runner}`;
 
-/** Syncs of which nobody has said anything for long. */
+/** Syncs whose process has not renewed its claim for long. */
 export const abandonedSyncs = (sql: Sql, before: Date) => sql<{ realm: string; id: string }>`
   select realm_id as realm, id from directory_sync
   where ${inProgress} and coalesce(alive_at, created_at) < ${before} order by realm_id, id`;
 
-/** Directories whose next sync is due; a full one where there was none for a day: only that finds who is gone. */
+/**
+ * Directories whose next sync is due. It is a full sync if there was none for a day: only a full sync finds entries that
+ * are gone.
+ */
 export const dueSyncs = (sql: Sql, at: Date) => sql<{ realm: string; id: string; alias: string; full: boolean }>`
   select d.realm_id as realm, d.id, d.alias, not exists (
     select from directory_sync f where f.realm_id = d.realm_id and f.directory_id = d.id and f.kind = 'full' and f.state = 'done'
@@ -193,8 +199,9 @@ export const dueSyncs = (sql: Sql, at: Date) => sql<{ realm: string; id: string;
   order by d.realm_id, d.alias collate "C"`;
 
 /**
- * Autovacuum does the same within a minute or two. Until then PostgreSQL takes a directory for one person, and compares everybody of a
- * page with everybody who is there. Where the server's user doesn't own the tables it warns, and that is all.
+ * Autovacuum does the same within a minute or two. Until then PostgreSQL estimates one row for the directory, and compares
+ * every user of a page with every user of the directory. If the server's role doesn't own the tables, this only logs a
+ * warning.
  */
 export const analyze = (sql: Sql): Promise<unknown> => sql`analyze directory_person, realm_user`;
 
@@ -210,7 +217,7 @@ export const groupIds = async (sql: Sql, realm: string, paths: readonly string[]
     ).map(({ path, id }) => [path, id]),
   );
 
-/** @returns groups that an entry filled until now and that none fills any more, as it has another name */
+/** @returns groups that no entry fills any more, because their entry has another name now */
 export const linkGroups = async (
   sql: Sql,
   realm: string,
@@ -234,7 +241,10 @@ export const linkGroups = async (
   return left.map(({ group_id: id }) => id).filter((id) => !ofOthers.has(id));
 };
 
-/** Forgets groups that a full sync has not seen. @returns those that no other entry fills, as one with the same name would */
+/**
+ * Forgets groups that a full sync has not seen. @returns those that no other entry fills, for example one with the same
+ * name
+ */
 export const unseenGroups = async (sql: Sql, realm: string, directoryId: string, syncId: string): Promise<string[]> =>
   (
     await sql<{ group_id: string }>`
@@ -252,7 +262,7 @@ export const groupsOf = async (sql: Sql, realm: string, directoryId: string): Pr
       select distinct group_id from directory_group where realm_id = ${realm} and directory_id = ${directoryId}`
   ).map(({ group_id: id }) => id);
 
-/** Of somebody who comes from a directory. */
+/** The directory and the entry of a user who comes from a directory. */
 export const linkOf = async (sql: Sql, realm: string, userId: string | null) =>
   (
     await sql<{ directory_id: string; external_id: string; user_id: string }>`

@@ -1,4 +1,4 @@
-// The jobs of syncs with directories, without their work (sync.ts): most servers have no directory, and never load it.
+// The jobs of syncs with directories, without their code (sync.ts): most servers have no directory and never load it.
 import { z } from 'zod';
 import type { Sql } from '../../../db/sql.ts';
 
@@ -10,7 +10,7 @@ const LOOK_SECONDS = 30;
 export const syncTerms = {
   name: SYNC_JOB,
   schema: SyncJob,
-  // What is thrown is ours: the database went away. A directory's faults are counted with the sync.
+  // Only faults of this server are thrown, for example a lost database. Faults of the directory are counted with the sync.
   maxAttempts: 100,
   expireSeconds: 23 * 3_600,
   concurrency: 2,
@@ -26,7 +26,7 @@ export const scheduleTerms = {
   everySeconds: LOOK_SECONDS,
 };
 
-/** Whether a sync could be due or lost: a directory has a schedule, or a sync has not ended. */
+/** Whether any sync can be due or lost: an enabled directory has a schedule, or a sync has not ended. */
 export async function hasSyncs(sql: Sql): Promise<boolean> {
   const [row] = await sql`
     select where exists (select from directory where enabled and schedule > 0)

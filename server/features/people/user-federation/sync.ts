@@ -1,6 +1,5 @@
-// Owns: a sync with a directory as durable work: its pages written one by one, so that one which is broken off goes on with what
-// is written; groups; tries, schedules, syncs whose process died.
-// Does not own: the people of a sync (people-sync.ts), requests (routes.ts).
+// Owns: a sync with a directory as a durable job: it writes page by page, so that an interrupted sync keeps what it has written; groups; retries, schedules, syncs whose process died.
+// Does not own: the users of a sync (people-sync.ts), requests (routes.ts).
 // Implements: specification 4.2; decisions "User federation".
 
 import type { Filter } from 'ldapts';
@@ -21,15 +20,15 @@ import { createPeopleSync, type SyncRun } from './people-sync.ts';
 import * as store from './store.ts';
 import { SYNC_JOB, type SyncJob, scheduleTerms, syncTerms } from './sync-jobs.ts';
 
-/** Of one answer of the directory. */
+/** The time limit for one answer of the directory. */
 const TIMEOUT_MS = 60_000;
 const TRIES = 3;
-/** Where the fault is ours: the database may be away for a while. */
+/** Tries after faults of this server: the database may be unreachable for a while. */
 const MOST_TRIES = 20;
 const RETRY_SECONDS = 5;
-/** Longer than a page takes. */
+/** Longer than any page takes. */
 const LOST_AFTER_MS = 180_000;
-/** How far the directory's clock may be behind ours. */
+/** How far the directory's clock may be behind the server's. */
 const SKEW_MS = 300_000;
 
 export interface SyncDeps {
@@ -45,7 +44,7 @@ export interface SyncDeps {
   newId: () => string;
 }
 
-/** As Active Directory wants it, and OpenLDAP takes it. */
+/** The form that Active Directory needs and OpenLDAP accepts. */
 const generalizedTime = (at: Date): string => `${at.toISOString().replaceAll(/[-:T]|\.\d+Z/g, '')}.0Z`;
 
 export function createSyncs({
@@ -64,7 +63,7 @@ export function createSyncs({
     ({ type: 'object', id, name: `directory ${alias}` }) as const;
   const peopleSync = createPeopleSync({ sql, realmSql, people });
 
-  /** @returns the one that is under way, where there is one */
+  /** @returns the new sync, or the one that is in progress */
   async function begin(
     tx: Tx,
     by: By,
@@ -85,7 +84,7 @@ export function createSyncs({
     return begun;
   }
 
-  /** What was changed since; everything where there is nothing to go on from. */
+  /** Everything that changed since the mark; without a mark, everything. */
   async function filterOf(directory: store.Directory, filter: string, since: string | null): Promise<Filter> {
     const { AndFilter, FilterParser, GreaterThanEqualsFilter } = await ldapts();
     const all = FilterParser.parseString(filter);
@@ -103,13 +102,13 @@ export function createSyncs({
     const search = {
       base: of.base,
       scope: 'sub' as const,
-      // one that holds a changed group is not changed itself
+      // A group that contains a changed group is not changed itself.
       filter: await filterOf(directory, of.filter, of.nested ? null : since),
       attributes: groupAttributes(directory),
     };
     for await (const entries of session.pages(search, directory.pageSize)) {
       signal.throwIfAborted();
-      // what comes in ranges is asked for group by group: there is no other way
+      // LDAP can request further ranges of members only for one group at a time.
       const found = await Promise.all(entries.map((entry) => groupOf(directory, session, entry)));
       const faults = found.flatMap((one) => ('entry' in one ? [one] : []));
       if (faults.length > 0) await tell(faults);
@@ -222,7 +221,7 @@ export function createSyncs({
         const at = now();
         const lost = await store.abandonedSyncs(sql, new Date(at.getTime() - LOST_AFTER_MS));
         if (lost.length > 0) await enqueue(sql, SYNC_JOB, lost);
-        // a transaction for each realm, as each has its own audit log
+        // One transaction for each realm, because each realm has its own audit log.
         for (const { full, ...directory } of await store.dueSyncs(sql, at))
           await transact(directory.realm, (tx) => begin(tx, bySystem, directory, full ? 'full' : 'changed'));
       },

@@ -1,4 +1,4 @@
-// Owns: how a user stands with signing in, as administrators see and change it: the lock, the sessions.
+// Owns: a user's lock and sessions, as administrators see and change them.
 // Does not own: counting failures (credentials), how one session begins and ends (sessions).
 // Implements: specification 2.3 (lockout), 4.10; decisions "Session".
 import type { By } from '../../../contract/events.ts';
@@ -56,7 +56,7 @@ export function createUserAccess({ sql, transact, mustCover, credentials, sessio
           await mustCover(principal, realm, id, tx.sql);
           await endAccess(tx, realm, { people: [id], cause: 'administrator', by, at: now() });
         },
-        // What has expired, and a sign-in under way, is no session: it goes without an event.
+        // Ending expired sessions and unfinished sign-ins writes rows without an event.
         { bookkeeping: true },
       ),
   };

@@ -1,6 +1,6 @@
-// Users of a document for a realm that has nobody: written into its table by COPY, inside the import's transaction, while
-// the document is parsed. Nothing is to be compared there; what fails is undone and told by the staged way (transfer.ts).
-// Decisions "Import, export, plan".
+// Writes the users of a document into an empty realm: by COPY into `realm_user`, in the import's transaction, while the
+// document is parsed. An empty realm has no users to compare with. If a row fails, the transaction is rolled back, and the
+// staged import reports the failures (transfer.ts). Decisions "Import, export, plan".
 import { Readable } from 'node:stream';
 import type { Seal } from '../../../crypto/seal.ts';
 import { copyInto, pgArray, type Rows, rowsInto } from '../../../db/bulk.ts';
@@ -12,22 +12,22 @@ import type { UserSink } from './user-sink.ts';
 const COLUMNS =
   'realm_user (realm_id, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
   'required_actions, created_at, manager)';
-/** Roles and groups may come with the document itself, so ties wait in rows of the staging table. */
+/** The document may declare the roles and groups later, so the ties wait in rows of the staging table. */
 const TIES =
   '(realm_id, import_id, n, id, username, declared, action, roles, groups, client_roles, credentials, identities)';
 const PIECE = 64 * 1024;
 
 export interface BulkInsert extends Pick<UserSink, 'add' | 'flush'> {
-  /** Of the rows that hold ties. */
+  /** The import whose staging rows hold the ties. */
   importId: string;
   declares: Declares;
   count(): number;
-  /** Before the first is added. */
+  /** Call it before the first `add`. */
   into(tx: Tx, owner: { manager: string; at: Date }): void;
   finish(): Promise<void>;
-  /** Ends what a transaction that is to be undone waits for. */
+  /** Ends the streams that a transaction waits for before it is rolled back. */
   abort(): Promise<void>;
-  /** What became of each: an object a line, behind a comma. */
+  /** One JSON object for each user, one a line, each after a comma. */
   changes(): Readable;
 }
 
@@ -46,7 +46,7 @@ export function createBulkInsert({ databaseUrl, seal, newId, realm }: BulkInsert
   let manager = '';
   let createdAt = '';
   let count = 0;
-  /** Usernames as JSON, a line each: in bytes, as they wait for the answer. */
+  /** Usernames as JSON, one a line, held as bytes until the response is sent. */
   const names: Buffer[] = [];
   let recent = '';
   function noteName(username: string): void {

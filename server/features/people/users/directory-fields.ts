@@ -1,5 +1,5 @@
-// Judges what a directory's entry says of a user field by field: what the user is to be, and what of the entry is left out. Pure.
-// Decisions "User federation", "User profile".
+// Reads a user from a directory's entry field by field: the user as it should become, and the fields that are left out.
+// Pure. Decisions "User federation", "User profile".
 
 import { withoutOldConfirmation } from '../../../contract/phone.ts';
 import { inEnglish } from '../../../contract/phrases.ts';
@@ -10,7 +10,10 @@ import type { LostName } from './directory-names.ts';
 import type { DirectoryPerson, FromDirectory } from './from-directory.ts';
 import type { KnownRow, Row } from './from-directory-store.ts';
 
-/** A user as the directory wants it; the names are settled with those of the others. */
+/**
+ * A user as the directory's entry describes it. Usernames and addresses are settled later, together with those of the other
+ * users.
+ */
 export interface Draft {
   person: DirectoryPerson;
   was: KnownRow | undefined;
@@ -18,12 +21,12 @@ export interface Draft {
   faults: FieldFault[];
 }
 
-/** The user as it is to be: what the directory doesn't say stays. */
+/** The user as it should become. Fields that the directory doesn't provide keep their value. */
 function wanted(from: FromDirectory, person: DirectoryPerson, was: KnownRow | undefined, id: string): Draft['row'] {
   const { fields } = from;
   const said = <T>(field: string, there: T, here: T): T => (fields.has(field) || !was ? there : here);
   const kept = Object.entries(was?.attributes ?? {}).filter(([name]) => !from.attributes.includes(name));
-  // an account that was disabled here stays so: only a change over there is followed
+  // An account that was disabled here stays disabled: only a change in the directory is followed.
   const followed = was ? was.enabled_there !== person.enabled : true;
   return {
     id,
@@ -37,13 +40,13 @@ function wanted(from: FromDirectory, person: DirectoryPerson, was: KnownRow | un
   };
 }
 
-/** An address stays confirmed as long as it is the same. */
+/** An address stays verified as long as it is the same. */
 export const isVerified = (from: FromDirectory, was: KnownRow | undefined, email: string | null): boolean =>
   email !== null && (from.trustEmail || (was !== undefined && email === was.email && was.emailVerified));
 
 /**
- * Leaves out each field that the realm's user profile refuses; the user comes with the other fields. A username can't be left out: a
- * user that is here already keeps the present one.
+ * Leaves out each field that the realm's user profile refuses; the other fields are written. A username can't be left out:
+ * an existing user keeps the present one.
  */
 export function draftOf(
   from: FromDirectory,
@@ -51,7 +54,7 @@ export function draftOf(
   { person, was, id }: { person: DirectoryPerson; was: KnownRow | undefined; id: string },
 ): Draft {
   const row = wanted(from, person, was, id);
-  // the profile's rules of who may edit a field don't bind a directory
+  // The profile's edit permissions don't apply to a directory.
   const refusals = hasNoRules(profile)
     ? []
     : profileFaults(profile, { by: 'document', before: was, after: { ...row, username: row.username ?? '' } });
@@ -71,7 +74,7 @@ export function draftOf(
       lastName: unlessRefused('lastName', row.lastName),
       attributes: withoutOldConfirmation(was?.attributes ?? {}, attributes, person.attributes),
     },
-    // a field that the entry has wrongly is named once
+    // A field that the entry has wrong is reported once.
     faults: [
       ...person.faults,
       ...refusals

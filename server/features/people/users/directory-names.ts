@@ -1,53 +1,58 @@
-// Decides which usernames and e-mail addresses the users of one batch get, where other users hold them or several claim them.
-// Pure: the rows are read and written by from-directory.ts. Decisions "User federation".
+// Decides which usernames and e-mail addresses the users of one batch get, if other users hold them or several users claim
+// them. Pure: from-directory.ts reads and writes the rows. Decisions "User federation".
 
 export type NameField = 'username' | 'email';
 const FIELDS = ['username', 'email'] as const;
 
-/** A user that holds a claimed name, and the column in which it stands. */
+/** A user that holds a claimed name, and the column that holds it. */
 export interface Holder {
   id: string;
   column: NameField;
 }
 /** A user that holds a claimed name and is not in the batch. */
 export interface Outsider {
-  /** Its entry is gone from its directory, and its account is disabled: its names are free. */
+  /** The user's entry is gone from its directory and the account is disabled: its names are free. */
   gone: boolean;
-  /** Its stable id, where it comes from the same directory. */
+  /** The stable id of the user's entry, if it comes from the same directory. */
   external: string | null;
 }
 export interface Claimant {
   id: string;
   external: string;
   was: Readonly<Record<NameField, string | null>> | undefined;
-  /** As the directory says them; a user whose username is null keeps the present one. */
+  /** The names in the directory's entry. A user whose username is null keeps the present one. */
   wants: Readonly<Record<NameField, string | null>>;
   holders: Readonly<Record<NameField, readonly Holder[]>>;
 }
 export interface LostName {
   field: NameField;
-  /** By another entry of the directory, or by a user that doesn't come from it. */
+  /** The winner: another entry of the directory, or a user that doesn't come from it. */
   to: 'entry' | 'user';
-  /** Stable ids of entries that may give the name up when they are written; undefined: it stays lost. */
+  /** Stable ids of entries that may give the name up when they are written; undefined: the name stays lost. */
   waitsFor: readonly string[] | undefined;
 }
 export interface NamesGot {
-  /** Null: the user is new and gets no username, so it can't be created. */
+  /** null: the user is new and gets no username, so it can't be created. */
   username: string | null;
   email: string | null;
   lost: LostName[];
-  /** Of users that are gone: what they have to give up first. */
+  /** Names that users whose entries are gone have to give up first. */
   frees: Holder[];
 }
 
-/** As the database compares names, nearly: what it sees and this doesn't, it refuses when it is written. */
+/**
+ * Folds names almost as the database does. If the database finds two names equal that this function keeps apart, it rejects
+ * the write.
+ */
 const foldName = (name: string): string => name.normalize('NFKC').toLowerCase();
 
 interface Standing extends Omit<NamesGot, 'frees'> {
   claimant: Claimant;
 }
 
-/** The present holder of a name keeps it; then a username goes before an address, and the first entry before the others. */
+/**
+ * The present holder of a name keeps it. After that a username wins over an address, and an earlier entry over a later one.
+ */
 const HOLDS = 2;
 const rankOf = ({ claimant: { was } }: Standing, field: NameField, name: string): number => {
   const before = was?.[field];
@@ -95,7 +100,7 @@ function loseToOutsiders(one: Standing, inside: ReadonlySet<string>, outsiders: 
   }
 }
 
-/** @returns whether a claim was lost, which may make others clash: a user that gets no new name keeps its old one */
+/** @returns whether a claim was lost. A user that gets no new name keeps its old one, which may clash with another claim */
 function loseToEachOther(all: readonly Standing[]): boolean {
   const owners = new Map<string, { one: Standing; field: NameField; rank: number }>();
   const losers: { one: Standing; field: NameField; to: Standing }[] = [];
@@ -113,7 +118,7 @@ function loseToEachOther(all: readonly Standing[]): boolean {
         losers.push({ one: owner.one, field: owner.field, to: one });
       } else losers.push({ one, field, to: owner.one });
     }
-  // Only a user that keeps an old name against the directory's word may give it up later.
+  // Only a user that keeps an old name against the directory's entry may give it up later.
   for (const { one, field, to } of losers)
     lose(one, field, { to: 'entry', waitsFor: to.lost.length > 0 ? [to.claimant.external] : undefined });
   return losers.length > 0;

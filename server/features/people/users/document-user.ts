@@ -1,5 +1,5 @@
-// A user of a realm document: judged by the schema where a look doesn't tell, and the ties to roles, groups and
-// credentials as the import's rows have them. Specification 2.10; decisions "Import, export, plan".
+// A user of a realm document: validated by the schema unless `isPlainUser` accepts it, with its ties to roles, groups and
+// credentials in the form of the import's rows. Specification 2.10; decisions "Import, export, plan".
 import type { z } from 'zod';
 import type { FieldError } from '../../../contract/problem.ts';
 import { type CredentialDocument, type IdentityDocument, UserDocument } from '../../../contract/users.ts';
@@ -26,7 +26,7 @@ export function readUser(value: unknown, path: string): ReadUser {
   const errors = (user.credentials ?? []).flatMap((c, i) => credentialFaults(c, joinPaths(path, `credentials[${i}]`)));
   if (errors.length > 0) return { errors };
   const { requiredActions } = user;
-  // As the admin API stores them.
+  // Sorted and without duplicates, as the admin API stores them.
   return { user: requiredActions ? { ...user, requiredActions: [...new Set(requiredActions)].sort() } : user };
 }
 
@@ -38,7 +38,7 @@ function credentialFaults(c: z.output<typeof CredentialDocument>, path: string):
   return c.secret === undefined ? [{ path: `${path}.secret`, message: 'is needed for type otp' }] : [];
 }
 
-/** Which kinds of ties any of an import's users declares. */
+/** Which kinds of ties at least one user of the import declares. */
 export interface Declares {
   roles: boolean;
   groups: boolean;
@@ -52,17 +52,17 @@ export interface Ties {
   groups: string[] | undefined;
   /** Keys `clientId/role`. */
   clientRoles: string[] | undefined;
-  /** Rows of credential. */
+  /** Rows of `credential`. */
   credentials: object[] | undefined;
-  /** Rows of identity_link, by aliases. */
+  /** Rows of `identity_link`, with providers named by alias. */
   identities: object[] | undefined;
 }
 
-/** Gives a user's ties, and notes in `declares` which kinds there are. */
+/** Returns a user's ties, and notes in `declares` which kinds occur. */
 export function createTies({ seal, newId, realm }: { seal: Seal; newId: () => string; realm: string }) {
   const declares: Declares = { roles: false, groups: false, clientRoles: false, credentials: false, identities: false };
 
-  /** As features/people/credentials stores them; an OTP secret is sealed for its row. */
+  /** The row that features/people/credentials would store. An OTP secret is sealed for this row. */
   function credentialRow(c: CredentialDocument) {
     const id = newId();
     const secret =

@@ -1,4 +1,4 @@
-// SQL of people that come from directories, for many at once.
+// SQL of users that come from directories, for many users at once.
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import type { Holder, NameField, Outsider } from './directory-names.ts';
 import type { DirectoryPerson } from './from-directory.ts';
@@ -14,14 +14,14 @@ export interface Row {
   enabled: boolean;
 }
 export interface KnownRow extends Row {
-  /** As the directory last said it. */
+  /** The value that the directory last had. */
   enabled_there: boolean;
   password_changed: string | null;
 }
 
 /**
- * Of each, in their order: how they are known here, and which other users hold the username or the address that they are to have (as
- * `taken` of store.ts judges it).
+ * For each person, in order: the user that exists for the entry, and the other users that hold the claimed username or
+ * address (compared as `takenName` of store.ts does).
  */
 export const knownPeople = (sql: Sql, realm: string, directoryId: string, people: readonly DirectoryPerson[]) =>
   sql<{ was: KnownRow | null; username: Holder[]; email: Holder[] }>`
@@ -57,7 +57,10 @@ export const knownPeople = (sql: Sql, realm: string, directoryId: string, people
           and lower(normalize(o.username, NFKC)) = lower(e.email)) h) m on true
     order by e.n`;
 
-/** Of users that hold names which a directory's entries claim: whether those are free, and which entry the user comes from. */
+/**
+ * For users that hold names claimed by entries of the directory: whether these names are free, and which entry the user
+ * comes from.
+ */
 export async function usersHoldingNames(
   sql: Sql,
   realm: string,
@@ -74,7 +77,7 @@ export async function usersHoldingNames(
 }
 
 /**
- * Takes names from users that are gone from their directory: an address goes, and a username gets an end that no other user has.
+ * Takes names from users whose entry is gone: it removes the address, and appends a unique suffix to the username.
  * @returns the users with their new usernames
  */
 export async function freeNames(
@@ -112,7 +115,7 @@ export const markEntriesSeen = (
 
 const columns = (rows: readonly Row[]) => JSON.stringify(rows);
 
-/** @returns the ids of those that could be made: whoever has a name of somebody's can't */
+/** @returns the ids of the inserted users; a user whose name is taken is not inserted */
 export async function insertPeople(sql: Sql, realm: string, rows: readonly Row[], at: Date): Promise<Set<string>> {
   if (rows.length === 0) return new Set();
   const made = await sql<{ id: string }>`
@@ -124,7 +127,7 @@ export async function insertPeople(sql: Sql, realm: string, rows: readonly Row[]
   return new Set(made.map(({ id }) => id));
 }
 
-/** Names go from one user to another, also to a new one, in one batch: all that change are free before any is written. */
+/** Names can move between users of one batch, also to new users: all names that change are freed before any is written. */
 export async function vacateNames(sql: Sql, realm: string, changed: readonly { row: Row; was: Row }[]): Promise<void> {
   const renamed = changed.filter(({ row, was }) => row.username !== was.username || row.email !== was.email);
   if (renamed.length > 0)
@@ -143,7 +146,7 @@ export async function updatePeople(sql: Sql, realm: string, changed: readonly { 
     where u.realm_id = ${realm} and u.id = e.id`;
 }
 
-/** @param syncId the sync that sees them; null: they are seen without one, and what a running sync saw stays */
+/** @param syncId the sync that read these entries; null: they were read outside a sync, and a running sync's marks stay */
 export async function link(
   sql: Sql,
   realm: string,
@@ -172,7 +175,10 @@ export async function link(
       gone = false, seen_in = coalesce(excluded.seen_in, p.seen_in)`;
 }
 
-/** Their password is the directory's: a row without a hash, which says whose it is, and which proofs rest on. */
+/**
+ * The directory keeps the password. This credential has no hash: it names the directory, and proofs of the password refer
+ * to it.
+ */
 export const insertPasswords = (
   sql: Sql,
   realm: string,
@@ -200,7 +206,7 @@ export const notSeenIn = (syncId: string): Fragment => fragment`seen_in is disti
 export const withStableIds = (externals: readonly string[]): Fragment =>
   fragment`external_id = any(${externals}::text[])`;
 
-/** The ids of users who are enabled, or not known to be gone, among entries of the directory. */
+/** The ids of users among the directory's entries that are enabled, or not known to be gone. */
 export const presentUserIds = (realm: string, directoryId: string, which: Fragment): Fragment => fragment`
   select user_id from directory_person
   where realm_id = ${realm} and directory_id = ${directoryId} and (enabled_there or not gone) and ${which}`;
@@ -210,10 +216,10 @@ export const dnOf = async (sql: Sql, realm: string, userId: string): Promise<str
     ?.dn ?? '';
 
 /**
- * Disables users whose entry the directory doesn't have any more. No group's members are found by their old names from then on: another
- * entry may have those.
- * @param but ids of users to pass over
- * @returns the users, and whether they were enabled here until now
+ * Disables users whose entries are gone. Their old distinguished names no longer match a group's members, because another
+ * entry may have them by now.
+ * @param but ids of users to skip
+ * @returns the users, and whether each was enabled until now
  */
 export const disableGone = (
   sql: Sql,
@@ -234,10 +240,10 @@ export const disableGone = (
     ) select id, username, enabled from was`;
 
 /**
- * Of a directory's people exactly those are in these groups who are named; who came otherwise stays.
- * @param members by group: distinguished names in their one form, or usernames in lower case
- * @param of of them only this one
- * @returns who came in or went out
+ * Sets the members of these groups among the directory's users. Other members stay.
+ * @param members by group: distinguished names in canonical form, or usernames in lower case
+ * @param of only this user's memberships
+ * @returns the users that joined or left a group
  */
 export const setGroups = (
   sql: Sql,

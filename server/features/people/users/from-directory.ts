@@ -1,6 +1,5 @@
-// Owns: writing people as a directory has them, a batch at a time in a constant number of statements: who is new, who has changed,
-// who is not to sign in any more, and what follows from that. Somebody is found again by the directory's stable id alone.
-// Does not own: reading directories (features/people/user-federation), who asks for it.
+// Owns: writing a directory's users in batches, in a constant number of statements: creating, updating and disabling them, and what follows from that. A user is recognized by the directory's stable id alone.
+// Does not own: reading directories (features/people/user-federation), when they are read.
 // Implements: decisions "User federation", "Single sign-on and freshness".
 import type { By } from '../../../contract/events.ts';
 import { isTaken } from '../../../db/error-code.ts';
@@ -19,49 +18,51 @@ import { type LostName, type NamesGot, settleNames } from './directory-names.ts'
 import * as store from './from-directory-store.ts';
 
 export interface DirectoryPerson {
-  /** What stays when everything else of somebody changes. */
+  /** The entry's stable id, which stays when everything else changes. */
   external: string;
   dn: string;
   dnKey: string;
-  /** Null: the entry has none that a user can have. */
+  /** null: the entry has no valid username. */
   username: string | null;
-  /** The username as groups name their members by it, in lower case; empty: none do. */
+  /** The username in lower case, by which groups name their members; empty: groups use distinguished names. */
   login: string;
   email: string | null;
   firstName: string | null;
   lastName: string | null;
   attributes: Record<string, string[]>;
   enabled: boolean;
-  /** As the directory writes it; null: it doesn't say. */
+  /** In the directory's own format; null: the directory doesn't provide it. */
   passwordChanged: string | null;
-  /** What of the entry can't be taken. */
+  /** The fields of the entry that are invalid. */
   faults: FieldFault[];
 }
-/** Whose people they are, and what of them is the directory's to say. */
+/** The directory that the users come from, and the fields that it provides. */
 export interface FromDirectory {
   realm: string;
   directoryId: string;
   alias: string;
-  /** Of a person's fields; others stay as they are here. */
+  /** The user's fields that the directory provides. Other fields keep their value here. */
   fields: ReadonlySet<string>;
   attributes: readonly string[];
   trustEmail: boolean;
 }
 export interface Batch extends FromDirectory {
   people: readonly DirectoryPerson[];
-  /** Stable ids of all that were read with them, also of those who can't be written: they are not gone. */
+  /** Stable ids of all entries that were read with them, also of entries that can't be written: these are not gone. */
   seen?: readonly string[];
-  /** The sync that sees them; absent: one of them signs in. */
+  /** The sync that read the entries; absent: one user signs in. */
   syncId?: string;
-  /** Only who is known here already. */
+  /** Write only users that exist already. */
   knownAlone?: boolean;
-  /** No user gets a new name: another request took one at the same moment. */
+  /** No user gets a new name, because another request took one of the names at the same moment. */
   keepsNames?: boolean;
-  /** The last administrator of master stays enabled: the same write was refused, as it would have left none. */
+  /** Keep the last administrator of master enabled: the same write failed, because it would have left none. */
   keepsAdministrator?: boolean;
-  /** In the same transaction, before anything else; false: somebody else goes on with it, and nothing is written. */
+  /**
+   * Runs first in the same transaction. If it returns false, another process continues the sync, and nothing is written.
+   */
   before?(tx: Tx): Promise<boolean>;
-  /** In the same transaction, behind what was written. */
+  /** Runs last in the same transaction, after the users are written. */
   behind?(tx: Tx, written: Written, count: number): Promise<void>;
 }
 export interface Written {
@@ -70,22 +71,27 @@ export interface Written {
   disabled: number;
   faulty: Faulty[];
 }
-/** An entry that was not taken, or not whole. */
+/** An entry that was not written, or not completely. */
 export interface Faulty {
   person: DirectoryPerson;
   message: string;
-  /** Whether its user was changed. */
+  /** Whether the entry's user was changed. */
   updated: boolean;
-  /** Stable ids of entries that may give up a name that it claims, once they are written; undefined: nothing changes by waiting. */
+  /**
+   * Stable ids of entries that may give up a name that this entry claims, once they are written; undefined: waiting changes
+   * nothing.
+   */
   waitsFor: readonly string[] | undefined;
 }
 
-/** How entries that are gone are worked off. */
+/** How users whose entries are gone are disabled. */
 export interface Disabling {
   before: NonNullable<Batch['before']>;
   behind(tx: Tx, count: number): Promise<void>;
   most: number;
-  /** By id the distinguished names of administrators who stay enabled: the caller passes the same map until there are no more. */
+  /**
+   * Administrators who stay enabled, ids to distinguished names. The caller passes the same map until no users are left.
+   */
   kept: Map<string, string>;
 }
 
@@ -97,7 +103,7 @@ interface Taken {
 }
 
 type Names = Pick<NamesGot, 'username' | 'email'>;
-/** The present username, and the present address where the directory says the same. */
+/** The present username, and the present address if the directory has the same. */
 const keptNames = (row: Names, was: Names | undefined): Names => ({
   username: was?.username ?? null,
   email: was?.email === row.email ? row.email : null,
@@ -118,7 +124,7 @@ export function createFromDirectory({
   now: () => Date;
   newId: () => string;
 }) {
-  /** Drafts of entries that have their stable id alone, each user as it is to be but for its names. */
+  /** Reads the users as they should become from entries with a unique stable id, and decides their names. */
   async function draft(tx: Tx, batch: Batch): Promise<{ drafts: Draft[]; names: NamesGot[]; faulty: Faulty[] }> {
     const { realm, directoryId, people } = batch;
     const rows = await store.knownPeople(tx.sql, realm, directoryId, people);
@@ -153,8 +159,8 @@ export function createFromDirectory({
   }
 
   /**
-   * Leaves the last administrator of master enabled. What the directory says is not marked as followed, so each sync
-   * tries again until there is another administrator.
+   * Leaves the last administrator of master enabled. The directory's value is not marked as followed, so each sync tries
+   * again until there is another administrator.
    */
   async function withAdministrator(tx: Tx, batch: Batch): Promise<{ people: Batch['people']; kept: Faulty[] }> {
     const { realm, directoryId, people } = batch;
@@ -187,7 +193,7 @@ export function createFromDirectory({
       const { username = null, email = null, lost = [] } = names[i] ?? {};
       const { person, was } = one;
       const lack: LostName[] = batch.keepsNames ? lostBetween(one, { username, email }) : lost;
-      // a lost username says more than that there is none
+      // The message about a lost username replaces the one about a missing username.
       const faults = [...one.faults, ...lack.map(lostFault)];
       const waits = lack.filter(({ waitsFor }) => waitsFor !== undefined);
       const waitsFor = waits.length > 0 ? waits.flatMap((name) => name.waitsFor ?? []) : undefined;
@@ -251,7 +257,7 @@ export function createFromDirectory({
     return written;
   }
 
-  /** A new password over there ends what the old one was used for. */
+  /** A new password in the directory ends the sessions and tokens of the old one. */
   async function renewPasswords(tx: Tx, by: By, { realm }: Batch, present: readonly Taken[]): Promise<void> {
     const people = present.flatMap(({ person, row: { id, username }, was }) =>
       was && was.password_changed !== null && was.password_changed !== person.passwordChanged
@@ -271,8 +277,8 @@ export function createFromDirectory({
   });
 
   /**
-   * Writes them in one transaction. Where another request got a name at the same moment, the others are written without that entry, and
-   * the entry's user with the names that it has. @throws Superseded
+   * Writes a batch in one transaction. If another request took a name at the same moment, the entry that claims it is
+   * written alone, and its user keeps its present names. @throws Superseded
    */
   async function writeBatch(batch: Batch): Promise<Written> {
     const { people } = batch;
@@ -322,7 +328,7 @@ export function createFromDirectory({
       { bookkeeping: true },
     );
 
-  /** Disables users whose entries are gone, so many at a time. @returns how many were found; 0: there are no more */
+  /** Disables up to `most` users whose entries are gone. @returns how many were found; 0: none are left */
   async function disableGone(...of: [from: Parameters<typeof disable>[0], which: Fragment, how: Disabling]) {
     try {
       return await disable(...of);
@@ -334,7 +340,7 @@ export function createFromDirectory({
 
   return {
     write: writeBatch,
-    /** Of a directory's people exactly those are in these groups who are named; who came otherwise stays. */
+    /** Sets the members of these groups among the directory's users. Other members stay. */
     async setGroups(
       { sql, record }: Pick<Tx, 'sql' | 'record'>,
       { realm, id, alias }: { realm: string; id: string; alias: string },
@@ -349,10 +355,10 @@ export function createFromDirectory({
           data: { directory: alias, fields: ['groups'] },
         });
     },
-    /** Users that a full sync has not seen. */
+    /** Disables users that a full sync has not seen. */
     disableUnseen: (from: Parameters<typeof disableGone>[0] & { syncId: string }, how: Disabling) =>
       disableGone(from, store.notSeenIn(from.syncId), how),
-    /** Users whose entries were looked for by their stable ids and not found. */
+    /** Disables users whose entries were not found by their stable ids. */
     disableAbsent: (
       from: Parameters<typeof disableGone>[0] & { externals: readonly string[] },
       how: Omit<Disabling, 'most'>,

@@ -1,5 +1,5 @@
-// Many members of one group at once, in a constant number of statements: who comes in, who goes out. What follows is as for
-// each of them by themselves (memberships.ts). Decisions "Group", "Rights".
+// Adds and removes many members of one group in a constant number of statements, with the same consequences as
+// memberships.ts has for each user. Decisions "Group", "Rights".
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { fragment } from '../../../db/sql.ts';
@@ -9,12 +9,15 @@ import type { Principal } from '../../../domain/principal.ts';
 
 export interface MemberChange {
   add: readonly string[];
-  /** `others`: whoever isn't among those that are added. */
+  /** `others`: all members that are not in `add`. */
   remove: readonly string[] | 'others';
 }
 
 export function createGroupMembers({ access }: { access: Pick<AdminRights, 'covers'> }) {
-  /** Answers how many came in or went out. @throws Problem `invalid-request` naming whom the realm doesn't have */
+  /**
+   * @returns the number of users that joined or left. @throws Problem `invalid-request`: the realm doesn't have one of the
+   * users
+   */
   return async (
     { sql, record }: Pick<Tx, 'sql' | 'record'>,
     { principal, by }: { principal: Principal; by: By },

@@ -1,6 +1,6 @@
-// SQL that sets aside rows of an import that the realm can't take, each with what is wrong with it, so that the others are
-// written. A row that was set aside has the action `refused`, and in `changes` its faults; import-store.ts leaves it alone. A row
-// that couldn't even be read is staged as `unreadable`, also with its faults.
+// SQL that marks rows of an import which the realm can't accept, each with its errors, so that the other rows are written.
+// A marked row has the action `refused` and its errors in `changes`; import-store.ts skips it. A row that can't be parsed
+// is staged as `unreadable`, also with its errors.
 import type { FieldError } from '../../../contract/problem.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { staging } from '../../../db/staging.ts';
@@ -15,7 +15,7 @@ async function refuse(sql: Sql, realm: string, importId: string, found: Fragment
     where i.realm_id = ${realm} and i.n = f.n and i.action <> 'refused'`;
 }
 
-/** Those whose faults were found by looking at them one by one. */
+/** Refuses rows whose errors were found one by one. */
 export async function refuseRows(
   sql: Sql,
   realm: string,
@@ -33,7 +33,7 @@ export async function refuseRows(
   );
 }
 
-/** The row of one user. */
+/** Refuses the row of one user. */
 export const refuseUser = (
   sql: Sql,
   realm: string,
@@ -48,7 +48,9 @@ export const refuseUser = (
       where realm_id = ${realm} and id = ${id}`,
   );
 
-/** Of several rows that declare one username or one address, the first stays. Before the rows are compared with the realm. */
+/**
+ * If several rows declare the same username or address, the first stays. Runs before the rows are compared with the realm.
+ */
 export async function refuseRepeated(sql: Sql, realm: string, importId: string): Promise<void> {
   const columns: [path: string, name: Fragment][] = [
     ['username', fragment`username`],
@@ -66,7 +68,7 @@ export async function refuseRepeated(sql: Sql, realm: string, importId: string):
     );
 }
 
-/** Rows that name a role, a group, a client's role or an identity provider that isn't there. Before they are compared. */
+/** Refuses rows that name a missing role, group, client role or identity provider. Runs before the rows are compared. */
 export async function refuseUnknown(sql: Sql, realm: string, importId: string): Promise<void> {
   const named = (field: string, names: Fragment) =>
     fragment`select n, ${field}::text as field, ${names} as name from ${staging(realm, importId)}
@@ -90,7 +92,7 @@ export async function refuseUnknown(sql: Sql, realm: string, importId: string): 
   );
 }
 
-/** Rows of users whom another manager manages. */
+/** Refuses rows of users that have another manager. */
 export async function refuseManaged(sql: Sql, realm: string, importId: string): Promise<void> {
   await refuse(
     sql,
@@ -101,12 +103,15 @@ export async function refuseManaged(sql: Sql, realm: string, importId: string): 
   );
 }
 
-/** Row `i` makes a user, or gives a user another address. */
+/** Row `i` creates a user or changes its address. */
 const renamed = fragment`(i.action = 'create' or i.action = 'update' and i.changes @> '[{"path": "email"}]')`;
-/** By compatibility forms. */
+/** Names in compatibility form (NFKC) and lower case. */
 const folded = (name: Fragment) => fragment`lower(normalize(${name}, NFKC))`;
 
-/** Refuses what the triggers of realm_user_names_apart would: a username that reads like another's, or like another's address. */
+/**
+ * Refuses the same names as the triggers of realm_user_names_apart: a username that looks like another user's name or
+ * address.
+ */
 export async function refuseNamesOfOthers(sql: Sql, realm: string, importId: string): Promise<void> {
   const message = fragment`'is the address or the username of another user'`;
   const [username, email] = [fragment`i.username`, fragment`i.email`];
@@ -138,7 +143,7 @@ export async function refuseNamesOfOthers(sql: Sql, realm: string, importId: str
   );
 }
 
-/** Rows with an id that is another's, in the realm or in an earlier row. */
+/** Refuses rows whose id belongs to another user, in the realm or in an earlier row. */
 export async function refuseIdsOfOthers(sql: Sql, realm: string, importId: string): Promise<void> {
   await refuse(
     sql,
@@ -151,7 +156,9 @@ export async function refuseIdsOfOthers(sql: Sql, realm: string, importId: strin
   );
 }
 
-/** Rows whose value of the attribute that names people to applications is another's, or a client's name. */
+/**
+ * Refuses rows whose subject attribute (the name of users towards applications) is another user's value or a client's name.
+ */
 export async function refuseSubjectsOfOthers(sql: Sql, realm: string, importId: string): Promise<void> {
   const [strategy] = await sql<{ name: string }>`
     select settings ->> 'subjectAttribute' as name from realm
@@ -172,9 +179,8 @@ export async function refuseSubjectsOfOthers(sql: Sql, realm: string, importId: 
 }
 
 /**
- * Rows with an address that another user has and keeps. The user of a row that is set aside here keeps their own address too,
- * which sets aside the row that wants it.
- * Nothing else may be set aside afterwards.
+ * Refuses rows with an address that another user has and keeps. The user of a refused row keeps its own address, too, so
+ * the row that wants that address is refused as well. No other check may run after this one.
  */
 export async function refuseTakenEmails(sql: Sql, realm: string, importId: string): Promise<void> {
   await refuse(
@@ -194,7 +200,7 @@ export async function refuseTakenEmails(sql: Sql, realm: string, importId: strin
   );
 }
 
-/** How many were refused, and of the first what is wrong with them. */
+/** The number of refused rows, and the errors of the first of them. */
 export async function refusedRows(sql: Sql, realm: string, importId: string, limit: number) {
   const rows = await sql<{ n: number; errors: FieldError[]; count: number }>`
     select n, changes as errors, count(*) over () as count from ${staging(realm, importId)}
@@ -202,13 +208,16 @@ export async function refusedRows(sql: Sql, realm: string, importId: string, lim
   return { count: rows[0]?.count ?? 0, first: rows.map(({ n, errors }) => ({ n, errors })) };
 }
 
-/** The first rows that the realm took, each with its action. */
+/** The first rows that were accepted, each with its action. */
 export const acceptedRows = (sql: Sql, realm: string, importId: string, limit: number) =>
   sql<{ n: number; username: string; action: 'create' | 'update' | 'take' | 'same' }>`
     select n, username, action from ${staging(realm, importId)}
     where realm_id = ${realm} and action in ('create', 'update', 'take', 'same') order by n limit ${limit}`;
 
-/** Of so many rows, the first that are staged no more: their users were erased meanwhile. */
+/**
+ * The first of the import's `count` rows that are missing from the staging table, because their users were erased
+ * meanwhile.
+ */
 export const erasedDuringImport = (
   sql: Sql,
   realm: string,

@@ -1,5 +1,5 @@
-// SQL of a bulk import of users: the plan is written into the staging rows, then merged, a statement per table.
-// A user that the realm doesn't have yet is staged as `create`, so a first import compares nothing.
+// SQL of a bulk import of users: plans in the staging rows, then merges them with one statement per table. A user that the
+// realm doesn't have yet is staged as `create`, so an import into an empty realm compares nothing.
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { staging } from '../../../db/staging.ts';
 import { giveDefaults } from '../../../domain/new-users.ts';
@@ -18,7 +18,7 @@ import {
   type Tying,
 } from './import-ties.ts';
 
-/** After a failed try, and before the first: as staged. */
+/** Resets the rows to their staged state, before the first try and after a failed one. */
 export async function reset(sql: Sql, realm: string, importId: string): Promise<void> {
   await sql`delete from ${staging(realm, importId)} where realm_id = ${realm} and n < 0`;
   await sql`update ${staging(realm, importId)} set action = 'create', changes = null where realm_id = ${realm}
@@ -30,9 +30,8 @@ export const analyze = (sql: Sql, realm: string, importId: string) =>
   sql`analyze ${staging(realm, importId)} (realm_id, action)`;
 
 /**
- * For statements of an import, in its transaction: without joins that read one side again for each row of the other. Of a
- * realm that was just filled the planner doesn't know how many users it has, takes it for hardly any, and such a join costs the
- * product of both.
+ * Runs statements of an import, in its transaction, without nested loops. The planner has no statistics of a realm that was
+ * just filled and estimates few users: a nested loop would cost the product of both sides.
  */
 export async function hashing<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
   await sql`set local enable_nestloop = off`;
@@ -41,7 +40,7 @@ export async function hashing<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** What the row `i` of the import, which may not be there, says of itself. */
+/** Whether the row `i` of the import, if there is one, declares roles and groups. */
 const saidBy = fragment`i.roles is not null as says_roles, i.client_roles is not null as says_client_roles,
   i.groups is not null as says_groups`;
 const heldRoles = fragment`user_role ur where ur.realm_id = u.realm_id and ur.user_id = u.id`;
@@ -50,11 +49,14 @@ const currentClientRoles = fragment`array(
   select name from (select (${clientRoleName}) as name from ${heldRoles}) held where name is not null)`;
 const currentGroups = fragment`array(select (${groupPath}) from group_member m where m.realm_id = u.realm_id and m.user_id = u.id)`;
 const none = fragment`null::text[]`;
-/** Another address has to be verified anew, unless the document says that it is. */
+/** A changed address must be verified again, unless the document declares `emailVerified`. */
 const verified = fragment`case when 'emailVerified' = any(i.declared) then i.email_verified
   when 'email' = any(i.declared) and lower(u.email) is distinct from lower(i.email) then false else u.email_verified end`;
 
-/** Compares the declared fields of users that exist. `manager` owns what it declares; another's is a conflict unless `force`. */
+/**
+ * Compares the declared fields of existing users. `manager` owns what it declares; a user of another manager is a conflict
+ * unless `force` is set.
+ */
 export async function compare(
   sql: Sql,
   realm: string,
@@ -110,7 +112,7 @@ export async function compare(
     from found f where i.realm_id = ${realm} and i.ctid = f.place`;
 }
 
-/** Whether there is anybody to compare with. */
+/** Whether the realm has any user. */
 export async function hasUsers(sql: Sql, realm: string): Promise<boolean> {
   const [row] = await sql`select from realm_user where realm_id = ${realm} limit 1`;
   return row !== undefined;
@@ -119,7 +121,7 @@ export async function hasUsers(sql: Sql, realm: string): Promise<boolean> {
 const isStaged = (realm: string, importId: string) => fragment`exists (select from ${staging(realm, importId)} i
   where i.realm_id = ${realm} and lower(i.username) = lower(u.username))`;
 
-/** Pruning: users of this manager that the document no longer holds. */
+/** Stages this manager's users that the document no longer contains, for deletion. */
 export async function stageDropped(sql: Sql, realm: string, importId: string, manager: string): Promise<void> {
   await sql`
     insert into ${staging(realm, importId)} (realm_id, import_id, n, id, username, declared, action)
@@ -127,10 +129,13 @@ export async function stageDropped(sql: Sql, realm: string, importId: string, ma
     where u.realm_id = ${realm} and u.manager = ${manager} and not ${isStaged(realm, importId)}`;
 }
 
-/** Users of this manager whom the document doesn't hold; few are named. @param importId absent: it holds no users */
+/**
+ * This manager's users that the document doesn't contain: the count, and up to 20 names.
+ * @param importId absent: the document contains no users
+ */
 export async function undeclaredUsers(sql: Sql, of: { realm: string; manager: string; importId?: string }) {
   const declared = of.importId === undefined ? fragment`false` : isStaged(of.realm, of.importId);
-  // Of managers that never applied users nobody reads through the realm's.
+  // Users are read only if the manager has ever applied users.
   const rows = await sql<{ username: string; count: number }>`
     select u.username, count(*) over () as count from realm_user u
     where exists (select from manager m where m.realm_id = ${of.realm} and m.name = ${of.manager} and m.users)
@@ -145,7 +150,10 @@ export async function counts(sql: Sql, realm: string, importId: string): Promise
   return new Map(rows.map((row) => [row.action, row.count]));
 }
 
-/** Of whom it would delete, disable, or take a role or a group from: how many, and how many sessions they have now. */
+/**
+ * The users that the import would delete, disable, or take a role or a group from: how many, and how many live sessions
+ * they have.
+ */
 export const affectedUsers = (sql: Sql, realm: string, importId: string, at: Date) =>
   sql<{ effect: 'delete' | 'disable' | 'lose'; people: number; sessions: number }>`
     select t.effect, count(distinct t.id)::int as people, count(distinct s.id)::int as sessions from (
@@ -165,7 +173,7 @@ export const conflicts = (sql: Sql, realm: string, importId: string) =>
     select i.username as key, u.manager from ${staging(realm, importId)} i cross join lateral (${byId}) u
     where i.realm_id = ${realm} and i.action = 'conflict' order by i.n`;
 
-/** Declared twice: by name or by address. */
+/** Usernames and addresses that the document declares twice. */
 export const duplicateUsers = (sql: Sql, realm: string, importId: string) =>
   sql<{ field: string; value: string; places: number[] }>`
     (select 'username' as field, min(username) as value, array_agg(n order by n) as places from ${staging(realm, importId)}
@@ -178,13 +186,13 @@ export interface ProfileRow extends ProfileData {
   n: number;
   /** Paths. */
   olderThanProfile: string[];
-  /** Null: they are new. */
+  /** null: the user is new. */
   before: ProfileData | null;
 }
 
 /**
- * Opens a cursor over all who are made or changed, as they are to be, in the document's order. The rows have no index on
- * their order: a query of its own for each some of them would read all of them each time.
+ * Opens a cursor over all users that are created or changed, as they should become, in the document's order. The rows have
+ * no index on that order, so a query for each page would read all rows each time.
  */
 export async function openProfiles(sql: Sql, realm: string, importId: string): Promise<void> {
   await sql`
@@ -204,7 +212,7 @@ export async function openProfiles(sql: Sql, realm: string, importId: string): P
 export const nextProfiles = (sql: Sql) => sql<ProfileRow>`fetch forward 2000 from profile`;
 export const closeProfiles = (sql: Sql) => sql`close profile`;
 
-/** Addresses that another user has, who keeps it. */
+/** Addresses that another user has and keeps. */
 export const takenEmails = (sql: Sql, realm: string, importId: string) =>
   sql<{ n: number; owner: string }>`
     select i.n, u.username as owner from ${staging(realm, importId)} i
@@ -216,7 +224,10 @@ export const takenEmails = (sql: Sql, realm: string, importId: string) =>
 
 type Ties = Record<'roles' | 'groups' | 'clientRoles' | 'identities', readonly string[]>;
 
-/** Roles, groups, client roles and providers that users name and nobody has or plans, or that this import deletes. */
+/**
+ * Roles, groups, client roles and providers that users name but that neither exist nor are planned, or that this import
+ * deletes.
+ */
 export const unknownNames = (sql: Sql, realm: string, importId: string, { made, gone }: { made: Ties; gone: Ties }) =>
   sql<{ n: number; field: keyof Ties; name: string }>`
     select min(n) as n, field, name from (
@@ -238,7 +249,7 @@ export const unknownNames = (sql: Sql, realm: string, importId: string, { made, 
           and ${clientRolePrefix(fragment`c.client_id`)} || r.name = named.name) end
     group by field, name order by 1 limit ${SOME}`;
 
-/** Whoever is changed or deleted and holds admin roles. */
+/** Changed or deleted users that hold admin roles. */
 export const administrators = (sql: Sql, realm: string, importId: string) =>
   sql<{ n: number; holder: string; role: string; permissions: string[]; target_realm: string }>`
     select i.n, i.username as holder, r.name as role, r.permissions, g.target_realm
@@ -253,7 +264,7 @@ export interface Merging extends Tying {
 export const deletedUserIds = (realm: string, importId: string) =>
   fragment`select id from ${staging(realm, importId)} where realm_id = ${realm} and action = 'delete'`;
 
-/** Those who can sign in no more. */
+/** Users that can't sign in after the import. */
 export const deletedOrDisabledUserIds = (realm: string, importId: string) => fragment`
   select id from ${staging(realm, importId)}
   where realm_id = ${realm} and (action = 'delete' or action = 'update' and changes @> '[{"path": "enabled", "to": false}]')`;
@@ -268,18 +279,18 @@ export interface ChangedRow {
   action: 'update' | 'delete';
   fields: string[];
   disabled: boolean;
-  /** The document says what they must do. */
+  /** The document declares the user's required actions. */
   actions_set: boolean;
 }
 
-/** What becomes of whom the realm had before, in the document's order. */
+/** The existing users that the import changes or deletes, in the document's order. */
 export const changedUsers = (sql: Sql, realm: string, importId: string) =>
   sql<ChangedRow>`
     select id, username, action, array(select jsonb_array_elements(changes) ->> 'path') as fields,
       coalesce(changes @> '[{"path": "enabled", "to": false}]', false) as disabled, 'requiredActions' = any(declared) as actions_set
     from ${staging(realm, importId)} where realm_id = ${realm} and action in ('update', 'delete') order by n`;
 
-/** Writes what {@link compare} planned. */
+/** Writes the plan of {@link compare}. */
 export const merge = (sql: Sql, realm: string, importId: string, merging: Merging): Promise<NewProofs> =>
   hashing(sql, () => mergeRows(sql, realm, importId, merging));
 
@@ -290,7 +301,7 @@ async function mergeRows(
   { manager, at, declares, many, has }: Merging,
 ): Promise<NewProofs> {
   const theirs = onlyImportedUsers(fragment`u.id`, { realm, importId, many });
-  // Addresses are unique, and may go from one to another in one statement: out of the way first.
+  // Addresses are unique but can move between users in one import, so they are cleared first.
   if (has('update'))
     await sql`
       update realm_user u set email = null from ${staging(realm, importId)} i
@@ -314,7 +325,7 @@ async function mergeRows(
         coalesce(attributes, '{}'), coalesce(required_actions, '{}'), coalesce(created_at, ${at}), ${manager}
       from ${staging(realm, importId)} where realm_id = ${realm} and action = 'create'`;
   const proofs = await mergeTies(sql, realm, importId, { at, declares, many, has });
-  // As anybody who is created without a word about them.
+  // New users without declared roles or groups get the defaults.
   if (has('create'))
     await giveDefaults(
       sql,
@@ -324,7 +335,7 @@ async function mergeRows(
   return proofs;
 }
 
-/** To whom this transaction wrote; rows of the import say who said something of roles and groups. */
+/** Gives the defaults to users that this transaction wrote. The import's rows tell which users declare roles and groups. */
 export const giveDefaultsToWritten = (sql: Sql, realm: string, importId: string): Promise<void> =>
   giveDefaults(
     sql,

@@ -1,4 +1,4 @@
-// SQL of what a bulk import ties to users: roles, groups, and by what they sign in. Their own rows are import-store.ts's.
+// SQL of the ties of imported users: roles, groups, credentials and identities. import-store.ts writes the users' own rows.
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { staging } from '../../../db/staging.ts';
 import { clientRolePrefix } from '../../../resource/items.ts';
@@ -12,26 +12,26 @@ export interface Tying {
   has(action: string): boolean;
 }
 
-// What a tie names, looked up by its key, which leaves the planner no choice: just after an import it thinks that there are
-// hardly any roles and groups, and would read through all of them for each user.
-/** Of `ur`; null where it is a client's. */
+// Lookups of roles and groups by their keys, as subqueries that leave the planner no choice. Just after an import its
+// statistics show hardly any roles and groups, and a join would read all of them for each user.
+/** The realm role of `ur`; null for a client role. */
 export const roleName = fragment`select case when r.client is null then r.name end from role r
   where r.realm_id = ur.realm_id and r.id = ur.role_id`;
 const clientOfRole = fragment`(select c.client_id from client c where c.realm_id = r.realm_id and c.id = r.client)`;
-/** Of `ur`, as clientRoleKey has it; null where it is the realm's. */
+/** The client role of `ur` in the form of clientRoleKey; null for a realm role. */
 export const clientRoleName = fragment`select ${clientRolePrefix(clientOfRole)} || r.name
   from role r where r.realm_id = ur.realm_id and r.id = ur.role_id`;
-/** Of `m`. */
+/** The group of `m`. */
 export const groupPath = fragment`select g.path from user_group g where g.realm_id = m.realm_id and g.id = m.group_id`;
 
-/** Something, and none of these. */
+/** The name that `what` gives exists and is none of these. */
 export const isOther = (what: Fragment, these: Fragment) =>
   fragment`(select name is not null and name <> all(${these}) from (${what}) named (name))`;
 
-/** Types of declared credentials that the user has none of: an existing credential is never replaced. */
+/** Types of declared credentials that the user has none of. An existing credential is never replaced. */
 export const newCredentials = fragment`(select jsonb_agg(k.type) from (select distinct x.type from jsonb_to_recordset(i.credentials) as x (type text)
   where not exists (select from credential c where c.realm_id = u.realm_id and c.user_id = u.id and c.type = x.type)) k)`;
-/** Aliases of the providers where the user has an identity that nobody has yet. */
+/** Aliases of providers with a declared identity that no user has yet. */
 export const newIdentities = (realm: string) => fragment`(select jsonb_agg(k.alias) from (
   select distinct x."identityProvider" as alias from jsonb_to_recordset(i.identities) as x ("identityProvider" text, digest text)
   where not exists (select from identity_link l join identity_provider p on p.realm_id = l.realm_id and p.id = l.provider_id
@@ -47,13 +47,16 @@ export interface NewIdentity {
   user_id: string;
   alias: string;
 }
-/** By what those whom the realm had before can sign in from now on. */
+/** The credentials and identities that existing users gain by the import. */
 export interface NewProofs {
   credentials: NewCredential[];
   identities: NewIdentity[];
 }
 
-/** Roles, groups, credentials and identities of who is created or updated. @returns proofs of the latter */
+/**
+ * Writes roles, groups, credentials and identities of the created and updated users. @returns the new proofs of the updated
+ * ones
+ */
 export async function mergeTies(
   sql: Sql,
   realm: string,
@@ -69,7 +72,7 @@ export async function mergeTies(
   };
 }
 
-/** They count as used: who was known by them before isn't new here. */
+/** The identities count as used: a user known by them at the provider is not new here. */
 const mergeIdentities = (sql: Sql, realm: string, importId: string, at: Date) =>
   sql<NewIdentity>`
     with made as (

@@ -1,12 +1,15 @@
-// What somebody who administers single groups may make of a person: what these could change themselves, and membership of the
-// groups in reach; nothing that would give what the administrator doesn't hold. Decisions "Admin authentication", "Rights".
+// The limits of group administrators: they may change the fields that users can change themselves, and memberships in
+// groups within reach. An administrator can't give what they don't hold. Decisions "Admin authentication", "Rights".
 import { Problem } from '../../../contract/problem.ts';
 import type { User } from '../../../contract/users.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { groupsBeyond, type Reach } from '../../../domain/reach.ts';
 import { sameAddress } from './wire.ts';
 
-/** Who manages members could do these by signing in as them; attributes are judged as the person's own (the user profile). */
+/**
+ * A group administrator could change these fields by signing in as the user. Attributes follow the user profile's rules for
+ * users.
+ */
 const OPEN = new Set(['email', 'firstName', 'lastName', 'enabled', 'attributes', 'requiredActions', 'groups']);
 
 const beyond = (what: string) =>
@@ -19,7 +22,7 @@ export async function refuseBeyond(
   reach: Reach,
   { before, after }: { before: User | undefined; after: User },
 ): Promise<void> {
-  // An address that changes has to be verified anew.
+  // A changed address must be verified again.
   const verified = before?.emailVerified && sameAddress(before.email, after.email);
   if (after.emailVerified && !verified) throw beyond('emailVerified');
   if (before) {

@@ -1,5 +1,5 @@
-// Owns: the roles and groups of one user, one by one: which there are and where they come from, giving and taking.
-// Does not own: users as a whole (service.ts), what a role or a group is (roles, groups), how they reach tokens (domain/person.ts).
+// Owns: a single user's roles and groups: listing them with their sources, adding and removing one.
+// Does not own: users as a whole (service.ts), roles and groups themselves (roles, groups), how they reach tokens (domain/person.ts).
 // Implements: decisions "Role", "Group", "Rights"; specification 4.10.
 import type { By } from '../../../contract/events.ts';
 import type { HeldRole } from '../../../contract/memberships.ts';
@@ -18,7 +18,7 @@ interface Caller {
   principal: Principal;
   by: By;
 }
-/** A role or a group that the user is to have or not to have. */
+/** A role or a group that the user should have or not have. */
 interface Tie {
   id: string;
   has: boolean;
@@ -31,7 +31,10 @@ interface Found {
 
 const missing = (what: string) => new Problem('not-found', `There is no such ${what}`);
 
-/** What gives roles: held directly, by a group or one above it, by a role that contains them, however deep. */
+/**
+ * All sources of a user's roles: direct ones, groups and the groups above them, and roles that contain other roles, at any
+ * depth.
+ */
 const sources = (realm: string, userId: string) => fragment`
   with recursive inside (group_id) as (
     select group_id from group_member where realm_id = ${realm} and user_id = ${userId}
@@ -59,7 +62,7 @@ export function createMemberships({
 }: {
   sql: Sql;
   transact: Transact;
-  /** Whoever changes a user must hold what the user holds. */
+  /** Throws unless the caller holds all permissions that the user holds. */
   mustCover(principal: Principal, realm: string, userId: string, on: Sql): Promise<void>;
 }) {
   async function load(on: Sql, realm: string, userId: string): Promise<User> {
@@ -68,7 +71,7 @@ export function createMemberships({
     return toWire(row);
   }
 
-  /** What is so already is not written; what isn't there can't be taken. */
+  /** A change that is in effect already writes nothing. Removing a missing tie is an error. */
   const change = (
     { principal, by }: Caller,
     { realm, userId, tie }: { realm: string; userId: string; tie: Tie },

@@ -1,6 +1,6 @@
-// An import's users, once they are planned: their rows, and what follows from it for those whom the realm had before, as if
-// each had been changed by itself: events, and the end of access. New people are only counted (USERS_IMPORTED).
-// Decisions "Import, export, plan", "Single sign-on and freshness".
+// Merges an import's users after planning. Updated and deleted users have the same consequences as single changes: events,
+// and the end of access. New users are only counted (USERS_IMPORTED). Decisions "Import, export, plan", "Single sign-on and
+// freshness".
 import type { By } from '../../../contract/events.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { endAccess } from '../../../domain/end-access.ts';

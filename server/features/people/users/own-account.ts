@@ -1,5 +1,5 @@
-// People who make their own account: what speaks against what they say of themselves, and the account with all that is new with
-// one. How they are asked, and what proves their address, is features/authentication/self-registration's.
+// Self-registered accounts: validates the values that new users enter, and creates the account with everything that belongs
+// to it. features/authentication/self-registration asks for the values and verifies the address.
 
 import type { By } from '../../../contract/events.ts';
 import { phrase, type Words } from '../../../contract/phrases.ts';
@@ -26,17 +26,17 @@ export interface NewPerson {
   attributes: Readonly<Record<string, readonly string[]>>;
 }
 export interface NewAccount {
-  /** Where it was given before; left out: a new one. */
+  /** The account's id, if it was chosen before; absent: a new one. */
   id?: string;
   person: NewPerson;
-  /** Of their password; undefined: they have none. */
+  /** The hash of the password; undefined: the account has none. */
   phc: string | undefined;
   emailVerified: boolean;
-  /** The version of the terms that they accepted; undefined: they were asked for none. */
+  /** The version of the terms that the user accepted; undefined: the realm has no terms. */
   terms: { url: string | null; version: string | null } | undefined;
-  /** How they came, for the audit log. */
+  /** How the user registered, for the audit log. */
   registered?: Record<string, unknown>;
-  /** What comes with the account. */
+  /** Writes what belongs to the account, in the same transaction. */
   beside?(tx: Tx, by: By, user: KnownUser): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export interface OwnAccountsDeps {
 class Taken extends Error {}
 
 export function createOwnAccounts({ sql, transact, setPassword, now, newId }: OwnAccountsDeps) {
-  /** Whoever is new gives their names, whatever they may change of them later. */
+  /** New users choose their names, even if the profile doesn't let users edit them later. */
   const forNew = (profile: UserProfile): UserProfile => ({
     ...profile,
     attributes: profile.attributes.map((one) =>
@@ -61,7 +61,7 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
   return {
     inputs: async (realm: string): Promise<ProfileInput[]> => profileInputs(await readProfile(sql, realm)),
 
-    /** What speaks against it, but for names that are taken. */
+    /** The first error of the entered values, apart from taken names. */
     async fault(realm: string, person: NewPerson): Promise<Fault | undefined> {
       const faultOf = (path: string, fault: Words): Fault => {
         const label = text(path === 'email' ? 'account.email' : 'account.username');
@@ -82,8 +82,9 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
 
     ownerOf: (realm: string, email: string) => store.owner(sql, realm, email, null),
     /**
-     * An address is nobody's to choose but their own, so that nobody is told whether another's has an account. @param given as
-     * somebody else named them: that they did not choose
+     * Whether the username is taken. A username with an `@` counts as taken unless it is the user's own address: otherwise
+     * the page would tell whether another person's address has an account.
+     * @param given the username that an inviter chose: it may contain an `@`
      */
     async usernameTaken(realm: string, { username, email }: NewPerson, given?: string): Promise<boolean> {
       if (username.toLowerCase() === email.toLowerCase()) return false;
@@ -91,7 +92,7 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
       return (await store.takenName(sql, realm, { id: NOBODY, username, email: null })) !== undefined;
     },
 
-    /** @returns undefined: a name became somebody else's meanwhile */
+    /** @returns undefined: another user took one of the names in the meantime */
     async create(
       realm: string,
       ipAddress: string,

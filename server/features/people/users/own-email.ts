@@ -1,5 +1,5 @@
-// The e-mail address of a person as they themselves set it: whose it is already, whether the realm's profile lets it, and that
-// it is confirmed. How they prove that it is theirs is the caller's.
+// The e-mail address that users set for themselves: whether another user has it, whether the realm's profile allows it, and
+// its confirmation. The caller verifies that the user owns it.
 
 import type { By } from '../../../contract/events.ts';
 import { phrase, type Words } from '../../../contract/phrases.ts';
@@ -13,7 +13,7 @@ import * as store from './store.ts';
 export interface OwnEmail {
   email: string | null;
   verified: boolean;
-  /** Whether the realm lets people change it. */
+  /** Whether the realm lets users change their address. */
   mayChange: boolean;
 }
 
@@ -31,7 +31,7 @@ export function createOwnEmails({ sql }: { sql: Sql }) {
       return { email: row?.email ?? null, verified: row?.email_verified ?? false, mayChange };
     },
 
-    /** What is wrong with an address; undefined: nothing. */
+    /** The error of an address; undefined: it is valid. */
     async fault(realm: string, userId: string, email: string): Promise<Words | undefined> {
       if (email.trim() === '') return phrase('required');
       if (!Email.safeParse(email).success) return phrase('email');
@@ -42,14 +42,18 @@ export function createOwnEmails({ sql }: { sql: Sql }) {
       return faults.find(({ path }) => path === 'email')?.fault;
     },
 
-    /** Who has the address already, by whichever of their names; undefined: nobody but this person. */
+    /** The other user with this address, as username or as address; undefined: no other user has it. */
     ownerOf: (
       realm: string,
       email: string,
       userId: string | null,
     ): Promise<{ id: string; email: string | null } | undefined> => store.owner(sql, realm, email, userId),
 
-    /** It is theirs, and proven so. @returns the address before. @throws what `isTaken` knows: it became somebody else's meanwhile */
+    /**
+     * Stores an address that the user has proven to own.
+     * @returns the former address
+     * @throws an error for which `isTaken` is true: another user got the address in the meantime
+     */
     async confirm(
       tx: Tx,
       by: By,
@@ -61,7 +65,7 @@ export function createOwnEmails({ sql }: { sql: Sql }) {
       if (!row || (await store.owner(tx.sql, realm, email, userId))) throw new EmailTaken();
       const { email: before, username } = row;
       const changed = before?.toLowerCase() !== email.toLowerCase();
-      // Whoever signs in by their address goes on doing so.
+      // Users who sign in with their address as username continue with the new address.
       const name = changed && before !== null && username.toLowerCase() === before.toLowerCase() ? email : username;
       await store.setEmail(tx.sql, realm, userId, { email, username: name });
       const fields = [

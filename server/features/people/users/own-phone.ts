@@ -1,5 +1,5 @@
-// The phone number of a person as they themselves set it: whether the realm's profile lets it, and that it is confirmed, so that codes
-// go there. How they prove that it is theirs is the caller's.
+// The phone number that users set for themselves: whether the realm's profile allows it, and its confirmation, after which
+// codes are sent to it. The caller verifies that the user owns it.
 
 import type { By } from '../../../contract/events.ts';
 import { PHONE_CONFIRMED, PHONE_NUMBER, withoutConfirmation } from '../../../contract/phone.ts';
@@ -19,13 +19,13 @@ const FORM = /^\+[1-9]\d{6,14}$/;
 export interface OwnPhone {
   number: string | null;
   verified: boolean;
-  /** Whether the realm lets people change it. */
+  /** Whether the realm lets users change their number. */
   mayChange: boolean;
 }
 
 class NumberTaken extends Error {}
 
-/** As people write it: `+49 (170) 123-45 67`. */
+/** Removes the separators that users write: `+49 (170) 123-45 67`. */
 const plain = (written: string): string => written.replace(/[\s()./-]/g, '');
 
 export function createOwnPhones({ sql }: { sql: Sql }) {
@@ -53,7 +53,7 @@ export function createOwnPhones({ sql }: { sql: Sql }) {
       };
     },
 
-    /** What is wrong with a number; undefined: nothing. */
+    /** The error of a number; undefined: it is valid. */
     async fault(realm: string, userId: string, number: string): Promise<Words | undefined> {
       if (!FORM.test(number)) return phrase('phone');
       const [before, profile] = await Promise.all([rowOf(sql, realm, userId), readProfile(sql, realm)]);
@@ -62,7 +62,11 @@ export function createOwnPhones({ sql }: { sql: Sql }) {
       return faults.find(({ path }) => path === `attributes.${PHONE_NUMBER}`)?.fault;
     },
 
-    /** It is theirs, and proven so. @returns the number before that was confirmed. @throws what `isTaken` knows */
+    /**
+     * Stores a number that the user has proven to own.
+     * @returns the former number, if it was confirmed
+     * @throws an error for which `isTaken` is true
+     */
     async confirm(
       tx: Tx,
       by: By,
@@ -84,7 +88,10 @@ export function createOwnPhones({ sql }: { sql: Sql }) {
       return before.attributes[PHONE_CONFIRMED]?.[0] === 'true' ? (before.attributes[PHONE_NUMBER]?.[0] ?? null) : null;
     },
 
-    /** No codes go there any more; the number stays what it is in the profile. @returns whether it was confirmed */
+    /**
+     * Removes the confirmation, so that no codes are sent to the number. The profile keeps the number. @returns whether it
+     * was confirmed
+     */
     async forget(tx: Tx, by: By, realm: string, userId: string): Promise<boolean> {
       await store.lock(tx.sql, realm, userId);
       const before = await rowOf(tx.sql, realm, userId);

@@ -1,5 +1,5 @@
-// What people change of themselves: names and the attributes that the realm lets them edit, by its profile's rules. How it is
-// asked for is a page's: at sign-in, in the account.
+// Changes that users make to their own profile: names and the attributes that the realm's profile lets them edit. Pages of
+// the sign-in and the account ask for the values.
 
 import type { By } from '../../../contract/events.ts';
 import { text as textOf } from '../../../contract/names.ts';
@@ -28,20 +28,20 @@ export interface OwnProfile {
 }
 export type ProfileChange =
   | { ok: true; fields: string[] }
-  /** `label`: of what doesn't fit. */
+  /** `label`: the label of the field with the error. */
   | { ok: false; path: string; label: string; fault: Words };
 
 export interface ProfileWrite {
   by: By;
   userId: string;
-  /** What must still hold, and what happens with it. */
+  /** Checks preconditions and writes more, in the same transaction. */
   beside?(tx: Tx, fields: readonly string[]): Promise<void>;
 }
 
 type Values = Readonly<Record<string, readonly string[]>>;
 type Person = Omit<OwnProfile, 'emailVerified'>;
 
-/** The first thing that speaks against what a person says of themselves. @param before undefined: somebody new */
+/** The first error of a user's own values. @param before undefined: a new user */
 export function ownFault(
   profile: UserProfile,
   inputs: readonly ProfileInput[],
@@ -81,7 +81,7 @@ export function createOwnProfiles({ sql, transact }: { sql: Sql; transact: Trans
     const { username, email, email_verified: emailVerified, attributes } = row;
     return { username, email, emailVerified, firstName: row.first_name, lastName: row.last_name, attributes };
   }
-  /** What a person would be, and what speaks against it; undefined: there is no such person. */
+  /** The user as they would become, with the first error; undefined: there is no such user. */
   async function wanted(on: Sql, realm: string, userId: string, values: Values) {
     const before = await read(realm, userId, on);
     if (!before) return undefined;
@@ -97,15 +97,15 @@ export function createOwnProfiles({ sql, transact }: { sql: Sql; transact: Trans
   return {
     read,
     inputs: async (realm: string): Promise<ProfileInput[]> => profileInputs(await readProfile(sql, realm)),
-    /** What they see of their attributes, and what they may fill in. */
+    /** The attributes that users see, and the fields that they can edit. */
     async fields(realm: string) {
       const profile = await readProfile(sql, realm);
       return { shown: shownAttributes(profile), inputs: profileInputs(profile) };
     },
 
-    /** @param values by the inputs' fields; what they leave out stays */
+    /** @param values by the inputs' fields; missing fields keep their value */
     async change(realm: string, { by, userId, beside }: ProfileWrite, values: Values): Promise<ProfileChange> {
-      // Before anything is locked: what doesn't fit writes nothing.
+      // Validated before anything is locked: invalid values write nothing.
       const unlocked = await wanted(sql, realm, userId, values);
       if (!unlocked || unlocked.fault) return unlocked?.fault ?? { ok: true, fields: [] };
       const work = async (tx: Tx): Promise<ProfileChange> => {
@@ -123,7 +123,7 @@ export function createOwnProfiles({ sql, transact }: { sql: Sql; transact: Trans
         await beside?.(tx, fields);
         return { ok: true, fields };
       };
-      // Bookkeeping: a lock counts as a write, and where nothing changes it is the only one.
+      // Bookkeeping: a lock counts as a write, and it is the only one if nothing changes.
       return transact(realm, work, { bookkeeping: true }).catch((error: unknown) => {
         if (error instanceof Unfit) return error.fault;
         if (constraintOf(error) !== SUBJECT_TAKEN) throw error;

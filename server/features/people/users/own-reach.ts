@@ -1,5 +1,5 @@
-// Where a person is reached, once they said that somebody else has signed in as them: what was set in their name since then is not
-// taken as confirmed, so that no code and no link for a new password goes there. What administrators have set stays.
+// When users report that another person has signed in as them: addresses and numbers set in their name since then become
+// unconfirmed, so that no code and no link goes there. Values that administrators have set stay.
 import type { By } from '../../../contract/events.ts';
 import { withoutConfirmation } from '../../../contract/phone.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -9,7 +9,7 @@ import { userParty } from '../../../domain/party.ts';
 import { changedFields } from '../../../http/changed-fields.ts';
 import * as store from './store.ts';
 
-/** The fields that somebody changed of themselves, or a sign-in by a provider did. */
+/** The fields that the user, or a sign-in with a provider, has changed since then. */
 const changedSince = async (sql: Sql, realm: string, userId: string, since: Date): Promise<string[]> =>
   (
     await sql<{ field: string }>`
@@ -17,7 +17,7 @@ const changedSince = async (sql: Sql, realm: string, userId: string, since: Date
       where e.realm_id = ${realm} and e.subject ->> 'id' = ${userId} and e.occurred_at >= ${since} and ${isOwnChange}`
   ).map(({ field }) => field);
 
-/** @param changed what the audit log has forgotten of it */
+/** @param changed fields that were changed, too, but are no longer in the audit log */
 export async function unconfirmSince(
   tx: Tx,
   by: By,

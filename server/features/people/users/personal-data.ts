@@ -1,4 +1,4 @@
-// A person's profile, attributes and memberships in an export. Specification 2.9.
+// A user's profile, attributes and memberships in an export. Specification 2.9.
 import { eraseStaged } from '../../../db/staging.ts';
 import type { PersonalData } from '../../../domain/personal-data.ts';
 
@@ -39,6 +39,6 @@ export const profileData: PersonalData = {
       realmMemberships: [{ realmId: realm, joinedAt: createdAt }],
     };
   },
-  // The rows of an import that was given up lie there until the janitor drops its table.
+  // The rows of an abandoned import stay until the janitor drops its staging table.
   erase: (sql, realm, person) => eraseStaged(sql, realm, person),
 };

@@ -1,6 +1,6 @@
-// A look at a user in a realm document that tells, at a fifth of the schema's price, who is plainly right: of a hundred
-// thousand almost everybody. Whoever isn't is the schema's to judge, so this may doubt a right one, never pass a wrong one.
-// Specification 2.10; the schema is UserDocument in contract/users.ts.
+// A quick check of a user in a realm document, at a fifth of the schema's cost. It accepts only users that are certainly
+// valid, which are almost all of a hundred thousand; the schema validates the others. It may reject a valid user, never
+// accept an invalid one. Specification 2.10; the schema is UserDocument in contract/users.ts.
 
 import { z } from 'zod';
 import { isObject } from '../../../contract/json.ts';
@@ -10,7 +10,7 @@ type Look = (value: unknown) => boolean;
 
 const text = (value: unknown, max: number): boolean =>
   typeof value === 'string' && value.length <= max && !value.includes('\0');
-/** Only letters that show, digits and a few signs: which others a name may have is the schema's to know. */
+/** Visible letters, digits and a few signs. The schema knows which others a name may contain. */
 const PLAIN_NAME = /^[[\p{L}\p{N}._@+\-]--\p{Default_Ignorable_Code_Point}]+$/v;
 const name = (value: unknown): boolean => typeof value === 'string' && value.length <= 255 && PLAIN_NAME.test(value);
 const flag: Look = (value) => typeof value === 'boolean';
@@ -23,7 +23,7 @@ function attributes(value: unknown): boolean {
   return true;
 }
 
-/** Fields that nearly everybody has; with any other one asks the schema. */
+/** The fields that nearly all users have. A user with any other field is left to the schema. */
 const looks = new Map<string, Look>([
   ['username', name],
   ['email', (value) => value === null || (text(value, 254) && z.regexes.email.test(String(value)))],
@@ -34,7 +34,7 @@ const looks = new Map<string, Look>([
   ['attributes', attributes],
 ]);
 
-/** @param value as JSON.parse gives it */
+/** @param value a value of JSON.parse */
 export function isPlainUser(value: unknown): value is UserDocument {
   if (!isObject(value) || value.username === undefined) return false;
   for (const field in value) if (!looks.get(field)?.(value[field])) return false;

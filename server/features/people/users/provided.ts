@@ -1,5 +1,5 @@
-// What somebody else says of a person (an identity provider by which they sign in), written as far as the realm's user profile and its
-// names let it: what doesn't fit is left as it is.
+// Writes the values that an identity provider has of a user, as far as the realm's user profile and taken names allow.
+// Other values stay unchanged.
 import type { By } from '../../../contract/events.ts';
 import { withoutOldConfirmation } from '../../../contract/phone.ts';
 import { Email, Username } from '../../../contract/users.ts';
@@ -13,7 +13,7 @@ import * as store from './store.ts';
 export interface Provided {
   /** `username`, `email`, `firstName`, `lastName`. */
   properties: Readonly<Record<string, string>>;
-  /** Without values: there is none. */
+  /** An attribute with an empty list is removed. */
   attributes: Readonly<Record<string, readonly string[]>>;
   roles: readonly Tie[];
   groups: readonly Tie[];
@@ -24,7 +24,7 @@ interface Tie {
 }
 const LONGEST_NAME = 255;
 
-/** @param from whose word it is, for the audit log; @param emailVerified whether an address that changes is confirmed */
+/** @param from the provider, for the audit log; @param emailVerified whether a changed address counts as verified */
 export async function applyProvided(
   tx: Tx,
   by: By,
@@ -82,7 +82,7 @@ async function fitting(
   return wanted;
 }
 
-/** As it was. */
+/** Restores the former value. */
 function undo(wanted: store.UserWithLinks, row: store.UserWithLinks, path: string): void {
   if (path === 'username') wanted.username = row.username;
   if (path === 'firstName') wanted.first_name = row.first_name;
@@ -99,7 +99,7 @@ const mutable = (attributes: Provided['attributes']): Record<string, string[]> =
 const withoutEmpty = (attributes: Record<string, string[]>): Record<string, string[]> =>
   Object.fromEntries(Object.entries(attributes).filter(([, values]) => values.length > 0));
 
-/** @returns whether anything changed. Names that there are not are passed over. */
+/** @returns whether anything changed. Unknown names are skipped. */
 async function tie(
   sql: Sql,
   realm: string,

@@ -1,23 +1,23 @@
-// SQL of looking for users: a page in the order of the case-folded username, which is unique. Specification 4.10.
+// SQL of searching for users: a page in the order of the case-folded username, which is unique. Specification 4.10.
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { type Reach, userReached } from '../../../domain/reach.ts';
 import { userMatches } from '../../../domain/user-search.ts';
 import { columns, type UserWithLinks } from './store.ts';
 
-/** What must hold of a user, all of it. */
+/** The conditions of a search, all of which must hold. */
 export interface UserSearch {
   /** A pattern for `like`. */
   text?: string | undefined;
   enabled?: boolean | undefined;
   email?: string | undefined;
-  /** Of a realm role that is held directly. */
+  /** A realm role that the user holds directly. */
   role?: string | undefined;
-  /** Path of a group. */
+  /** The path of a group. */
   group?: string | undefined;
-  /** Name of an organization. */
+  /** The name of an organization. */
   organization?: string | undefined;
   attributes?: Readonly<Record<string, string>> | undefined;
-  /** Of who asks. */
+  /** The users that the caller can reach. */
   reach?: Reach | undefined;
 }
 export interface UserPage {
@@ -30,15 +30,16 @@ const roleId = (sql: Sql, realm: string, name: string) =>
   idOf(sql<{ id: string }>`select id from role where realm_id = ${realm} and client is null and name = ${name}`);
 const groupId = (sql: Sql, realm: string, path: string) =>
   idOf(sql<{ id: string }>`select id from user_group where realm_id = ${realm} and path = ${path}`);
-/** A direct member of it. */
+/** The user is a direct member of the group. */
 export const inGroup = (realm: string, id: string): Fragment =>
   fragment`u.id in (select user_id from group_member where realm_id = ${realm} and group_id = ${id})`;
 const organizationId = (sql: Sql, realm: string, name: string) =>
   idOf(sql<{ id: string }>`select id from organization where realm_id = ${realm} and name = ${name}`);
 
 /**
- * Whether few or nearly all are found decides how to look, so each search is planned for itself: to be run where
- * `plan_cache_mode` is `force_custom_plan`. What a role or a group is, is asked before, as the planner must know which.
+ * The best plan depends on how many users match, so each search must be planned with its values: run it where
+ * `plan_cache_mode` is `force_custom_plan`. Ids of roles and groups are looked up first, so that the planner sees which
+ * ones are meant.
  */
 export async function search(
   sql: Sql,
@@ -66,7 +67,7 @@ export async function search(
   }
   if (text !== undefined) conditions.push(await userMatches(sql, realm, text));
   if (enabled !== undefined) conditions.push(fragment`u.enabled = ${enabled}`);
-  // One has it at most, which the planner doesn't see: it would rather read everybody in the order of the page.
+  // At most one user has the address, but the planner doesn't know that: it would read all users in the order of the page.
   if (email !== undefined)
     conditions.push(fragment`u.id = (
       select e.id from realm_user e where e.realm_id = ${realm} and lower(e.email) = lower(${email}))`);
@@ -82,11 +83,11 @@ export async function search(
 }
 
 /**
- * So many people next in the order are looked through for a text: whoever many have in common is found among them. The planner
- * takes some texts that few have for common ones, and would read everybody in the order of the page.
+ * A text is first searched among this many next users in order: common texts are found there. For some rare texts the
+ * planner expects many matches, and would read all users in the order of the page.
  */
 const NEXT = 400;
-/** The first username behind them; undefined where no more are left. */
+/** The first username after these users; undefined: no more users are left. */
 const endOfNext = async (sql: Sql, realm: string, after: string): Promise<string | undefined> => {
   const [end] = await sql<{ name: string }>`
     select lower(username) as name from realm_user where realm_id = ${realm} and lower(username) > lower(${after})
@@ -94,7 +95,7 @@ const endOfNext = async (sql: Sql, realm: string, after: string): Promise<string
   return end?.name;
 };
 
-/** The same page, by finding all of them first. */
+/** The same page, but all matches are found before they are ordered. */
 const listOfFew = (
   sql: Sql,
   realm: string,

@@ -1,5 +1,5 @@
-// Owns: users as administrators see them: profile, roles, groups, their passwords and credentials set from outside.
-// Does not own: checking passwords and one-time codes (credentials), sessions, moving users in bulk (transfer).
+// Owns: users as administrators see them: profile, roles, groups, passwords and credentials that administrators set.
+// Does not own: checking passwords and one-time codes (credentials), sessions, bulk import and export (transfer).
 // Implements: decisions "User", "Rights"; specification 4.10.
 
 import type { By } from '../../../contract/events.ts';
@@ -24,37 +24,40 @@ import { list, search, type UserPage, type UserSearch } from './search.ts';
 import * as store from './store.ts';
 import { emptyUser, mergedUser, toRow, toWire } from './wire.ts';
 
-/** Who changes a user, and under which condition. */
+/** The caller that changes a user, and the condition for the change. */
 export interface Change {
   principal: Principal;
   by: By;
   expect(current: User, on: Sql): void | Promise<void>;
-  /** Of somebody who administers single groups. */
+  /** The groups that a group administrator can reach. */
   reach?: Reach | undefined;
 }
 
-/** What a user is to be, and what another feature keeps of them and writes in the same transaction. */
+/** The user as it should become, and the data that another feature writes for the user in the same transaction. */
 export interface Wanted<Input> {
   input: Input;
   beside?: Beside | undefined;
 }
 export interface Beside {
-  /** Of what it keeps, those that change. */
+  /** The fields that change. */
   fields: readonly string[];
   write(on: Sql, id: string): Promise<unknown>;
 }
-/** What is said of a user, or what follows from how they are. */
+/** The changes of a user, fixed or computed from the present user. */
 export type Wish = Changes<UserInput> | ((on: Sql) => Promise<Wanted<Changes<UserInput>>>);
 
 const missing = () => new Problem('not-found', 'There is no such user');
 const subjectOf = ({ id, username }: User) => ({ type: 'user', id, name: username }) as const;
-/** Who sets their own password stays signed in where they do so. */
+/** Users who set their own password keep the session in which they do it. */
 const ownSession = (principal: Principal, realm: string, id: string): OwnSession | undefined =>
   principal.type === 'user' && principal.realm === realm && principal.id === id ? principal.session : undefined;
 const invalid = (errors: FieldError[]) =>
   new Problem('invalid-request', errors.map((e) => `${e.path}: ${e.message}`).join('; '), { errors });
 
-/** Whoever sets a person's password, roles or groups can become them, or what they are, so they must hold what the person holds. */
+/**
+ * Setting a user's password, roles or groups lets the caller act as the user. So the caller must hold all permissions that
+ * the user holds.
+ */
 export const coverage =
   (access: Pick<AdminRights, 'covers'>) =>
   async (principal: Principal, realm: string, who: string | readonly string[], on: Sql): Promise<void> => {
@@ -80,7 +83,7 @@ export function createUsers({
   access: Pick<AdminRights, 'covers'>;
   passwords: Pick<Passwords, 'hash'>;
   newPasswordFaults: Credentials['newPasswordFaults'];
-  /** Stores a hash in place of the one before, records PASSWORD_CHANGED, ends what the person had signed in to. */
+  /** Replaces the hash, records PASSWORD_CHANGED, and ends the user's sessions and tokens. */
   setPassword: Credentials['setPassword'];
   credentials: Pick<Credentials, 'list' | 'remove'>;
   now: () => Date;
@@ -88,7 +91,7 @@ export function createUsers({
 }) {
   const mustCover = coverage(access);
 
-  /** As administrators see them. */
+  /** The users with the attributes that administrators may see. */
   const shown = async (on: Sql, realm: string, users: readonly User[]): Promise<User[]> => {
     const profile = await readProfile(on, realm);
     return users.map((user) => ({ ...user, attributes: visibleTo(profile, 'admin', user.attributes) }));
@@ -98,7 +101,7 @@ export function createUsers({
     return one;
   }
 
-  /** Who may not see a value may not find out by asking for it either. @throws Problem `invalid-request` */
+  /** An attribute that administrators may not see can't be searched either. @throws Problem `invalid-request` */
   async function refuseHidden(on: Sql, realm: string, names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
     const seen = visibleTo(await readProfile(on, realm), 'admin', Object.fromEntries(names.map((name) => [name, []])));
@@ -107,7 +110,10 @@ export function createUsers({
       throw invalid(hidden.map((name) => ({ path: `attribute.${name}`, message: 'isn’t for administrators to see' })));
   }
 
-  /** What an administrator doesn't see stays. @throws Problem `invalid-request` where it doesn't fit the realm's profile */
+  /**
+   * Checks the user against the realm's profile. Attributes that administrators may not see keep their value.
+   * @throws Problem `invalid-request` naming the fields
+   */
   async function fitting(
     on: Sql,
     realm: string,
@@ -152,7 +158,7 @@ export function createUsers({
     if (errors.length > 0) throw invalid(errors);
   }
 
-  /** Two at once: it is the database that keeps them apart. */
+  /** Two concurrent requests wanted the same value: a constraint of the database rejected one. */
   const raced = (error: unknown): never => {
     throw constraintOf(error) === SUBJECT_TAKEN ? takenAt('subject', 'attributes') : error;
   };
@@ -161,7 +167,7 @@ export function createUsers({
   /** @throws Problem `name-taken` */
   async function refuseTaken(on: Sql, realm: string, user: User, changed: readonly string[]): Promise<void> {
     const said = (...fields: string[]) => fields.some((field) => changed.includes(field));
-    // Who has a name from before it was somebody else's keeps it.
+    // Only changed names are checked: a user may keep a name that clashes since before.
     const which = said('username', 'email') ? await store.takenName(on, realm, user) : undefined;
     if (which) throw takenAt(which);
     const attribute = said('attributes') ? await store.subjectTaken(on, realm, user) : undefined;
@@ -277,7 +283,7 @@ export function createUsers({
       { password, temporary = false }: { password: string; temporary?: boolean | undefined },
     ): Promise<void> {
       const user = await load(sql, realm, id);
-      // before the slow hash; again inside, where it counts
+      // Checked before the slow hash, and again in the transaction, where it counts.
       await mustCover(principal, realm, id, sql);
       const phc = await hashed(realm, password, user);
       await transact(realm, async (tx) => {

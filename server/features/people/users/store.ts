@@ -41,7 +41,10 @@ export async function lock(sql: Sql, realm: string, id: string): Promise<void> {
   await sql`select id from realm_user where realm_id = ${realm} and id = ${id} for update`;
 }
 
-/** Whether what applications would know the user by is somebody else's, or a client's name. */
+/**
+ * The attribute by which applications know the user, if its value is another user's or a client's name; undefined: it is
+ * free.
+ */
 export async function subjectTaken(
   sql: Sql,
   realm: string,
@@ -57,7 +60,10 @@ export async function subjectTaken(
   return row?.attribute;
 }
 
-/** Which of a user's two names is another's: people sign in by both, so neither may be the other of somebody else. */
+/**
+ * Which of a user's two names another user has. Users can sign in by username and by address, so neither may equal another
+ * user's username or address.
+ */
 export async function takenName(
   sql: Sql,
   realm: string,
@@ -78,7 +84,7 @@ export async function takenName(
   return row && (row.username ? 'username' : 'email');
 }
 
-/** False where the username or the e-mail address is taken. */
+/** @returns false: the username or the e-mail address is taken */
 export async function insert(sql: Sql, realm: string, u: UserRow): Promise<boolean> {
   const [row] = await sql`
     insert into realm_user (realm_id, id, username, email, email_verified, first_name, last_name, enabled, attributes,
@@ -89,7 +95,9 @@ export async function insert(sql: Sql, realm: string, u: UserRow): Promise<boole
   return row !== undefined;
 }
 
-/** Nothing but credentials is asked for at the next sign-in. @returns the fields that it changed */
+/**
+ * Enables a user without required actions, so that the next sign-in asks only for credentials. @returns the changed fields
+ */
 export async function enable(sql: Sql, realm: string, id: string): Promise<('enabled' | 'requiredActions')[]> {
   const [was] = await sql<{ enabled: boolean; actions: boolean }>`
     select enabled, required_actions <> '{}' as actions from realm_user where realm_id = ${realm} and id = ${id} for update`;
@@ -98,7 +106,7 @@ export async function enable(sql: Sql, realm: string, id: string): Promise<('ena
   return [...(was.enabled ? [] : (['enabled'] as const)), ...(was.actions ? (['requiredActions'] as const) : [])];
 }
 
-/** Somebody of whom nothing but a name is known yet. */
+/** Inserts a user with a username and no other data. */
 export const insertNamed = (
   sql: Sql,
   realm: string,
@@ -129,7 +137,7 @@ export async function remove(sql: Sql, realm: string, id: string): Promise<void>
   await sql`delete from realm_user where realm_id = ${realm} and id = ${id}`;
 }
 
-/** The user's realm roles are these and no other; answers those names that there are. */
+/** Sets the user's realm roles. @returns the names that exist */
 export async function setRoles(sql: Sql, realm: string, id: string, roles: readonly string[]): Promise<Set<string>> {
   await sql`
     delete from user_role ur using role r
@@ -144,7 +152,7 @@ export async function setRoles(sql: Sql, realm: string, id: string, roles: reado
   return new Set(rows.map((row) => row.name));
 }
 
-/** The user's groups are these and no other; answers those paths that there are. */
+/** Sets the user's groups. @returns the paths that exist */
 export async function setGroups(sql: Sql, realm: string, id: string, paths: readonly string[]): Promise<Set<string>> {
   await sql`
     delete from group_member m using user_group g
@@ -159,7 +167,7 @@ export async function setGroups(sql: Sql, realm: string, id: string, paths: read
   return new Set(rows.map((row) => row.path));
 }
 
-/** What people may say of themselves. */
+/** The fields that users can change themselves. */
 export const updateOwn = (
   sql: Sql,
   realm: string,
@@ -173,7 +181,7 @@ export const updateOwn = (
   update realm_user set first_name = ${own.firstName}, last_name = ${own.lastName}, attributes = ${JSON.stringify(own.attributes)}
   where realm_id = ${realm} and id = ${id}`;
 
-/** @returns whether they had to do it */
+/** @returns whether the action was required */
 export const dropAction = async (sql: Sql, realm: string, id: string, action: RequiredAction): Promise<boolean> =>
   (
     await sql`
@@ -181,7 +189,7 @@ export const dropAction = async (sql: Sql, realm: string, id: string, action: Re
       where realm_id = ${realm} and id = ${id} and ${action} = any(required_actions) returning id`
   ).length > 0;
 
-/** Whoever has the address as one of their two names. */
+/** The user with this address, as username or as address. */
 export async function owner(
   sql: Sql,
   realm: string,

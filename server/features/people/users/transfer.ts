@@ -1,6 +1,6 @@
-// The realm document's `users`, in bulk: staged by COPY while they arrive, planned and merged by set-based statements,
-// exported by COPY. Comparing stays within these statements, as users never fit a plan in memory. Specification 2.10;
-// decisions "Import, export, plan".
+// The realm document's `users`, in bulk: staged by COPY as they arrive, planned and merged by set-based statements,
+// exported by COPY. Users never fit in memory, so the statements compare them. Specification 2.10; decisions "Import,
+// export, plan".
 import type { Readable } from 'node:stream';
 import type { FieldError } from '../../../contract/problem.ts';
 import type { UserDocument } from '../../../contract/users.ts';
@@ -16,23 +16,23 @@ const COLUMNS =
   '(realm_id, import_id, n, id, username, email, email_verified, first_name, last_name, enabled, attributes, ' +
   'required_actions, roles, groups, client_roles, credentials, identities, created_at, older_than_profile, declared, action, changes)';
 
-/** Of one row. */
+/** The most errors of one row. */
 const MOST_ERRORS = 100;
 const LONGEST_WORDS = 1000;
-/** A path names the row's own fields, in which anything can stand; PostgreSQL keeps no NUL. */
+/** A path contains field names of the row, which can be any text. PostgreSQL stores no NUL. */
 const cut = (text: string): string => {
   const short = text.length > LONGEST_WORDS ? `${text.slice(0, LONGEST_WORDS)}…` : text;
   return short.toWellFormed().replaceAll('\0', '\uFFFD');
 };
 const storable = ({ path, message }: FieldError): FieldError => ({ path: cut(path), message: cut(message) });
 
-/** Users of one document on their way in. */
+/** The users of one document while they are staged. */
 export interface Stage extends UserSink {
   importId: string;
   declares: Declares;
-  /** Rows that were added or refused. */
+  /** The number of rows that were added or refused. */
   count(): number;
-  /** Stages what is wrong with a row that can't be read. */
+  /** Stages the errors of a row that can't be parsed. */
   refuse(n: number, errors: readonly FieldError[]): void;
   /** Whether the rows carry a plan already. */
   planned: boolean;
@@ -52,7 +52,7 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
     const ties = createTies({ seal, newId, realm });
     const rows = rowsInto(() => copyInto(databaseUrl, `${stagingTable(realm, importId)} ${COLUMNS}`));
     let count = 0;
-    // Mostly what the user before declared.
+    // Users mostly declare the same fields as the user before.
     let fields: string[] = [];
     let declared = pgArray(fields);
     function fieldsOf(user: UserDocument): string {
@@ -122,14 +122,14 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
   return {
     stage,
     bulkInsert: (realm: string): BulkInsert => createBulkInsert({ databaseUrl, seal, newId, realm }),
-    /** What happens to each user, in the document's order: one JSON object a line, behind a comma. */
+    /** The action of the import for each user, in the document's order: one JSON object a line, each after a comma. */
     changes: (realm: string, importId: string): Promise<Readable> =>
       copyOut(
         databaseUrl,
         `select concat(',{"action":"', action, '","kind":"user","key":', to_json(username), ',"fields":', coalesce(changes, '[]'), '}')
          from ${stagingTable(realm, importId)} where realm_id = ${literal(realm)} and action in ('create', 'update', 'delete') order by n < 0, n`,
       ),
-    /** Every user as the document has it, by username: one JSON object a line, behind a comma. */
+    /** Every user in the document's form, ordered by username: one JSON object a line, each after a comma. */
     rows: (realm: string, snapshot: string): Promise<Readable> => copyOut(databaseUrl, exportQuery(realm), snapshot),
   };
 }
@@ -138,9 +138,9 @@ export type UserTransfer = ReturnType<typeof createUserTransfer>;
 const bool = (column: string) => `case when ${column} then 'true' else 'false' end`;
 
 /**
- * Names sorted by their bytes, so that an export has the same bytes on every server (attributes in jsonb's own order:
- * by length, then bytes). Ties are gathered once for the realm, not asked for user by user. Put together
- * as text, as json_build_object looks every argument's type up again for every row.
+ * Names are sorted by their bytes, so that an export has the same bytes on every server; attributes keep jsonb's order, by
+ * length, then bytes. Roles and groups are collected once for the realm, not for each user. The objects are built as text,
+ * because json_build_object resolves the types of its arguments again for each row.
  */
 function exportQuery(realm: string): string {
   const r = literal(realm);

@@ -1,4 +1,4 @@
-// A user between its row and the wire, pure.
+// Converts users between rows and the API, pure.
 import type { Changes } from '../../../contract/names.ts';
 import type { User, UserInput } from '../../../contract/users.ts';
 import type { UserRow, UserWithLinks } from './store.ts';
@@ -36,7 +36,7 @@ const set = <T extends string>(names: readonly T[]): T[] => [...new Set(names)].
 export const sameAddress = (one: string | null, other: string | null): boolean =>
   one?.toLowerCase() === other?.toLowerCase();
 
-/** The user as the input wants it: what is left out keeps its value. */
+/** The user with the input's changes. A missing field keeps its value. */
 export function mergedUser(current: User, input: Changes<UserInput>): User {
   const { password: _, passwordTemporary: __, ...fields } = input;
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
@@ -46,12 +46,12 @@ export function mergedUser(current: User, input: Changes<UserInput>): User {
     requiredActions: set(next.requiredActions),
     roles: set(next.roles),
     groups: set(next.groups),
-    // another address has to be verified anew, unless the caller says that it is
+    // A changed address must be verified again, unless the caller sets `emailVerified`.
     emailVerified: input.emailVerified ?? (sameAddress(next.email, current.email) && current.emailVerified),
   };
 }
 
-/** A user of whom nothing was said but the username. */
+/** A new user with a username and no other data. */
 export const emptyUser = (id: string, username: string, at: Date): User => ({
   id,
   username,
