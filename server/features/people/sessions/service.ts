@@ -308,10 +308,7 @@ export function createSessions({ sql, realmSql, transact, settings, factors, bas
       return true;
     },
 
-    /**
-     * The front-channel logout addresses that the browser loads in frames, so that the applications of these sessions sign
-     * the user out.
-     */
+    /** The front-channel logout addresses of the sessions' applications, which the browser loads in frames. */
     frames: async (tx: Tx, realm: string, ids: readonly string[], iss: string): Promise<string[]> =>
       (await store.framesOf(tx.sql, realm, ids)).map(({ uri, sid }) => withQuery(uri, { iss, sid })),
 
