@@ -1,4 +1,4 @@
-// Binds the routes of contract/account.ts and contract/account-credentials.ts: what the account pages do, for programs.
+// Binds the routes of contract/account.ts and contract/account-credentials.ts: the account pages' functions for programs.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import * as api from '../../../contract/account.ts';
 import * as methods from '../../../contract/account-credentials.ts';
@@ -43,7 +43,7 @@ export interface AccountApiRoutesDeps {
   agents: OwnAgents;
   browsers: Pick<Browsers, 'list' | 'forget'>;
   asThemselves: AsThemselves;
-  /** By address; with those of the page. */
+  /** The limit of erasures by client address, shared with the account page. */
   erasures: Pick<RateLimit, 'take'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   baseUrl: string;
@@ -144,7 +144,7 @@ export function accountApiRoutes(app: FastifyInstance, deps: AccountApiRoutesDep
     const { userId } = holderOf(request);
     await transact(realm, async (tx) => {
       const session = await sessions.byId(realm, id, tx.sql);
-      // Somebody else's session doesn't exist here.
+      // Another user's session is answered like a missing one.
       if (session?.userId !== userId) throw new Problem('not-found', 'You have no such session');
       await sessions.end(tx, realm, by, id, { because: 'self' });
     });

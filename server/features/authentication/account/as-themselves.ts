@@ -1,5 +1,5 @@
-// What people write of their own account by the API rests on the session that their request came by, as it still is when it is
-// written (domain/proof.ts).
+// Writes to a user's own account through the API are checked in their transaction: the session that authenticated the
+// request must still exist (domain/proof.ts).
 import { Problem } from '../../../contract/problem.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import type { AccountHolder, OwnSession } from '../../../domain/principal.ts';
@@ -21,14 +21,14 @@ export function createAsThemselves({ transact }: { transact: Transact }) {
           return work(tx);
         }),
       ),
-    /** For a transaction of somebody else's. */
+    /** The check before `work`, for a transaction that another module begins. */
     check:
       <A extends unknown[]>(realm: string, holder: AccountHolder, work: (tx: Tx, ...args: A) => Promise<void>) =>
       async (tx: Tx, ...args: A): Promise<void> => {
         await holds(tx, realm, holder);
         await work(tx, ...args);
       },
-    /** The session that stays where all others end. */
+    /** The session that stays when all others end. */
     keep: ({ sessionId }: AccountHolder): OwnSession | undefined =>
       sessionId === undefined ? undefined : { sessionId },
   };

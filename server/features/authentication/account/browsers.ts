@@ -1,4 +1,4 @@
-// The section of the account page that shows the browsers that are known to be the person's, and forgets one of them.
+// The section of the account page that lists the user's known browsers and forgets one of them.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { userParty } from '../../../domain/party.ts';
@@ -15,7 +15,7 @@ const Params = z.object({
     .catch(''),
 });
 
-/** The section of the account page; absent where none is known. */
+/** The section of the account page; absent if no browser is known. */
 export const createBrowsersSection = (browsers: Browsers): AccountSection => ({
   async show(realm, session, { post, time, mayChange }) {
     const known = await browsers.list(realm, session.userId);
@@ -37,7 +37,8 @@ ${mayChange && post(`browsers/${id}/forget`, html`<button class="quiet">${text('
     app.post('/realms/:realm/account/browsers/:id/forget', { schema: { hide: true } }, async (request, reply) => {
       const { realm, session } = await visit(request);
       if (!session) return reply.redirect(`/realms/${realm}/login?for=account`, 303);
-      // Who found it open could make their own next sign-in look like the first.
+      // Without a fresh proof, another person at an open session could forget browsers, so that their own next sign-in
+      // would count as the first.
       if (!isFresh(session)) return prove(request, reply, realm, session);
       const { userId: id, username } = session;
       const by = { actor: userParty(id, username), ipAddress: request.ip };

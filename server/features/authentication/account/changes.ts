@@ -1,5 +1,5 @@
-// What people change on their account page beside sign-in methods: themselves, what applications may, their agents, all other
-// sessions. What is about who they are is a step of a sign-in, so that it asks for a proof of a moment ago.
+// Changes on the account page apart from sign-in methods: the user's own data, consents, agents and other sessions. Changes
+// of who the user is are steps of a sign-in, so that they need a fresh proof.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
@@ -28,17 +28,17 @@ export interface AccountChangesDeps {
   now: () => Date;
 }
 
-/** Steps of a sign-in by which people change themselves. */
+/** Steps of a sign-in in which users change their own data. */
 const ownChanges: readonly RequiredAction[] = ['UPDATE_PROFILE', 'VERIFY_EMAIL', 'VERIFY_PHONE', 'UPDATE_PASSWORD'];
 const Change = z.object({ action: z.string() }).catch({ action: '' });
 const Params = z.object({ clientId: z.string().max(1024).catch(''), id: z.uuid().optional().catch(undefined) });
 
-/** Clicked twice: it is as they wanted. */
+/** After a double click the object is gone already, as the user wanted. */
 const unlessGone = (error: unknown) => {
   if (!(error instanceof Problem) || error.code !== 'not-found') throw error;
 };
 
-/** Their page shows in which state it is. */
+/** The page then shows the agent's present state. */
 const asItStands = (error: unknown): false => {
   if (!(error instanceof Problem) || !['not-found', 'wrong-state'].includes(error.code)) throw error;
   return false;
@@ -117,7 +117,7 @@ export function accountChangeRoutes(app: FastifyInstance, visit: Visit, deps: Ac
     const people = [session.userId];
     await transact(realm, async (tx) => {
       await endAccess(tx, realm, { people, cause: 'self', by, at: now(), keep });
-      // It may be that there was nothing else: who asked is told all the same.
+      // The mail is sent even if there were no other sessions to end.
       await notify(tx, { realm, by, userId: session.userId, what: 'sessions-ended' });
     });
   });

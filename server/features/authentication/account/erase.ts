@@ -1,4 +1,4 @@
-// Deleting one's own account: for who has proven themselves a moment ago, and says so once more on a page that says what goes.
+// Deleting one's own account: it needs a fresh proof, and a confirmation on a page that names what is deleted.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../../contract/problem.ts';
@@ -25,7 +25,10 @@ export interface EraseDeps {
   erasures: Pick<RateLimit, 'take'>;
 }
 
-/** Accounts that one address may delete, by the page or the API: all that the audit log says of each is rewritten. */
+/**
+ * The most accounts that one client address may delete in a minute, by the page or the API: each erasure rewrites all audit
+ * events of the user.
+ */
 export const ERASURES_A_MINUTE = 10;
 
 const Form = z.looseObject({ username: z.string().max(255).optional() });

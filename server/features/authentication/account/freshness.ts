@@ -1,5 +1,5 @@
-// A proof of a moment ago, which whatever changes who gets into an account asks for: who finds a browser open can't take it over.
-// Decisions "Single sign-on and freshness"; RFC 9470.
+// Fresh proofs: changing how an account can be accessed needs a proof of the last minutes, so that another person at an
+// open browser can't take the account over. Decisions "Single sign-on and freshness"; RFC 9470.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequiredAction } from '../../../contract/users.ts';
 import { type Factor, type Factors, provenSince, SECOND_FACTOR } from '../../../domain/factors.ts';
@@ -8,11 +8,11 @@ import type { SignIns } from '../sign-in/service.ts';
 
 export const FRESH_SECONDS = 300;
 
-/** Whoever has a second factor proves that, too. */
+/** Users with a second factor must prove it, too. */
 export const levelFor = (factors: Pick<Factors, 'haveSecond'>, types: readonly string[]): number =>
   factors.haveSecond(types) ? SECOND_FACTOR : 1;
 
-/** The level that was proven a moment ago; 0: nothing that says who it is. */
+/** The level of the factors proven in the last minutes; 0: they don't identify the user. */
 export function freshLevel(
   factors: Pick<Factors, 'levelOf' | 'identify'>,
   proven: readonly Factor[],
@@ -22,7 +22,7 @@ export function freshLevel(
   return factors.identify(fresh) ? factors.levelOf(fresh) : 0;
 }
 
-/** Asks for a proof of a moment ago, then for what is to be set up. */
+/** Asks for a fresh proof, then for the credential that the user wants to set up. */
 export type Prove = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -37,7 +37,7 @@ export interface FreshnessDeps {
   now: () => Date;
 }
 
-/** For the pages. */
+/** Freshness for the pages. */
 export function createFreshness({ factors, signIns, now }: FreshnessDeps) {
   const prove: Prove = (request, reply, realm, session, setUp) =>
     signIns.begin(reply, request, {

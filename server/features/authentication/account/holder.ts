@@ -1,5 +1,5 @@
-// Whose account a request is about: by the session's cookie, or by a token that its owner let an application have for it.
-// Specification 4.11, 5 rule 3; RFC 9068.
+// The user whose account a request concerns: the user of the session cookie, or the user of an access token that may act in
+// the account. Specification 4.11, 5 rule 3; RFC 9068.
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../../contract/problem.ts';
@@ -15,10 +15,10 @@ import type { Sessions, SsoSession } from '../../people/sessions/service.ts';
 import { FRESH_SECONDS, freshLevel, levelFor } from './freshness.ts';
 import * as store from './store.ts';
 
-/** One-way from the cookie: who can't read that can't make it. */
+/** Derived one-way from the cookie's digest: only a page that can read the account can know it. */
 export const csrfOf = (session: SsoSession): string => sha256(`account:${session.tokenHash}`).toString('base64url');
 
-/** Of a token: since when its level is proven. */
+/** When and how strongly the token's user signed in. */
 const SignedIn = z.object({ auth_time: z.number(), acr: z.coerce.number() });
 
 export function createHolders({
@@ -60,7 +60,8 @@ export function createHolders({
       if (!person) return undefined;
       const acting = claims.act !== undefined;
       const { types, agreed, administers: onlyReads, ...them } = person;
-      // Whichever way the token came: an old refresh token, an exchange, a client that asked for no consent once.
+      // The consent is checked for every token, however the client got it: by an old refresh token, a token exchange, or at
+      // a time when the client needed no consent.
       if (!agreed)
         throw new Problem(
           'insufficient-scope',

@@ -1,4 +1,5 @@
-// The section of the account page that shows who the person is at identity providers, connects another one, and takes that away again.
+// The section of the account page that lists the user's identities at identity providers, connects another one and
+// disconnects one.
 import { z } from 'zod';
 import type { IdentityLink } from '../../../contract/identity-links.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
@@ -72,7 +73,7 @@ ${others.map(({ alias, title }) =>
           const { origin } = policy ? siteOf(request, policy, baseUrl) : { origin: baseUrl };
           const to = await connections.begin(reply, realm, alias, { session, origin });
           if (!to) return reply.redirect(`/realms/${realm}/account?said=notConnected`, 303);
-          // A page between: the account page's policy holds for where its form leads.
+          // An interstitial page: the account page's policy (form-action) would block the redirect of its form.
           return sendOnward(reply, { realm, brand: policy }, to.url, {
             lead: text('provider.lead', { provider: to.title }),
           });
@@ -88,7 +89,7 @@ ${others.map(({ alias, title }) =>
         const by = { actor: userParty(userId, username), ipAddress: request.ip } as const;
         const which = { id, keep: { sessionId: session.id } };
         const work = (tx: Tx) => ownIdentities.remove(tx, by, realm, { id: userId, username }, which);
-        // Bookkeeping: a lock counts as a write, and where it is the last way it is the only one.
+        // Bookkeeping: a lock counts as a write, and it is the only one if the last way to sign in must stay.
         const done = await transact(realm, work, { bookkeeping: true });
         return reply.redirect(`/realms/${realm}/account?said=${done === 'removed' ? 'removed' : 'kept'}`, 303);
       });

@@ -12,7 +12,7 @@ const Kept = z.record(z.string(), z.string());
 
 export interface OwnContactDeps {
   contact: Contact;
-  /** What a ticket and a code are for. */
+  /** The purpose that tickets and codes are bound to. */
   purpose: 'email' | 'phone';
   /** The request's field with the address or number. */
   field: 'email' | 'number';
@@ -20,7 +20,7 @@ export interface OwnContactDeps {
     keptByRealm: string;
     sendsNothing: string;
   };
-  /** The answer where another user got the address or number meanwhile. */
+  /** The answer if another user got the address or number in the meantime. */
   taken(): Problem;
   sends(realm: string, channel: 'EMAIL' | 'SMS'): Promise<boolean>;
   starts: Starts;

@@ -1,4 +1,5 @@
-// What people sign in with, set up and removed by themselves through the account API. What a credential is, is features/people/credentials's.
+// Users set up and remove their own credentials through the account API. features/people/credentials defines the
+// credentials.
 import { z } from 'zod';
 import { faultAt, Problem } from '../../../contract/problem.ts';
 import type { Credential } from '../../../contract/users.ts';

@@ -1,5 +1,5 @@
-// What people change of who they are by the account API: names and attributes, their address, their password. The pages do the same
-// as steps of a sign-in (features/authentication/sign-in).
+// Users change their own data through the account API: names and attributes, address, password. The pages do the same in
+// steps of a sign-in (features/authentication/sign-in).
 import type { OwnProfile } from '../../../contract/account.ts';
 import type { By } from '../../../contract/events.ts';
 import { type FieldError, faultAt, Problem } from '../../../contract/problem.ts';
@@ -27,12 +27,12 @@ export interface OwnDetailsDeps {
   asThemselves: AsThemselves;
   tickets: Tickets;
 }
-/** Who asks, and from where. */
+/** The account's user, and where the request comes from. */
 export interface AccountWrite {
   realm: string;
   holder: AccountHolder;
   by: By;
-  /** What the realm's pages are shown at. */
+  /** The origin at which the realm's pages are shown. */
   origin: string;
 }
 export type OwnWrite = Omit<AccountWrite, 'origin'>;
@@ -61,7 +61,7 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
     };
   }
 
-  /** By the inputs' fields. @throws where something isn't theirs to change */
+  /** The values by field of the inputs. @throws Problem `invalid-request`: users may not change a field */
   async function valuesOf(realm: string, { firstName, lastName, attributes = {} }: ProfileInput) {
     const given = new Map<string, readonly string[]>(
       Object.entries(attributes).map(([name, values]) => [`attributes.${name}`, values]),
@@ -84,7 +84,7 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
       keptByRealm: 'The realm keeps addresses for its administrators',
       sendsNothing: 'The realm sends no e-mail',
     },
-    // The answer doesn't tell that another user has the address.
+    // The answer must not tell that another user has the address.
     taken: () => faultAt('code', 'is wrong'),
     sends,
     starts,

@@ -1,4 +1,4 @@
-// Disconnecting one's own account from an identity provider, by the page or the API: one way to prove who they are has to be left.
+// Disconnects the user's own account from an identity provider, for the page and the API. One way to sign in must be left.
 import type { By } from '../../../contract/events.ts';
 import type { Tx } from '../../../db/transact.ts';
 import type { Links } from '../brokering/links.ts';

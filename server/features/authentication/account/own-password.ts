@@ -1,5 +1,5 @@
-// Whether a person may have a password here, so that the account page offers to set or change one: where the realm's flow asks for
-// passwords, or they have one already, and no directory keeps it.
+// Whether the account page offers the user to set or change a password: the realm's flow asks for passwords or the user has
+// one, and no directory keeps it.
 
 import type { Flows } from '../../configuration/flows/service.ts';
 import type { TreeNode } from '../../configuration/flows/tree.ts';

@@ -1,4 +1,4 @@
-// The account page: who am I, where am I signed in, sign out. Decisions: what a person sees who signs in at the realm itself.
+// The account page: the user's own data, sessions and sign-out.
 import type { FastifyReply } from 'fastify';
 import type { OwnAgent, OwnApplication } from '../../../contract/account.ts';
 import type { ConsentRecord } from '../../../contract/gdpr.ts';
@@ -29,16 +29,16 @@ export interface AccountView {
   realm: string;
   settings: RealmSettingsDto;
   profile: Profile;
-  /** Their address: nothing is sent there but codes. */
+  /** The user's address is unconfirmed: only codes are sent to it. */
   isUnconfirmed: boolean;
   sessions: readonly Session[];
-  /** The session that looks at the page. */
+  /** The session that loads the page. */
   currentId: string;
   csrf: string;
   said: string | undefined;
-  /** Who acts for the person. */
+  /** The impersonating administrator; null: it is the user's own session. */
   acting: { name: string; until: Date } | null;
-  /** What people know clients by, by their clientId. */
+  /** The names that users see of clients, by client id. */
   titles: ReadonlyMap<string, string>;
   now: Date;
   credentials: readonly Credential[];
@@ -48,11 +48,11 @@ export interface AccountView {
   applications: readonly OwnApplication[];
   consents: readonly ConsentRecord[];
   offline: readonly OfflineSession[];
-  /** What client scopes mean, by their names. */
+  /** The descriptions of client scopes, by name. */
   scopes: ReadonlyMap<string, string | null>;
   agents: readonly OwnAgent[];
   activity: ActivityView;
-  /** What other features bring. */
+  /** Sections of other features. */
   sections: readonly ((parts: SectionParts & { mayChange: boolean }) => Promise<Html | false>)[];
 }
 
@@ -68,7 +68,7 @@ export async function sendAccount(reply: FastifyReply, view: AccountView): Promi
 <input type="hidden" name="csrf" value="${csrf}">${inside}</form>`;
   const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
   const sections = await Promise.all(view.sections.map((show) => show({ post, time, mayChange: !acting })));
-  // Their consents stand with the agents.
+  // Consents of agents' clients are listed with the agents.
   const others = new Set(view.agents.flatMap(({ because, clientId }) => (because === 'consent' ? [clientId] : [])));
   const body = html`${said && html`<p class="note" role="status">${said}</p>`}
 ${profileSection({ ...view, name }, { post, time })}

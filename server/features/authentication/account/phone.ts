@@ -1,4 +1,4 @@
-// The phone number to which codes go, on a person's account page and by the account API: which it is, confirming one, removing it.
+// The user's phone number for codes, on the account page and in the account API: showing, confirming and removing it.
 import type { FastifyInstance } from 'fastify';
 import type { By } from '../../../contract/events.ts';
 import { faultAt, Problem } from '../../../contract/problem.ts';
@@ -20,7 +20,7 @@ import type { Tickets } from './tickets.ts';
 
 type Sends = (realm: string, channel: 'SMS') => Promise<boolean>;
 
-/** No codes go there any more, and what was signed in to by them ends. */
+/** Removes the confirmation, and ends the sessions that were signed in with the number. */
 export const createForgetPhone =
   ({ phones, notify, now }: { phones: OwnPhones; notify: Notify; now: () => Date }) =>
   async (tx: Tx, by: By, realm: string, userId: string, keep: OwnSession | undefined): Promise<boolean> => {
@@ -77,7 +77,7 @@ export interface OwnPhoneDeps {
   tickets: Tickets;
 }
 
-/** For the API. */
+/** Confirming and removing the number through the API. */
 export function createOwnPhoneWrites(deps: OwnPhoneDeps) {
   const { phones, contacts, forgetPhone, sends, starts, asThemselves, tickets } = deps;
   const { start, confirm } = createOwnContact({

@@ -1,6 +1,6 @@
-// Owns: the small account page of a realm and what can be done there: ending one's sessions, signing out.
+// Owns: the account page of a realm and its actions: ending one's sessions, signing out.
 // Does not own: sessions (features/people/sessions), signing in (features/authentication/sign-in).
-// Implements: specification 5 rule 3 (a person's own session); decisions "Protocol paths".
+// Implements: specification 5 rule 3 (a user's own session); decisions "Protocol paths".
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -37,9 +37,9 @@ import { PASSWORD, signInMethodRoutes } from './sign-in-methods.ts';
 import * as store from './store.ts';
 import type { WaysLeft } from './ways-left.ts';
 
-/** Ends the person's session, of which applications hear through the browser (features/protocol/logout). */
+/** Signs the user out. Applications learn of it through the browser (features/protocol/logout). */
 export interface SignOut {
-  /** @returns undefined where no application is told by the browser: no page was sent */
+  /** @returns undefined: no application needs the browser, and no page was sent */
   signOut(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -63,12 +63,12 @@ export interface AccountDeps {
   notify: Notify;
   agents: OwnAgents;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
-  /** What other features bring. */
+  /** Sections of other features. */
   sections: readonly AccountSection[];
   signIns: Pick<SignIns, 'begin' | 'leave'>;
   logout: SignOut;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
-  /** Of accounts, by address. */
+  /** The limit of erasures by client address. */
   erasures: Pick<RateLimit, 'take'>;
   now: () => Date;
 }
@@ -96,10 +96,10 @@ const Query = z.object({
     .enum(Object.keys(words) as (keyof typeof words)[])
     .optional()
     .catch(undefined),
-  /** Before which event; empty: from the newest. */
+  /** Show events older than this one; empty: from the newest. */
   activity: z.uuid().or(z.literal('')).optional().catch(undefined),
 });
-// What is no id is nobody's session.
+// A value that is no id names no session.
 const Params = z.object({ realm: z.string(), id: z.uuid().optional().catch(undefined) });
 const Form = z.looseObject({ csrf: z.string().max(200) });
 
@@ -121,16 +121,16 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     if (!form.success || !sameSecret(form.data.csrf, csrfOf(session)))
       throw new Problem('csrf-mismatch', text('account.outdated'));
   }
-  /** Whatever somebody does here but signing out is the person's alone. */
+  /** An impersonated session may only sign out here; everything else is for the user alone. */
   function check(request: FastifyRequest, session: SsoSession): void {
     checkForm(request, session);
     if (session.impersonator) throw new Problem('forbidden', text('account.notForOthers'));
   }
 
-  // The issuer's own address, which people open to see what is there; to programs there is nothing.
+  // The issuer's own address, for people who open it in a browser. Programs get a 404.
   app.get('/realms/:realm', { schema: { hide: true } }, async (request, reply) => {
     if (!wantsPage(request)) return reply.callNotFound();
-    // It may be no realm's name: nothing has looked yet.
+    // The name is not validated yet, so it may be no realm's.
     const realm = encodeURIComponent(Params.parse(request.params).realm);
     return reply.header('vary', 'Accept').redirect(`/realms/${realm}/account`, 303);
   });
@@ -231,7 +231,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountDeps): void {
     check(request, session);
     await transact(realm, async (tx) => {
       const other = id && (await sessions.byId(realm, id, tx.sql));
-      // Somebody else's session doesn't exist here.
+      // Another user's session is answered like a missing one.
       if (other && other.userId === session.userId)
         await sessions.end(tx, realm, byOf(request, session), other.id, { because: 'self' });
     });

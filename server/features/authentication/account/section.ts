@@ -1,15 +1,15 @@
-// A section of the account page that another feature brings, with what can be done there.
+// A section of the account page that another feature adds, with its actions.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Html } from '../../../http/html.ts';
 import type { LiveSession, SsoSession } from '../../people/sessions/service.ts';
 import type { Prove } from './freshness.ts';
 import type { SectionParts } from './sections.ts';
 
-/** Whose account it is, once their form was found to be their own. */
+/** The realm and the session of a request whose form was checked. */
 export type Visit = (request: FastifyRequest) => Promise<{ realm: string; session: LiveSession | undefined }>;
 
 export interface AccountSection {
-  /** @param mayChange false: somebody else acts for the person */
+  /** @param mayChange false: an impersonated session, which may change nothing */
   show(realm: string, session: SsoSession, parts: SectionParts & { mayChange: boolean }): Promise<Html | false>;
   mount(app: FastifyInstance, visit: Visit, freshness: { prove: Prove; isFresh(session: LiveSession): boolean }): void;
 }

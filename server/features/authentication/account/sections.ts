@@ -1,4 +1,5 @@
-// Sections of the account page beside sign-in methods and sessions: who one is, applications, agents, what happened lately, data.
+// Sections of the account page: profile, applications, agents, recent activity and data. sign-in-methods.ts and pages.ts
+// have the others.
 
 import type { OwnAgent, OwnApplication } from '../../../contract/account.ts';
 import { DAY_MS } from '../../../contract/durations.ts';
@@ -23,9 +24,9 @@ export interface ProfileView {
   profile: Profile;
   isUnconfirmed: boolean;
   name: string;
-  /** What the realm lets people see of it, by its label. */
+  /** The attributes that users may see, with their labels. */
   attributes: readonly (readonly [label: string, values: readonly string[]])[];
-  /** What they can change here. */
+  /** The changes that the user can start here. */
   changes: readonly { action: RequiredAction; words: string }[];
 }
 
@@ -51,7 +52,7 @@ ${changes.map(({ action, words }) =>
 const scopeList = (names: readonly string[], scopes: ApplicationsParts['scopes']): Html =>
   html`<ul class="soft">${names.map((name) => html`<li>${scopeText(name, scopes.get(name) ?? null)}</li>`)}</ul>`;
 
-/** What they may open, though they never did. */
+/** The applications that the user may open, also those that were never used. */
 export const ownApplicationsSection = (applications: readonly OwnApplication[]): Html | false =>
   applications.length > 0 &&
   html`<h2>${text('account.yourApplications')}</h2>
@@ -66,7 +67,7 @@ ${description && html`<div class="soft">${description}</div>`}</div></li>`;
 
 interface ApplicationsParts extends SectionParts {
   titles: ReadonlyMap<string, string>;
-  /** What scopes mean, by their names. */
+  /** The descriptions of scopes, by name. */
   scopes: ReadonlyMap<string, string | null>;
   mayChange: boolean;
 }
@@ -95,7 +96,7 @@ ${mayChange && post(`consents/${encodeURIComponent(clientId)}/withdraw`, button)
 </li>`;
 }
 
-/** Who gets tokens for the person without their session: by consent or not, as the client has it. */
+/** Clients that hold refresh tokens independent of a session, with or without the user's consent. */
 export const offlineSection = (grants: readonly OfflineSession[], parts: ApplicationsParts): Html | false =>
   grants.length > 0 &&
   html`<h2>${text('said.scopeOffline')}</h2>
@@ -162,7 +163,7 @@ ${mayChange && status !== 'revoked' && buttons(agent)}</div>
 </ul>`;
 }
 
-/** What is told, in words; what isn't here is nothing that people ask about. */
+/** The events that are shown, in words. Other events don't concern users. */
 const activities = new Map<string, PlainKey>([
   ['LOGIN_SUCCESS', 'activity.signedIn'],
   ['LOGIN_FAILURE', 'activity.failed'],
@@ -205,9 +206,9 @@ export const toldActivities: readonly string[] = [...activities.keys()];
 
 export interface ActivityView {
   rows: readonly ActivityRow[];
-  /** Not the newest ones. */
+  /** The page begins after newer events. */
   isOlder: boolean;
-  /** Where still older ones are. */
+  /** The cursor for older events; undefined: there are none. */
   next: string | undefined;
 }
 
@@ -236,7 +237,7 @@ ${next !== undefined && html`<a class="button quiet" href="${page}?activity=${ne
 }</details>`;
 }
 
-/** For the person alone. */
+/** Not shown in an impersonated session. */
 export const dataSection = ({ post, mayChange }: SectionParts & { mayChange: boolean }): Html | false =>
   mayChange &&
   html`<h2>${text('account.data')}</h2>

@@ -1,5 +1,5 @@
-// What a person signs in with, on their account page: which there are, setting up another, removing one. Both are asked for with a
-// sign-in of a moment ago: who finds a browser open can't take an account over.
+// The user's credentials on the account page: listing, setting up and removing them. Both changes need a fresh proof, so
+// that another person at an open browser can't take the account over.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../../contract/problem.ts';
@@ -24,7 +24,7 @@ export interface SignInMethodsDeps {
   isFresh(session: LiveSession): boolean;
 }
 
-/** It is changed, and not removed. */
+/** A password can be changed here, not removed. */
 export const PASSWORD = 'password';
 const Params = z.object({ type: z.string(), id: z.uuid() });
 const Wanted = z.object({ action: z.string() }).catch({ action: '' });
@@ -54,7 +54,7 @@ export function signInMethodRoutes(app: FastifyInstance, visit: Visit, deps: Sig
       if (type === PASSWORD || !(await waysLeft(tx.sql, realm, userId, id))) return false;
       return credentials.remove(tx, by, realm, user, { type, id, keep: { sessionId: session.id } });
     };
-    // Bookkeeping: a lock counts as a write, and where it is the last way it is the only one.
+    // Bookkeeping: a lock counts as a write, and it is the only one if the last way to sign in must stay.
     const removed = await transact(realm, work, { bookkeeping: true });
     return reply.redirect(`/realms/${realm}/account?said=${removed ? 'removed' : 'kept'}`, 303);
   });
@@ -65,7 +65,7 @@ export interface MethodsView {
   kinds: Factors['kinds'];
   post(action: string, inside: Html): Html;
   time(at: number): Html;
-  /** False: somebody else acts for the person. */
+  /** false: an impersonated session. */
   mayChange: boolean;
 }
 

@@ -1,5 +1,5 @@
-// The pause between two codes that a person has sent to an address or number of their choice by the account API. In process; how many
-// there may be in an hour, by whatever way, is the database's (messaging/limits.ts).
+// The pause between two codes that a user sends to a new address or number through the account API, counted in this
+// process. The database limits codes per hour over all ways (messaging/limits.ts).
 import { Problem } from '../../../contract/problem.ts';
 import { createRateLimit } from '../../../domain/rate-limit.ts';
 

@@ -1,4 +1,4 @@
-// SQL of what a person sees of themselves.
+// SQL of what the account page and its API show to a user.
 import type { OwnApplication } from '../../../contract/account.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { type PersonRow, personColumns, rolesOf } from '../../../domain/person.ts';
@@ -12,7 +12,7 @@ export interface Profile {
   last_name: string | null;
 }
 
-/** The user of a token of that client, and whether they have agreed that it acts in their account. */
+/** The user of a client's token, and whether the user has consented that the client acts in the account. */
 export async function tokenHolder(
   sql: Sql,
   realm: string,
@@ -35,11 +35,11 @@ export async function tokenHolder(
   return row;
 }
 
-/** Who changes what somebody signs in with waits for whoever does already. */
+/** Locks the user's row: two changes of the same user's credentials run one after the other. */
 export const lockPerson = (sql: Sql, realm: string, userId: string) =>
   sql`select from realm_user where realm_id = ${realm} and id = ${userId} for no key update`;
 
-/** Whether a provider that is switched on knows them, but for one. */
+/** Whether the user has an identity at an enabled provider, apart from the one with the id `without`. */
 export const hasIdentity = async (sql: Sql, realm: string, userId: string, without: string): Promise<boolean> =>
   (
     await sql`
@@ -47,7 +47,7 @@ export const hasIdentity = async (sql: Sql, realm: string, userId: string, witho
       where l.realm_id = ${realm} and l.user_id = ${userId} and l.id <> ${without} and p.enabled limit 1`
   ).length > 0;
 
-/** What people know clients by, as pairs with their clientIds. */
+/** The names that users see of clients, as pairs with their client ids. */
 export async function clientTitles(sql: Sql, realm: string, clientIds: readonly string[]): Promise<[string, string][]> {
   const rows = await sql<{ clientId: string; title: string }>`
     select c.client_id as "clientId", coalesce(c.name, a.display_name, c.client_id) as title
@@ -61,7 +61,7 @@ export async function clientTitles(sql: Sql, realm: string, clientIds: readonly 
   return rows.map(({ clientId, title }) => [clientId, title]);
 }
 
-/** What client scopes mean, as pairs with their names. */
+/** The descriptions of client scopes, as pairs with their names. */
 export async function scopeDescriptions(
   sql: Sql,
   realm: string,
@@ -82,25 +82,26 @@ export const profile = async (sql: Sql, realm: string, userId: string) =>
 export interface ActivityRow {
   type: string;
   at: number;
-  /** Of failed sign-ins, of which nothing else is told in between: the first; else as `at`. */
+  /** For consecutive failed sign-ins in one row: the time of the first. Otherwise equal to `at`. */
   firstAt: number;
   count: number;
-  /** Null too where they came from several. */
+  /** null, too, if they came from several addresses. */
   ipAddress: string | null;
   clientId: string | null;
-  /** Somebody else did it: an administrator, the server. */
+  /** An administrator or the server caused the event, not the user. */
   byOther: boolean;
-  /** Of USER_UPDATED: what it says beyond that. */
+  /** For USER_UPDATED: the changed field that the text names. */
   field: 'email' | null;
-  /** The event after which older ones begin. */
+  /** The oldest event of the row. Older rows begin after it. */
   oldest: string;
 }
-/** Failed sign-ins that are folded at once; those before them come with the next page. */
+/** The most failed sign-ins that one page folds; earlier ones come on the next page. */
 const MOST_FAILURES = 5000;
 
 /**
- * What happened to a person, the newest first. Failed sign-ins in a row are one row for each day: however many, they hide nothing.
- * @param types those that are told; `before`: an event's id; `limit`: one more says that there are more
+ * The user's events, newest first. Consecutive failed sign-ins of a day are one row, so that they hide no other event.
+ * @param types the types to return; `before`: only events older than this id; `limit`: one row more tells that there are
+ * more
  */
 export const activityOf = (
   sql: Sql,
@@ -136,7 +137,7 @@ export const activityOf = (
 
 const MOST_APPLICATIONS = 500;
 
-/** Those that a person may use and is to see. */
+/** The visible applications that the user may open. */
 export async function applicationsOf(sql: Sql, realm: string, userId: string): Promise<OwnApplication[]> {
   const [person] = await sql<PersonRow>`
     select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;

@@ -1,5 +1,5 @@
-// The account surface, /realms/{realm}/account/**: a person's own doing, by their session's cookie or a bearer token.
-// What belongs to them is each feature's. Specification 4.11, 5 rule 3; decisions "Errors".
+// The account surface, /realms/{realm}/account/**: a user's own actions, authenticated by the session cookie or a bearer
+// token. Each feature owns its data. Specification 4.11, 5 rule 3; decisions "Errors".
 import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../../../contract/problem.ts';
@@ -19,7 +19,10 @@ const CSRF_HEADER = 'x-xsrf-token';
 export interface AccountSurface {
   baseUrl: string;
   realmExists(realm: string): Promise<boolean>;
-  /** The person of a token; undefined: it is none of this realm, or no longer valid. @throws Problem `insufficient-scope` */
+  /**
+   * The user of a token; undefined: the token is not of this realm, or no longer valid. @throws Problem
+   * `insufficient-scope`
+   */
   byToken(realm: string, token: PresentedToken): Promise<AccountHolder | undefined>;
   bySession(request: FastifyRequest, realm: string): Promise<AccountHolder | undefined>;
 }
@@ -27,7 +30,7 @@ export interface AccountSurface {
 /** RFC 9470 §3. */
 const STALE = 'reauthentication-required';
 
-/** What holds of a person's own doing on whichever surface. */
+/** The rules for a user's own actions, shared by all surfaces that allow them. */
 export const createPersonGuard = ({ baseUrl }: { baseUrl: string }) => ({
   challenge(error: unknown, request: FastifyRequest): string | undefined {
     const stale = error instanceof Problem && error.code === STALE;
@@ -56,7 +59,7 @@ export const createPersonGuard = ({ baseUrl }: { baseUrl: string }) => ({
 });
 export type PersonGuard = ReturnType<typeof createPersonGuard>;
 
-/** Hooks for every account route of `app` (an encapsulated plugin). */
+/** Adds the hooks to every account route of `app` (an encapsulated plugin). */
 export function guardAccount(app: FastifyInstance, { baseUrl, realmExists, byToken, bySession }: AccountSurface): void {
   const guard = createPersonGuard({ baseUrl });
   mountSurface(app, {

@@ -1,4 +1,4 @@
-// What the account API has to know again between two requests goes back and forth sealed, for this person and purpose alone.
+// Tickets: the account API's state between two requests, sealed for one user and one purpose, and carried by the client.
 import { z } from 'zod';
 import { faultAt } from '../../../contract/problem.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -20,16 +20,18 @@ export function createTickets({ seal, now }: { seal: Seal; now: () => Date }) {
       return { ticket: sealed.toString('base64url'), expiresAt };
     },
 
-    /** Uses it up, in the transaction of what it was for. @throws where it was used before */
+    /**
+     * Marks the ticket as used, in the transaction of its purpose. @throws Problem `invalid-request`: it was used before
+     */
     async use(sql: Sql, realm: string, ticket: string): Promise<void> {
       const expiresAt = new Date(now().getTime() + LIFETIME_MS);
       if (!(await spendProof(sql, realm, singleUseProof('account-ticket', ticket, expiresAt))))
         throw ticketAlreadyUsed();
     },
 
-    /** @throws where it is none, another person's, for something else or over */
+    /** @throws Problem `invalid-request`: it is no ticket, belongs to another user or purpose, or has expired */
     open(realm: string, holder: AccountHolder, purpose: Purpose, ticket: string): unknown {
-      // One ticket has one spelling: else another spelling of a used one would count again.
+      // Only one spelling of a ticket is accepted: otherwise another spelling of a used one would count again.
       if (Buffer.from(ticket, 'base64url').toString('base64url') !== ticket) throw over();
       const { expiresAt, kept } = read();
       if (expiresAt <= now().getTime()) throw over();
@@ -48,6 +50,6 @@ export function createTickets({ seal, now }: { seal: Seal; now: () => Date }) {
 }
 export type Tickets = ReturnType<typeof createTickets>;
 
-/** What it was for is done already. */
+/** The ticket was used before. */
 export const ticketAlreadyUsed = () => faultAt('ticket', 'was used already');
 const over = () => faultAt('ticket', 'is none, or good no more: begin anew');

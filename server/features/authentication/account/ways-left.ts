@@ -1,5 +1,5 @@
-// Whether somebody could still say who they are, once a credential or an identity of theirs is gone: one rule for both, by the page
-// and the API. A password that was reported as stolen is no way, nor is a provider that is switched off.
+// Whether a user could still sign in without a certain credential or identity: one rule for pages and API. A password
+// reported as stolen doesn't count, nor does a disabled provider.
 import type { Sql } from '../../../db/sql.ts';
 import type { Factors } from '../../../domain/factors.ts';
 import type { Credentials } from '../../people/credentials/service.ts';
@@ -12,7 +12,10 @@ export interface WaysLeftDeps {
 
 export const createWaysLeft =
   ({ credentials, factors }: WaysLeftDeps) =>
-  /** @param sql a transaction's, in which it is removed: of two at once the second sees the first. `without`: its id */
+  /**
+   * @param sql the transaction of the removal: of two concurrent removals the second sees the first. `without`: the id of
+   * the credential or identity that is removed
+   */
   async (sql: Sql, realm: string, userId: string, without: string): Promise<boolean> => {
     await store.lockPerson(sql, realm, userId);
     if (await store.hasIdentity(sql, realm, userId, without)) return true;

@@ -1,4 +1,4 @@
-// Links by which people set up a way to sign in: they go with the person. Specification 2.9.
+// Links by which users set up a credential. They are deleted with the user. Specification 2.9.
 import type { PersonalData } from '../../../domain/personal-data.ts';
 
 export const enrolmentLinkData: PersonalData = { tables: ['enrolment_link'] };

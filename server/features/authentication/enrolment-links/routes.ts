@@ -1,4 +1,5 @@
-// POST …/users/{userId}/enrollment-links, and the page that such a link leads to. Opening it does nothing: mail scanners do so, too.
+// POST …/users/{userId}/enrollment-links, and the page that the link opens. GET changes nothing, because mail scanners open
+// links, too.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -48,7 +49,7 @@ const Params = z.object({ realm: z.string() });
 const token = z.string().max(200).catch('');
 const Query = z.object({ token, done: z.string().optional().catch(undefined) });
 const Fields = z.record(z.string().max(100), z.string().max(FIELD_MAX)).catch({});
-/** Of the page's own, beside what its method has. */
+/** The prefix of the form fields in which the page itself keeps values, apart from those of the method. */
 const KEPT = 'kept.';
 
 export function enrolmentLinkPages(

@@ -1,6 +1,6 @@
-// Owns: links by which people set up anew what they have lost, as administrators give them out: made, looked at, used once.
-// Does not own: what is set up (features/authentication/authenticators), forgotten passwords (features/authentication/recovery), devices (features/people/devices).
-// Implements: specification 4.10. A link sets something up and signs nobody in.
+// Owns: links from administrators by which users replace a lost credential: created, opened, used once.
+// Does not own: the credentials (features/authentication/authenticators), forgotten passwords (features/authentication/recovery), devices (features/people/devices).
+// Implements: specification 4.10. A link sets up a credential; it starts no session.
 
 import type { LinkAction } from '../../../contract/enrolment-links.ts';
 import type { By } from '../../../contract/events.ts';
@@ -33,19 +33,19 @@ export interface EnrolmentLinksDeps {
   now: () => Date;
 }
 
-/** Where somebody comes to with a link. */
+/** A request with a link. */
 export interface Arrival {
   realm: string;
   settings: RealmSettingsDto;
   token: string;
   ipAddress: string;
   site: Site;
-  /** Whether who made the link could make it still. */
+  /** Whether the administrator who created the link may still create it. */
   stillMay: AdminRights['stillMay'];
 }
-/** `over`: used, replaced or too old. */
+/** `over`: used, replaced or expired. */
 export type Used = { do: 'done' } | ({ do: 'again'; complaint: Complaint } & SetUp) | { do: 'over' };
-/** The page of what a link sets up, and for whom. */
+/** The page for setting up the credential, and the user it is for. */
 export interface SetUp {
   page: StepPage;
   username: string;
@@ -84,10 +84,10 @@ export function createEnrolmentLinks({ sql, transact, credentials, passkeys, sea
     CONFIGURE_PASSKEY: (within: Transact) => createWebauthn({ passkeys, transact: within }),
     CONFIGURE_OTP: (within: Transact) => createOtp({ credentials, transact: within, seal }),
   };
-  /** What sets it up, writing by that transaction. */
+  /** The method that sets up the credential, writing in the given transaction. */
   const methodFor = (action: LinkAction, within: Transact): Method => setUps[action](within);
 
-  /** It is good while whoever made it could make it still. */
+  /** A link is valid as long as the administrator who created it may still create it. */
   async function find(
     on: Sql,
     { realm, token, stillMay }: Arrival,
@@ -98,7 +98,7 @@ export function createEnrolmentLinks({ sql, transact, credentials, passkeys, sea
   }
 
   return {
-    /** @throws Problem `privilege-escalation` where the person holds more, `wrong-state` where they are disabled */
+    /** @throws Problem `privilege-escalation`: the user holds more permissions; `wrong-state`: the user is disabled */
     make: (
       { principal, by, origin, mustCover }: { principal: Principal; by: By; origin: string; mustCover: MustCover },
       realm: string,
@@ -121,7 +121,7 @@ export function createEnrolmentLinks({ sql, transact, credentials, passkeys, sea
         return { link: enrolmentLinkTo(origin, realm, token), expiresAt: expiresAt.getTime() };
       }),
 
-    /** It sets up nothing any more. @throws Problem `not-found` where the person has none */
+    /** Deletes the user's link. @throws Problem `not-found`: the user has none */
     end: (
       { principal, by, mustCover }: { principal: Principal; by: By; mustCover: MustCover },
       realm: string,
@@ -135,7 +135,7 @@ export function createEnrolmentLinks({ sql, transact, credentials, passkeys, sea
         tx.record({ type: 'ENROLMENT_LINK_ENDED', realm, by, subject: userParty(user.id, user.username) });
       }),
 
-    /** The page of what it sets up; undefined: it is good no more. Looking uses nothing up. */
+    /** The page of the link; undefined: the link is no longer valid. Looking doesn't use it up. */
     async look(at: Arrival): Promise<SetUp | undefined> {
       const found = await find(sql, at);
       if (!found) return undefined;
@@ -143,7 +143,7 @@ export function createEnrolmentLinks({ sql, transact, credentials, passkeys, sea
       return { page, username: found.user.username };
     },
 
-    /** Sets it up, once. @param kept what the page kept */
+    /** Sets up the credential, once. @param kept the values that the page kept */
     use: (at: Arrival, form: Form, kept: Form): Promise<Used> =>
       transact(
         at.realm,
@@ -180,7 +180,7 @@ export function createEnrolmentLinks({ sql, transact, credentials, passkeys, sea
 }
 export type EnrolmentLinks = ReturnType<typeof createEnrolmentLinks>;
 
-/** What a method writes is written in the transaction of the link. */
+/** Makes a method write in the transaction of the link. */
 const within =
   (tx: Tx): Transact =>
   (_, work) =>

@@ -1,4 +1,4 @@
-// SQL of links by which people set up a way to sign in.
+// SQL of the links by which users set up a credential.
 import type { LinkAction } from '../../../contract/enrolment-links.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Maker } from '../../../domain/admin-rights.ts';
@@ -12,7 +12,7 @@ export interface Link {
   expiresAt: Date;
 }
 
-/** In place of the one that the person had. */
+/** Stores a link in place of the user's former one. */
 export const put = (sql: Sql, realm: string, { id, userId, action, replaces, madeBy, expiresAt }: Link) => sql`
   insert into enrolment_link (realm_id, user_id, link_hash, action, replaces, made_by, expires_at)
   values (${realm}, ${userId}, ${id}, ${action}, ${replaces}, ${JSON.stringify(madeBy)}::jsonb, ${expiresAt})
@@ -33,7 +33,7 @@ export interface Found {
   madeBy: Maker;
 }
 
-/** @param lock makes others with the same link wait */
+/** @param lock makes other requests with the same link wait */
 export async function find(
   sql: Sql,
   realm: string,
@@ -50,7 +50,7 @@ export async function find(
   return { user: { id: userId, username }, ...link };
 }
 
-/** @returns whether there was one */
+/** @returns whether the user had one */
 export const remove = async (sql: Sql, realm: string, userId: string): Promise<boolean> =>
   (await sql`delete from enrolment_link where realm_id = ${realm} and user_id = ${userId} returning user_id`).length >
   0;

@@ -1,4 +1,4 @@
-// POST …/users/{userId}/impersonate, and the page by which the administrator's browser gets its session.
+// POST …/users/{userId}/impersonate, and the page on which the administrator's browser gets the impersonated session.
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
@@ -39,7 +39,7 @@ export function impersonationPages(pages: FastifyInstance, deps: ImpersonationPa
     if (!brand) throw new Problem('not-found', phrase('noRealm'));
     return { realm, brand };
   }
-  // A form, so that nobody is signed in by a link alone, nor by another site's form.
+  // A form instead of a link: neither a link alone nor another site's form can start the session.
   pages.get(at, { schema: { hide: true } }, async (request, reply) => {
     const { realm, brand } = await brandOf(request.params);
     const { token } = Token.parse(request.query);

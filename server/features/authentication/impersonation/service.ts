@@ -1,4 +1,4 @@
-// Owns: administrators who act for a person for a while: beginning it, the address by which their browser gets there.
+// Owns: impersonation: an administrator acts for a user for a limited time; starting it, and the address that opens it.
 // Does not own: what such a session may (features/protocol/authorize, account), its life (features/people/sessions), its tokens (issued-tokens).
 // Implements: specification 4.10 (`impersonate`); decisions "Impersonation".
 import type { FastifyRequest } from 'fastify';
@@ -24,7 +24,7 @@ export interface ImpersonationDeps {
 
 export function createImpersonation({ transact, access, sessions, baseUrl }: ImpersonationDeps) {
   return {
-    /** @throws Problem `privilege-escalation` where the person holds more, `wrong-state` where they are disabled */
+    /** @throws Problem `privilege-escalation`: the user holds more permissions; `wrong-state`: the user is disabled */
     begin: ({ principal, by }: { principal: Principal; by: By }, realm: string, userId: string) =>
       transact(realm, async (tx) => {
         const user = await store.person(tx.sql, realm, userId);
@@ -44,7 +44,8 @@ export function createImpersonation({ transact, access, sessions, baseUrl }: Imp
         const subject = userParty(user.id, user.username);
         const data = { sessionId: planned.session.id, expiresAt, impersonatorRealm: home };
         tx.record({ type: 'IMPERSONATION_STARTED', realm, by, subject, data });
-        // Where they are of another realm its log says so too, and nothing of the person, whom nobody would erase there.
+        // If the administrator belongs to another realm, that realm's audit log records the start, too. It doesn't name the
+        // user, because erasing the user would not reach that log.
         if (home !== realm) {
           const where = { type: 'realm', id: realm, name: realm } as const;
           tx.record({ type: 'IMPERSONATION_STARTED', realm: home, by, subject: where, data });
@@ -60,7 +61,7 @@ export interface ArrivalDeps {
   transact: Transact;
   sessions: Pick<Sessions, 'arrive'>;
 }
-/** @returns undefined: the address was used already, or is too old */
+/** @returns undefined: the address was used before, or has expired */
 export const redeemImpersonationToken = (
   { transact, sessions }: ArrivalDeps,
   request: FastifyRequest,

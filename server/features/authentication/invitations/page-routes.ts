@@ -1,4 +1,5 @@
-// The addresses that an invitation's link leads to, below /login/invitation. Opening a link does nothing: mail scanners do so, too.
+// The addresses that an invitation's link opens, below /login/invitation. GET changes nothing, because mail scanners open
+// links, too.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -16,7 +17,7 @@ import type { SignIns } from '../sign-in/service.ts';
 import { type InvitationPage, sendAnother, sendChoice, sendDone, sendJoin, sendOver, sendPasskey } from './pages.ts';
 import type { Invitations } from './service.ts';
 
-/** What a passkey says is the longest. */
+/** The longest field is a passkey's answer. */
 const FIELD_MAX = 12_000;
 const Params = z.object({ realm: z.string() });
 const token = z
@@ -32,7 +33,7 @@ export interface InvitationPagesDeps {
   sessions: Pick<Sessions, 'current'>;
   signIns: Pick<SignIns, 'begin' | 'takesPasskeyAlone'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
-  /** Bounds how often one address may try. */
+  /** Limits the tries of one client address. */
   attempts: Pick<RateLimit, 'take'>;
   baseUrl: string;
 }

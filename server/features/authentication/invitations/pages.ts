@@ -1,4 +1,4 @@
-// The pages of an invitation: sign in and join, or make an account; done; over.
+// The pages of an invitation: sign in and join, or create an account; done; no longer valid.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { errorNote, invalidState } from '../../../http/field-errors.ts';
@@ -26,10 +26,10 @@ export interface Wrong {
 type Values = Readonly<Record<string, string>>;
 interface Choice {
   inputs: readonly ProfileInput[];
-  /** Whether they may do without a password. */
+  /** Whether the account may have a passkey instead of a password. */
   takesPasskey: boolean;
   wrong?: Wrong;
-  /** As they were filled in. */
+  /** The values that the user entered. */
   values?: Values;
 }
 
@@ -41,7 +41,7 @@ const form = ({ realm, token }: InvitationPage, to: string, inside: Html): Html 
 ${inside}
 </form>`;
 
-/** For who is signed in with the invited address. */
+/** For a user signed in with the invited address. */
 export function sendJoin(reply: FastifyReply, place: InvitationPage, invited: Invited, username: string): FastifyReply {
   const { realm, settings } = place;
   const organization = invited.organizationName ?? settings.displayName;
@@ -50,7 +50,7 @@ ${form(place, 'accept', html`<button>${text('invitation.join', { organization })
   return sendPage(reply, { realm, brand: settings, title: titleOf(place, invited), body });
 }
 
-/** For who is signed in as somebody else. */
+/** For a user signed in with another address. */
 export function sendAnother(
   reply: FastifyReply,
   place: InvitationPage,
@@ -63,7 +63,7 @@ export function sendAnother(
   return sendPage(reply, { realm, brand: settings, title: titleOf(place, invited), body }, { status: 403 });
 }
 
-/** For everybody else: the same whether the address has an account or not. */
+/** For a visitor without a session. The page is the same whether the address has an account or not. */
 export function sendChoice(
   reply: FastifyReply,
   place: InvitationPage,
@@ -95,7 +95,7 @@ ${termsBox(settings, values, state('terms'))}
   return sendPage(reply, { realm, brand: settings, title, documentTitle, body, plain: true, script });
 }
 
-/** For who is new and wants a passkey. @param values what they filled in before */
+/** For a new user who wants a passkey. @param values the values entered before */
 export function sendPasskey(
   reply: FastifyReply,
   place: InvitationPage,

@@ -1,4 +1,4 @@
-// Who was invited and hasn't come yet: an address, which goes with the person who has it. Specification 4.6.
+// Open invitations name an address. They are deleted when the user with that address is erased. Specification 4.6.
 import type { PersonalData } from '../../../domain/personal-data.ts';
 
 export const invitationData: PersonalData = {

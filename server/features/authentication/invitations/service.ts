@@ -1,7 +1,6 @@
-// Owns: invitations: made, sent again and revoked by administrators, accepted once by whoever has the link and the address.
+// Owns: invitations: made, sent again and revoked by administrators, accepted once by a user with the link and the address.
 // Does not own: members (organizations), an account's rows and rules (users), messages (messaging).
-// Implements: specification 2.6 (invitation-email); decisions "Organization". Whether the address is somebody's already is told to
-// nobody but to whoever has the link.
+// Implements: specification 2.6 (invitation-email); decisions "Organization". Only a visitor with the link learns whether the address has an account.
 import { DAY_SECONDS } from '../../../contract/durations.ts';
 import type { By } from '../../../contract/events.ts';
 import type { Invitation } from '../../../contract/invitations.ts';
@@ -39,7 +38,7 @@ export interface InvitationsDeps {
   newId: () => string;
 }
 
-/** Who invites, and what the link begins with. */
+/** The inviting administrator, and the origin of the link. */
 export interface Inviter {
   principal: Principal;
   by: By;
@@ -50,29 +49,29 @@ export interface How {
   mail?: boolean | undefined;
   expiresInSeconds?: number | undefined;
 }
-/** `fault`: of one field, as the person is told it. `over`: used, revoked or too old. */
+/** `fault`: the error of one field, in words for the user. `over`: the invitation was used or revoked, or has expired. */
 export type Registered =
   | { do: 'done' }
   | { do: 'over' }
   | { do: 'fault'; field: string; message: string }
   | { do: 'taken' }
-  /** They are asked for a passkey; `failed`: again. */
+  /** The page asks for a passkey; `failed`: the former answer was invalid. */
   | { do: 'passkey'; creation: object; failed: boolean };
 
-/** As a form sends it. */
+/** The fields of the form. */
 interface WithPassword {
   password: string | undefined;
   repeated: string | undefined;
 }
 interface WithPasskey {
-  /** undefined: they have none yet. */
+  /** undefined: the browser has created none yet. */
   passkey: string | undefined;
   label: string | null;
   site: Site;
   realmName: string;
 }
 type Accepting = { id: string; username: string };
-/** By somebody else, meanwhile. */
+/** Another request has used the invitation in the meantime. */
 class Used extends Error {}
 class NoPasskey extends Error {}
 const digestOf = (secret: string): Buffer => sha256(`invitation:${secret}`);
@@ -88,7 +87,7 @@ const wire = ({ mailedAt, createdAt, expiresAt, id, email, organization }: store
 export function createInvitations(deps: InvitationsDeps) {
   const { sql, transact, accounts, choosePassword, passkeys, send, sends, now, newId } = deps;
 
-  /** Who is taken into an organization is that organization's data too. */
+  /** Members are data of the organization, so inviting into it needs the permission to change it. */
   function refuseOrganization(principal: Principal, realm: string, organization: string | null): void {
     if (organization !== null && !hasPermission(principal, realm, 'organizations:write'))
       throw new Problem('forbidden', 'Invitations to an organization need the permission organizations:write');
@@ -153,7 +152,7 @@ export function createInvitations(deps: InvitationsDeps) {
     }
   }
 
-  /** Uses it up. */
+  /** Uses the invitation up. */
   async function take(
     tx: Tx,
     realm: string,
@@ -221,14 +220,17 @@ export function createInvitations(deps: InvitationsDeps) {
         tx.record({ type: 'INVITATION_REVOKED', realm, by, subject, data: { organization: row.organization } });
       }),
 
-    /** What a link leads to; undefined: nothing (any more). Looking uses nothing up. */
+    /** The invitation of a link; undefined: unknown or no longer valid. Looking doesn't use it up. */
     look: (realm: string, secret: string) => store.find(sql, realm, { link: digestOf(secret) }, { now: now() }),
 
-    /** Whether it was sent to the address that this person has. */
+    /** Whether the invitation was sent to this user's address. */
     isFor: async (realm: string, { email }: store.InvitationRow, userId: string): Promise<boolean> =>
       (await store.addressOf(sql, realm, userId))?.toLowerCase() === email.toLowerCase(),
 
-    /** By somebody who is signed in. False: not theirs, or used meanwhile. */
+    /**
+     * Accepts the invitation for a signed-in user. @returns false: the address is not the user's, or the invitation was
+     * used in the meantime
+     */
     accept: (
       realm: string,
       secret: string,
@@ -247,7 +249,9 @@ export function createInvitations(deps: InvitationsDeps) {
         { bookkeeping: true },
       ),
 
-    /** By somebody who is new: the address is the invited one, whatever the form says. */
+    /**
+     * Accepts the invitation with a new account. The account gets the invited address; an address in the form is ignored.
+     */
     async register(
       realm: string,
       secret: string,
@@ -256,7 +260,7 @@ export function createInvitations(deps: InvitationsDeps) {
         terms,
         proof,
       }: {
-        /** `username` undefined: their address is. */
+        /** `username` undefined: the address is the username. */
         person: Omit<NewPerson, 'email' | 'username'> & { username: string | undefined };
         proof: WithPassword | WithPasskey;
         terms: { url: string | null; version: string | null } | undefined;
@@ -283,7 +287,7 @@ export function createInvitations(deps: InvitationsDeps) {
         return create(realm, ipAddress, { ...account, phc: chosen.phc, beside: taking });
       }
       const { passkey, label, site, realmName } = proof;
-      // It is made for the account that is to be.
+      // The passkey is created for the future account, so the id is derived from the link.
       const id = idNamed(`account by invitation ${secret}`);
       const challenge = sha256(`challenge of invitation ${secret}`).toString('base64url');
       const beside = async (tx: Tx, by: By, user: Accepting) => {

@@ -6,7 +6,7 @@ export interface InvitationRow {
   email: string;
   organizationId: string | null;
   organization: string | null;
-  /** What people see of it. */
+  /** The name that users see of the organization. */
   organizationName: string | null;
   mailedAt: Date | null;
   createdAt: Date;
@@ -18,7 +18,7 @@ const of = (realm: string) =>
   fragment`from invitation i left join organization o on o.realm_id = i.realm_id and o.id = i.organization_id
     where i.realm_id = ${realm}`;
 
-/** In the order of address and id. */
+/** Ordered by address and id. */
 export const list = (
   sql: Sql,
   realm: string,
@@ -44,7 +44,7 @@ export const list = (
     ${after ? fragment`and (lower(i.email), i.id::text) > (lower(${after[0]}), ${after[1]})` : fragment``}
   order by lower(i.email), i.id::text limit ${limit}`;
 
-/** @param lock nobody else uses it until the transaction ends */
+/** @param lock no other request can use it until the transaction ends */
 export async function find(
   sql: Sql,
   realm: string,
@@ -52,7 +52,7 @@ export async function find(
   { now, lock = false }: { now: Date; lock?: boolean },
 ): Promise<InvitationRow | undefined> {
   const is = 'id' in which ? fragment`i.id = ${which.id}` : fragment`i.link_hash = ${which.link}`;
-  // An organization that is disabled takes nobody in.
+  // Invitations to a disabled organization are not valid.
   const [row] = await sql<InvitationRow>`
     select ${columns} ${of(realm)} and ${is} and i.expires_at > ${now}
       and coalesce(o.enabled, true) ${lock ? fragment`for update of i` : fragment``}`;
@@ -73,7 +73,7 @@ export interface Issue {
   at: Date;
   expiresAt: Date;
 }
-/** In place of the one that this address has already. @returns its id */
+/** Stores an invitation in place of the former one for this address and organization. @returns its id */
 export async function put(sql: Sql, realm: string, i: Issue): Promise<string> {
   const [row] = await sql<{ id: string }>`
     insert into invitation (realm_id, id, email, organization_id, link_hash, mailed_at, created_at, expires_at)

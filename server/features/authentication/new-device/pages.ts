@@ -1,4 +1,4 @@
-// The pages of who says that a sign-in wasn't theirs.
+// The pages on which a user reports a sign-in as not theirs.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { html } from '../../../http/html.ts';
@@ -27,7 +27,7 @@ ${hasPassword && html`<p>${text('notMe.password')}</p>`}
   return sendPage(reply, { realm, brand: settings, title: text('notMe.title'), body, plain: true });
 }
 
-/** @param passwordOff it is set anew by somebody else */
+/** @param passwordOff an administrator must set a new password */
 export function sendEnded(
   reply: FastifyReply,
   { realm, settings }: NotMePage,

@@ -1,4 +1,4 @@
-// The address in the mail of a sign-in on a new device. Opening it does nothing: mail scanners do so, too.
+// The address in the mail about a sign-in on a new device. GET changes nothing, because mail scanners open links, too.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ const Form = z.object({ token }).catch({ token: '' });
 export interface NewDeviceRoutesDeps {
   newDevices: NewDevices;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
-  /** Whether a new password can be set by a link. */
+  /** Whether users can set a new password by a mailed link. */
   recovers(realm: string, settings: RealmSettingsDto): Promise<boolean>;
   baseUrl: string;
 }

@@ -1,4 +1,4 @@
-// Owns: telling people by mail of a sign-in on a device that is new to them, and what follows when it wasn't them.
+// Owns: mails about a sign-in on a new device, and what follows when the user reports that sign-in.
 // Does not own: which devices are known (features/authentication/risk), the new password (features/authentication/recovery), messages (features/configuration/messaging).
 // Implements: specification 2.6 (new-device-email).
 import { DAY_MS, DAY_SECONDS } from '../../../contract/durations.ts';
@@ -22,10 +22,10 @@ export interface NewDevicesDeps {
   sql: Sql;
   transact: Transact;
   recovery: Pick<Recovery, 'lead'>;
-  /** What whoever signed in may have set up or changed: each takes its part of it back. */
+  /** Each feature undoes what the other person may have set up or changed. */
   distrust: readonly Distrust[];
   send: Send;
-  /** Whether the realm has somebody who sends e-mail. */
+  /** Whether the realm has a provider that sends e-mail. */
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
   now: () => Date;
 }
@@ -34,10 +34,10 @@ export interface NewDevice {
   by: By;
   userId: string;
   sessionId: string;
-  /** When the sign-in did. */
+  /** When the sign-in began. */
   begunAt: Date;
   userAgent: string | undefined;
-  /** Of the pages, as the browser sees them. */
+  /** The origin of the pages, as the browser sees it. */
   origin: string;
 }
 
@@ -45,11 +45,11 @@ const digestOf = (secret: string): Buffer => sha256(`sign-in-report:${secret}`);
 
 export function createNewDevices({ sql, transact, recovery, distrust, send, sends, now }: NewDevicesDeps) {
   return {
-    /** Whether a sign-in on a new device is told of in the realm. */
+    /** Whether the realm sends mails about sign-ins on new devices. */
     tells: async (realm: string, policy: Pick<RealmSettingsDto, 'newDeviceNoticeEnabled'>): Promise<boolean> =>
       policy.newDeviceNoticeEnabled && (await sends(realm, 'EMAIL')),
 
-    /** In the transaction of the sign-in. Who has no confirmed address hears nothing. */
+    /** Sends the mail, in the transaction of the sign-in. A user without a confirmed address gets none. */
     async tell(tx: Tx, realm: string, { by, userId, sessionId, begunAt, userAgent, origin }: NewDevice): Promise<void> {
       const to = await store.addressOf(tx.sql, realm, userId);
       if (to === undefined) return;
@@ -80,14 +80,14 @@ export function createNewDevices({ sql, transact, recovery, distrust, send, send
       });
     },
 
-    /** Whose sign-in the link is about; undefined: nobody's (any more). Looking uses nothing up. */
+    /** The sign-in that the link is about; undefined: the link is unknown or no longer valid. Looking doesn't use it up. */
     look: (realm: string, secret: string): Promise<store.Found | undefined> =>
       store.find(sql, realm, digestOf(secret), { now: now() }),
 
     /**
-     * It wasn't them: everybody is signed out, the password is good for nothing any more, what was set up since is gone, and the device
-     * is a stranger's again. A password is set anew by whoever reads their mail, or by an administrator.
-     * @returns undefined: the link is good no more; `reset`: what leads to a new password at once
+     * The user reports the sign-in: all sessions end, the password is blocked, credentials set up since then are deleted,
+     * and the device is forgotten. The user sets a new password through a mailed link, or an administrator does.
+     * @returns undefined: the link is no longer valid; `reset`: the token for setting a new password at once
      */
     report: (
       realm: string,

@@ -1,4 +1,4 @@
-// SQL of the links by which people say that a sign-in wasn't theirs.
+// SQL of the links by which users report a sign-in as not theirs.
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { isOwnChange } from '../../../domain/own-changes.ts';
 
@@ -6,9 +6,9 @@ export interface Report {
   id: Buffer;
   userId: string;
   sessionId: string;
-  /** Where the link goes. */
+  /** The address that the link was mailed to. */
   email: string;
-  /** Of the sign-in. */
+  /** When the sign-in began. */
   begunAt: Date;
   expiresAt: Date;
 }
@@ -21,13 +21,13 @@ export interface Found {
   id: string;
   username: string;
   sessionId: string;
-  /** Whoever keeps it. */
+  /** The user has a password, here or in a directory. */
   hasPassword: boolean;
-  /** The link went to the address that is theirs now. */
+  /** The link was mailed to the user's present address. */
   theirAddress: boolean;
 }
 
-/** @param lock makes other reports of the person wait */
+/** @param lock makes other reports of the same user wait */
 export const find = async (
   sql: Sql,
   realm: string,
@@ -44,10 +44,13 @@ export const find = async (
       ${lock ? fragment`for update of u` : fragment``}`
   )[0];
 
-/** Links that were made before that was kept say no more than when they end. */
+/** Older rows have no `begun_at`: their sign-in began at most seven days before they expire. */
 const begunAt = fragment`coalesce(begun_at, expires_at - interval '7 days')`;
 
-/** Where rows `gone` leave the audit log: what a report would ask of them stays with its link, however short the log is kept. */
+/**
+ * Before rows leave the audit log (`gone`), the changes that a report would need are copied to its link. So a short
+ * retention of the log loses nothing.
+ */
 export const keepChanges = fragment`kept as (
   update sign_in_report r set changed_fields = array(select distinct unnest(r.changed_fields || found.fields) order by 1)
   from (
@@ -60,9 +63,9 @@ export const keepChanges = fragment`kept as (
   ) found where r.realm_id = found.realm_id and r.link_hash = found.link_hash)`;
 
 /**
- * All that the person was told of and has not reported yet: whoever signed in today may be who signed in on Monday, too.
- * @returns when the first of those sign-ins began, and what changed since that the audit log has forgotten; undefined: this one was
- * reported meanwhile
+ * Deletes all links of the user: the same person may have signed in before, too.
+ * @returns when the first reported sign-in began, and the changes since then that are no longer in the audit log;
+ * undefined: this link was used in the meantime
  */
 export async function removeAll(
   sql: Sql,
@@ -81,7 +84,7 @@ export async function removeAll(
   return row?.mine && row.since ? { since: row.since, changed: row.changed } : undefined;
 }
 
-/** Where the person hears of it; undefined: nowhere. */
+/** The user's confirmed address; undefined: there is none. */
 export const addressOf = async (sql: Sql, realm: string, userId: string): Promise<string | undefined> =>
   (
     await sql<{ email: string }>`

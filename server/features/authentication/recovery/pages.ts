@@ -1,4 +1,4 @@
-// The pages of a forgotten password: who is it, look into your mail, choose a new one, done.
+// The pages of a forgotten password: enter a name, look into the mail, choose a new password, done.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { errorNote, invalidState } from '../../../http/field-errors.ts';
@@ -12,9 +12,9 @@ import { LINK_MINUTES } from './service.ts';
 export interface RecoveryPage {
   realm: string;
   settings: RealmSettingsDto;
-  /** What they were on their way to, as the sign-in's forms say it. */
+  /** The request that the user was signing in for, as the sign-in's forms carry it. */
   asked: string | undefined;
-  /** Where they sign in. */
+  /** The address of the sign-in page. */
   signIn: string;
 }
 

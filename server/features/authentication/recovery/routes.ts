@@ -1,5 +1,5 @@
-// The addresses of a forgotten password: /login/forgot asks for a link, /login/reset is where it leads. Opening a link does
-// nothing: mail scanners do so, too.
+// The addresses of a forgotten password: /login/forgot sends a link, /login/reset is the page that it opens. GET changes
+// nothing, because mail scanners open links, too.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -28,11 +28,11 @@ const Form = z.object({ asked: short, token: field, username: field, password: f
 export interface RecoveryRoutesDeps {
   recovery: Recovery;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
-  /** Whether people of the realm can be sent a link. */
+  /** Whether users of the realm can get a link by mail. */
   offered(realm: string, settings: RealmSettingsDto): Promise<boolean>;
-  /** Where the same is asked for anew. */
+  /** The address that starts the same sign-in again. */
   signInFor(realm: string, asked: string | undefined): string;
-  /** Bounds how often one address may ask. */
+  /** Limits the requests of one client address. */
   attempts: Pick<RateLimit, 'take'>;
   baseUrl: string;
 }

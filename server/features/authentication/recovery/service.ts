@@ -1,7 +1,6 @@
-// Owns: a forgotten password: a link by mail, and the new password that it leads to.
-// Does not own: what a new password must be and what follows from it (features/people/credentials), other lost factors.
-// Implements: specification 2.6 (reset-password-email); decisions "Single sign-on and freshness". Whether there is such a person is
-// never said: the same is done for nobody.
+// Owns: forgotten passwords: the link by mail, and the new password that it sets.
+// Does not own: the rules for a new password and what follows from it (features/people/credentials), other lost factors.
+// Implements: specification 2.6 (reset-password-email); decisions "Single sign-on and freshness". No answer tells whether the user exists: an unknown name takes the same steps.
 import type { By } from '../../../contract/events.ts';
 import { newSecret, sha256 } from '../../../crypto/tokens.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -20,7 +19,7 @@ export interface RecoveryDeps {
   transact: Transact;
   credentials: Pick<Credentials, 'named' | 'setPassword'>;
   choosePassword: ChoosePassword;
-  /** Whether one of these credentials says who somebody is. */
+  /** Whether one of these credentials can begin a sign-in by itself. */
   identifies(types: readonly string[]): boolean;
   send: Send;
   now: () => Date;
@@ -29,17 +28,17 @@ export interface RecoveryDeps {
 export interface Wanted {
   realm: string;
   name: string;
-  /** Of the pages, as the browser sees them. */
+  /** The origin of the pages, as the browser sees it. */
   origin: string;
   by: By;
-  /** What they were on their way to. */
+  /** The request that the user was signing in for. */
   asked: string | undefined;
 }
 
 export type Reset =
   | { do: 'done'; asked: string | null }
   | { do: 'again'; field: PasswordField; message: string }
-  /** Used, too old, or what it rested on has changed. */
+  /** The link was used, has expired, or the user's address or password has changed since. */
   | { do: 'over' };
 
 const digestOf = (secret: string): Buffer => sha256(`password-reset:${secret}`);
@@ -47,11 +46,11 @@ const digestOf = (secret: string): Buffer => sha256(`password-reset:${secret}`);
 export function createRecovery(deps: RecoveryDeps) {
   const { sql, transact, credentials, choosePassword, identifies, send, now } = deps;
   return {
-    /** Sends a link to whoever has the name, if anybody. */
+    /** Sends a link to the user with this name, if there is one. */
     async ask({ realm, name, origin, by, asked }: Wanted): Promise<void> {
       const person = await credentials.named(realm, name);
       const types = person?.standing.types ?? [];
-      // Whoever does without a password isn't given one by whoever reads their mail.
+      // A user who signs in without a password must not get one through the mailbox alone.
       const has = types.includes('password') || !identifies(types);
       const email = has ? (person?.standing.reach.EMAIL ?? null) : null;
       const userId = email === null || !person ? null : person.user.id;
@@ -72,7 +71,10 @@ export function createRecovery(deps: RecoveryDeps) {
       });
     },
 
-    /** For whoever has shown by another link that the person's mail is theirs. @returns what `/login/reset` takes; undefined: they have no password */
+    /**
+     * For a user who has opened another link in the same mailbox.
+     * @returns the token for `/login/reset`; undefined: the user has no password here
+     */
     async lead(tx: Tx, realm: string, userId: string): Promise<string | undefined> {
       const email = await store.addressFor(tx.sql, realm, userId);
       if (email === undefined) return undefined;
@@ -82,11 +84,11 @@ export function createRecovery(deps: RecoveryDeps) {
       return secret;
     },
 
-    /** Whose password the link sets; undefined: nobody's (any more). Looking uses nothing up. */
+    /** The user whose password the link sets; undefined: unknown or no longer valid. Looking doesn't use it up. */
     look: (realm: string, secret: string): Promise<store.Found | undefined> =>
       store.find(sql, realm, digestOf(secret), { now: now() }),
 
-    /** Sets the password that somebody chose at the link, once, and ends what they were signed in to. */
+    /** Sets the password that the user chose at the link, once, and ends the user's sessions and tokens. */
     async set(realm: string, secret: string, form: PasswordForm, ipAddress: string): Promise<Reset> {
       const found = await store.find(sql, realm, digestOf(secret), { now: now() });
       if (!found) return { do: 'over' };

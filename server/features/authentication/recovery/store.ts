@@ -4,14 +4,14 @@ import { fragment, type Sql } from '../../../db/sql.ts';
 export interface ResetLink {
   id: Buffer;
   userId: string | null;
-  /** Where the link goes. */
+  /** The address that the link is mailed to. */
   email: string | null;
-  /** What the person was on their way to. */
+  /** The request that the user was signing in for. */
   asked: string | undefined;
   expiresAt: Date;
 }
 
-/** Where the person is nobody it does as much, and keeps nothing. */
+/** For an unknown user the statement does the same work and stores nothing. */
 export const insert = (sql: Sql, realm: string, { id, userId, email, asked, expiresAt }: ResetLink) => sql`
   insert into password_reset (realm_id, link_hash, user_id, email, credential_id, asked, expires_at)
   select ${realm}, ${id}, u.id, ${email}, (
@@ -19,7 +19,7 @@ export const insert = (sql: Sql, realm: string, { id, userId, email, asked, expi
   ), ${asked ?? null}, ${expiresAt}
   from realm_user u where u.realm_id = ${realm} and u.id = ${userId ?? NOBODY} and ${email}::text is not null`;
 
-/** Where a link for the person's password may go: a confirmed address of somebody who has one that no directory keeps. */
+/** The address for a link: the confirmed address of an enabled user whose password no directory keeps. */
 export const addressFor = async (sql: Sql, realm: string, userId: string): Promise<string | undefined> =>
   (
     await sql<{ email: string }>`
@@ -38,7 +38,10 @@ export interface Found {
   asked: string | null;
 }
 
-/** As long as nothing has changed of what it rests on. @param lock makes others of the same person wait */
+/**
+ * Finds a link as long as the user's address and password are unchanged. @param lock makes requests with other links of the
+ * same user wait
+ */
 export async function find(
   sql: Sql,
   realm: string,
@@ -55,6 +58,6 @@ export async function find(
   return row;
 }
 
-/** All of theirs: one use of one is the end of the others. */
+/** Deletes all links of the user: using one makes the others void. */
 export const removeOf = (sql: Sql, realm: string, userId: string) =>
   sql`delete from password_reset where realm_id = ${realm} and user_id = ${userId}`;

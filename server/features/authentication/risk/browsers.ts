@@ -1,4 +1,4 @@
-// The browsers that are known to be a person's, as they see them on their account page and by its API; and forgetting one.
+// The browsers that are known for a user, as the account page and its API list them; and forgetting one.
 import type { By } from '../../../contract/events.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
@@ -16,11 +16,11 @@ export interface Person {
 export const createBrowsers = ({ sql, transact, notify }: { sql: Sql; transact: Transact; notify: Notify }) => ({
   list: (realm: string, userId: string): Promise<store.Browser[]> => store.browsersOf(sql, realm, userId, SHOWN),
 
-  /** Those that somebody has signed in with first since then, in the transaction of what is told of it. */
+  /** Forgets the browsers with which the user has first signed in since then. */
   forgetSince: (tx: Tx, _by: By, realm: string, { id }: Pick<Person, 'id'>, { since }: { since: Date }) =>
     store.forgetBrowsersSince(tx.sql, realm, id, since),
 
-  /** @returns whether it was theirs */
+  /** @returns whether the user had this browser */
   forget: (by: By, realm: string, { id: userId, username }: Person, id: string): Promise<boolean> =>
     transact(realm, async (tx) => {
       if (!(await store.forgetBrowser(tx.sql, realm, userId, id))) return false;

@@ -1,4 +1,5 @@
-// Where a browser is, as a proxy in front says it in headers; of anybody else they are not believed. Without them nothing is known.
+// The browser's location from headers that a trusted proxy sets. Headers of other clients are ignored; without headers the
+// location is unknown.
 import type { FastifyRequest } from 'fastify';
 import type { Coordinates } from './score.ts';
 
@@ -8,14 +9,17 @@ export interface Location {
 }
 
 const NOWHERE: Location = { country: undefined, place: undefined };
-/** ISO 3166; XX is what proxies say of what they don't know. */
+/** ISO 3166. Proxies send XX for an unknown country. */
 const COUNTRY = /^(?!XX$)[A-Z]{2}$/;
 
-/** @param headers the names of those that say the country, the latitude and the longitude, in this order; some may be left out */
+/**
+ * @param headers the names of the headers with the country, the latitude and the longitude, in this order; some may be
+ * missing
+ */
 export const createLocator =
   ([country, latitude, longitude]: readonly string[]) =>
   (request: Pick<FastifyRequest, 'headers' | 'ips'>): Location => {
-    // More than the connection's own address: what it forwards is believed.
+    // Two addresses or more mean that a trusted proxy has forwarded the request.
     if ((request.ips?.length ?? 0) < 2) return NOWHERE;
     const said = (name: string | undefined): string => String((name && request.headers[name]) || '').trim();
     const degrees = (name: string | undefined, most: number): number | undefined => {

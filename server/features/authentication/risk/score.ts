@@ -1,5 +1,5 @@
-// The risk scorer, pure: what is unusual about this sign-in, and how many points each finding is worth. Specification 1, 3
-// "Risk bands". It knows only what it was shown; what it can't know (a place without a locator) it doesn't guess.
+// The risk scorer, pure: what is unusual about a sign-in, and how many points each finding counts. Specification 1, 3 "Risk
+// bands". It uses only its arguments, and doesn't guess what is unknown (a place without a locator).
 import { isIPv4, isIPv6 } from 'node:net';
 import { freshWeights, type RiskReason, type RiskWeights } from '../../../contract/risk.ts';
 import type { RiskAction } from '../../../contract/settings.ts';
@@ -23,11 +23,11 @@ export interface Attempt {
   /** ISO 3166. */
   country: string | undefined;
   place: Coordinates | undefined;
-  /** How many others' sign-ins have failed from the network within {@link FAILURES_MS}. */
+  /** The number of other users whose sign-ins failed from this network within {@link FAILURES_MS}. */
   othersFailed: number;
-  /** What was found on the way: of the password, of the browser. */
+  /** Findings of earlier steps: about the password or the browser. */
   signals: readonly RiskReason[];
-  /** undefined: this person has no known device to compare with */
+  /** undefined: the user has no known device to compare with */
   deviceKnown: boolean | undefined;
 }
 
@@ -48,21 +48,21 @@ export interface RiskPolicy {
 
 const FREE_FAILURES = 2;
 const FAILURES_COUNT = 4;
-/** An office forgets some passwords, too. */
+/** From a shared office, a few other users' failures are normal. */
 const OTHERS_FREE = 10;
 export const FAILURES_MS = 60 * 60 * 1000;
 /** Faster than an airliner. */
 const FASTEST_KMH = 1000;
-/** A wrong city is not a journey. */
+/** Locations this close can be an error of the locator. */
 const NEAR_KM = 100;
-/** From one country to another, where nothing closer is known; some live at a border. */
+/** The shortest journey between two countries if only the countries are known. Some users live at a border. */
 const JOURNEY_MS = 60 * 60 * 1000;
 const HOUR_MS = 60 * 60 * 1000;
 const HOURS_NEED = 5;
 const HOURS_NEAR = 2;
 const EARTH_KM = 6371;
 
-/** The network somebody comes from: /24 of IPv4, /48 of IPv6. */
+/** The network of an address: /24 of IPv4, /48 of IPv6. */
 export function networkOf(address: string | null): string | undefined {
   if (address === null) return undefined;
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*/s, '');
@@ -78,7 +78,7 @@ function distanceKm(a: Coordinates, b: Coordinates): number {
   return 2 * EARTH_KM * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-/** What is unusual; a person's first sign-in has nothing to be compared with and so nothing unusual. */
+/** The unusual circumstances of a sign-in. A user's first sign-in has nothing to compare with, so nothing is unusual. */
 export function findings(attempt: Attempt, past: readonly PastSignIn[], weights: RiskWeights = {}): Finding[] {
   const found: Finding[] = [];
   const find = (reason: RiskReason, times = 1) => {
@@ -91,7 +91,7 @@ export function findings(attempt: Attempt, past: readonly PastSignIn[], weights:
   if (isOther(attempt.country, new Set(successes.map((p) => p.country)))) find('new-country');
   const since = attempt.at.getTime() - FAILURES_MS;
   const failures = past.filter((p) => !p.success && p.at.getTime() > since).length - FREE_FAILURES;
-  // A stranger's wrong guesses say nothing of whoever comes with a device of theirs.
+  // Failures from elsewhere are no reason to suspect a user on a known device.
   if (failures > 0 && attempt.deviceKnown !== true) find('failed-attempts', Math.min(failures, FAILURES_COUNT));
   if (attempt.othersFailed > OTHERS_FREE && attempt.deviceKnown !== true) find('address-velocity');
   if (tooFast(attempt, successes)) find('impossible-speed');
@@ -100,7 +100,7 @@ export function findings(attempt: Attempt, past: readonly PastSignIn[], weights:
   return found;
 }
 
-/** None of those that somebody is used to, if they are used to any. */
+/** Whether the value differs from all values that the user is known with, if there are any. */
 function isOther(value: string | undefined, used: Set<string | null>): boolean {
   used.delete(null);
   return value !== undefined && used.size > 0 && !used.has(value);

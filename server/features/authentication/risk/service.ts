@@ -1,5 +1,5 @@
-// Owns: what is remembered of a person's sign-ins for scoring them: devices by a cookie, networks, failures; and the score.
-// Does not own: the points (score.ts), what an action leads to (features/authentication/sign-in).
+// Owns: the history of a user's sign-ins for scoring: devices by a cookie, networks, failures; and the score.
+// Does not own: the points (score.ts), the consequences of an action (features/authentication/sign-in).
 // Implements: specification 1 "Adaptive authentication", 2.3 (risk fields), 3 "Risk bands".
 
 import type {} from '@fastify/cookie';
@@ -22,14 +22,14 @@ export interface RiskDeps {
   baseUrl: string;
   now: () => Date;
   newId: () => string;
-  /** Where a browser is, if somebody says it. */
+  /** The browser's location, if a proxy provides it. */
   locate: Locate;
 }
 
 const HISTORY = 50;
 const HISTORY_DAYS = 90;
 const DEVICE_DAYS = 365;
-/** Whose account was made since has just come: their first device is no news to them. */
+/** The first device of an account younger than this is not reported as new. */
 const NEW_ACCOUNT_MS = 60 * 60 * 1000;
 const USER_AGENT_MAX = 500;
 const userAgentOf = ({ headers }: FastifyRequest): string | null =>
@@ -55,13 +55,16 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
     };
   };
 
-  /** Whether the person has signed in with the browser before. */
+  /** Whether the user has signed in with this browser before. */
   const knowsDevice = async (request: FastifyRequest, realm: string, userId: string): Promise<boolean> => {
     const device = deviceOf(request, realm);
     return device !== null && ((await store.devices(sql, realm, userId, device))?.known ?? false);
   };
   const madeBefore = (): Date => new Date(now().getTime() - NEW_ACCOUNT_MS);
-  /** `some`: they have browsers that are known. Where they are asked first, who never agreed has none, however often they came. */
+  /**
+   * `some`: the user has known browsers. In a realm that asks before it remembers a device, a user who never agreed has
+   * none, however many sign-ins there were.
+   */
   async function looked(
     request: FastifyRequest,
     realm: string,
@@ -83,9 +86,9 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
     knowsDevice,
 
     /**
-     * Scores a sign-in of somebody who is known; not while the realm's master switch is off.
-     * @param device whether its device is looked at even then; `signals`: what was found on the way; `byPage`: people sign in
-     * there, and no programs
+     * Scores a sign-in of a known user, unless the realm's risk policy is off.
+     * @param device whether the device is checked even then; `signals`: findings of earlier steps; `byPage`: a user signs
+     * in on a page, not a program
      */
     async score(
       request: FastifyRequest,
@@ -123,19 +126,19 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
 
     hasDevice: (request: FastifyRequest, realm: string): boolean => deviceOf(request, realm) !== null,
 
-    /** The device's digest, where somebody of the realm has signed in with it. */
+    /** The digest of the browser's device cookie, if any user of the realm has signed in with it. */
     async knownDevice(request: FastifyRequest, realm: string): Promise<string | undefined> {
       const device = deviceOf(request, realm);
       return device && (await store.isKnownDevice(sql, realm, device)) ? device.toString('hex') : undefined;
     },
 
-    /** What was found once, by the policy as it is now; undefined while the realm's master switch is off. */
+    /** The risk of stored findings by the present policy; undefined: the realm's risk policy is off. */
     judge: (found: readonly Finding[], policy: RealmSettingsDto): Risk | undefined =>
       policy.riskPolicyEnabled ? judge([...found], policy) : undefined,
 
     /**
-     * A failure counts while the policy is on; nothing is kept about people for nothing. For nobody the same statement
-     * runs and keeps nothing, so that the time tells nobody from somebody.
+     * Remembers a failure while the policy is on. For an unknown user the same statement runs and stores nothing, so that
+     * the time doesn't tell whether the user exists.
      */
     failed(
       run: Tx['atLast'],
@@ -148,8 +151,8 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
     },
 
     /**
-     * A success without a page, which knows no devices: it makes the network known, and with `remembers` the program, by its network and
-     * by what it says of itself. @returns whether that is new to the person
+     * Remembers a sign-in without a page, which has no device cookie: the network, and with `remembers` also the program,
+     * by its network and user agent. @returns whether the program is new to the user
      */
     async visited(
       { sql: on, atLast }: Pick<Tx, 'sql' | 'atLast'>,
@@ -168,7 +171,10 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       return store.rememberProgram(on, realm, userId, { hash, userAgent, at, made: madeBefore() });
     },
 
-    /** A success makes the network known, and the device where it was looked at. @returns the device's cookie, to be set after commit */
+    /**
+     * Remembers a sign-in: the network, and the device if it was checked. @returns the value for the device cookie, to set
+     * after the commit
+     */
     succeeded(
       run: Tx['atLast'],
       request: FastifyRequest,
@@ -181,7 +187,7 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       }: {
         userId: string;
         deviceKnown: boolean | undefined;
-        /** They say that the browser is their own. */
+        /** The user says that the browser is their own. */
         isTheirs: boolean;
       },
     ): string | undefined {
@@ -191,7 +197,7 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
       if (policy.riskPolicyEnabled) store.remember(run, realm, userId, row(request.ip, true, locate(request)));
       if (deviceKnown === undefined) return undefined;
       if (!deviceKnown && policy.deviceRemembering === 'ask' && !isTheirs) return undefined;
-      // Anybody may have put a cookie there: only one that is this person's already goes on.
+      // Another person may have set the cookie, so only a cookie that is known for this user is kept.
       const device = (deviceKnown && request.cookies[cookie.nameIn(realm)]) || newSecret();
       store.rememberDevice(run, realm, userId, { hash: sha256(device), userAgent: userAgentOf(request), at });
       return device;

@@ -1,4 +1,4 @@
-// SQL of what the risk scorer knows: devices and past sign-ins.
+// SQL of the risk scorer's data: devices and past sign-ins.
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 
@@ -14,12 +14,12 @@ export interface HistoryRow {
 export const history = (sql: Sql, realm: string, userId: string, limit: number) => sql<HistoryRow>`
   (${latest(realm, userId, true, limit)}) union all (${latest(realm, userId, false, limit)})`;
 
-/** Each outcome by itself: no number of failures makes what somebody is used to forgotten. */
+/** Successes and failures are limited separately, so that many failures don't push out the successes. */
 const latest = (realm: string, userId: string, success: boolean, limit: number) => fragment`
   select at, success, network, country, latitude, longitude from sign_in_history
   where realm_id = ${realm} and user_id = ${userId} and success = ${success}::boolean order by at desc limit ${limit}`;
 
-/** How many others' sign-ins have failed from the network. */
+/** The number of other users whose sign-ins failed from the network. */
 export const othersFailed = async (
   sql: Sql,
   realm: string,
@@ -37,7 +37,10 @@ export const isKnownDevice = async (sql: Sql, realm: string, deviceHash: Buffer)
       select from known_device where realm_id = ${realm} and device_hash = ${deviceHash} and not program limit 1`
   ).length > 0;
 
-/** Whether the person has browsers at all, and whether this is one; whether they have signed in by a program; since when there are they. */
+/**
+ * Whether the user has known browsers, whether this is one of them, whether the user has signed in with a program, and when
+ * the account was created.
+ */
 export const devices = async (sql: Sql, realm: string, userId: string, deviceHash: Buffer | null) =>
   (
     await sql<{ some: boolean; known: boolean; programs: boolean; madeAt: Date }>`
@@ -79,7 +82,10 @@ export const rememberDevice = (
   on conflict (realm_id, user_id, device_hash)
     do update set last_seen_at = excluded.last_seen_at, user_agent = excluded.user_agent`;
 
-/** @param made before when an account isn't new. @returns whether it is new to the person, and they aren't */
+/**
+ * @param made accounts created after this time count as new
+ * @returns whether the program is new to the user and the account is not new
+ */
 export const rememberProgram = async (
   sql: Sql,
   realm: string,
@@ -99,7 +105,7 @@ export const rememberProgram = async (
   )[0]?.is_new ?? false;
 
 export interface Browser {
-  /** Of the cookie's digest: it opens nothing. */
+  /** The digest of the cookie's digest, which gives no access. */
   id: string;
   userAgent: string | null;
   firstSeenAt: number;
@@ -120,11 +126,11 @@ export const forgetBrowser = async (sql: Sql, realm: string, userId: string, id:
       returning 1 as gone`
   ).length > 0;
 
-/** Those that somebody has signed in with first since then. */
+/** Forgets browsers with which the user has first signed in since then. */
 export const forgetBrowsersSince = (sql: Sql, realm: string, userId: string, since: Date) =>
   sql`delete from known_device where realm_id = ${realm} and user_id = ${userId} and first_seen_at >= ${since}`;
 
-/** What is too old to say anything. */
+/** Deletes sign-ins and devices that are too old to count. */
 export function forget(run: Tx['atLast'], realm: string, userId: string, before: { history: Date; devices: Date }) {
   run`delete from sign_in_history where realm_id = ${realm} and user_id = ${userId} and at < ${before.history}`;
   run`delete from known_device where realm_id = ${realm} and user_id = ${userId} and last_seen_at < ${before.devices}`;

@@ -1,4 +1,4 @@
-// The inside of the pages on which people make an account, and the panel where nobody can.
+// The contents of the pages for creating an account, and the notice when registration is unavailable.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto, Settings } from '../../../contract/settings.ts';
 import { invalidState } from '../../../http/field-errors.ts';
@@ -25,7 +25,7 @@ export interface RegisterForm {
   work: string | undefined;
   /** The hosted CAPTCHA. */
   captcha: CaptchaWidget | undefined;
-  /** Whether they may do without a password. */
+  /** Whether the account may have a passkey instead of a password. */
   takesPasskey: boolean;
 }
 
@@ -71,13 +71,13 @@ ${
   };
 }
 
-/** Nobody can answer what the realm asks. */
+/** The realm's CAPTCHA is not available, so no account can be created. */
 export const notNowPage = (): StepPage => ({
   title: text('register.title'),
   body: html`<p role="alert">${text('register.notNow')}</p>`,
 });
 
-/** Whoever can make none after all chooses a password. */
+/** A user who can't create a passkey can choose a password instead. */
 export const passkeyPage = (page: StepPage): StepPage => ({
   ...page,
   below: html`<button class="link" name="instead" value="1" data-instead>${text('register.instead')}</button>`,

@@ -1,8 +1,9 @@
-// A proof of work: a number that, behind the page's challenge, gives a SHA-256 with so many leading zero bits. It costs a browser a
-// moment and whoever makes accounts in masses their machines, and calls nobody. Checking one is one hash.
+// A proof of work: the browser searches a number that, appended to the page's challenge, gives a SHA-256 with many leading
+// zero bits. This costs one browser a moment and mass registration many machines, and needs no external service. Checking
+// costs one hash.
 import { sha256 } from '../../../crypto/tokens.ts';
 
-/** @param bits how many zeros it has to begin with */
+/** @param bits the number of leading zero bits that are needed */
 export const isWorkDone = (challenge: string, answer: string, bits: number): boolean =>
   /^\d{1,12}$/.test(answer) && leadingZeros(sha256(`${challenge}.${answer}`)) >= bits;
 
@@ -12,8 +13,9 @@ function leadingZeros(digest: Buffer): number {
 }
 
 /**
- * A function of the page's: (what stands before the number, in ASCII; bits) to one that tries so many more numbers, and gives the one
- * that does. SHA-256 (FIPS 180-4) by its own hand, since the browser's answers one call after another: a twelfth as fast.
+ * The source of the page's search function: (text before the number, in ASCII; bits) returns a function that tries more
+ * numbers and returns the one that fits. It implements SHA-256 (FIPS 180-4) itself, because the browser's own one answers
+ * one call after another and is twelve times slower.
  */
 export const workSearch = `(prefix, bits) => {
 const primes = [];
@@ -66,7 +68,9 @@ return (tries) => {
 };
 }`;
 
-/** It works while the form is filled in, a few milliseconds at a time, and holds the form back until it is done. */
+/**
+ * The search runs while the user fills in the form, a few milliseconds at a time, and delays the submit until it is done.
+ */
 export const workScript = `(() => {
 const field = document.querySelector('input[data-work]');
 const said = document.querySelector('[data-working]');

@@ -1,7 +1,6 @@
-// Owns: making an account of one's own, as a step of a sign-in: so it goes on to wherever that leads.
+// Owns: creating an account as a step of a sign-in, which then continues to its destination.
 // Does not own: the account's rows (features/people/users), the sign-in around it (features/authentication/sign-in).
-// Implements: specification 4.2 (self-registration). Where the address is confirmed first, whether somebody has it already is said by
-// mail to them, and to nobody else: the pages are the same.
+// Implements: specification 4.2 (self-registration). If the realm confirms addresses first, the pages don't tell whether the address has an account: its owner gets a mail.
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import { idNamed } from '../../../crypto/ids.ts';
@@ -33,13 +32,13 @@ export interface RegisterDeps {
   transact: Transact;
   seal: Seal;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
-  /** Bounds how often one address may try. */
+  /** Limits the tries of one client address. */
   attempts: Pick<RateLimit, 'take'>;
 }
 
-/** What waits for its address to be confirmed, or for a passkey. */
+/** A registration that waits for the confirmation of its address, or for a passkey. */
 const Pending = z.object({
-  /** The account's to be: a passkey is made for it. */
+  /** The id of the future account, which the passkey is created for. */
   id: z.string(),
   person: z.object({
     username: z.string(),
@@ -48,15 +47,18 @@ const Pending = z.object({
     lastName: z.string().nullable(),
     attributes: z.record(z.string(), z.array(z.string())),
   }),
-  /** null: they want a passkey instead. */
+  /** null: the user wants a passkey instead. */
   phc: z.string().nullable(),
-  /** Those that they accepted; left out: none. */
+  /** The terms that the user accepted; absent: none. */
   terms: z.object({ url: z.string().nullable(), version: z.string().nullable() }).exactOptional(),
   emailVerified: z.boolean(),
 });
 type Pending = z.infer<typeof Pending>;
 
-/** Under which the flow takes a passkey alone; undefined: it takes none, or the realm wants passwords (sign-in/run.ts). */
+/**
+ * The configuration under which the flow accepts a passkey alone; undefined: it doesn't, or the realm requires passwords
+ * (sign-in/run.ts).
+ */
 const Config = z.object({ passkey: z.record(z.string(), z.unknown()).optional() });
 const passkeyConfig = ({ config }: Step) => Config.parse(config).passkey;
 class NoPasskey extends Error {}
@@ -71,7 +73,7 @@ const field = (form: Form, name: string): string => (form[name] ?? '').trim();
 export function createRegister(deps: RegisterDeps): PageStep {
   const { accounts, choosePassword, codes, credentials, captchas, passkeys, transact, seal, sends, attempts } = deps;
   const contextOf = ({ realm, challenge }: Step) => `register:${realm}:${challenge}`;
-  /** Another one for each form that was sent, so that no work does for two. */
+  /** Each submitted form gets another challenge, so that no proof of work counts twice. */
   const challengeOf = (step: Step): string => `${step.challenge}.${step.kept.sent ?? 0}`;
   const sentAgain = ({ kept }: Step): StepMemory => ({ sent: String(Number(kept.sent ?? 0) + 1) });
 
@@ -88,7 +90,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
     return withValues(inputs, valuesIn(inputs, form), nobody);
   }
 
-  /** Asks whoever has the address: whoever is new, to confirm it, or its owner whether it was they. */
+  /** Mails to the entered address: a new user gets a code, the owner of an existing account gets a notice. */
   async function mail(step: Step, pending: Pending): Promise<StepMemory> {
     const { realm, by, site } = step;
     const { email } = pending.person;
@@ -98,7 +100,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
     return { ...kept, ...sentAgain(step), pending: sealed(step, pending) };
   }
 
-  /** @param withPasskey writes it beside the account; left out: they have a password */
+  /** @param withPasskey writes the passkey with the account; absent: the account has a password */
   async function create(step: Step, pending: Pending, withPasskey?: NewAccount['beside']): Promise<Passed | undefined> {
     const { id, person, phc, terms, emailVerified } = pending;
     const account = { id, person, phc: phc ?? undefined, emailVerified, terms };
@@ -109,7 +111,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
     return made && { do: 'passed', ...made, by: { authenticatorId: 'username-password', config: {} } };
   }
 
-  /** What is left when it is known whose address it is: a passkey to be set up, or nothing. */
+  /** The next step once the address is settled: setting up the passkey, or none. */
   async function ready(step: Step, pending: Pending): Promise<Passed | Waits | undefined> {
     if (pending.phc !== null) return create(step, pending);
     return { do: 'kept', keep: { ...sentAgain(step), pending: sealed(step, pending), stage: 'passkey' } };
@@ -162,14 +164,15 @@ export function createRegister(deps: RegisterDeps): PageStep {
       }
       const unaccepted = termsFault(settings, form);
       if (unaccepted !== undefined) return again('terms', unaccepted, keep);
-      // A name that people choose has to be told when it is taken; an address never is.
+      // The page must tell when a chosen username is taken; it never tells that of an address.
       if (!settings.registrationEmailAsUsername && (await accounts.usernameTaken(realm, person)))
         return again('username', text('register.usernameTaken'), keep);
       const chosen = passkeyConfig(step) && form.how === 'passkey' ? NO_PASSWORD : await chooseFor(step, person, form);
       if (!chosen.ok) return again(chosen.field, chosen.message, keep);
       const { phc } = chosen;
       const terms = termsOf(settings);
-      // One work makes one account, whichever replicas its form is sent to at once: their ids are equal.
+      // One proof of work creates one account, even if several replicas get its form at once: the id is derived from the
+      // challenge.
       const id = captchaProvider === 'pow' ? idNamed(`${contextOf(step)} ${challengeOf(step)}`) : deps.newId();
       const pending = Pending.parse({ id, person, phc, ...(terms && { terms }), emailVerified: false });
       if (settings.registrationVerifyEmail && (await sends(realm, 'EMAIL'))) {
