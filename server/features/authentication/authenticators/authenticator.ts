@@ -1,4 +1,4 @@
-// Owns: what an authenticator is: a record that begins and verifies its own step, or a condition that holds or doesn't.
+// Owns: the types of authenticators: a method that begins and verifies its own step, or a condition that holds or doesn't.
 // Does not own: the order of steps (features/authentication/sign-in/engine.ts), pages' frame and routes (features/authentication/sign-in).
 // Implements: specification 2.2; design "Extension is an array of small records".
 
@@ -17,135 +17,135 @@ import type { Foreign } from '../../../http/pages.ts';
 import type { AuthenticatorEntry } from '../../configuration/flows/tree.ts';
 import type { KnownUser } from '../../people/credentials/service.ts';
 
-/** Where a step stands: all that an authenticator may look at. */
+/** The state of a step: everything that an authenticator may use. */
 export interface Step {
   realm: string;
   settings: RealmSettingsDto;
-  /** Nobody is known for certain while a sign-in is under way. */
+  /** The author of events before the user has proven who they are: no user, only the address. */
   by: By;
-  /** The same of who has proven who they are. */
+  /** The user as the author of events, once they have proven who they are. */
   byThem: By;
-  /** Who it is, once somebody found out. */
+  /** The user of the sign-in; undefined: not known yet. */
   user: KnownUser | undefined;
-  /** What the person has proven before this step; what is written for them must still rest on it. */
+  /** The user's proofs before this step. Anything written for the user must still rest on them. */
   proven: Proven | undefined;
   config: Record<string, unknown>;
-  /** The step is to set the authenticator up, not to use it. */
+  /** The step sets the authenticator up instead of using it. */
   enrol: boolean;
-  /** Nothing asks for it but the person. */
+  /** Only the user asked for the step; neither the flow nor a required action needs it. */
   wanted: boolean;
-  /** What the application thinks the person's name is. */
+  /** The user's name, as far as the application knows it. */
   loginHint: string;
-  /** By which identity provider it wants them to come. */
+  /** The identity provider that the application asks for. */
   providerHint: string | undefined;
-  /** Whoever has a session is asked to prove it anew. */
+  /** A user with a session must prove again who they are. */
   anew: boolean;
-  /** What {@link PageStep.begin} kept for this step, between two requests. */
+  /** The values that {@link PageStep.begin} kept for this step between two requests. */
   kept: Record<string, string>;
-  /** The session that goes on, if one does. */
+  /** The session that the sign-in renews; undefined: it begins a new one. */
   sessionId: string | undefined;
-  /** What is signed in to, and with what, as a device shows it. */
+  /** The application and the browser, as a device shows them. */
   application: string | undefined;
   userAgent: string | undefined;
-  /** Of the execution. */
+  /** The id of the execution. */
   id: string;
-  /** The sign-in's number among the browser's: addresses about it say it. */
+  /** The number of the sign-in in this browser, which its addresses contain. */
   tab: number;
-  /** Where the browser shows this page. */
+  /** The origin at which the browser shows the page. */
   site: Site;
-  /** What a device signs here: another one in each sign-in, and at each new beginning of it. */
+  /** The value that devices sign. Each sign-in has another one, and each restart of it. */
   challenge: string;
 }
 
 export type Form = Readonly<Record<string, string>>;
 
-/** What a program sends in one request. */
+/** The credentials that a program sends in one request. */
 export interface Sent {
   username?: string | undefined;
   password?: string | undefined;
   otp?: string | undefined;
 }
 
-/** The inside of a step's form; the frame adds the token against forgery. */
+/** The contents of a step's form. The frame adds the token against forgery. */
 export interface StepPage {
   title: string;
   body: Html;
-  /** Absent: there is nothing to send. */
+  /** The label of the submit button; absent: the form has none. */
   submit?: string;
-  /** Other buttons of its form, behind the one that Enter presses: the first one. */
+  /** Further buttons of the form. They stand behind the first one, which Enter presses. */
   below?: Html;
-  /** The page's one script: its text. */
+  /** The text of the page's one script. */
   script?: string;
-  /** What it loads from elsewhere. */
+  /** Resources that the page loads from elsewhere. */
   foreign?: Foreign;
-  /** It waits for something that is done elsewhere, and asks so often whether there is another page now. */
+  /** The page waits for an action elsewhere, and checks at this interval whether there is another page now. */
   refreshSeconds?: number;
-  /** What it waited for is there: it goes on without a click. */
+  /** The awaited action is done: the page continues without a click. */
   ready?: boolean;
-  /** Where its form may lead beside this server, as a source of the page's policy. */
+  /** Further targets of the page's form, as sources of its policy. */
   formAction?: readonly string[];
   keep?: StepMemory;
-  /** What it waits for finds the sign-in by this, as `kept` says it (StepVerdict). */
+  /** The digest by which the awaited link or device finds the sign-in, as in StepVerdict's `kept`. */
   address?: string;
-  /** It shows a secret or asks for a new one: the realm's own CSS stays away. */
+  /** The page shows a secret or asks for a new one, so it loads no CSS of the realm. */
   plain?: boolean;
-  /** Somebody unknown has gone some way already: beside it there is no account to be made, only the way back to the beginning. */
+  /** An unknown user is in the middle of this step: the page offers no registration, only the way back to the start. */
   underWay?: boolean;
 }
 
-/** What went wrong with the last try, in words for the person. */
+/** Why the last try failed, in words for the user. */
 export interface Complaint {
   field: string;
   message: string;
-  /** Text fields as they were filled in; never a password or code. */
+  /** The text fields as the user filled them in; never a password or a code. */
   values?: Record<string, string> | undefined;
 }
 
-/** What can be tried beside the step that is asked, on its page. */
+/** Another method that the page of a step offers. */
 export type Beside =
   | {
       body: Html;
       script: string;
-      /** Of the button that leads to it. */
+      /** The label of the button that leads to it. */
       words: string;
     }
-  /** Each leads away by itself. */
+  /** Each way has a link of its own. */
   | { ways: readonly { words: string; path: string }[] };
 
 export interface Passed {
   do: 'passed';
-  /** What it was proven by; a message to an address is no credential. */
+  /** The credential that was used; absent if a message to an address was the proof. */
   credentialId?: string;
   user?: KnownUser;
-  /** What was read of the person on the way, so that it isn't read again. */
+  /** The user's standing, if the method has read it already. */
   standing?: PersonStanding;
   rememberMe?: boolean;
-  /** What the audit log has to say of how it was. */
+  /** A remark for the audit log about how the proof was made. */
   note?: string | undefined;
-  /** RFC 8176, where it isn't always the same. */
+  /** RFC 8176 values, if they differ from the method's usual ones. */
   amr?: string[];
-  /** What it was proven by, where that isn't what was asked for. */
+  /** The authenticator that was proven, if it isn't the one that was asked for. */
   by?: { authenticatorId: string; config: Record<string, unknown> };
-  /** It counts beside another proof, and says by itself not who it is. */
+  /** The proof counts beside another one, but doesn't identify the user by itself. */
   beside?: true;
-  /** The link to an identity provider that it was proven by. */
+  /** The link to the identity provider that proved the user. */
   identityId?: string;
-  /** A flow that has to be done, too, before this sign-in ends. */
+  /** A further flow that the user must pass before this sign-in ends. */
   firstFlow?: string;
-  /** What {@link Method.atEnd} is given. */
+  /** The values for {@link Method.atEnd}. */
   atEnd?: StepMemory;
-  /** What was found that speaks for a risk. */
+  /** Findings that raise the risk. */
   signals?: RiskReason[];
 }
 
-/** What a step keeps between two requests. */
+/** The values that a step keeps between two requests. */
 export type StepMemory = Record<string, string>;
 
 export type StepVerdict =
   | Passed
-  /** What was required is done; it proves nothing. `renewed`: one credential has taken another's place. */
+  /** The required action is done; it proves nothing. `renewed`: one credential replaced another. */
   | { do: 'done'; renewed?: { old: string; now: string } | undefined }
-  /** `reason` is for the audit log alone; `leaves`: what they had chosen leads nowhere. */
+  /** `reason` is for the audit log alone; `leaves`: the method that the user chose can't be used now. */
   | {
       do: 'again';
       complaint: Complaint;
@@ -154,58 +154,61 @@ export type StepVerdict =
       keep?: StepMemory;
       leaves?: true;
     }
-  /** The person says that this sign-in is somebody else's: nothing leads on from it. */
+  /** The user says that another person started this sign-in. It can't continue. */
   | { do: 'ended'; because: 'denied' }
-  /** It goes on with what is kept from here; `leadsTo`: elsewhere, from where the browser comes back. */
+  /** The step continues with these values; `leadsTo`: at another site, which sends the browser back. */
   | { do: 'kept'; keep: StepMemory; address?: string; leadsTo?: string };
 
-/** What somebody does on a page of the sign-in. */
+/** A step of the sign-in with a page. */
 export interface PageStep {
   begin(step: Step, complaint: Complaint | undefined): Promise<StepPage>;
-  /** It may throw that what the person has proven holds no more (`isWithdrawn`, domain/proof.ts). */
+  /** Can throw an error for which `isWithdrawn` (domain/proof.ts) is true: an earlier proof no longer holds. */
   verify(step: Step, form: Form): Promise<StepVerdict>;
-  /** Whether the form could be a guess, so that tries are counted; left out: it could. */
+  /** Whether the form could be a guess, so that the try is counted; absent: always. */
   guesses?(step: Step, form: Form): boolean;
 }
 
-/** What is required of people who have proven who they are, where it sets up no authenticator. */
+/** A required action for signed-in users that sets up no authenticator. */
 export interface RequiredStep extends PageStep {
   action: RequiredAction;
 }
 
-/** What somebody holds who has set a method up. */
+/** The credential of a user with this method. */
 export interface CredentialKind {
   type: string;
   name: Phrase;
-  /** What an administrator asks people to do who are to set it up; absent: it isn't set up within a sign-in. */
+  /** The required action by which an administrator asks users to set it up; absent: it can't be set up in a sign-in. */
   setUpBy?: RequiredAction;
 }
 
 export interface Method extends AuthenticatorEntry, PageStep {
   category: 'METHOD';
-  /** RFC 8176, as sessions and tokens name it; where that depends, what it is at least where it stands by itself. */
+  /** RFC 8176 values for sessions and tokens. If they vary, the least that the method proves by itself. */
   amr: readonly string[];
-  /** It helps whoever has lost their second factor, and is none that makes others necessary. */
+  /** The method replaces a lost second factor, and doesn't make another factor necessary. */
   standsIn?: boolean;
-  /** Absent: they hold nothing for it but an address that reaches them. */
+  /** Absent: the method needs no credential, only an address of the user. */
   credential?: CredentialKind;
-  /** Whether somebody can use it as they are; left out: where they hold its credential. */
+  /** Whether a user can use the method; absent: users who hold its credential can. */
   availableTo?(person: Pick<PersonStanding, 'types' | 'reach'>): boolean;
-  /** What somebody who sends all they have at once answers it with; absent: it can't be done without a page. */
+  /** The form that answers the step with credentials sent in one request; absent: the method needs a page. */
   answers?(sent: Sent): Form | undefined;
-  /** Offers it on the page of another one that it is an alternative to. */
+  /** Offers the method on the page of another one to which it is an alternative. */
   beside?(step: Step): Promise<Beside>;
-  /** A flow without it offers it beside that authenticator, and takes it for that. */
+  /** A flow without this method still offers it beside that authenticator, and counts it as that one. */
   standsFor?: string;
-  /** What proves it comes from elsewhere: its form says nothing but that somebody has the sign-in's cookie. */
+  /** The proof arrives elsewhere: the form shows only that the browser has the sign-in's cookie. */
   provenElsewhere?: true;
-  /** What it writes when a sign-in ends in which it was passed, in that transaction. */
+  /** Writes the method's results when a sign-in with it ends, in the transaction of that end. */
   atEnd?(tx: Tx, end: SignInEnd): Promise<void>;
-  /** Writes what {@link atEnd} will change of the person, in a transaction that is undone: conditions see them as they will be. */
+  /**
+   * Writes the changes of {@link atEnd} in a transaction that is rolled back, so that conditions can judge the user as they
+   * will be.
+   */
   foresee?(tx: Tx, end: Omit<SignInEnd, 'sessionId'>): Promise<void>;
 }
 
-/** A sign-in that has come to its end. */
+/** A sign-in that ends. */
 export interface SignInEnd {
   realm: string;
   by: By;
@@ -214,33 +217,33 @@ export interface SignInEnd {
   kept: StepMemory;
 }
 
-/** What only conditions look at, read where a flow has such a one. */
+/** Facts that only conditions use. They are read if the flow has such a condition. */
 export interface Circumstances {
-  /** The client that the sign-in is for. */
+  /** The client of the sign-in. */
   clientId: string | undefined;
-  /** What the person is; undefined: nobody is known, or no condition asks. */
+  /** The user's attributes, groups and roles; undefined: the user is unknown, or no condition needs them. */
   person: Pick<Person, 'attributes' | 'groups' | 'roles'> | undefined;
-  /** undefined: no browser asks, as where a token is refreshed; then nothing holds that is about one. */
+  /** undefined: there is no browser, for example when a token is refreshed. Then conditions about browsers don't hold. */
   browser: { address: string; known: boolean | undefined } | undefined;
 }
 
-/** What a condition looks at. */
+/** The facts that a condition can use. */
 export interface ConditionFacts extends Circumstances {
-  /** Whether the person has a second factor. */
+  /** Whether the user has a second factor. */
   secondFactor: boolean;
   riskAction: 'allow' | 'step_up' | 'deny' | undefined;
   riskBand: 'low' | 'medium' | 'high' | undefined;
-  /** The level that is asked for. */
+  /** The requested level of assurance. */
   requiredLevel: number;
 }
 export interface Condition extends AuthenticatorEntry {
   category: 'CONDITION';
   forbidsEnrolment?: boolean;
-  /** What has to be read for it. */
+  /** The data that must be read for it. */
   needs?: 'person' | 'device';
   holds(facts: ConditionFacts, config: Record<string, unknown>): boolean;
 }
-/** What somebody's first sign-in by an identity provider goes through (features/authentication/brokering). */
+/** A step of a user's first sign-in with an identity provider (features/authentication/brokering). */
 export interface FirstStep extends AuthenticatorEntry {
   category: 'FIRST_SIGN_IN';
   firstSignIn: 'prepares' | 'makes' | 'connects';

@@ -1,4 +1,5 @@
-// The conditions: what this person has and is, where they come from, for whom it is, how risky it is. Scoring is features/authentication/risk's.
+// The conditions of flows: about the user, the browser, the client and the risk. features/authentication/risk computes the
+// risk.
 import { z } from 'zod';
 import * as config from '../../../contract/flow-conditions.ts';
 import { isInside } from '../../../http/network.ts';
@@ -33,7 +34,7 @@ export const riskCondition: Condition = {
   category: 'CONDITION',
   identifies: false,
   configSchema: RiskConfig,
-  // Whoever the scorer suspects may not answer it with a factor that they set up this minute.
+  // A suspicious user must not pass with a factor set up in this very sign-in.
   forbidsEnrolment: true,
   holds({ riskAction, riskBand }, config) {
     const { minimumBand } = RiskConfig.parse(config);
@@ -45,7 +46,7 @@ export const riskCondition: Condition = {
 interface Negatable {
   negate?: boolean | undefined;
 }
-/** @param looks undefined: it can't be said, and nothing holds */
+/** @param looks undefined: the facts are unknown, and the condition doesn't hold, negated or not */
 function condition<C extends Negatable>(
   entry: Pick<Condition, 'id' | 'displayName' | 'needs'>,
   schema: z.ZodType<C>,

@@ -1,6 +1,6 @@
-// How a person proves that an e-mail address or a phone number is theirs: which one may be proven, sending the code, checking it, and
-// writing that it is confirmed. A page of a sign-in and the account API differ in how they ask (sign-in/verify-contact.ts,
-// account/own-contact.ts), and an address and a number in the data at the end of this file.
+// How users prove that they own an e-mail address or a phone number: whether the value may be proven, sending the code,
+// checking it, and storing the confirmation. Pages and the account API ask in different ways (sign-in/verify-contact.ts,
+// account/own-contact.ts). The end of this file has the differences between addresses and numbers.
 import type { By } from '../../../contract/events.ts';
 import type { Words } from '../../../contract/phrases.ts';
 import type { Tx } from '../../../db/transact.ts';
@@ -11,11 +11,11 @@ import type { OwnPhones } from '../../people/users/own-phone.ts';
 import type { Form, StepMemory } from './authenticator.ts';
 import type { MailedCodes } from './mailed-code.ts';
 
-/** The address or number that the user has now. */
+/** The user's present address or number. */
 export interface Present {
   value: string | null;
   verified: boolean;
-  /** Whether the realm lets people change it. */
+  /** Whether the realm lets users change it. */
   mayChange: boolean;
 }
 /** Why a value can't be proven. `fault` follows the field's name. */
@@ -23,7 +23,7 @@ export type Refusal = { why: 'kept-by-realm' } | { why: 'confirmed-already' } | 
 export type Confirmed =
   | { do: 'confirmed' }
   | { do: 'wrong' }
-  /** Another user got the address or number meanwhile. */
+  /** Another user got the address or number in the meantime. */
   | { do: 'taken' }
   | { do: 'again'; message: string; keep?: StepMemory };
 
@@ -32,21 +32,21 @@ interface Mailing {
   origin: string;
   by: By;
   userId: string;
-  /** What the code is for: it is worth nothing elsewhere. */
+  /** The purpose of the code. It is invalid for any other. */
   context: string;
 }
 interface Kind {
   channel: 'EMAIL' | 'SMS';
   of(realm: string, userId: string): Promise<Present>;
-  /** A value as it is stored, of one as people write it. */
+  /** The stored form of a value that a user entered. */
   plain(written: string): string;
   isSame(one: string, other: string): boolean;
   fault(realm: string, userId: string, value: string): Promise<Words | undefined>;
-  /** Reads what sending needs, before the transaction begins. */
+  /** Reads the data for sending, before the transaction begins. */
   prepare(realm: string, userId: string, value: string): Promise<(tx: Tx, mailing: Mailing) => Promise<StepMemory>>;
   /** The value that a code was sent to. */
   sentTo(kept: StepMemory): string;
-  /** Writes that it is confirmed, and tells the user. @throws an error that `isTaken` recognises */
+  /** Stores the confirmation and notifies the user. @throws an error for which `isTaken` is true */
   confirm(tx: Tx, by: By, realm: string, now: { userId: string; value: string; before: Present }): Promise<void>;
   isTaken(error: unknown): boolean;
 }
@@ -74,7 +74,7 @@ function contactOf(
       return fault === undefined ? undefined : { why: 'fault', fault };
     },
 
-    /** @returns what the caller keeps for `confirm` */
+    /** @returns the values to keep for `confirm` */
     async send(mailing: Mailing, value: string, write: Write): Promise<StepMemory> {
       const sendIn = await prepare(mailing.realm, mailing.userId, value);
       return write((tx) => sendIn(tx, mailing));
@@ -82,8 +82,8 @@ function contactOf(
 
     /**
      * Checks the code and confirms the value that it was sent to.
-     * @param by the party to whom a guess is counted; `byThem`: the user, as the author of the change
-     * @param beside what else is written in the same transaction, before the confirmation
+     * @param by the party whose guesses are counted; `byThem`: the user, as the author of the change
+     * @param beside further writes in the same transaction, before the confirmation
      */
     async confirm(
       asked: { realm: string; user: KnownUser; by: By; byThem: By; context: string; kept: StepMemory; before: Present },

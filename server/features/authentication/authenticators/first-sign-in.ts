@@ -1,4 +1,5 @@
-// The steps of somebody's first sign-in by an identity provider, as a flow declares them in its order. What they do is features/authentication/brokering's.
+// The steps of a user's first sign-in with an identity provider, as flows contain them. features/authentication/brokering
+// implements them.
 import { z } from 'zod';
 import type { FirstStep } from './authenticator.ts';
 

@@ -1,4 +1,5 @@
-// The authenticator idp-redirect: another identity provider says who it is. How is features/authentication/brokering's.
+// The authenticator idp-redirect: an identity provider identifies the user. features/authentication/brokering implements
+// it.
 
 import { z } from 'zod';
 import { BY_PROVIDER } from '../../../contract/flows.ts';
@@ -17,9 +18,9 @@ export const createIdpRedirect = ({ brokering }: IdpRedirectDeps): Method => ({
   category: 'METHOD',
   identifies: true,
   enrols: false,
-  // As Entra says it: RFC 8176 has no word for it.
+  // Entra's value; RFC 8176 defines none for this.
   amr: ['fed'],
-  // Nobody has it set up; whoever is to come by it is sent there.
+  // Users don't set it up; they choose it on the page or are sent to a provider.
   availableTo: () => false,
   standsFor: 'username-password',
   configSchema: z.strictObject({

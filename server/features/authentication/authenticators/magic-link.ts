@@ -1,5 +1,5 @@
-// The authenticator magic-link: a link by mail that finishes the sign-in which asked for it, in the browser that asked. Opening it
-// shows a page with a button, since mail scanners open links too. Whether anybody gets a mail is never said.
+// The authenticator magic-link: a mailed link finishes the sign-in that asked for it, in the same browser. The link opens a
+// page with a button, because mail scanners open links, too. No page tells whether a mail was sent.
 
 import { z } from 'zod';
 import { phrase } from '../../../contract/phrases.ts';
@@ -32,7 +32,7 @@ export interface MagicLinkDeps {
 export function createMagicLink({ credentials, transact, send, sends, seal, now }: MagicLinkDeps): Method {
   const context = ({ realm }: Step) => `magic-link:${realm}`;
 
-  /** Sends a link to whoever has the name, if anybody; the same is done for nobody. */
+  /** Sends a link to the user with this name. An unknown name takes the same steps. */
   async function sendLink(step: Step, name: string) {
     const { realm, by, site } = step;
     const person = step.user
@@ -44,7 +44,7 @@ export function createMagicLink({ credentials, transact, send, sends, seal, now 
     const userId = to === null || !person ? null : person.user.id;
     const asked = { realm, by, userId, to, templateKey: 'magic-link-email', values: { link } } as const;
     await transact(realm, (tx) => send(tx, { ...asked, goodForSeconds: LIFETIME_SECONDS }));
-    // Sealed: who reads the database learns no more than who looks at the page.
+    // Sealed: the database tells no more than the page does.
     const found = JSON.stringify(userId === null ? null : { ...person?.user, to });
     const whose = seal.seal(found, context(step)).toString('base64');
     const address = linkDigest(secret);
@@ -52,7 +52,7 @@ export function createMagicLink({ credentials, transact, send, sends, seal, now 
     return { do: 'kept', keep, address } as const;
   }
 
-  /** Undefined: nobody's, or of somebody who has another address now. */
+  /** The user that the link was sent to; undefined: no user, or the user has another address now. */
   async function whoseOf(step: Step): Promise<KnownUser | undefined> {
     const text = seal.open(Buffer.from(step.kept.whose ?? '', 'base64'), context(step)).toString();
     const found = Whose.safeParse(JSON.parse(text)).data;

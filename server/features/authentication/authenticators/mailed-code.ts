@@ -1,6 +1,7 @@
-// A code and a link that prove an e-mail address, or a code that proves a phone number, for the sign-in that asked for them alone: of a
-// code and a link one is enough. The code is good for five tries; the link works in the browser that asked. Whoever asks for one may
-// name any address, so it has more digits than one that follows a first factor (decisions "Guessed codes").
+// A code and a link that prove an e-mail address, or a code that proves a phone number, valid only for the sign-in that
+// asked for them. The code or the link is enough. The code allows five tries; the link works in the same browser. A
+// requester can name any address, so the code has more digits than one that follows a first factor (decisions "Guessed
+// codes").
 import { randomInt } from 'node:crypto';
 import type { By } from '../../../contract/events.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -22,7 +23,7 @@ const AGAIN_AFTER_MS = 30_000;
 
 export interface MailedCodeDeps {
   send: Send;
-  /** Beyond its limit the link goes on working. */
+  /** The limit of guesses for one address. The link still works beyond it. */
   codeGuesses: Pick<CodeGuesses, 'ofAddress'>;
   seal: Seal;
   now: () => Date;
@@ -31,19 +32,19 @@ export interface Mailing {
   realm: string;
   origin: string;
   by: By;
-  /** null: they have no account yet. */
+  /** null: the user has no account yet. */
   userId: string | null;
   email: string;
-  /** What the code is for: it is worth nothing elsewhere. */
+  /** The purpose of the code. It is invalid for any other. */
   context: string;
-  /** Whose address it is already: they are told, and nobody else. */
+  /** The present owner of the address. Only the owner learns of the request, by mail. */
   owner: { id: string; email: string | null } | undefined;
 }
 export interface Texting {
   realm: string;
   by: By;
   userId: string;
-  /** As E.164 has it. */
+  /** In E.164 form. */
   number: string;
   context: string;
 }
@@ -52,14 +53,14 @@ export type Proof = { do: 'proven' } | { do: 'again'; message: string; reason: s
 export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDeps) {
   const newCode = (): string => String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
   const digestOf = (context: string, code: string): string => seal.digest(code, context).toString('base64url');
-  /** A code that nobody was sent is nobody's to enter. */
+  /** If no code was sent, the digest of a random value is kept, which no code matches. */
   const kept = (context: string, code: string, isSent: boolean): StepMemory => ({
     code: digestOf(context, isSent ? code : newSecret()),
     at: String(now().getTime()),
     tries: '0',
   });
   return {
-    /** @returns what is kept of it; the sign-in is found by its `address` */
+    /** @returns the values to keep; the link finds the sign-in by their `address` */
     async send(tx: Tx, { realm, origin, by, userId, email, context, owner }: Mailing): Promise<StepMemory> {
       const code = newCode();
       const secret = newSecret();
@@ -96,7 +97,7 @@ export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDe
       return { email, address: linkDigest(secret), ...kept(context, code, isSent) };
     },
 
-    /** @returns what is kept of it */
+    /** @returns the values to keep */
     async text(tx: Tx, { realm, by, userId, number, context }: Texting): Promise<StepMemory> {
       const code = newCode();
       const values = { code };
@@ -107,7 +108,7 @@ export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDe
 
     mayResend: ({ at = '0' }: StepMemory): boolean => now().getTime() - Number(at) >= AGAIN_AFTER_MS,
 
-    /** What a form proves. `reason` is for the audit log. */
+    /** Checks the code or the link in a form. `reason` is for the audit log. */
     async check(realm: string, kept: StepMemory, form: Form, context: string): Promise<Proof> {
       const again = (message: string, reason = '', keep?: StepMemory): Proof => ({
         do: 'again',
@@ -132,10 +133,10 @@ export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDe
     },
 
     /**
-     * Guesses count with those of every other kind of code; what is kept of this one could come back as often as somebody likes.
-     * @param of `user`: whose account it is about; undefined: nobody's, for which the same is done. `byAnybody`: it came from who has
-     *   proven nothing of that account's
-     * @returns whether it is proven, and the person has not been guessed at too often
+     * Counts the guess with those of all other codes: the kept counter alone restarts with each new code.
+     * @param of `user`: the user of the account; undefined: no account, which takes the same steps. `byAnybody`: the
+     * requester has proven no factor of the account
+     * @returns whether the code is right and the limit is not exceeded
      */
     async countGuess(
       credentials: Pick<Credentials, 'guess'>,
@@ -155,7 +156,7 @@ export function createMailedCodes({ send, codeGuesses, seal, now }: MailedCodeDe
 }
 export type MailedCodes = ReturnType<typeof createMailedCodes>;
 
-/** The inside of the page on which the code is entered. */
+/** The contents of the page on which the user enters the code. */
 export const mailedCodeFields = (
   email: string,
   { wrong, other }: { wrong: boolean; other?: string | undefined },

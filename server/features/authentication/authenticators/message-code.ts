@@ -1,5 +1,5 @@
-// The authenticators email-otp and sms-otp: a code that is sent to a verified address of somebody who is known already. A code is
-// good for a few minutes, for this sign-in alone, and for five tries; guesses count with those of every other kind of code.
+// The authenticators email-otp and sms-otp: a code sent to a verified address of a known user. The code is valid for ten
+// minutes, for this sign-in alone, and for five tries. Guesses count with those of all other codes.
 
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
@@ -33,7 +33,7 @@ interface Kind {
   channel: 'EMAIL' | 'SMS';
   templateKey: 'otp-email' | 'otp-sms';
   amr: string[];
-  /** Where it went, for the page. */
+  /** The page's text about where the code went. */
   sent: 'messageCode.byEmail' | 'messageCode.bySms';
 }
 const kinds: Kind[] = [
@@ -64,11 +64,11 @@ function createMessageCode(
 ): Method {
   const addressOf = async ({ realm }: Step, user: KnownUser): Promise<string | null> =>
     (await credentials.standing(realm, user.id))?.reach[channel] ?? null;
-  /** It proves an address for as long as that is theirs. */
+  /** The digest contains the address, so the code proves it only while the user has it. */
   const digestOf = ({ realm }: Step, user: KnownUser, code: string, to: string | null): string =>
     seal.digest(code, `${id}:${realm}:${user.id}:${to}`).toString('base64url');
 
-  /** Sends a new code. @returns what is kept of it */
+  /** Sends a new code. @returns the values to keep */
   async function sendCode(step: Step, user: KnownUser): Promise<StepMemory> {
     const { realm, by } = step;
     const code = String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
@@ -77,7 +77,7 @@ function createMessageCode(
     const message = { realm, by, userId: user.id, to, templateKey, values: { code }, goodForSeconds };
     const isSent = await transact(realm, (tx) => send(tx, message));
     const at = now().getTime();
-    // A code that nobody was sent is nobody's to enter.
+    // If no code was sent, the digest of a random value is kept, which no code matches.
     return { code: digestOf(step, user, isSent ? code : newSecret(), to), at: String(at), tries: '0' };
   }
 

@@ -91,7 +91,7 @@ ${codeField({ wrong: complaint !== undefined, required: true })}`,
 
 function enrolmentPage(step: Step, user: KnownUser, secret: string, complaint: Complaint | undefined): StepPage {
   const address = otpAddress(secret, { issuer: step.settings.displayName, account: user.username });
-  // The library draws from numbers alone; nothing of the address is in its markup.
+  // The QR library draws from numbers alone: no text of the address gets into the markup.
   return {
     title: text('otp.setUp'),
     plain: true,

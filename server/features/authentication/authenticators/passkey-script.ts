@@ -1,6 +1,6 @@
-// The one script of pages that ask for a passkey or make one: no other way leads to `navigator.credentials`. Inline under its own
-// digest, so that the page's policy lets nothing else run. A field says what is asked (`data-passkey`) and takes the answer.
-// What a page asks is good for five minutes: a page that somebody comes back to after four is loaded anew, unless something was typed.
+// The script of pages that use or create a passkey; only a script can call `navigator.credentials`. It is inline, with its
+// digest in the page's policy. The field's `data-passkey` holds the options, and the field takes the answer. A challenge is
+// valid for five minutes: a page that the user returns to after four is reloaded, unless the user has typed something.
 export const passkeyScript = `(() => {
 const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0));
 const text = (buffer) =>

@@ -1,5 +1,6 @@
-// The authenticator push: a person approves on a device of theirs, and types the number there that this page shows. Setting a device
-// up within the sign-in: the app scans a code, and the person says here that it is theirs. What devices sign is features/people/devices's.
+// The authenticator push: the user approves on a device, and types there the number that this page shows. Setting a device
+// up in the sign-in: the app scans a code, and the user confirms on the page that the device is theirs.
+// features/people/devices verifies signatures of devices.
 
 import { z } from 'zod';
 import { phrase } from '../../../contract/phrases.ts';
@@ -65,7 +66,7 @@ export function createPush({ challenges, enrolments, credentials, transact, seal
     const { realm, proven } = step;
     const token = tokenOf(step, user);
     if (token === undefined || form.renew !== undefined) return { do: 'kept', keep: (await newToken(step, user)).keep };
-    // Only the page that asks whether the device is theirs sends this.
+    // Only the page with the question whether the device is the user's sends this field.
     if (form.device !== 'mine' || !proven) return again(text('deviceKey.notYet'));
     const credentialId = await transact(realm, async (tx) => {
       const enrolled = await enrolments.confirm(tx, step.byThem, realm, user, token);

@@ -1,5 +1,5 @@
-// The authenticator qr: a code that this page shows and the person's device confirms, which says who they are. It is of use in the
-// browser that asked, once.
+// The authenticator qr: the page shows a code, and the user's device confirms it, which identifies the user. The code works
+// once, in the browser that shows it.
 
 import { z } from 'zod';
 import { phrase } from '../../../contract/phrases.ts';

@@ -1,4 +1,4 @@
-// The authenticator recovery-codes: codes that were shown once, each of which stands in once for a second factor that is lost.
+// The authenticator recovery-codes: codes that were shown once. Each replaces a lost second factor once.
 
 import { z } from 'zod';
 import { phrase } from '../../../contract/phrases.ts';
@@ -90,7 +90,7 @@ const codePage = (complaint: Complaint | undefined): StepPage => ({
 </div>`,
 });
 
-/** Print, copy and download: a page can do none of them by itself. */
+/** Buttons for print, copy and download need a script. */
 const script = `(() => {
 const text = document.getElementById('codes').dataset.text;
 const does = {

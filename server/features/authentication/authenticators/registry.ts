@@ -1,4 +1,4 @@
-// The registry: every authenticator that works on this server, in the order that GET /authenticators lists them.
+// The registry: all authenticators of this server, in the order of GET /authenticators.
 import type { AuthenticatorRecord } from './authenticator.ts';
 import { conditions, mfaEnabled, riskCondition } from './conditions.ts';
 import { firstSteps } from './first-sign-in.ts';

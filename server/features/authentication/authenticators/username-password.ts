@@ -1,4 +1,4 @@
-// The authenticator username-password: finds out who it is, and checks what they know.
+// The authenticator username-password: identifies the user by name and checks the password.
 
 import { z } from 'zod';
 import { phrase } from '../../../contract/phrases.ts';
@@ -15,12 +15,12 @@ const PASSWORD_MAX = 512;
 export interface UsernamePasswordDeps {
   credentials: Pick<Credentials, 'checkPassword'>;
   /** Where people are at home by their address: they are sent there. */
-  /** Where people are at home by the domain of their address (features/authentication/brokering). */
+  /** Maps e-mail domains to identity providers (features/authentication/brokering). */
   homes: {
     any(realm: string): Promise<boolean>;
-    /** The provider's alias. */
+    /** The alias of the provider for this name; undefined: it has none. */
     of(realm: string, name: string): Promise<string | undefined>;
-    /** Where its people are sent, as sources of a page's policy. */
+    /** The providers' addresses, as sources of the page's policy. */
     sources(realm: string): Promise<string[]>;
   };
   /** Whether a password is known from breaches. */
@@ -42,7 +42,8 @@ export const createUsernamePassword = ({ credentials, homes, breached }: Usernam
   async begin(step, complaint) {
     const sources = await homes.sources(step.realm);
     if (sources.length === 0) return page(step, complaint);
-    // Who is at home elsewhere is asked for no password here.
+    // In a realm with such domains the first page asks for the name alone: users of a provider must not enter a password
+    // here.
     const asksForName = step.kept.username === undefined && complaint?.field !== 'password';
     return { ...(asksForName ? namePage(step, complaint) : page(step, complaint)), formAction: sources };
   },
@@ -107,7 +108,7 @@ const nameField = (username: string, state: Html): Html => html`<div class="fiel
  autocapitalize="none" autocorrect="off" spellcheck="false" required${state}>
 </div>`;
 
-/** Who is at home elsewhere goes on there. */
+/** The page that asks for the name alone. */
 function namePage({ loginHint }: Step, complaint: Complaint | undefined): StepPage {
   const bad = complaint?.field === 'username' && invalidState('username');
   return {

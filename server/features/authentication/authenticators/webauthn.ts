@@ -1,5 +1,5 @@
-// The authenticator webauthn: a passkey, which finds out who it is by itself or is asked for after something else, and setting one
-// up within the sign-in. What is checked of it is features/people/credentials/passkeys.ts's.
+// The authenticator webauthn: a passkey identifies the user by itself or serves as a further factor; it can be set up in
+// the sign-in. features/people/credentials/passkeys.ts checks it.
 
 import { z } from 'zod';
 import { phrase } from '../../../contract/phrases.ts';
@@ -28,7 +28,7 @@ export interface WebauthnDeps {
 }
 
 export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
-  /** Who is found out by it alone has to be verified by it. */
+  /** If the passkey alone identifies the user, the authenticator must verify the user. */
   const verificationOf = ({ user, config }: Step): UserVerification =>
     user ? (Config.parse(config).userVerification ?? 'preferred') : 'required';
 
@@ -98,10 +98,10 @@ export function createWebauthn({ passkeys, transact }: WebauthnDeps): Method {
   };
 }
 
-/** The page that comes back has another challenge, which the same passkey can sign. */
+/** The reloaded page has a new challenge, which the same passkey can sign. */
 const isOver = (reason: string): boolean => reason === 'late' || reason === 'used';
 
-/** RFC 8176: a key that may have left its device is software's. Who was not verified has shown that they hold it, no more. */
+/** RFC 8176: a synced key counts as a software key. Without user verification the passkey proves only possession. */
 export const passedBy = ({ credentialId, synced, userVerified }: UsedKey): Passed => ({
   do: 'passed',
   credentialId,
@@ -109,7 +109,7 @@ export const passedBy = ({ credentialId, synced, userVerified }: UsedKey): Passe
   ...(userVerified ? {} : { beside: true }),
 });
 
-/** What the script reads and fills in. */
+/** The field that the script reads and fills in. */
 const field = (of: { does: 'create' | 'get'; options: object; failed: string; step?: string }): Html => html`
 <input type="hidden" name="passkey" data-does="${of.does}" data-passkey="${JSON.stringify(of.options)}"
  data-step="${of.step}" data-failed="${of.failed}" data-unable="${text('passkey.unable')}"

@@ -1,5 +1,5 @@
-// A sign-in without pages: a program sends all it has in one request, and is asked for no less than people are: the realm's
-// flow, its risk policy, what has to be done first. It neither writes nor records anything; whoever asks does.
+// A sign-in without pages: a program sends all credentials in one request, and must meet the same demands as a user on the
+// pages: the realm's flow, its risk policy and required actions. This module writes and records nothing; the caller does.
 import type { FastifyRequest } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { RequiredAction } from '../../../contract/users.ts';
@@ -21,13 +21,13 @@ export interface AtOnceDeps extends Pick<Run, 'nextStepOf' | 'runUntold' | 'verd
 export interface AtOnceRequest {
   realm: string;
   policy: RealmSettingsDto;
-  /** Whether it is for this person; whoever it isn't for learns nothing of what else is missing. */
+  /** Whether the caller accepts this user. A refused caller doesn't learn which other factors are missing. */
   admits(user: KnownUser): Promise<boolean>;
 }
 
 export type AtOnce =
   | { ok: true; user: KnownUser; proven: Proven; factors: Factor[] }
-  /** `reason` is for the audit log alone; `detail`: what to do first, at the realm's page. */
+  /** `reason` is for the audit log alone; `detail` tells the user what to do first, on the realm's page. */
   | { ok: false; reason: string; userId?: string | undefined; missing?: 'code'; detail?: string };
 
 type AskedStep = Extract<NextStep, { do: 'ask' }>;
@@ -48,7 +48,7 @@ export function createAtOnce(deps: AtOnceDeps) {
   const { registry, factors, credentials, nextStepOf, runUntold, verdictOf, now } = deps;
   const methods = new Map(registry.filter((r): r is Method => r.category === 'METHOD').map((r) => [r.id, r]));
 
-  /** The step that what was sent can answer: the one that is asked for, or one that may be taken instead. */
+  /** The step that the sent credentials can answer: the next step or an alternative to it. */
   function answerable(nextStep: AskedStep): { method: Method; executionId: string } | undefined {
     for (const { authenticatorId, executionId } of [nextStep, ...nextStep.others]) {
       const method = methods.get(authenticatorId);
@@ -74,13 +74,13 @@ export function createAtOnce(deps: AtOnceDeps) {
       userId,
       ...(detail && { detail }),
     });
-    // Each method is chosen once and passed once.
+    // Each method is chosen at most once and passed at most once.
     for (let steps = 0; steps <= 2 * methods.size; steps += 1) {
       if (state.is === 'known' && userId === undefined) {
         userId = state.user.id;
         if (!(await admits(state.user))) return refuse('not-admitted');
         const person = await credentials.standing(realm, userId);
-        // Whoever has a second factor gives it here, whatever the flow says of it.
+        // A user with a second factor must send it here, even if the flow doesn't ask for it.
         const requiredLevel = factors.haveSecond(person?.types ?? []) ? SECOND_FACTOR : 0;
         state = { ...state, purpose: { ...state.purpose, requiredLevel } };
         nextStep = await nextStepOf(visit, state, person);

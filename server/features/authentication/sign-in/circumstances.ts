@@ -1,5 +1,5 @@
-// What a flow's conditions look at beyond what was proven: who the person is, for whom it is, where the browser is. Read where
-// a flow has a condition that asks, and not before somebody is known. Of the person it is what they will be when the sign-in has ended.
+// The facts for a flow's conditions beyond the proofs: the user, the client and the browser. They are read only if the flow
+// has such a condition and the user is known. The user is read as they will be after the sign-in.
 import type { FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -21,15 +21,15 @@ interface Occasion {
   request: FastifyRequest;
   realm: string;
   clientId: string | undefined;
-  /** undefined: nobody is known. */
+  /** undefined: the user is not known yet. */
   user: IdentifiedState['user'] | undefined;
-  /** What is written of them when it ends. */
+  /** The pending changes of the user, written when the sign-in ends. */
   atEnd?: IdentifiedState['atEnd'];
-  /** Whether the browser is known, where that was looked at. */
+  /** Whether the browser is known for the user, if that was checked. */
   deviceKnown: boolean | undefined;
 }
 
-/** Ends a transaction in which somebody was looked at as they will be. */
+/** Rolls back the transaction in which the user was read as they will be. */
 class Foreseen extends Error {
   readonly person: Circumstances['person'];
   constructor(person: Circumstances['person']) {
@@ -54,7 +54,10 @@ export function createCircumstances({ sql, transact, registry, risk }: Circumsta
     return row && personOf(row);
   }
 
-  /** Nothing is written of them before the sign-in has ended; what will be counts for what it still asks of them. */
+  /**
+   * Applies the pending changes, reads the user, and rolls back. So the conditions judge the user as they will be, and
+   * nothing is written before the sign-in ends.
+   */
   async function foreseen(
     by: By,
     realm: string,

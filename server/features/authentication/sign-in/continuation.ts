@@ -1,17 +1,19 @@
-// What a sign-in was begun for, where that can be done in the very request and transaction that end it: one request and one
-// commit less. Whoever begins sign-ins gives it (features/protocol/authorize); without it the browser goes on at `continueAt`.
+// The action that follows a sign-in, if it can run in the request and transaction that end it, which saves a request and a
+// commit. The module that starts sign-ins provides it (features/protocol/authorize). Without a continuation, the browser
+// goes to `continueAt`.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Tx } from '../../../db/transact.ts';
 import type { SsoSession } from '../../people/sessions/service.ts';
 
 export interface Continuation {
-  /** Its own among all there are. */
+  /** Unique among all continuations. */
   name: string;
-  /** The sign-ins that it is for are those that go on here. */
+  /** Serves the sign-ins that continue at this path. */
   continueAt(realm: string): string;
   /**
-   * @param request what the sign-in was given to keep; @param session begins when `write` has been committed
-   * @returns undefined: more than a session is needed
+   * @param request the value that the sign-in kept for its caller
+   * @param session begins when `write` has been committed
+   * @returns undefined: the request needs more than a session
    */
   prepare(
     request: unknown,
@@ -19,13 +21,13 @@ export interface Continuation {
     realm: string,
     session: SsoSession,
   ): Promise<ContinuationStep | undefined>;
-  /** Where the same thing is asked for anew: for a browser that comes back when it has been done. */
+  /** The address that starts the same request again, for a browser that returns after the request was done. */
   again(request: unknown, realm: string): string;
-  /** The same in a form that outlives the sign-in; what comes back in it isn't trusted. */
+  /** The request as text in a form that outlives the sign-in. The browser sends it back, so it isn't trusted. */
   asked: { write(request: unknown): string; read(text: string): unknown };
 }
 
-/** What whoever began a sign-in gets of its end, once. */
+/** The result returned to the code that started the sign-in, once. */
 export interface Finished {
   take(
     reply: FastifyReply,
@@ -35,27 +37,27 @@ export interface Finished {
   ): Promise<{ request: unknown; done: { sessionId: string; since: number } } | undefined>;
 }
 
-/** What can be written together with other people's: nothing is read for it. */
+/** Writes that can be batched with those of other sign-ins, because they read nothing. */
 export type Writes = Pick<Tx, 'atLast' | 'record'>;
 
 export interface ContinuationStep {
-  /** Adds what is to be kept, with its events. */
+  /** Adds the rows to write and their events. */
   write(tx: Writes): void;
-  /** After commit; leads away by 303, so that nothing sends the password twice. */
+  /** After the commit. Redirects by 303, so that the browser doesn't send the password again. */
   send(reply: FastifyReply): FastifyReply;
 }
 
-/** What a sign-in goes on to that leads to `continueAt`; undefined: nothing but that address. */
+/** The continuation of a sign-in; undefined: the browser only goes to `continueAt`. */
 export const continuationOf = (
   all: readonly Continuation[],
   realm: string,
   { continueAt }: { continueAt: string },
 ): Continuation | undefined => all.find((one) => one.continueAt(realm) === continueAt);
 
-/** What it was asked for, for a form that leads back to it when its sign-in is gone. */
+/** The request as text, for a form that starts it again after its sign-in has expired. */
 export const askedOf = ({ name, asked }: Continuation, request: unknown): string => `${name}:${asked.write(request)}`;
 
-/** Where the same is asked for anew. @param text {@link askedOf}, or anything that somebody sent for it */
+/** The address that starts the request of {@link askedOf} again. @param text untrusted */
 export function askedAgain(all: readonly Continuation[], realm: string, text: string): string | undefined {
   const colon = text.indexOf(':');
   const one = all.find(({ name }) => name === text.slice(0, colon));

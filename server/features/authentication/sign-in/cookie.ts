@@ -1,6 +1,6 @@
-// The sign-in's cookie: a token, and beside it, sealed, all there is to know while nothing has happened yet. So a visitor who
-// only looks at the page costs no row. The first thing that happens is stored under the token, and from then on the row counts.
-// A sign-in that is begun beside others of the same browser, in another tab, has a cookie and a number of its own.
+// The cookie of a sign-in: a token, and the sealed initial state, so that a visitor who only looks at the page costs no
+// row. The first change is stored in a row under the token, and from then on the row counts. Further sign-ins in other tabs
+// of the browser have numbered cookies of their own.
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -10,26 +10,28 @@ import { realmCookie } from '../../../http/realm-cookie.ts';
 import { SignInState } from './state.ts';
 
 const SIGN_IN_COOKIE = 'SVC_SIGN_IN';
-/** A browser keeps 4,096 bytes of a cookie, its name and attributes included (RFC 6265 §6.1). */
+/** Browsers limit a cookie to 4,096 bytes with its name and attributes (RFC 6265 §6.1). */
 const LONGEST = 3000;
-/** Sign-ins in one browser at once; beyond them the oldest are let go. */
+/** The most sign-ins of one browser. A further one drops the oldest. */
 const MOST_AT_ONCE = 3;
-/** All of their cookies: the header line they come in has to fit into 8 KiB (nginx, large_client_header_buffers). */
+/**
+ * The limit of all sign-in cookies together: their header line must fit into 8 KiB (nginx, large_client_header_buffers).
+ */
 const LONGEST_TOGETHER = 6000;
 const LAST_TAB = 99;
 export const LIFETIME_SECONDS = 1800;
-/** Some kilobytes each. */
+/** Each entry takes some kilobytes. */
 const MOST_REMEMBERED = 500;
 
 const NUMBERED = new RegExp(`^(?:__Host-)?${SIGN_IN_COOKIE}(?:\\.[a-z0-9-]+)?(?:_([1-9]\\d?))?$`);
 
-/** The number of the sign-in that an address is about; 0 is the one that isn't numbered. */
+/** The number of the sign-in that the request's address names; 0 is the unnumbered one. */
 export const tabOf = ({ url }: FastifyRequest): number => Number(/[?&]tab=([1-9]\d?)(?:&|$)/.exec(url)?.[1] ?? 0);
-/** An address about the sign-in of that number. */
+/** The address with the sign-in's number. */
 export const inTab = (path: string, tab: number): string =>
   tab === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}tab=${tab}`;
 
-/** The browser's sign-ins of all realms that their cookies are sent to, the oldest first. */
+/** The browser's sign-ins of all realms whose cookies it sends to this address, oldest first. */
 const allOf = ({ cookies }: FastifyRequest): { name: string; tab: number; length: number }[] =>
   Object.entries(cookies)
     .flatMap(([name, value = '']) => {
@@ -38,12 +40,12 @@ const allOf = ({ cookies }: FastifyRequest): { name: string; tab: number; length
     })
     .sort((a, b) => a.tab - b.tab);
 
-/** A sign-in that begins: one more of the browser's, or in the place of the one that the request's address is about. */
+/** Where a new sign-in goes: beside the browser's others, or in place of the one that the request's address names. */
 export type Beginning = 'beside others' | 'in its place';
 
 const Begun = z.object({ state: SignInState, until: z.int() });
 
-/** What a cookie holds, open. */
+/** The opened contents of a cookie. */
 interface Opened {
   realm: string;
   sealed: string;
@@ -52,14 +54,14 @@ interface Opened {
 }
 
 /**
- * What this process sealed or opened a moment ago, by its token's digest: each sign-in comes back with the same cookie twice
- * or more. It spares the opening and the parsing; the token, the seal, the realm and the time are looked at as ever.
+ * Cookies that this process sealed or opened lately, by the digest of their token: a browser sends the same cookie at least
+ * twice. This saves decryption and parsing; the token, the sealed text, the realm and the expiry are compared each time.
  */
 function createMemory(now: () => Date) {
   const opened = new Map<string, Opened>();
   const keyOf = (id: Buffer) => id.toString('base64url');
   return {
-    /** Begun at about the same time, they expire in the order that they came in. */
+    /** All entries live equally long, so they expire in the order in which they were added. */
     put(id: Buffer, entry: Opened): void {
       for (const [key, { expiresAt }] of opened) {
         if (opened.size < MOST_REMEMBERED && expiresAt > now()) break;
@@ -74,14 +76,14 @@ function createMemory(now: () => Date) {
   };
 }
 
-/** A sign-in as the request's cookie names it. */
+/** The sign-in that the request's cookie names. */
 export interface Carried {
   token: string;
-  /** Its number among the browser's sign-ins. */
+  /** The number of the sign-in in this browser. */
   tab: number;
-  /** Of the row, where there is one. */
+  /** The id of the row, if there is one. */
   id: Buffer;
-  /** What the cookie itself holds: how it began, which says nothing about whether there is a row by now. */
+  /** The initial state in the cookie itself. There may be a row with a later state. */
   begun: { state: SignInState; expiresAt: Date } | undefined;
 }
 
@@ -96,7 +98,7 @@ export function createSignInCookie({ seal, baseUrl, now }: { seal: TokenSeal; ba
   };
   const clear = (reply: FastifyReply, realm: string, tab: number): void =>
     void reply.clearCookie(nameOf(realm, tab), options(realm));
-  /** The number of one that begins, and room for its `length` characters beside the others. */
+  /** Chooses the number of a new sign-in, and drops older sign-ins until `length` more characters fit. */
   function place(reply: FastifyReply, realm: string, beginning: Beginning, length: number): number {
     if (beginning === 'in its place') return tabOf(reply.request);
     const mine = ofRealm(reply.request, realm);
@@ -120,7 +122,7 @@ export function createSignInCookie({ seal, baseUrl, now }: { seal: TokenSeal; ba
     const known = memory.find(id, realm, sealed);
     if (known) return known;
     const plain = seal.open(token, sealed, contextOf(realm));
-    // A replica of another version may have sealed it: what can't be read has expired.
+    // Another version of the server may have sealed it: a state that can't be parsed counts as expired.
     const parsed = plain === undefined ? undefined : Begun.safeParse(JSON.parse(plain)).data;
     if (!parsed) return undefined;
     const opened = { realm, sealed, state: parsed.state, expiresAt: new Date(parsed.until) };
@@ -139,7 +141,7 @@ export function createSignInCookie({ seal, baseUrl, now }: { seal: TokenSeal; ba
   }
 
   return {
-    /** @returns its number; undefined: it is too much for a cookie */
+    /** @returns the sign-in's number; undefined: the state is too long for a cookie */
     carry(
       reply: FastifyReply,
       realm: string,
@@ -156,24 +158,24 @@ export function createSignInCookie({ seal, baseUrl, now }: { seal: TokenSeal; ba
       return tab;
     },
 
-    /** For one that begins with a row of its own. @returns its number */
+    /** Sets the cookie of a sign-in that begins with a row. @returns its number */
     keepNew(reply: FastifyReply, realm: string, beginning: Beginning, token: string, expiresAt: Date): number {
       const tab = place(reply, realm, beginning, token.length);
       set(reply, realm, tab, token, expiresAt);
       return tab;
     },
 
-    /** The row of this token is what counts from now on. */
+    /** The cookie loses the initial state: from now on the row of the token counts. */
     keep: (
       reply: FastifyReply,
       realm: string,
       { tab, token, expiresAt }: Pick<Carried, 'tab' | 'token'> & { expiresAt: Date },
     ): void => set(reply, realm, tab, token, expiresAt),
 
-    /** The sign-in that the request's address is about. */
+    /** The sign-in that the request's address names. */
     read: (request: FastifyRequest, realm: string): Carried | undefined => read(request, realm, tabOf(request)),
 
-    /** The browser's sign-ins, the oldest first. */
+    /** The browser's sign-ins in this realm, oldest first. */
     all: (request: FastifyRequest, realm: string): Carried[] =>
       ofRealm(request, realm).flatMap(({ tab }) => read(request, realm, tab) ?? []),
 

@@ -1,5 +1,5 @@
-// How a sign-in ends that has all it asks for, whatever comes to its end beside it: the second of two clicks, a session that the
-// browser got meanwhile, a proof that was taken away. What is written then is finish.ts's.
+// Ends a sign-in that has everything it needs, in spite of concurrent events: a double click, a session that the browser
+// got in the meantime, a proof that was withdrawn. finish.ts writes the end.
 import type { FastifyReply } from 'fastify';
 import { newSecret, sha256 } from '../../../crypto/tokens.ts';
 import type { Sessions } from '../../people/sessions/service.ts';
@@ -19,15 +19,15 @@ interface EndDeps {
 }
 
 export function createEnd({ sessions, storage, run, finish }: EndDeps) {
-  /** What was proven holds no more: only a new beginning leads on from here. */
+  /** A proof no longer holds: the user must start again. */
   async function withdraw(reply: FastifyReply, { held, ...visit }: Ending): Promise<void> {
     const { state } = await run(visit, visit.state, { do: 'withdrawn' });
     await storage.keep(reply, visit.realm, held, state);
   }
 
   /**
-   * After a double click the browser takes the second answer alone, and never learns the first one's session. Everything was proven by this
-   * form, too: it ends a sign-in of its own.
+   * After a double click the browser uses only the second response, so it never gets the session of the first one. The
+   * second form proved everything, too, so it ends a sign-in of its own.
    */
   async function endOnItsOwn(
     reply: FastifyReply,
@@ -45,7 +45,7 @@ export function createEnd({ sessions, storage, run, finish }: EndDeps) {
     withdraw,
     endOnItsOwn,
 
-    /** The answer; undefined: another request has ended it, and this one goes on by the cookie. */
+    /** The answer; undefined: another request has ended the sign-in, and this one follows the cookie. */
     async end(reply: FastifyReply, reached: Ending, continuations: Continuations): Promise<Answer | undefined> {
       const { request, realm, held, state } = reached;
       const session = state.before ? undefined : await sessions.current(request, realm);

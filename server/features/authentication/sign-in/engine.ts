@@ -2,63 +2,63 @@
 // stores nothing. Specification 1 (flows, step-up), 2.1 (requirements); design "Flow engine".
 //
 // REQUIRED: must be done. ALTERNATIVE: one of the siblings must be done; none is asked beside a REQUIRED sibling.
-// CONDITIONAL container: must be done while all its conditions hold (without a condition it never runs).
-// CONDITIONAL method: must be done by who has it set up. DISABLED: not there.
+// CONDITIONAL container: must be done while all its conditions hold (without a condition it never runs). CONDITIONAL
+// method: must be done by users that have set it up. DISABLED: not there.
 import type { TreeNode } from '../../configuration/flows/tree.ts';
 
-/** What the engine knows of an authenticator. */
+/** The facts that the engine needs of an authenticator. */
 export interface Facts {
   id: string;
   category: 'METHOD' | 'CONDITION' | 'FIRST_SIGN_IN';
   levelOfAssurance: number;
   identifies: boolean;
-  /** Whether who is known and hasn't set it up can do so now; left out: where it doesn't identify. */
+  /** Whether a known user who hasn't set it up can do so in the sign-in; absent: if it doesn't identify users. */
   enrols?: boolean;
-  /** A condition behind which nobody may set up a new factor: whoever it suspects must prove an old one. */
+  /** A condition behind which no new factor may be set up: a suspicious user must prove an existing one. */
   forbidsEnrolment?: boolean;
-  /** It helps whoever has lost what they held; it isn't set up on the way. */
+  /** The method replaces a lost factor. It isn't set up during a sign-in. */
   standsIn?: boolean;
 }
 
 export interface Progress {
   userKnown: boolean;
-  /** Authenticators that this person passed, here or in the session that is being stepped up. */
+  /** The authenticators that the user has passed, here or in the session that is stepped up. */
   proven: ReadonlySet<string>;
-  /** Executions whose authenticator was passed under another configuration, which doesn't count for them. */
+  /** Executions whose authenticator was passed with another configuration, which doesn't count for them. */
   otherwise?: ReadonlySet<string>;
-  /** Authenticators that this person has set up. */
+  /** Authenticators that the user has set up. */
   enrolled: ReadonlySet<string>;
-  /** Those of them that are second factors which the person holds, and what stands in for them; empty: they have none. */
+  /** The second factors among them that the user holds, and their replacements; empty: the user has none. */
   held?: ReadonlySet<string>;
-  /** Conditions that were looked at, by execution. */
+  /** Results of conditions, by execution. */
   conditions: ReadonlyMap<string, boolean>;
   /** Executions that can't be passed any more in this sign-in. */
   failed: ReadonlySet<string>;
-  /** The alternative that the person chose, by execution. */
+  /** The execution of the alternative that the user chose. */
   chosen?: string | undefined;
-  /** The level of assurance that somebody asks for; 0: what the tree itself asks for. */
+  /** The requested level of assurance; 0: the tree alone decides. */
   requiredLevel: number;
-  /** Setting up a new factor proves nothing here (a risky sign-in). */
+  /** New factors don't count in this sign-in, because it is risky. */
   noEnrolment?: boolean;
 }
 
-/** A step to be taken; `others` are alternatives to it, which the person may choose. */
+/** The next step; `others` are alternatives to it that the user may choose. */
 export interface Ask {
   do: 'ask';
   executionId: string;
   authenticatorId: string;
-  /** The person has not set it up and does so now. */
+  /** The user has not set it up yet and does so now. */
   enrol: boolean;
   others: { executionId: string; authenticatorId: string }[];
 }
 export type Verdict =
   | Ask
-  /** The condition has to be looked at; then `next` again. */
+  /** The condition must be evaluated; then call `next` again. */
   | { do: 'check'; executionId: string; authenticatorId: string }
   | { do: 'passed'; level: number }
   | { do: 'failed'; because: 'nothing-to-do' | 'no-second-factor' | 'exhausted' };
 
-/** A step that is asked for by the level alone has no execution in the tree. */
+/** A step that only the requested level needs has no execution in the tree. */
 const STEP_UP = 'step-up';
 
 type Inner = Exclude<Verdict, { do: 'passed' }> | { do: 'done' };
@@ -77,7 +77,7 @@ export function nextVerdict(
   const inner = siblings(walk, tree, progress.noEnrolment ?? false);
   if (inner.do !== 'done') return inner;
   const level = levelOf(progress.proven, registry);
-  // A tree of nothing but conditions that don't hold proves nothing about anybody.
+  // A tree of only conditions that don't hold proves nothing.
   if (!progress.userKnown || level === 0) return { do: 'failed', because: 'nothing-to-do' };
   if (level >= progress.requiredLevel) return { do: 'passed', level };
   return stepUp(walk, level);
@@ -91,7 +91,7 @@ export interface Walk {
 
 const isLive = (node: TreeNode) => node.requirement !== 'DISABLED';
 
-/** The children of one container, or the top level. */
+/** Judges the children of a container, or the top level. */
 function siblings(walk: Walk, nodes: readonly TreeNode[], noEnrolment: boolean): Inner {
   const live = nodes.filter((node) => isLive(node) && !node.condition);
   const required = live.some((node) => node.requirement === 'REQUIRED');
@@ -100,7 +100,7 @@ function siblings(walk: Walk, nodes: readonly TreeNode[], noEnrolment: boolean):
   for (const node of live) {
     let verdict = DONE;
     if (node.requirement === 'ALTERNATIVE') {
-      // The group stands where its first member does.
+      // The group of alternatives is asked at the place of its first member.
       if (!required && !alternativesDone) verdict = oneOf(walk, alternatives, noEnrolment);
       alternativesDone = true;
     } else verdict = one(walk, node, noEnrolment);
@@ -112,7 +112,7 @@ function siblings(walk: Walk, nodes: readonly TreeNode[], noEnrolment: boolean):
 function one(walk: Walk, node: TreeNode, noEnrolment: boolean): Inner {
   if (node.authenticatorId !== null) return method(walk, node, node.authenticatorId, noEnrolment);
   if (node.requirement !== 'CONDITIONAL') return siblings(walk, node.children, noEnrolment);
-  // Conditions are about a person. Nobody passes who isn't known, so they are looked at in time.
+  // Conditions concern a user. No sign-in passes without a known user, so they are evaluated in time.
   if (!walk.progress.userKnown) return DONE;
   const conditions = node.children.filter((child) => child.condition && isLive(child));
   for (const { executionId, authenticatorId } of conditions) {
@@ -130,7 +130,7 @@ function method(walk: Walk, node: TreeNode, authenticatorId: string, noEnrolment
   if (isProven(walk, node, authenticatorId)) return DONE;
   if (progress.failed.has(node.executionId)) return { do: 'failed', because: 'exhausted' };
   const holds = progress.enrolled.has(authenticatorId);
-  // Nobody passes who isn't known, so whoever has it set up is asked once they are.
+  // No sign-in passes without a known user, so a method that the user has set up is asked for once the user is known.
   if (node.requirement === 'CONDITIONAL' && !(progress.userKnown && holds)) return DONE;
   const first = identifies(walk, { authenticatorId });
   if (!progress.userKnown && !first) return { do: 'failed', because: 'nothing-to-do' };
@@ -142,14 +142,17 @@ function method(walk: Walk, node: TreeNode, authenticatorId: string, noEnrolment
   return { do: 'ask', executionId: node.executionId, authenticatorId, enrol, others: [] };
 }
 
-/** ALTERNATIVE siblings: done when one is; the person's choice first, then what they have set up, in order. */
+/**
+ * ALTERNATIVE siblings: done when one of them is. The user's choice comes first, then the methods that the user has set up,
+ * in order.
+ */
 function oneOf(walk: Walk, nodes: readonly TreeNode[], noEnrolment: boolean): Inner {
   const verdicts = nodes.map((node) => one(walk, node, noEnrolment));
-  // A container whose methods are all done is done; one in which nothing ever happens proves nothing.
+  // A container is done when all its methods are. A container in which no step was asked proves nothing.
   if (nodes.some((node, i) => verdicts[i]?.do === 'done' && proves(walk, node))) return DONE;
   const asks = verdicts.flatMap((v) => (v.do === 'ask' ? [v, ...v.others.map((other) => ({ ...v, ...other }))] : []));
   const ready = asks.filter((v) => !v.enrol);
-  // Setting something up is offered only where nothing else can be done.
+  // Setting up a method is offered only if no other step is possible.
   const offered = ready.length > 0 ? ready : asks.slice(0, 1);
   const check = verdicts.find((v) => v.do === 'check');
   if (check) return check;
@@ -158,7 +161,7 @@ function oneOf(walk: Walk, nodes: readonly TreeNode[], noEnrolment: boolean): In
   return { ...picked, others: othersOf(offered, picked) };
 }
 
-/** Each once: two alternatives may come to the same step. */
+/** Each once: two alternatives can lead to the same step. */
 const othersOf = (offered: readonly Ask['others'][number][], picked: { executionId: string }): Ask['others'] =>
   offered
     .filter(
@@ -170,8 +173,8 @@ const othersOf = (offered: readonly Ask['others'][number][], picked: { execution
 const hasProof = ({ progress }: Walk): boolean => [...(progress.held ?? [])].some((id) => progress.proven.has(id));
 
 /**
- * What has to be proven before anything new is set up: one of the second factors that the person holds. Else whoever knows the
- * password alone would add a second factor of their own beside them. Undefined: nothing.
+ * The proof that is needed before a new factor is set up: one of the user's second factors. Otherwise a person with only
+ * the password could add a second factor of their own. undefined: none is needed.
  */
 export function proofFirst(walk: Walk): Ask | undefined {
   if (hasProof(walk)) return undefined;
@@ -203,7 +206,7 @@ function proves(walk: Walk, node: TreeNode): boolean {
   return node.children.some((child) => proves(walk, child));
 }
 
-/** A higher level was asked for: by a method of the tree if it has one, else by any there is. */
+/** A higher level is requested: prefers a method of the tree, else takes any. */
 function stepUp(walk: Walk, level: number): Verdict {
   const { tree, progress, registry } = walk;
   const strong = (id: string | null): id is string => {
@@ -225,7 +228,7 @@ function stepUp(walk: Walk, level: number): Verdict {
   const picked = offered.find((c) => c.executionId === progress.chosen) ?? offered[0];
   if (!picked) {
     if (inTree.length > 0 || anywhere.length > 0) return { do: 'failed', because: 'exhausted' };
-    // No method reaches that level: the application decides whether a lower one is enough.
+    // No method reaches the level: the application decides whether a lower one is enough.
     return progress.noEnrolment ? { do: 'failed', because: 'no-second-factor' } : { do: 'passed', level };
   }
   if (enrolled.length > 0) return { do: 'ask', ...picked, enrol: false, others: othersOf(offered, picked) };

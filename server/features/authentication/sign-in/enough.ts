@@ -1,5 +1,5 @@
-// Whether what somebody proved before is still all that a flow and the realm ask for, where no page could ask for more: a refresh, an
-// administrator's session.
+// Whether earlier proofs still meet all demands of a flow and the realm, where no page could ask for more: when a token is
+// refreshed, and in an administrator's session.
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Factor, Factors } from '../../../domain/factors.ts';
 import type { Finding } from '../../../domain/risk.ts';
@@ -8,14 +8,14 @@ import type { Circumstances } from '../authenticators/authenticator.ts';
 import type { RiskService } from '../risk/service.ts';
 import type { Judge } from './judge.ts';
 
-/** What somebody has passed, and what is known of them. */
+/** The user's proofs, and what is known of the user. */
 export interface Passed {
   factors: readonly Factor[];
-  /** Of credentials. */
+  /** The types of the user's credentials. */
   types: readonly string[];
-  /** What was unusual about the sign-in; null: nobody looked. */
+  /** The unusual circumstances of the sign-in; null: it was not assessed. */
   findings: readonly Finding[] | null;
-  /** Whom it is, for conditions. */
+  /** The user's data for conditions. */
   is: Circumstances['person'];
 }
 
@@ -28,7 +28,7 @@ export interface JudgeForDeps {
 }
 
 export function createJudgeFor({ settingsOf, flows, risk, factors: all, judge }: JudgeForDeps) {
-  /** Pure, once it has been asked for. */
+  /** The returned function is pure. */
   return async function judgeFor(
     realm: string,
     { clientId, flow }: { clientId: string | undefined; flow: string | undefined },

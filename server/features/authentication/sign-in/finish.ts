@@ -1,5 +1,5 @@
-// The end of a sign-in: one transaction that makes or raises the session, tells the audit log, does what the sign-in was
-// begun for where that can be done at once, and says so in its state.
+// The end of a sign-in, in one transaction: it creates or renews the session, writes the audit event, runs the continuation
+// if possible, and stores the final state.
 import type { FastifyReply } from 'fastify';
 import type { By } from '../../../contract/events.ts';
 import { refersToNothing } from '../../../db/error-code.ts';
@@ -33,24 +33,24 @@ export interface FinishDeps {
   now: () => Date;
 }
 
-/** How a request is answered. */
+/** The response to a request. */
 export type Answer = (reply: FastifyReply) => FastifyReply;
 
-/** A sign-in that has come to its end. */
+/** A sign-in that has everything it needs. */
 export interface Ending extends Visit {
   held: HeldSignIn;
   state: IdentifiedState;
   level: number;
 }
 
-/** What is to be written; nothing is decided after it. */
+/** Everything that will be written; no decision follows. */
 interface Plan extends Ending {
   by: By;
-  /** The session, where none goes on. */
+  /** The session to create if no session is renewed. */
   planned: PlannedSession;
-  /** What the sign-in was begun for, where that can be done at once. */
+  /** The continuation, if it can run in this transaction. */
   next: ContinuationStep | undefined;
-  /** A sign-in on a device that its person doesn't know; none that goes on from a session of theirs. */
+  /** The user doesn't know the device, so a mail must be sent; not if the user's own session is renewed. */
   mustBeTold: boolean;
 }
 interface Established {
@@ -58,17 +58,20 @@ interface Established {
   token: string;
 }
 interface Ended extends Established {
-  /** The device's cookie, where devices are known again. */
+  /** The value of the device cookie, if the device is remembered. */
   device: string | undefined;
 }
 
 export function createFinish(deps: FinishDeps) {
   const { transact, registry, factors, credentials, sessions, risk, newDevices, storage, baseUrl, now } = deps;
-  /** Sessions that begin at the same moment share a commit. Those that it leaves out are written one by one, and learn their reason there. */
+  /**
+   * Group commit: sessions that begin at the same moment share a transaction. Plans that it leaves out are written one by
+   * one, and fail there with their own reason.
+   */
   const together = createGroupCommit<Plan, Ended>({
     transact,
     async work(tx, plans) {
-      // Rows that are locked are left out, so that nobody waits for another person's.
+      // A plan that meets a locked row is left out at once, so that no sign-in waits for another user's lock.
       tx.atLast`set local lock_timeout = '50ms'`;
       return plans.map((plan) => begin(tx, plan));
     },
@@ -87,7 +90,8 @@ export function createFinish(deps: FinishDeps) {
       ipAddress: request.ip,
       userAgent: request.headers['user-agent'] ?? null,
     });
-    // Whether a session goes on is known only when it is read again, and who the person is when that is written.
+    // Whether a former session continues is known only when it is read again, and the user's final data only when it is
+    // written. In both cases no continuation is prepared.
     const next =
       state.before === undefined && state.atEnd === undefined
         ? await continuation?.prepare(purpose.request, request, realm, planned.session)
@@ -97,7 +101,7 @@ export function createFinish(deps: FinishDeps) {
     return { ...ending, by, planned, next, mustBeTold };
   }
 
-  /** The session that was proven anew goes on; anything else is a new one. */
+  /** Renews the former session if it still lives; otherwise begins a new one. */
   async function establish(tx: Tx, { realm, held, state, by, planned }: Plan): Promise<Established> {
     const { session } = planned;
     const before = state.before && (await sessions.byId(realm, state.before.id, tx.sql));
@@ -118,7 +122,7 @@ export function createFinish(deps: FinishDeps) {
     return planned;
   }
 
-  /** How the sign-in is kept from here on. */
+  /** The final state of the sign-in. */
   const endOf = ({ state, level, next }: Plan, { id }: Established['session']): FinishedState =>
     finishedState(
       state,
@@ -126,7 +130,7 @@ export function createFinish(deps: FinishDeps) {
       { spent: next !== undefined },
     );
 
-  /** Writes for which nothing has to be read. */
+  /** Writes that read nothing. */
   function conclude(tx: Writes, plan: Plan, { session, token }: Established): Ended {
     const { request, realm, policy, held, state, level, by, next } = plan;
     const device = risk.succeeded(tx.atLast, request, realm, policy, {
@@ -135,7 +139,7 @@ export function createFinish(deps: FinishDeps) {
       isTheirs: state.rememberDevice ?? false,
     });
     if (policy.lockoutEnabled) credentials.forgetFailures(tx.atLast, realm, state.user.id);
-    // Where the sign-in leads nowhere else nothing is kept: a form that is sent again proves everything again.
+    // If the continuation runs in this transaction, no state is stored: a form that is sent again proves everything again.
     if (!held.stored && !next) storage.keepOverLast(tx.atLast, realm, held, endOf(plan, session));
     tx.record({
       type: 'LOGIN_SUCCESS',
@@ -159,7 +163,7 @@ export function createFinish(deps: FinishDeps) {
     sessions.begin(tx, plan.realm, plan.planned);
     return conclude(tx, plan, plan.planned);
   }
-  /** What its authenticators have left for now. */
+  /** Writes the pending results of the authenticators. */
   async function writeAtEnd(tx: Tx, { realm, by, state: { user, atEnd = {} } }: Plan, sessionId: string) {
     for (const entry of registry) {
       const kept = atEnd[entry.id];
@@ -169,7 +173,7 @@ export function createFinish(deps: FinishDeps) {
   async function beginOrGoOn(tx: Tx, plan: Plan): Promise<Ended> {
     const { realm, held } = plan;
     const established = await establish(tx, plan);
-    // At the address that they had until now: a provider may say another one by this very sign-in.
+    // The mail goes to the address that the user had until now, because the provider of this sign-in may change it.
     if (plan.mustBeTold) await tellOf(tx, plan, established);
     await writeAtEnd(tx, plan, established.session.id);
     if (held.stored) await storage.keepOver(tx, realm, held, endOf(plan, established.session));
@@ -185,7 +189,7 @@ export function createFinish(deps: FinishDeps) {
       origin: siteOf(request, policy, baseUrl).origin,
     });
 
-  /** @returns 'lost': another request finished it, or went on with it; 'withdrawn': what was proven holds no more */
+  /** @returns 'lost': another request has ended or continued the sign-in; 'withdrawn': a proof no longer holds */
   return async function finish(
     reply: FastifyReply,
     ending: Ending,
@@ -195,7 +199,8 @@ export function createFinish(deps: FinishDeps) {
     try {
       return await write(reply, plan);
     } catch (error) {
-      // What it was for was deleted at the same moment: the person is signed in, and told so where they would go on.
+      // The client of the request was deleted at the same moment. The session begins anyway, and the next page reports the
+      // missing client.
       if (plan.next && refersToNothing(error)) return write(reply, { ...plan, next: undefined });
       throw error;
     }
@@ -214,7 +219,7 @@ export function createFinish(deps: FinishDeps) {
       else storage.isRow(reply, realm, held);
       return next?.send ?? ((to) => to.redirect(inTab(state.purpose.continueAt, held.tab), 303));
     } catch (error) {
-      // Two posts at once: the other one finished it, and its cookies are the ones that count.
+      // Two requests sent the form at once: the other one has ended the sign-in, and its cookies count.
       if (storage.isLost(error)) return 'lost';
       if (isWithdrawn(error)) return 'withdrawn';
       throw error;

@@ -1,6 +1,5 @@
-// What somebody still has to do, pure: the engine's verdict on the tree and the realm's settings as they are now, with the
-// conditions looked at, and what comes after the tree. A sign-in under way is judged by it, and so is a session that would do
-// without one.
+// Judges what a user still has to do, pure: the engine's verdict on the tree with evaluated conditions and the present
+// settings, then required actions. It judges running sign-ins, and sessions that would need no sign-in.
 
 import { BY_PROVIDER } from '../../../contract/flows.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
@@ -13,19 +12,19 @@ import type { Risk } from '../risk/score.ts';
 import { type Ask, type Facts, nextVerdict, type Progress, proofFirst } from './engine.ts';
 import type { Because } from './state.ts';
 
-/** What is asked of people. */
+/** The demands of a flow and a realm. */
 export interface Demand {
   tree: readonly TreeNode[];
   settings: Pick<RealmSettingsDto, 'requireMfa' | 'passwordMaxAgeDays' | 'termsVersion'>;
-  /** Beyond the tree's own; 0: nothing. */
+  /** A level beyond the tree's own; 0: none. */
   requiredLevel: number;
 }
 
-/** Who is judged by it. */
+/** The user and proofs to judge. */
 export interface Judged {
   known: boolean;
   factors: readonly Factor[];
-  /** What they have set up; undefined: nobody is known. */
+  /** The user's standing; undefined: the user is not known yet. */
   person: Omit<PersonStanding, 'enabled' | 'locale'> | undefined;
   risk: Pick<Risk, 'action' | 'band'> | undefined;
   circumstances: Circumstances;
@@ -35,27 +34,27 @@ export interface Judged {
 type Config = Record<string, unknown>;
 type Offered = Ask['others'][number] & { config: Config };
 export type NextStep =
-  /** `action`: a required action asks for it, not the flow. */
+  /** `action`: a required action asks for the step, not the flow. */
   | (Omit<Ask, 'others'> & { config: Config; others: Offered[]; action?: RequiredAction })
-  /** It has to be done before they are signed in. */
+  /** The user must do it before the session begins. */
   | { do: 'act'; action: RequiredAction }
   | { do: 'finish'; level: number }
   | { do: 'refused'; because: Because };
-/** Where there is a page to fill in. */
+/** The steps with a page to fill in. */
 export type PageAsked = Extract<NextStep, { do: 'ask' | 'act' }>;
 
 export const isPage = (nextStep: NextStep): nextStep is PageAsked => nextStep.do === 'ask' || nextStep.do === 'act';
-/** It sets up a way to sign in, or shows a secret, so that it needs a fresh proof. */
+/** The step sets up a credential or shows a secret, so it needs a fresh proof. */
 export const isSetUp = (nextStep: NextStep): nextStep is PageAsked =>
   nextStep.do === 'act' || (nextStep.do === 'ask' && nextStep.enrol);
-/** The step that a form is for: the one that is asked, or one that can be taken on its page instead. */
+/** The step that a form answers: the next step, or an alternative on its page. */
 export function stepNamed(nextStep: NextStep, name: string | undefined): PageAsked | undefined {
   if (!isPage(nextStep) || name === idOf(nextStep)) return isPage(nextStep) ? nextStep : undefined;
   const other = nextStep.do === 'ask' ? nextStep.others.find(({ executionId }) => executionId === name) : undefined;
   return other && { do: 'ask', ...other, enrol: false, others: [] };
 }
 
-/** What its form calls it. */
+/** The step's name in its form. */
 export const idOf = (asked: PageAsked): string => (asked.do === 'ask' ? asked.executionId : asked.action);
 
 export function createJudge({
@@ -71,11 +70,11 @@ export function createJudge({
   const records = new Map(registry.map((entry) => [entry.id, entry]));
   const methods = registry.filter((entry) => entry.category === 'METHOD');
 
-  /** What the tree is walked with. */
+  /** The input for the engine's walk of the tree. */
   function laidOut({ tree, settings, requiredLevel }: Demand, judged: Judged) {
     const { person, risk } = judged;
     const nodes = new Map(flat(tree).map((node) => [node.executionId, node]));
-    // What a flow names itself stands for nothing else in it, switched off or not.
+    // A method that the flow contains, even disabled, doesn't stand in for another one.
     const standIns = methods.filter(
       ({ id, standsFor }) => standsFor && ![...nodes.values()].some(({ authenticatorId }) => authenticatorId === id),
     );
@@ -136,12 +135,12 @@ export function createJudge({
       if (verdict.do === 'failed') return { do: 'refused', because: verdict.because } as const;
       const condition = records.get(verdict.authenticatorId);
       const config = configOf(verdict);
-      // An authenticator that this server doesn't have (any more) never lets anybody by: the step behind it is asked.
+      // A condition that this server doesn't know counts as true, so that the steps behind it are asked.
       conditions.set(verdict.executionId, condition?.category === 'CONDITION' ? condition.holds(seen, config) : true);
     }
   }
 
-  /** What somebody must do although they have proven who they are. */
+  /** The next required action of an authenticated user. */
   function required(
     { actions, passwordSetAt, termsVersion: accepted }: NonNullable<Judged['person']>,
     { passwordMaxAgeDays, termsVersion }: Demand['settings'],
@@ -168,7 +167,7 @@ export function createJudge({
 }
 export type Judge = ReturnType<typeof createJudge>;
 
-/** A way to sign in, or where codes go from then on. */
+/** Adds a credential, or an address to which codes will be sent. */
 const addsWay = (action: NextStep): boolean =>
   action.do === 'ask' ||
   (action.do === 'act' && (action.action === 'VERIFY_EMAIL' || action.action === 'VERIFY_PHONE'));
@@ -186,7 +185,7 @@ const isAvailable = (
   person: Omit<PersonStanding, 'enabled' | 'locale'>,
 ): boolean => availableTo?.(person) ?? person.types.includes(credential?.type ?? '');
 
-/** A second factor that somebody holds, or what stands in for one: more than an address that reaches them. */
+/** A second factor that the user holds, or its replacement. An address for codes alone doesn't count. */
 const holds = (method: Method, person: Omit<PersonStanding, 'enabled' | 'locale'>): boolean =>
   method.levelOfAssurance >= SECOND_FACTOR && isAvailable(method, { ...person, reach: { EMAIL: null, SMS: null } });
 

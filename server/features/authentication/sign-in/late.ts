@@ -1,4 +1,4 @@
-// Setting up a way to sign in, or seeing a secret, needs a proof of the last minutes that still holds.
+// Setting up a credential or seeing a secret needs a proof of the last minutes that still holds.
 import type { RealmSql } from '../../../db/realm-share.ts';
 import { isWithdrawn, mustHold } from '../../../domain/proof.ts';
 import { isSetUp, type NextStep } from './judge.ts';
@@ -6,7 +6,9 @@ import { restartedState } from './machine.ts';
 import type { Run, Visit } from './run.ts';
 import { newestProof, provenBy, type SignInState } from './state.ts';
 
-/** How long after their last proof somebody may set something up: a sign-in that was left is nobody's soon. */
+/**
+ * The most time between a user's last proof and setting something up: an unattended sign-in soon becomes useless to others.
+ */
 const SET_UP_MS = 10 * 60_000;
 
 export function createLateness({
@@ -22,7 +24,9 @@ export function createLateness({
     state.is === 'known' && !state.before && isSetUp(nextStep) && now().getTime() - newestProof(state) > SET_UP_MS;
   return {
     isLate,
-    /** Whether the last proof is too old for it; then the state in which it is asked for again. */
+    /**
+     * If the last proof is too old for the step, returns the state in which the user must prove it again; else undefined.
+     */
     async leftAt(visit: Visit, state: SignInState, nextStep: NextStep): Promise<SignInState | undefined> {
       if (state.is !== 'known' || !isSetUp(nextStep)) return undefined;
       if (isLate(state, nextStep)) return restartedState(state);

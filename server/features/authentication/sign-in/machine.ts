@@ -1,4 +1,4 @@
-// The sign-in as a machine, pure: state × input → state × effects. What it has done to the world (run.ts) comes back as input.
+// The sign-in as a state machine, pure: state × input → state × effects. run.ts runs the effects and feeds their results back as input.
 //
 //             sent: choose, a wrong answer             sent: the next step
 //               ┌─────────┐                               ┌─────────┐
@@ -27,12 +27,12 @@ import {
 
 export type Input =
   | { do: 'begun' }
-  /** A form; `nextStep`: what the sign-in asks that it is for. */
+  /** A form; `nextStep`: the present demand of the sign-in, which the form answers. */
   | { do: 'sent'; form: Form; nextStep: NextStep }
   | { do: 'answered'; asked: PageAsked; verdict: StepVerdict; at: number }
   | ({ do: 'scored' } & Pick<IdentifiedState, 'risk' | 'deviceKnown' | 'deviceNew'>)
   | { do: 'judged'; nextStep: NextStep }
-  /** What it rests on holds no more. */
+  /** A proof that the state rests on no longer holds. */
   | { do: 'withdrawn' };
 
 export type Effect =
@@ -42,10 +42,10 @@ export type Effect =
   | { do: 'tell-failure'; failure: Failure }
   | { do: 'tell-challenge'; asked: Extract<NextStep, { do: 'ask' }>; user: KnownUser; risk: IdentifiedState['risk'] };
 
-/** Why somebody was not signed in, for the audit log. */
+/** Why a user was not signed in, for the audit log. */
 export interface Failure {
   reason: string;
-  /** As they gave it, where nobody is known. */
+  /** The name that was entered, if the user is unknown. */
   name?: string | undefined;
   user: KnownUser | undefined;
   risk: IdentifiedState['risk'];
@@ -80,7 +80,7 @@ export function advance(state: SignInState, input: Input, isSecond: (authenticat
   }
 }
 
-/** Whoever was found out is scored first, and once. */
+/** A newly identified user is scored first, once. */
 function toJudge(state: SignInState, known?: PersonStanding): Effect[] {
   const judge: Effect = { do: 'judge', known };
   return state.is === 'known' && !state.risk ? [{ do: 'score' }, judge] : [judge];
@@ -103,7 +103,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
     const { keep } = verdict;
     const kept = keep ? { ...state.kept, [idOf(asked)]: keep } : state.kept;
     const after: Open = { ...state, complaint, kept, ...(verdict.leaves && { chosen: undefined, address: undefined }) };
-    // Empty: it was no try at all.
+    // An empty reason: it was no try.
     const told = reason === '' ? [] : [failed(state, { reason, name: complaint.values?.username, user })];
     return { state: after, effects: [...told, ...toJudge(after)] };
   }
@@ -151,7 +151,7 @@ function answered(state: Open, { asked, verdict, at }: Extract<Input, { do: 'ans
   return { state: after, effects: toJudge(after, verdict.standing) };
 }
 
-/** What was proven before may have been another person's; their session ends when this sign-in is done. */
+/** Earlier proofs may be another user's, so they are dropped. That user's session ends with this sign-in. */
 function knownAs(state: Open, user: KnownUser): IdentifiedState {
   if (state.is === 'known' && state.user.id === user.id) return { ...state, user };
   const { version, round, purpose, before, rememberDevice, setUp, chosen, kept, address, complaint, took } = state;
@@ -170,7 +170,7 @@ function knownAs(state: Open, user: KnownUser): IdentifiedState {
 const renewed = (credentials: IdentifiedState['credentials'], by: { old: string; now: string } | undefined) =>
   Object.fromEntries(Object.entries(credentials).map(([of, id]) => [of, id === by?.old ? by.now : id]));
 
-/** What it tells the audit log when it comes to a new step: a refusal, a second factor. */
+/** Reports a new step to the audit log: a refusal, or a second factor. */
 function judged(state: Open, nextStep: NextStep, isSecond: (authenticator: string) => boolean): Transition {
   if (nextStep.do === 'refused') return refused(state, nextStep.because);
   if (nextStep.do !== 'ask' || !isSecond(nextStep.authenticatorId) || state.is === 'unknown' || state.challenged)
@@ -193,7 +193,7 @@ const failed = (state: Open, of: Pick<Failure, 'reason' | 'name'> & Partial<Fail
   return { do: 'tell-failure', failure: { ...of, user: of.user ?? known?.user, risk: known?.risk } };
 };
 
-/** Back to the beginning, for another person or another try. */
+/** Back to the start, for another user or another try. */
 export const restartedState = ({ version, round, purpose, before }: SignInState): SignInState => ({
   is: 'unknown',
   version,
@@ -203,7 +203,10 @@ export const restartedState = ({ version, round, purpose, before }: SignInState)
   kept: {},
 });
 
-/** Who has signed in meanwhile in another tab renews that session and gets no second one. */
+/**
+ * If the user has signed in in another tab in the meantime, the sign-in renews that session instead of creating a second
+ * one.
+ */
 export const withSessionOfOtherTab = (
   state: IdentifiedState,
   session: { id: string; userId: string; rememberMe: boolean } | undefined,
@@ -212,7 +215,7 @@ export const withSessionOfOtherTab = (
     ? { ...state, before: { id: session.id, user: state.user, factors: [], rememberMe: session.rememberMe } }
     : state;
 
-/** How it is kept once it has its session. */
+/** The state that is stored once the session exists. */
 export const finishedState = (
   state: IdentifiedState,
   done: SignInResult,
@@ -222,7 +225,10 @@ export const finishedState = (
   return { ...rest, is: 'done', done, spent };
 };
 
-/** The state stays as it was: a form that comes again ends a sign-in of its own. Of a new device the person has heard. */
+/**
+ * Reopens a finished sign-in, so that a form that comes again ends a sign-in of its own. The user was already told of a new
+ * device.
+ */
 export const reopenedState = ({ is, done, spent, deviceNew, ...rest }: FinishedState): IdentifiedState => ({
   ...rest,
   is: 'known',
@@ -230,15 +236,15 @@ export const reopenedState = ({ is, done, spent, deviceNew, ...rest }: FinishedS
   challenged: true,
 });
 
-/** Which form it took last. */
+/** Notes the form that the state took last. */
 export const takenBy = (state: SignInState, took: string): SignInState =>
   state.is === 'unknown' || state.is === 'known'
     ? { ...state, took: isTried(state) ? undefined : took, wentOn: undefined }
     : state;
 
 /**
- * What stays under the token that a proof came by. A code or a link that was sent is used up, and a new one is sent. What a
- * registration keeps stays: it counts the forms, so that no proof of work does for two.
+ * The state that stays under the token with which a proof came. A code or a link is used up, so the next page sends a new
+ * one. The values of a registration stay: they count its forms, so that no proof of work counts twice.
  */
 export const leftBehind = (from: Open, by: Pick<Open, 'took' | 'wentOn'>): Open => ({
   ...from,
@@ -247,9 +253,9 @@ export const leftBehind = (from: Open, by: Pick<Open, 'took' | 'wentOn'>): Open 
   address: undefined,
 });
 
-/** Whether something was proven on the way from one to the other. */
+/** Whether the second state has a proof that the first one lacks. */
 export const provesMore = (from: SignInState, to: SignInState): boolean =>
   to.is === 'known' && (from.is !== 'known' || to.factors.some((factor) => !from.factors.includes(factor)));
 
-/** The same form again may be another try: of a code, or for a new message. */
+/** The same form may be a new try, for example of a code, or a request for a new message. */
 const isTried = ({ complaint, kept }: Open): boolean => complaint !== undefined || Object.keys(kept).length > 0;

@@ -1,5 +1,5 @@
-// The sign-in's pages: the frame around a step's form, refusals, and what to do when a sign-in is over. No script, no
-// inline style. Authenticators write the inside of their forms.
+// The pages of the sign-in: the frame around a step's form, refusals, and expired sign-ins. The frame has no script and no
+// inline style; authenticators provide the contents of the forms.
 import type { FastifyReply } from 'fastify';
 import { BY_PROVIDER } from '../../../contract/flows.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
@@ -15,17 +15,17 @@ import { idOf } from './judge.ts';
 import type { Linked, View } from './service.ts';
 import { isFromAccount, REGISTER } from './state.ts';
 
-/** Any https address beyond the application's own: its callback may lead on to another origin. */
+/** Any https address, because the application's callback may redirect to another origin. */
 const ANY_HTTPS = 'https:';
 
-/** What a form says of itself: whose it is, and what was asked for, which it leads back to when its sign-in is gone. */
+/** The hidden fields of a form: its sign-in, and the request that starts again when the sign-in has expired. */
 interface Of {
   realm: string;
   csrf: string;
   asked: string | undefined;
 }
 
-/** A form of the sign-in: every one carries the token that only its own pages know. */
+/** A form of the sign-in, with the token against forgery. */
 const form = ({ realm, csrf, asked }: Of, inside: Html): Html =>
   html`<form method="post" action="/realms/${realm}/login" novalidate>
 <input type="hidden" name="csrf" value="${csrf}">
@@ -58,7 +58,7 @@ export function sendStep(
   if (state.is === 'refused' || state.is === 'done') throw new Error('it takes no more steps');
   const others = nextStep.do === 'ask' ? nextStep.others : [];
   const nameOf = (id: string) => translated(registry.find((r) => r.id === id)?.displayName ?? id);
-  // What has ways of its own leads there by itself.
+  // Methods with links of their own need no button.
   const choices = others.flatMap(({ executionId, authenticatorId }) => {
     const offer = beside.get(executionId);
     return offer && 'ways' in offer ? [] : [{ executionId, authenticatorId, offer }];
@@ -113,14 +113,14 @@ ${
   return sendPage(reply, { realm, brand: settings, ...shown, waiting }, options);
 }
 
-/** Each once: pages have one script element. */
+/** Each script once: a page has one script element. */
 const scriptOf = (all: readonly string[]): string | undefined =>
   all.length === 0 ? undefined : [...new Set(all)].join('\n');
 
-/** Where a page that waits asks whether there is another one now. */
+/** The address at which a waiting page checks for another page. */
 const waitingPath = (realm: string, tab: number): string => inTab(`/realms/${realm}/login/waiting`, tab);
 
-/** Asked where it is shown: elsewhere the answer stays what it was. */
+/** The form tells that the box was shown: without it the earlier answer stays. */
 const deviceBox = (ticked: boolean): Html => html`<div class="check">
 <input type="hidden" name="deviceAsked" value="1">
 <input type="checkbox" id="device" name="device" value="on"${ticked && html` checked`}>
@@ -135,7 +135,7 @@ ${ways.map(({ words, path }) => html`<a class="button quiet" href="${path}">${wo
 /** Steps whose link proves an address. */
 const provesAddress: readonly string[] = ['VERIFY_EMAIL', REGISTER, BY_PROVIDER];
 
-/** The page that a link leads to. */
+/** The page that a mailed link opens. */
 export function sendLink(
   reply: FastifyReply,
   realm: string,
@@ -197,8 +197,8 @@ ${form(of, html`<button class="full" name="do" value="restart">${text('signIn.st
 }
 
 /**
- * The form was not of a sign-in that is under way: too late, too many others since, or cookies are off.
- * @param again where what it was for is asked for anew
+ * The form belongs to no running sign-in: it has expired, was pushed out by newer ones, or cookies are off.
+ * @param again the address that starts the same request again
  */
 export function sendExpired(
   reply: FastifyReply,

@@ -1,4 +1,4 @@
-// A required action: names, and what else the realm lets people say of themselves (UPDATE_PROFILE).
+// The required action UPDATE_PROFILE: names and attributes that the realm lets users edit.
 import { mustHold } from '../../../domain/proof.ts';
 import { html } from '../../../http/html.ts';
 import { faultSentence, type ProfileInput, profileFields, valuesIn, valuesOf } from '../../../http/profile-fields.ts';
@@ -48,7 +48,7 @@ export function createProfile({ profiles, notify }: { profiles: OwnProfiles; not
   };
 }
 
-/** Only what the page asks for is kept. */
+/** Keeps only the fields of the page. */
 const ofInputs = (inputs: readonly ProfileInput[], form: StepMemory): StepMemory =>
   Object.fromEntries(Object.entries(form).filter(([name]) => inputs.some(({ field }) => name.startsWith(field))));
 

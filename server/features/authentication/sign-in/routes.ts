@@ -1,4 +1,4 @@
-// The sign-in's two addresses: GET shows the step that is next, POST takes it. Decisions "Protocol paths".
+// The sign-in's address: GET shows the next step, POST takes its form. Decisions "Protocol paths".
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -18,26 +18,26 @@ import { sendExpired, sendLink, sendStep } from './pages.ts';
 import type { SignIns, View } from './service.ts';
 import { REGISTER } from './state.ts';
 
-/** What a passkey says is the longest. */
+/** The longest field is a passkey's answer. */
 const FIELD_MAX = 12_000;
 const ASKED_MAX = 2000;
 const FORM_LIMIT = 32 * 1024;
 const Params = z.object({ realm: z.string() });
-/** `for=admin`: for a session at the admin API, which asks people to prove themselves anew; `for=account`: for one's own. */
+/** `for=admin`: for a session of the admin API, which asks for a new proof; `for=account`: for the account page. */
 const Query = z.object({
   begun: z.unknown().optional(),
   for: z.enum(['admin', 'account']).optional().catch(undefined),
 });
-/** A field of a profile is named by its attribute. */
+/** A field of the profile has its attribute's name. */
 const Fields = z.record(z.string().max(300), z.string().max(FIELD_MAX));
 
-/** Another way than the step that is asked, for who has proven nothing yet. */
+/** A link on the page of a step, for visitors without any proof yet. */
 export interface PageLink {
   words: PlainKey;
-  /** The authenticator on whose page it is; absent: on any. */
+  /** The authenticator on whose page the link stands; absent: on any. */
   beside?: string;
   offered(realm: string, settings: RealmSettingsDto): Promise<boolean>;
-  /** @param asked what they are on their way to */
+  /** @param asked the request of the sign-in, as its forms carry it */
   path(realm: string, asked: string | undefined, tab: number): string;
 }
 
@@ -46,16 +46,16 @@ export interface SignInRoutesDeps {
   sessions: Pick<Sessions, 'current'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   registry: readonly AuthenticatorRecord[];
-  /** What sign-ins go on to, beside addresses alone. */
+  /** The continuations of sign-ins, by `continueAt`. */
   continuations: readonly Continuation[];
   links: readonly PageLink[];
-  /** Bounds how often the pages of one address that wait may ask. */
+  /** Limits how often waiting pages of one address may check. */
   looks: Pick<RateLimit, 'take'>;
-  /** Whether people can make accounts. */
+  /** Whether visitors can create accounts. */
   isOpen(settings: RealmSettingsDto): boolean;
 }
 
-/** A form whose fields are sent twice, or hold what no field of ours holds, is nobody's form. */
+/** Rejects a form with repeated fields, or with values that no form of this server has. */
 function formOf(body: unknown): Form {
   const parsed = Fields.safeParse(body ?? {});
   if (!parsed.success || Object.values(parsed.data).some((value) => value.includes('\0')))
@@ -97,7 +97,7 @@ export function signInRoutes(
     const home = `/realms/${realm}/account`;
     const purpose = Query.parse(request.query).for;
     if (purpose === 'account') {
-      // Not whatever else was begun in this browser and left.
+      // It ignores unfinished sign-ins of this browser for other purposes.
       if (session) return reply.redirect(home, 303);
       const begun = await signIns.begunFor(request, realm, home);
       const asked = { realm, requiredLevel: 0, forced: false, session, request: null, continueAt: home };
@@ -108,14 +108,14 @@ export function signInRoutes(
       return signIns.begin(reply, request, { ...asked, continueAt: adminArrivalPath(realm) });
     }
     const view = await signIns.view(reply, request, realm);
-    // A sign-in that is done leads on only while what it led to lives; afterwards it is none.
+    // A finished sign-in only continues while its session lives; afterwards it counts as none.
     const over = view?.state.is === 'done' ? view.state : undefined;
     const continuation = view && continuationOf(continuations, realm, view.state.purpose);
     if (!view || (over && !over.spent && over.done.sessionId !== session?.id)) {
-      // In another browser, or by an answer that this one never saw: what it was for is asked for anew.
+      // The session is in another browser, or this browser missed the response: the same request starts again.
       if (view && continuation) return reply.redirect(continuation.again(view.state.purpose.request, realm), 303);
       if (session) return reply.redirect(home, 303);
-      // Begun just now, and the cookie did not come back.
+      // The sign-in began just now, but the browser sent no cookie.
       if (!view && Query.parse(request.query).begun !== undefined) return sendExpired(reply, realm, policy);
       return signIns.begin(reply, request, {
         realm,
@@ -142,10 +142,10 @@ export function signInRoutes(
   app.get(`${path}/waiting`, { schema: { hide: true } }, async (request, reply) => {
     const { realm } = await realmSettings(request.params);
     const retryAfterSeconds = looks.take(inRealm(realm, request.ip));
-    // The page asks on, and goes on when it is answered again.
+    // The page keeps checking, and continues when it gets an answer again.
     if (retryAfterSeconds !== undefined)
       throw new Problem('too-many-requests', 'Too many pages ask from here. Try again shortly.', { retryAfterSeconds });
-    // It looks, and nothing goes on by it: the page that is loaded anew does that.
+    // This request changes nothing; the page reloads if the mark differs.
     const view = await signIns.view(reply, request, realm);
     return reply.type('text/plain').send(view?.page?.ready ? '' : (view?.mark ?? ''));
   });
@@ -153,7 +153,7 @@ export function signInRoutes(
   app.get(`${path}/link`, { schema: { hide: true } }, async (request, reply) => {
     const { realm, policy } = await realmSettings(request.params);
     const { token } = z.object({ token: z.string().max(200).catch('') }).parse(request.query);
-    // Opening it does nothing: mail scanners do so, too.
+    // GET changes nothing, because mail scanners open links, too.
     return sendLink(reply, realm, policy, { token, linked: await signIns.linked(request, realm, token) });
   });
 
@@ -167,7 +167,7 @@ export function signInRoutes(
       return reply.redirect(inTab(`/realms/${realm}/register`, tabOf(request)), 303);
     const home = `/realms/${realm}/account`;
     if (await sessions.current(request, realm)) return reply.redirect(home, 303);
-    // Begun just now, and the cookie did not come back.
+    // The sign-in began just now, but the browser sent no cookie.
     if (Query.parse(request.query).begun !== undefined) return sendExpired(reply, realm, policy);
     const asked = { realm, requiredLevel: 0, session: undefined, forced: false, request: null, continueAt: home };
     return signIns.begin(reply, request, { ...asked, register: true, again: true });
@@ -187,7 +187,7 @@ export function signInRoutes(
     const answer = await signIns.submit(reply, request, realm, form, continuations);
     if (answer) return answer(reply);
     const again = form.asked === undefined ? undefined : askedAgain(continuations, realm, form.asked);
-    // Signed in meanwhile, by another tab or an earlier click: that may do for what this was for.
+    // The browser got a session in the meantime, by another tab or an earlier click, which may be enough.
     if (await sessions.current(request, realm)) return reply.redirect(again ?? `/realms/${realm}/account`, 303);
     return sendExpired(reply, realm, policy, again);
   }

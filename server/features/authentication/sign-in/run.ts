@@ -1,4 +1,4 @@
-// What the machine asks of the world, done: a step shown and verified, a person scored and judged, the audit log told.
+// Runs the machine's effects: shows and verifies steps, scores and judges the user, and writes audit events.
 import type { FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
@@ -33,12 +33,12 @@ import { type Demand, idOf, isPage, type Judge, type NextStep, type PageAsked, s
 import { advance, type Effect, type Failure, type Input } from './machine.ts';
 import { countedOf, type IdentifiedState, provenBy, REGISTER, type SignInState } from './state.ts';
 
-/** A request to a realm's sign-in. */
+/** A request to a sign-in of a realm. */
 export interface Visit {
   request: FastifyRequest;
   realm: string;
   policy: RealmSettingsDto;
-  /** Of the sign-in; a program without pages has none. */
+  /** The sign-in's token; absent for programs without pages. */
   token?: string;
 }
 
@@ -47,35 +47,35 @@ export interface RunDeps {
   registry: readonly AuthenticatorRecord[];
   required: readonly RequiredStep[];
   judge: Judge;
-  /** How somebody makes an account who has none. */
+  /** The step that creates an account. */
   register: RegisterStep;
   credentials: Pick<Credentials, 'standing'>;
   sends(realm: string, channel: 'EMAIL' | 'SMS'): Promise<boolean>;
   circumstances: ReturnType<typeof createCircumstances>;
-  /** `firstAlone`: the flow has nothing but steps of first sign-ins, which aren't in the tree. */
+  /** `firstAlone`: the flow has only steps of first sign-ins, which aren't in the tree. */
   flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[]; firstAlone?: boolean }> };
   risk: RiskService;
   newDevices: Pick<NewDevices, 'tells'>;
-  /** Bounds how often one address may fail. */
+  /** Limits the failures of one client address. */
   attempts: Pick<RateLimit, 'blocked' | 'fail' | 'inTurn'>;
   baseUrl: string;
   now: () => Date;
 }
 
-/** A page of the sign-in that ends with a new person, who has shown their password by it. */
+/** The page for creating an account. It ends with a new user, whose password counts as proven. */
 export interface RegisterStep extends PageStep {
   isOpen(settings: RealmSettingsDto): boolean;
 }
 
-/** What an input led to, with the verdict on it where it was judged. */
+/** The state after an input, with the judge's verdict if there was one. */
 interface Reached {
   state: SignInState;
   nextStep?: NextStep;
-  /** Where the browser is to go now. */
+  /** The address that the browser goes to now. */
   leadsTo?: string;
 }
 
-/** What is sent holds a password, as in the flow's first step. */
+/** The form contains a password, like that of the flow's first step. */
 const registering: Extract<PageAsked, { do: 'ask' }> = {
   do: 'ask',
   executionId: REGISTER,
@@ -85,7 +85,7 @@ const registering: Extract<PageAsked, { do: 'ask' }> = {
   config: {},
 };
 
-/** Nobody is known for certain while a sign-in is under way. */
+/** No user is the author of events before the sign-in has proven one. */
 export const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
 
 export function createRun(deps: RunDeps) {
@@ -143,7 +143,10 @@ export function createRun(deps: RunDeps) {
     };
   }
 
-  /** The config under which a passkey and nothing else ends the flow, or leads to what anybody can set up; undefined: none does. */
+  /**
+   * The configuration under which a passkey alone passes the flow, or leads to a step that any user can set up; undefined:
+   * there is none.
+   */
   function passkeyAlone(demand: Demand, circumstances: Circumstances): Record<string, unknown> | undefined {
     const { termsVersion } = demand.settings;
     const reach = { EMAIL: null, SMS: null };
@@ -155,7 +158,7 @@ export function createRun(deps: RunDeps) {
     });
   }
 
-  /** The same for whoever makes an account, where the realm lets them do without a password. */
+  /** The same for a new account, if the realm allows accounts without a password. */
   async function passkeyFor(
     { request, realm, clientId }: Pick<Visit, 'request' | 'realm'> & { clientId: string | undefined },
     { settings, flow, requiredLevel }: { settings: RealmSettingsDto; flow: string | undefined; requiredLevel: number },
@@ -166,7 +169,7 @@ export function createRun(deps: RunDeps) {
     return passkeyAlone({ tree, settings, requiredLevel }, await circumstances.of(tree, occasion));
   }
 
-  /** Nobody is asked for a code that the realm sends nobody. */
+  /** A user is not asked for codes on a channel without a provider. */
   async function reachedNow(realm: string, { EMAIL, SMS }: PersonStanding['reach']): Promise<PersonStanding['reach']> {
     return {
       EMAIL: EMAIL !== null && (await sends(realm, 'EMAIL')) ? EMAIL : null,
@@ -174,7 +177,7 @@ export function createRun(deps: RunDeps) {
     };
   }
 
-  /** What its person still has to do. @param read the person's standing, where it has just been read */
+  /** The next step of the sign-in. @param read the user's standing, if it was just read */
   async function nextStepOf(
     { request, realm, policy: settings }: Pick<Visit, 'request' | 'realm' | 'policy'>,
     state: SignInState,
@@ -198,7 +201,7 @@ export function createRun(deps: RunDeps) {
     }
     const judgedBy = async (flow: string | undefined): Promise<NextStep> => {
       const { tree, firstAlone } = await flows.treeFor(realm, flow);
-      // By then it is done.
+      // The first-sign-in steps are done by then.
       if (firstAlone && flow !== undefined && flow === known?.firstFlow) return { do: 'finish', level: 0 };
       const judged = {
         known: known !== undefined,
@@ -214,7 +217,7 @@ export function createRun(deps: RunDeps) {
     return first && first.do !== 'finish' ? first : judgedBy(state.purpose.flow);
   }
 
-  /** Whose tries are counted: an address's; where it has had its own, those of a device that somebody has signed in with. */
+  /** The key for counting tries: the client address; beyond its limit, a device with which a user has signed in. */
   async function trying({ request, realm }: Visit): Promise<string> {
     const address = inRealm(realm, request.ip);
     if (attempts.blocked(address) === undefined) return address;
@@ -230,7 +233,7 @@ export function createRun(deps: RunDeps) {
       return { do: 'again', complaint: { field: 'form', message: text('said.changed') }, reason: 'withdrawn' };
     }
   }
-  /** A proof is tried in its address's turn in this realm, and its failures count. */
+  /** Verifies a proof, one at a time for each address and realm, and counts its failures. */
   const proof = (visit: Visit, record: PageStep, step: Step, form: Form): Promise<StepVerdict> =>
     attempts.inTurn(visit.realm, visit.request.ip, async () => {
       const from = await trying(visit);
@@ -269,7 +272,7 @@ export function createRun(deps: RunDeps) {
     return risk.score(request, realm, policy, user.id, { device, signals, byPage: token !== undefined });
   }
 
-  /** @returns what came of it, where the machine goes on from that */
+  /** @returns the result, as input for the machine */
   async function perform(visit: Visit, state: SignInState, effect: Effect): Promise<Input | undefined> {
     const { request, realm } = visit;
     switch (effect.do) {
@@ -327,32 +330,32 @@ export function createRun(deps: RunDeps) {
   return {
     nextStepOf,
 
-    /** Whether whoever makes an account for the account page may do without a password. */
+    /** Whether an account created from the account page may have a passkey alone. */
     takesPasskeyAlone: async ({ policy, ...at }: Pick<Visit, 'request' | 'realm' | 'policy'>): Promise<boolean> => {
       const demand = { settings: policy, flow: undefined, requiredLevel: 0 };
       return (await passkeyFor({ ...at, clientId: undefined }, demand)) !== undefined;
     },
 
-    /** What an input makes of a sign-in. */
+    /** Applies an input to a sign-in. */
     run: (visit: Visit, from: SignInState, input: Input): Promise<Reached> => go(visit, from, input, perform),
 
-    /** The same for callers that write the audit log and count the tries themselves. */
+    /** The same for callers that write audit events and count tries themselves. */
     runUntold: (visit: Visit, from: SignInState, input: Input): Promise<Reached> =>
       go(visit, from, input, async (at, state, effect) => {
         if (effect.do === 'score' || effect.do === 'judge') return perform(at, state, effect);
         return undefined;
       }),
-    /** What a method says of a form, uncounted. */
+    /** A method's verdict on a form, uncounted. */
     verdictOf: (visit: Visit, state: SignInState, asked: PageAsked, form: Form): Promise<StepVerdict> =>
       tried(recordOf(asked), stepOf(visit, state, asked), form),
 
-    /** The form of its step; undefined where there is nothing to fill in. */
+    /** The page of the step; undefined: there is no form to fill in. */
     async pageOf(visit: Visit, state: SignInState, nextStep: NextStep): Promise<StepPage | undefined> {
       if (!isPage(nextStep) || state.is === 'refused' || state.is === 'done') return undefined;
       return recordOf(nextStep).begin(stepOf(visit, state, nextStep), state.complaint);
     },
 
-    /** Whether its page asks if the browser is the person's own: where that counts, and isn't known. */
+    /** Whether the page asks if the browser is the user's own: only if the answer matters and is unknown. */
     async asksDevice({ request, realm, policy }: Visit, state: SignInState, nextStep: NextStep): Promise<boolean> {
       if (policy.deviceRemembering !== 'ask' || nextStep.do !== 'ask' || nextStep.enrol) return false;
       if (idOf(nextStep) === REGISTER || (state.is === 'known' ? state.deviceKnown : risk.hasDevice(request, realm)))
@@ -360,7 +363,7 @@ export function createRun(deps: RunDeps) {
       return policy.riskPolicyEnabled || looksAtDevice(realm, policy, state.purpose.flow);
     },
 
-    /** What can be tried on its page, by execution. */
+    /** The methods that the page offers, by execution. */
     async besideOf(visit: Visit, state: SignInState, nextStep: NextStep): Promise<Map<string, Beside>> {
       const found = new Map<string, Beside>();
       for (const { authenticatorId, executionId } of nextStep.do === 'ask' ? nextStep.others : []) {
@@ -372,7 +375,7 @@ export function createRun(deps: RunDeps) {
     },
   };
 }
-/** Under which configs a flow asks for an authenticator. */
+/** The configurations under which a flow contains an authenticator. */
 const configsOf = (tree: readonly TreeNode[], id: string): Record<string, unknown>[] =>
   tree.flatMap((node) => [...(node.authenticatorId === id ? [node.config] : []), ...configsOf(node.children, id)]);
 

@@ -1,5 +1,5 @@
-// Owns: a sign-in under way: its state, the steps a person takes through the realm's flow, and the session at its end.
-// Does not own: the order of steps (engine.ts), the steps (features/authentication/authenticators), what an application asked for (authorize).
+// Owns: running sign-ins: their state, the user's steps through the realm's flow, and the session at the end.
+// Does not own: the order of steps (engine.ts), the steps (features/authentication/authenticators), the application's request (authorize).
 // Implements: specification 1 (flows, adaptive authentication), 2.1, 2.3; decisions "Protocol paths".
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -53,53 +53,53 @@ export interface SignInDeps {
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   flows: { treeFor(realm: string, override: string | undefined): Promise<{ tree: TreeNode[]; firstAlone?: boolean }> };
   registry: readonly AuthenticatorRecord[];
-  /** What else can be required of people before they are signed in. */
+  /** Required actions that are no authenticators. */
   required: readonly RequiredStep[];
   register: RegisterStep;
   factors: Factors;
   credentials: Credentials;
   sessions: Sessions;
-  /** Whether anybody sends for the channel. */
+  /** Whether the realm has a provider for the channel. */
   sends(realm: string, channel: 'EMAIL' | 'SMS'): Promise<boolean>;
   risk: RiskService;
   newDevices: Pick<NewDevices, 'tell' | 'tells'>;
-  /** Bounds how often one address may fail. */
+  /** Limits the failures of one client address. */
   attempts: Pick<RateLimit, 'blocked' | 'fail' | 'inTurn'>;
-  /** Bounds how many sign-ins without any proof one address may have stored. */
+  /** Limits the stored sign-ins without a proof of one client address. */
   unproven: { take(address: string): number | undefined };
-  /** For what the cookie carries. */
+  /** Seals the state in the cookie. */
   seal: TokenSeal;
   baseUrl: string;
   now: () => Date;
 }
 
-/** What a session lacks: a proof of who they are, or something to be done by whoever has proven it. */
+/** The need that a session doesn't meet: a proof, or a required action after a proof. */
 export type Missing = 'proof' | 'action';
 type Continuations = readonly Continuation[];
 
-/** A form that comes again within this is the same click. */
+/** The same form within this time counts as a double click. */
 const AGAIN_MS = 60_000;
 
-/** What a link's page sends for the step that waits for it. */
+/** The values that a link's page sends for the waiting step. */
 export interface Linked {
   step: string;
   csrf: string;
   redirectTo: string | undefined;
 }
 
-/** Where a sign-in stands, for the page that shows it. */
+/** The present state of a sign-in, for its page. */
 export interface View {
   state: SignInState;
   settings: RealmSettingsDto;
   nextStep: NextStep;
-  /** The step's form; absent where there is nothing to fill in. */
+  /** The page of the step; undefined: there is no form to fill in. */
   page: StepPage | undefined;
-  /** What else can be tried on it, by execution. */
+  /** The methods that the page offers, by execution. */
   beside: ReadonlyMap<string, Beside>;
-  /** Whether the page asks if the browser is the person's own. */
+  /** Whether the page asks if the browser is the user's own. */
   asksDevice: boolean;
   csrf: string;
-  /** Of what is shown: another one for each page that differs, and none of a page that doesn't wait. */
+  /** Changes when a waiting page should be replaced; undefined: the page doesn't wait. */
   mark: string | undefined;
 }
 
@@ -112,13 +112,13 @@ export function createSignIns(deps: SignInDeps) {
   const finish = createFinish({ ...deps, storage });
   const { end, endOnItsOwn, withdraw } = createEnd({ sessions: deps.sessions, storage, run, finish });
 
-  /** One that goes on from a session is as risky as the sign-in that made it, by the policy as it is now. */
+  /** A sign-in that continues a session has the risk of the session's sign-in, judged by the present policy. */
   function begun(input: BeginInput, policy: RealmSettingsDto): Open {
     const state = begunBy({ ...input, now: now(), identify: deps.factors.identify });
     const findings = state.is === 'known' && input.session?.findings;
     return findings ? { ...state, risk: deps.risk.judge(findings, policy) } : state;
   }
-  /** The forms of one sign-in, one after the other: the second of two clicks finds what the first one came to. */
+  /** Forms of one sign-in run one after the other: the second of two clicks sees the result of the first. */
   const inTurn = createSemaphore({ perKey: 1 });
 
   async function settingsOf(realm: string): Promise<RealmSettingsDto> {
@@ -127,7 +127,7 @@ export function createSignIns(deps: SignInDeps) {
     return found;
   }
 
-  /** A sign-in that began with a session is found only by that session's browser. */
+  /** Only the session's own browser can use a sign-in that began with a session. */
   async function load(
     request: FastifyRequest,
     realm: string,
@@ -140,15 +140,15 @@ export function createSignIns(deps: SignInDeps) {
   }
   const elsewhere = new Set(deps.registry.flatMap((e) => (e.category === 'METHOD' && e.provenElsewhere ? [e.id] : [])));
   /**
-   * Whether the same form again is taken for a second click: not where it says nothing but that somebody has the cookie, and not where
-   * it has a passkey's signature, which counts once.
+   * Whether the same form counts as a double click. A form that shows only possession of the cookie doesn't, nor does a
+   * passkey's signature, which counts once.
    */
   const mayComeAgain = (nextStep: NextStep, { step, passkey }: Form): boolean => {
     if (passkey) return false;
     const sent = stepNamed(nextStep, step);
     return sent?.do !== 'ask' || !elsewhere.has(sent.authenticatorId);
   };
-  /** The forms behind a passkey's signature end one sign-in, too, whoever has the cookie of the page that was last. */
+  /** A sign-in with a passkey ends once: the last page's cookie alone must not end another one. */
   const restsOnPasskey = ({ factors }: FinishedState): boolean =>
     factors.some(({ authenticator }) => authenticator === 'webauthn');
   const { isLate, leftAt } = createLateness({ ...deps, runUntold: runner.runUntold });
@@ -158,7 +158,7 @@ export function createSignIns(deps: SignInDeps) {
       reply.redirect(path, 303);
   const pageIn = (realm: string, { tab }: Pick<HeldSignIn, 'tab'>): Answer => to(inTab(`/realms/${realm}/login`, tab));
 
-  /** Where a browser goes whose sign-in is over. */
+  /** The answer for a browser whose sign-in is over. */
   function onward(
     reply: FastifyReply,
     realm: string,
@@ -172,7 +172,7 @@ export function createSignIns(deps: SignInDeps) {
     return to(continuation.again(purpose.request, realm));
   }
 
-  /** What a person sent; undefined: there is no such sign-in (any more). */
+  /** Handles a submitted form; undefined: there is no such sign-in, or it has expired. */
   async function submitted(
     reply: FastifyReply,
     request: FastifyRequest,
@@ -203,7 +203,7 @@ export function createSignIns(deps: SignInDeps) {
         storage.follow(reply, realm, held, nextToken(wentOn.nonce, held.token, form));
       return here;
     }
-    // A sign-in without a row is at its beginning.
+    // A sign-in without a row is at its start already.
     const isFirst = from.is === 'unknown' && from.chosen === undefined;
     if (form.do === 'restart' && !held.stored && isFirst) return here;
     const asked = await nextStepOf(visit, from);
@@ -231,7 +231,7 @@ export function createSignIns(deps: SignInDeps) {
     proveAtOnce: createAtOnce({ ...deps, ...runner }),
     takesPasskeyAlone: runner.takesPasskeyAlone,
 
-    /** What the person of a session would still have to do, if anything, were a sign-in begun by it. */
+    /** The need that the session wouldn't meet if a sign-in began with it; undefined: none. */
     async missing(
       request: FastifyRequest,
       input: Omit<BeginInput, 'session'> & { session: LiveSession },
@@ -245,14 +245,14 @@ export function createSignIns(deps: SignInDeps) {
 
     judgeFor: createJudgeFor({ ...deps, judge, settingsOf }),
 
-    /** Begins a sign-in and sends the browser to its pages. */
+    /** Begins a sign-in and sends the browser to its page. */
     async begin(reply: FastifyReply, request: FastifyRequest, input: BeginInput): Promise<FastifyReply> {
       const { realm, session } = input;
       const policy = await settingsOf(realm);
       const visit = { request, realm, policy };
       const { state, nextStep } = await run(visit, begun(input, policy), { do: 'begun' });
       const isNew = nextStep !== undefined && isPage(nextStep) && idOf(nextStep) === REGISTER;
-      // What was proven, refused or can be solved is kept in a row: a cookie can be sent again and again, with the same work.
+      // Sign-ins with proofs, refusals or a proof of work get a row: a cookie could be replayed with the same work.
       const isSolved = isNew && policy.captchaProvider === 'pow';
       const inCookie = !session && nextStep?.do === 'ask' && !isSolved;
       const beginning = input.again ? 'in its place' : 'beside others';
@@ -261,20 +261,20 @@ export function createSignIns(deps: SignInDeps) {
       return reply.redirect(input.again ? `${page}${page.includes('?') ? '&' : '?'}begun=1` : page, 303);
     },
 
-    /** Whoever has proven nothing yet makes an account instead. @returns whether there is such a sign-in */
+    /** Switches a sign-in without proofs to creating an account. @returns whether there is such a sign-in */
     async toRegister(reply: FastifyReply, request: FastifyRequest, realm: string): Promise<boolean> {
       const held = await load(request, realm, storage.named(request, realm));
       if (held?.state.is !== 'unknown') return false;
       return storage.keep(reply, realm, held, { ...held.state, kept: {}, complaint: undefined, chosen: REGISTER });
     },
 
-    /** The page of a sign-in that this browser has begun for the same. */
+    /** The page of a sign-in that this browser has begun for the same purpose. */
     async begunFor(request: FastifyRequest, realm: string, continueAt: string): Promise<string | undefined> {
       const found = await storage.inProgress(request, realm, continueAt);
       return found && inTab(`/realms/${realm}/login`, found.tab);
     },
 
-    /** Where the request's sign-in stands; undefined: there is none, or it has expired. */
+    /** The present state of the request's sign-in; undefined: there is none, or it has expired. */
     async view(reply: FastifyReply, request: FastifyRequest, realm: string): Promise<View | undefined> {
       const policy = await settingsOf(realm);
       const named = storage.named(request, realm);
@@ -303,13 +303,13 @@ export function createSignIns(deps: SignInDeps) {
         }
         const page = await pageOf(visit, state, nextStep);
         const beside = await besideOf(visit, state, nextStep);
-        // A page that waits is loaded anew, and keeps no box ticked.
+        // A waiting page is reloaded, and would lose the box's state.
         const asks = page?.refreshSeconds === undefined && (await asksDevice(visit, state, nextStep));
         const mark = page && markOf(state, nextStep, page);
         const view = { state, settings: policy, nextStep, page, beside, asksDevice: asks, csrf, mark };
         if (!page?.keep || !isPage(nextStep) || state.is === 'refused' || state.kept[idOf(nextStep)]) return view;
         const kept = { [idOf(nextStep)]: page.keep };
-        // Two pages were opened at once: the slower one shows what the other stored.
+        // Two pages were opened at once: the slower one shows what the other has stored.
         if (await storage.keep(reply, realm, held, { ...state, kept, address: page.address ?? state.address }))
           return view;
       }
@@ -317,9 +317,8 @@ export function createSignIns(deps: SignInDeps) {
     },
 
     /**
-     * Takes what a person sent. Whatever the outcome, the browser is sent on by 303, so that going back or reloading
-     * never sends a password twice.
-     * @returns the answer; undefined: there is no such sign-in (any more), or the form was not one of its own
+     * Takes a submitted form. It always answers by 303, so that going back or reloading never sends a password twice.
+     * @returns the answer; undefined: there is no such sign-in, it has expired, or the form is not one of its own
      */
     async submit(
       reply: FastifyReply,
@@ -330,16 +329,16 @@ export function createSignIns(deps: SignInDeps) {
     ): Promise<Answer | undefined> {
       const named = storage.find(request, realm, (token) => sameSecret(form.csrf ?? '', csrfOf(token)));
       if (!named) {
-        // Of a page before the last proof: the browser is shown where its sign-in stands.
+        // The form is from a page before the last proof: the browser goes to the present page.
         const held = await load(request, realm, storage.named(request, realm));
         return held?.state.is === 'known' ? pageIn(realm, held) : undefined;
       }
       const submit = () => submitted(reply, request, realm, named, form, continuations);
-      // Where nothing has happened yet each form proves all of it by itself.
+      // Without a row each form proves everything by itself, so no order is needed.
       return named.begun ? submit() : inTurn(`${realm} ${named.id.toString('hex')}`, submit);
     },
 
-    /** The sign-in of this browser that waits for a link; undefined: it is another browser's, or nobody's (any more). */
+    /** The sign-in of this browser that waits for a link; undefined: another browser has it, or it has expired. */
     async linked(request: FastifyRequest, realm: string, secret: string): Promise<Linked | undefined> {
       const address = linkDigest(secret);
       const held = await storage.waiting(request, realm, address);
@@ -350,10 +349,10 @@ export function createSignIns(deps: SignInDeps) {
         : { step, csrf: csrfOf(held.token), redirectTo: held.state.purpose.redirectTo };
     },
 
-    /** Whoever signs out leaves nothing behind that they had begun in this browser. */
+    /** Deletes all unfinished sign-ins of the browser when the user signs out. */
     leave: storage.dropAll,
 
-    /** A sign-in that needs nothing more from the person: it is over, or its session was good enough. */
+    /** Completes a sign-in that needs nothing more from the user: it has ended, or its session was enough. */
     async complete(
       reply: FastifyReply,
       request: FastifyRequest,
@@ -374,7 +373,7 @@ export function createSignIns(deps: SignInDeps) {
       return answer === 'withdrawn' ? pageIn(realm, held) : answer;
     },
 
-    /** What the request's sign-in came to, for whoever began it to go on at `continueAt`; once. */
+    /** The result of the request's sign-in, returned once to the code that started it for `continueAt`. */
     async take(
       reply: FastifyReply,
       request: FastifyRequest,

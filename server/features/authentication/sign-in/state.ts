@@ -1,5 +1,5 @@
-// What is remembered of a sign-in between two requests, as it is stored; parsed when it is read. One of four, each with what
-// it can have and nothing else: machine.ts says how one becomes another.
+// The stored state of a sign-in between two requests, parsed when it is read. It is one of four variants, each with its own
+// fields; machine.ts has the transitions.
 import { z } from 'zod';
 import { BY_PROVIDER } from '../../../contract/flows.ts';
 import { RiskReason } from '../../../contract/risk.ts';
@@ -10,75 +10,80 @@ import type { Proven } from '../../../domain/proof.ts';
 import { AboutClient } from '../../../http/about-client.ts';
 import type { SsoSession } from '../../people/sessions/service.ts';
 
-/** Chosen in place of an alternative: to make an account. */
+/** Chosen instead of an alternative: create an account. */
 export const REGISTER = 'register';
 
 const User = z.object({ id: z.string(), username: z.string() });
 const Strings = z.record(z.string(), z.string());
 const Finding = z.object({ reason: RiskReason, points: z.number() });
 
-/** What it was begun for. */
+/** The purpose of the sign-in. */
 const Purpose = z.object({
   clientId: z.string().optional(),
   clientName: z.string().optional(),
   about: AboutClient.optional(),
-  /** The client's flow instead of the realm's. */
+  /** The client's flow, in place of the realm's. */
   flow: z.string().optional(),
   requiredLevel: z.int(),
   loginHint: z.string(),
-  /** By which identity provider, as the application asks. */
+  /** The identity provider that the application asks for. */
   provider: z.string().optional(),
-  /** Only what the session before has proven since then counts. */
+  /** The most age, in seconds, of the former session's proofs that count. */
   maxAgeSeconds: z.int().optional(),
-  /** Opaque: the authorization request. */
+  /** The caller's own value, for example an authorization request. */
   request: z.unknown(),
   continueAt: z.string(),
   redirectTo: z.string().optional(),
 });
 
 const Any = z.object({
-  /** Raised by each save: two posts at once can't both go on from the same place. */
+  /** Increased by each save: of two concurrent requests only one can continue from the same state. */
   version: z.int(),
-  /** Raised by each new beginning: what was signed before it says nothing any more. */
+  /** Increased by each restart: signatures from before are void. */
   round: z.int(),
   purpose: Purpose,
-  /** The session that is stepped up or proven anew, whose it is, and what of it counts here. */
+  /** The session to step up or renew, its user, and its proofs that count here. */
   before: z.object({ id: z.string(), user: User, factors: z.array(Factor), rememberMe: z.boolean() }).optional(),
-  /** The person says that the browser is their own. */
+  /** The user says that the browser is their own. */
   rememberDevice: z.boolean().optional(),
 });
-/** While there is a step to take. */
+/** A sign-in with a step to take. */
 const InProgress = Any.extend({
-  /** What the person wants to set up before it ends. */
+  /** A credential that the user wants to set up before the end. */
   setUp: z.enum(requiredActions).optional(),
-  /** The alternative that the person chose, by execution. */
+  /** The execution of the alternative that the user chose. */
   chosen: z.string().optional(),
-  /** What pages keep, by execution. */
+  /** The values that steps keep, by execution. */
   kept: z.record(z.string(), Strings),
-  /** By this a link or a device finds the sign-in that waits for it: a digest of what only the message says. */
+  /**
+   * The address by which a link or a device finds the waiting sign-in: a digest of a secret that only the message contains.
+   */
   address: z.string().optional(),
   complaint: z.object({ field: z.string(), message: z.string(), values: Strings.optional() }).optional(),
-  /** The form that brought it here, as a digest under the sign-in's token: who clicks twice sends it again. */
+  /** The form that led to this state, as a digest with the sign-in's token. A double click sends it again. */
   took: z.string().optional(),
-  /** That form proved something, and the sign-in went on under another token: what that rests on, and when (milliseconds). */
+  /**
+   * That form proved something, and the sign-in continued under another token. `nonce` derives that token; `at` is the time
+   * in milliseconds.
+   */
   wentOn: z.object({ nonce: z.string(), at: z.int() }).optional(),
 });
 const Proof = z.object({
   user: User,
-  /** What was proven here, and not in the session before. */
+  /** The proofs of this sign-in, without those of the former session. */
   factors: z.array(Factor),
-  /** By which credential, by authenticator. */
+  /** The credentials that were used, by authenticator. */
   credentials: Strings,
-  /** By who they are at an identity provider: the link's id. */
+  /** The id of the link to the identity provider that proved the user. */
   identity: z.string().optional(),
-  /** A flow of an identity provider for whoever comes for the first time: it goes before that of what is signed in to. */
+  /** The provider's flow for a first sign-in. It precedes the flow of the client. */
   firstFlow: z.string().optional(),
-  /** What is written for them when it ends, by authenticator. */
+  /** Pending writes for the end, by authenticator. */
   atEnd: z.record(z.string(), Strings).optional(),
   rememberMe: z.boolean(),
-  /** What was found on the way that speaks for a risk. */
+  /** Findings of earlier steps that raise the risk. */
   signals: z.array(RiskReason).optional(),
-  /** What the audit log says of how something was proven. */
+  /** A remark for the audit log about a proof. */
   note: z.string().optional(),
   risk: z
     .object({
@@ -88,9 +93,9 @@ const Proof = z.object({
       findings: z.array(Finding),
     })
     .optional(),
-  /** Whether this person has signed in with this device before; absent: nobody looked. */
+  /** Whether the user has signed in with this device before; absent: not checked. */
   deviceKnown: z.boolean().optional(),
-  /** They have signed in with others, and not with this one. */
+  /** The user has signed in with other devices, but not with this one. */
   deviceNew: z.boolean().optional(),
 });
 const Done = z.object({
@@ -98,7 +103,7 @@ const Done = z.object({
   /** Milliseconds. */
   at: z.int(),
   level: z.int(),
-  /** The oldest of what counted. */
+  /** The time of the oldest proof that counted. */
   since: z.int(),
 });
 const Because = z.enum(['risk', 'no-second-factor', 'exhausted', 'nothing-to-do', 'disabled', 'withdrawn', 'denied']);
@@ -107,7 +112,7 @@ const Unknown = InProgress.extend({ is: z.literal('unknown') });
 const Known = InProgress.extend({
   is: z.literal('known'),
   ...Proof.shape,
-  /** The audit log has heard that a second factor was asked for. */
+  /** The audit log has an event that a second factor was asked for. */
   challenged: z.boolean(),
 });
 const Refused = Any.extend({ is: z.literal('refused'), user: User.optional(), because: Because });
@@ -116,18 +121,18 @@ const Over = Any.extend({
   ...Proof.shape,
   took: z.string().optional(),
   done: Done,
-  /** What it was begun for was done in the same transaction: it leads nowhere any more. */
+  /** The continuation ran in the same transaction: the sign-in doesn't continue any more. */
   spent: z.boolean(),
 });
 
 export const SignInState = z.discriminatedUnion('is', [Unknown, Known, Refused, Over]);
 export type SignInState = z.infer<typeof SignInState>;
-/** Nobody is known yet. */
+/** The user is not known yet. */
 export type UnidentifiedState = z.infer<typeof Unknown>;
-/** Somebody is known, and may have more to do. */
+/** The user is known, and may have more steps to take. */
 export type IdentifiedState = z.infer<typeof Known>;
 export type Refused = z.infer<typeof Refused>;
-/** It has its session. */
+/** The session has begun. */
 export type FinishedState = z.infer<typeof Over>;
 export type Open = UnidentifiedState | IdentifiedState;
 export type Because = z.infer<typeof Because>;
@@ -137,41 +142,41 @@ export interface BeginInput {
   realm: string;
   clientId?: string | undefined;
   clientName?: string | undefined;
-  /** What people are shown of it beside. */
+  /** Further information on the client, for the pages. */
   about?: AboutClient | undefined;
-  /** The client's flow instead of the realm's. */
+  /** The client's flow, in place of the realm's. */
   flow?: string | undefined;
-  /** The level of assurance that is asked for; 0 or 1: any. */
+  /** The requested level of assurance; 0 or 1: any. */
   requiredLevel: number;
-  /** The person must prove again who they are, although there is a session. */
+  /** The user must prove again who they are, in spite of a session. */
   forced: boolean;
-  /** What they have proven before must be no older. */
+  /** The most age, in seconds, of earlier proofs. */
   maxAgeSeconds?: number | undefined;
   loginHint?: string | undefined;
-  /** By which identity provider, as the application asks. */
+  /** The identity provider that the application asks for. */
   provider?: string | undefined;
   session?: SsoSession | undefined;
-  /** The caller's own; given back by `take`. */
+  /** The caller's own value, returned by `take`. */
   request: unknown;
-  /** It begins with making an account, where that is open. */
+  /** Begin with creating an account, if the realm allows it. */
   register?: boolean;
-  /** What they want to set up on the way. */
+  /** The credential that the user wants to set up in the sign-in. */
   setUp?: RequiredAction | undefined;
-  /** Where to go afterwards: a path of this server. */
+  /** A path of this server, where the browser continues. */
   continueAt: string;
-  /** Where that will lead the browser in the end: the CSP's form-action has to know. */
+  /** The final address of the browser after that, for the form-action of the page's policy. */
   redirectTo?: string | undefined;
-  /** Set where the sign-in page itself begins one, so that a browser that keeps no cookie isn't sent round for ever. */
+  /** The sign-in page itself begins the sign-in. The flag prevents a redirect loop if the browser keeps no cookie. */
   again?: boolean;
 }
 
 export interface BegunBy extends BeginInput {
   now: Date;
-  /** Whether such factors say who it is. */
+  /** Whether these factors identify the user. */
   identify(factors: readonly Factor[]): boolean;
 }
 
-/** The session still says who the person is; else they prove that first. */
+/** The initial state. The user is known if the session's proofs still identify them. */
 export function begunBy({ session, forced, now, identify, ...input }: BegunBy): Open {
   const { clientId, clientName, about, flow, requiredLevel, maxAgeSeconds, provider } = input;
   const { request, continueAt, redirectTo } = input;
@@ -211,7 +216,7 @@ const knownBy = (
   challenged: false,
 });
 
-/** What counts of what the person has proven: here, and in the session before. */
+/** All proofs that count: of this sign-in, and of the former session. */
 export function countedOf(state: SignInState, now: Date): Factor[] {
   if (state.is === 'unknown' || state.is === 'refused') return [];
   const { purpose, before, factors } = state;
@@ -220,7 +225,7 @@ export function countedOf(state: SignInState, now: Date): Factor[] {
   return mergedFactors(provenSince(before.factors, since), factors);
 }
 
-/** What has to hold when something is written for the person on the strength of this sign-in. */
+/** The conditions that must hold when anything is written for the user on the strength of this sign-in. */
 export const provenBy = (state: IdentifiedState, now: Date): Proven => ({
   userId: state.user.id,
   credentials: Object.values(state.credentials),
@@ -228,13 +233,13 @@ export const provenBy = (state: IdentifiedState, now: Date): Proven => ({
   sessionId: countedOf(state, now).length > state.factors.length ? state.before?.id : undefined,
 });
 
-/** Milliseconds: when the person last proved anything in it. */
+/** The time of the user's last proof in this sign-in, in milliseconds. */
 export const newestProof = ({ factors }: IdentifiedState): number => Math.max(0, ...factors.map(({ at }) => at));
 
-/** Whoever began it on their account page can go back there. */
+/** Whether the sign-in was started from the user's account page, so that its pages can lead back there. */
 export const isFromAccount = (realm: string, { before, purpose }: SignInState): boolean =>
   before !== undefined && purpose.continueAt === `/realms/${realm}/account`;
 
-/** Milliseconds: since when all has been proven that the sign-in rests on. */
+/** The time of the oldest proof that the sign-in rests on, in milliseconds. */
 export const provenFrom = (state: IdentifiedState, now: Date): number =>
   oldestOf(countedOf(state, now)) ?? now.getTime();

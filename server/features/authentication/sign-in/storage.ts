@@ -1,5 +1,5 @@
-// Where sign-ins are kept, behind one interface: how one began in the browser's cookie (cookie.ts), what has happened since in a
-// row under the cookie's token (store.ts); strangers of one address get no more rows than people need.
+// Stores sign-ins behind one interface: the initial state in the browser's cookie (cookie.ts), later states in a row under
+// the cookie's token (store.ts). The rows of sign-ins without a proof are limited for each client address.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { phrase } from '../../../contract/phrases.ts';
@@ -14,30 +14,30 @@ import { type Beginning, type Carried, createSignInCookie, LIFETIME_SECONDS } fr
 import { type FinishedState, REGISTER, type SignInState } from './state.ts';
 import * as store from './store.ts';
 
-/** A sign-in that a request holds. */
+/** The sign-in of a request. */
 export interface HeldSignIn {
   token: string;
-  /** Its number among the browser's sign-ins. */
+  /** The number of the sign-in in this browser. */
   tab: number;
   id: Buffer;
   state: SignInState;
   expiresAt: Date;
-  /** Whether the state is a row's; else it is how the sign-in began, by its cookie. */
+  /** true: the state is from a row; false: it is the initial state in the cookie. */
   stored: boolean;
 }
 
 export interface StorageDeps {
   sql: Sql;
   realmSql: RealmSql;
-  /** Bounds how many sign-ins without any proof one address may have stored. */
+  /** Limits the stored sign-ins without a proof of one client address. */
   unproven: { take(address: string): number | undefined };
-  /** For what the cookie carries. */
+  /** Seals the state in the cookie. */
   seal: TokenSeal;
   baseUrl: string;
   now: () => Date;
 }
 
-/** Another request has kept something else meanwhile. */
+/** Another request has stored another state in the meantime. */
 class Lost extends Error {}
 
 export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: StorageDeps) {
@@ -50,7 +50,7 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
     return kept && { token, tab, id, ...kept, stored: true };
   }
 
-  /** A row for somebody who has proven nothing: from one address not more than people need. */
+  /** Counts a row without a proof, and refuses it beyond the limit of the client address. */
   function limitUnproven(realm: string, { ip }: FastifyRequest): void {
     const retryAfterSeconds = unproven.take(inRealm(realm, ip));
     if (retryAfterSeconds !== undefined)
@@ -60,12 +60,12 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
   }
 
   return {
-    /** Which sign-in the request's address is about; nothing is read for it. */
+    /** The sign-in that the request's address names, without reading its row. */
     named: (request: FastifyRequest, realm: string): Carried | undefined => cookie.read(request, realm),
-    /** The one of the browser's sign-ins whose token it is. */
+    /** The sign-in of this browser with the matching token. */
     find: (request: FastifyRequest, realm: string, isIts: (token: string) => boolean): Carried | undefined =>
       cookie.all(request, realm).find(({ token }) => isIts(token)),
-    /** The one of the browser's sign-ins that is to lead to `continueAt`, by no new account, and has not come to its end. */
+    /** The unfinished sign-in of this browser that continues at `continueAt`, apart from registrations. */
     async inProgress(request: FastifyRequest, realm: string, continueAt: string): Promise<Carried | undefined> {
       const all = cookie.all(request, realm);
       const ids = all.flatMap(({ id, begun }) => (begun ? [] : [id]));
@@ -75,24 +75,24 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
       return all.find(({ id, begun }) => (begun ? isIts(begun.state) : rows.some((row) => row.equals(id))));
     },
     /**
-     * Where the cookie itself says how it began, the database isn't asked whether more has happened: that shows when something is to
-     * be kept, and until then there is nothing in it but the way to a form.
+     * If the cookie holds the initial state, the database isn't asked for a later one. A later state shows when the request
+     * stores something; until then the page only shows a form.
      */
     async load(realm: string, named: Carried | undefined): Promise<HeldSignIn | undefined> {
       if (!named) return undefined;
       const { begun, ...of } = named;
       return begun ? { ...of, ...begun, stored: false } : reload(realm, of);
     },
-    /** The one of the browser's sign-ins that waits for what has this address. */
+    /** The sign-in of this browser that waits at this address. */
     async waiting(request: FastifyRequest, realm: string, address: string): Promise<HeldSignIn | undefined> {
       const id = await store.atAddress(sql, realm, address, now());
       const named = id && cookie.all(request, realm).find((one) => one.id.equals(id));
       return named && reload(realm, named);
     },
-    /** Where it stands by now; undefined: nothing of it is kept. */
+    /** The present state of the row; undefined: there is none. */
     reload,
 
-    /** @param inCookie where nothing has happened yet, and there is room for it. @returns its number among the browser's */
+    /** @param inCookie keep the state in the cookie if it fits. @returns the number of the sign-in in this browser */
     async begin(
       reply: FastifyReply,
       realm: string,
@@ -108,7 +108,7 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
       return cookie.keepNew(reply, realm, beginning, token, expiresAt);
     },
 
-    /** @returns whether nobody kept anything else meanwhile */
+    /** @returns false: another request has stored another state in the meantime */
     async keep(reply: FastifyReply, realm: string, held: HeldSignIn, state: SignInState): Promise<boolean> {
       const { id, expiresAt, stored } = held;
       if (stored) return store.save(realmSql(realm), realm, id, state);
@@ -119,9 +119,10 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
     },
 
     /**
-     * Something was proven: it goes on under a token that only the answer to this request says, so that whoever knew the one before
-     * is behind nobody's password (session fixation).
-     * @param left what stays under the token before. @returns whether nobody kept anything else meanwhile
+     * Something was proven: the sign-in continues under a new token that only this response contains. So a person who knew
+     * the former token (session fixation) gains nothing.
+     * @param left the state that stays under the former token
+     * @returns false: another request has stored another state in the meantime
      */
     async rotate(
       reply: FastifyReply,
@@ -136,33 +137,36 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
       if (went) cookie.keep(reply, realm, { tab, token, expiresAt });
       return went;
     },
-    /** It went on under that token. */
+    /** Sets the cookie to the token under which the sign-in has continued. */
     follow: (reply: FastifyReply, realm: string, { tab, expiresAt }: HeldSignIn, token: string): void =>
       cookie.keep(reply, realm, { tab, token, expiresAt }),
 
-    /** The end of one that is a row, in its transaction. @throws what {@link isLost} knows */
+    /**
+     * Stores the final state of a sign-in with a row, in the transaction of the end. @throws an error for which {@link
+     * isLost} is true
+     */
     async keepOver(tx: Tx, realm: string, { id }: HeldSignIn, state: FinishedState): Promise<void> {
       if (!(await store.save(tx.sql, realm, id, state))) throw new Lost();
     },
-    /** The same of one that has no row yet: where another request made it first, the transaction fails. */
+    /** The same for a sign-in without a row. The transaction fails if another request has inserted it. */
     keepOverLast: (run: Tx['atLast'], realm: string, { id, expiresAt }: HeldSignIn, state: FinishedState): void =>
       void store.insertLast(run, realm, id, state, now(), expiresAt),
-    /** Whether another request finished it, or went on with it. */
+    /** Whether another request has ended or continued the sign-in. */
     isLost: (error: unknown): boolean => error instanceof Lost || store.isKept(error),
 
-    /** From now on the row counts, which another request may have made. */
+    /** Sets the cookie without the initial state: from now on the row counts, even if another request has inserted it. */
     isRow(reply: FastifyReply, realm: string, held: HeldSignIn): void {
       if (!held.stored) cookie.keep(reply, realm, held);
     },
-    /** Its session is about to end, in the transaction that ends the sign-in, too. */
+    /** Unties the sign-in from a session that ends in the same transaction. */
     detach: async (tx: Tx, realm: string, { id }: HeldSignIn): Promise<void> =>
       void (await store.detach(tx.sql, realm, id)),
-    /** Nothing of it is kept. */
+    /** Deletes the row and the cookie. */
     async drop(reply: FastifyReply, realm: string, { id, tab }: HeldSignIn): Promise<void> {
       await store.remove(realmSql(realm), realm, [id]);
       cookie.clear(reply, realm, tab);
     },
-    /** The same of all stored sign-ins of this browser; those without a row name nobody. */
+    /** Deletes all stored sign-ins of this browser. Those without a row name no user. */
     async dropAll(request: FastifyRequest, reply: FastifyReply, realm: string): Promise<void> {
       const stored = cookie.all(request, realm).filter(({ begun }) => !begun);
       if (stored.length === 0) return;
@@ -170,11 +174,11 @@ export function createStorage({ sql, realmSql, unproven, seal, baseUrl, now }: S
       await store.remove(realmSql(realm), realm, ids);
       for (const { tab } of stored) cookie.clear(reply, realm, tab);
     },
-    /** The browser needs it no more. */
+    /** Deletes the cookie. */
     forget: (reply: FastifyReply, realm: string, { tab }: Pick<HeldSignIn, 'tab'>): void =>
       cookie.clear(reply, realm, tab),
 
-    /** One that is done and leads to `continueAt`; it leads there once. */
+    /** Takes a finished sign-in that continues at `continueAt`, once. */
     async take(
       reply: FastifyReply,
       realm: string,

@@ -1,5 +1,4 @@
-// SQL of sign-ins in which something has happened; before that a cookie holds them (cookie.ts). And of what required
-// actions write.
+// SQL of sign-ins with a row; before the first change a cookie holds them (cookie.ts).
 
 import { codeOf } from '../../../db/error-code.ts';
 import { jsonText } from '../../../db/json.ts';
@@ -9,25 +8,25 @@ import { REGISTER, SignInState } from './state.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** The session with which the sign-in ends; one that is done stays when the session before it ends. */
+/** The session whose end also deletes the sign-in. A finished sign-in has none. */
 const sessionOf = (state: SignInState): string | null => (state.is === 'done' ? null : (state.before?.id ?? null));
 
-/** @param from where it is made only if something else was written */
+/** @param from inserts the row only if this query has a result */
 const row = (realm: string, id: Buffer, state: SignInState, at: Date, expiresAt: Date, from = fragment``) => fragment`
   insert into sign_in (realm_id, id, state, created_at, expires_at, session_id)
   select ${realm}, ${id}::bytea, ${jsonText(state)}::jsonb, ${at}::timestamptz, ${expiresAt}::timestamptz,
     (select id from session where realm_id = ${realm} and id = ${sessionOf(state)}) ${from}`;
 
-/** Written where nobody saved it meanwhile. */
+/** Updates the state if no other request has. */
 const raised = (realm: string, id: Buffer, state: SignInState) => fragment`
   update sign_in set state = ${jsonText({ ...state, version: state.version + 1 })}::jsonb${state.is === 'done' ? fragment`, session_id = null` : fragment``}
   where realm_id = ${realm} and id = ${id} and (state ->> 'version')::int = ${state.version} returning id`;
 
-/** @returns whether it is the first that is kept of this sign-in */
+/** @returns whether it is the first row of this sign-in */
 export const insert = async (sql: Sql, realm: string, id: Buffer, state: SignInState, at: Date, expiresAt: Date) =>
   (await sql`${row(realm, id, state, at, expiresAt)} on conflict do nothing returning id`).length > 0;
 
-/** The same with the end of its transaction, which fails where something was kept before: {@link isKept}. */
+/** Inserts the row at the end of the transaction, which fails if there is a row already: {@link isKept}. */
 export const insertLast = (
   run: Tx['atLast'],
   realm: string,
@@ -51,12 +50,12 @@ export async function read(
 ): Promise<{ state: SignInState; expiresAt: Date } | undefined> {
   const [row] = await sql<{ state: unknown; expires_at: Date }>`
     select state, expires_at from sign_in where realm_id = ${realm} and id = ${id} and expires_at > ${now}`;
-  // A replica of another version may have written it: what can't be read has expired.
+  // Another version of the server may have written it: a state that can't be parsed counts as expired.
   const state = row && SignInState.safeParse(row.state).data;
   return row && state && { state, expiresAt: row.expires_at };
 }
 
-/** Those of them that are to lead to `continueAt`, by no new account, and have not come to their end. */
+/** The unfinished ones among them that continue at `continueAt`, apart from registrations. */
 export const inProgress = async (sql: Sql, realm: string, ids: readonly Buffer[], continueAt: string, now: Date) =>
   (
     await sql<{ id: Buffer }>`select id from sign_in where realm_id = ${realm} and id = any(${ids}::bytea[])
@@ -71,13 +70,13 @@ export const atAddress = async (sql: Sql, realm: string, address: string, now: D
       where realm_id = ${realm} and state ? 'address' and state ->> 'address' = ${address} and expires_at > ${now}`
   )[0]?.id;
 
-/** @returns whether nobody saved it meanwhile */
+/** @returns false: another request has saved the sign-in in the meantime */
 export const save = async (sql: Sql, realm: string, id: Buffer, state: SignInState) =>
   (await sql`${raised(realm, id, state)}`).length > 0;
 
 /**
- * It goes on as `next` under another id; what stays under the old one is what was there before.
- * @returns whether nobody saved it meanwhile
+ * Continues the sign-in as `next` under another id; the former id keeps `left`.
+ * @returns false: another request has saved the sign-in in the meantime
  */
 export const rotate = async (
   sql: Sql,
@@ -92,14 +91,14 @@ export const rotate = async (
       ${row(realm, next.id, next.state, at, expiresAt, fragment`from left_behind`)} returning id`
   ).length > 0;
 
-/** From now on the session that it began with may end without it. */
+/** From now on the session with which the sign-in began can end without deleting it. */
 export const detach = (sql: Sql, realm: string, id: Buffer) =>
   sql`update sign_in set session_id = null where realm_id = ${realm} and id = ${id}`;
 
 export const remove = (sql: Sql, realm: string, ids: readonly Buffer[]) =>
   sql`delete from sign_in where realm_id = ${realm} and id = any(${ids}::bytea[])`;
 
-/** Reads a sign-in that is done and leads to `continueAt`, and forgets it: it leads there once. */
+/** Reads and deletes a finished sign-in that continues at `continueAt`. */
 export async function take(
   sql: Sql,
   realm: string,

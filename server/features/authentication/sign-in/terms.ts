@@ -1,4 +1,4 @@
-// A required action: accepting the realm's terms (TERMS). Which terms they were is in the audit log.
+// The required action TERMS: the user accepts the realm's terms. The audit log records which version.
 
 import type { Transact } from '../../../db/transact.ts';
 import { mustHold } from '../../../domain/proof.ts';

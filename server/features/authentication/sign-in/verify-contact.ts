@@ -1,5 +1,5 @@
-// A required action: to prove an e-mail address or a phone number by a code that is sent there (VERIFY_EMAIL, VERIFY_PHONE). The two
-// differ in their pages and words (verify-email.ts, verify-phone.ts); the proof is authenticators/contact.ts's.
+// The required actions VERIFY_EMAIL and VERIFY_PHONE: the user proves an address or a number by a code sent to it.
+// verify-email.ts and verify-phone.ts have their pages and words; authenticators/contact.ts checks the proof.
 import type { Transact } from '../../../db/transact.ts';
 import { mustHold } from '../../../domain/proof.ts';
 import { text, translated } from '../../../http/texts.ts';
@@ -13,9 +13,9 @@ export interface VerifyContactDeps {
   field: 'email' | 'phone';
   /** In the language of the request. */
   words: Record<'label' | 'nowhere' | 'yours' | 'taken', () => string>;
-  /** What is kept where the user wants to name another one; undefined: they can't. */
+  /** The values to keep if the user wants to enter another one; undefined: the user can't. */
   other(step: Step, present: Present): StepMemory | undefined;
-  /** The address or number to prove, by the page on which the user names it; undefined: there is none. */
+  /** The address or number to prove, from the page on which the user enters it; undefined: none. */
   chosen(step: Step, form: Form, present: Present): Promise<string | undefined>;
 }
 
@@ -27,7 +27,7 @@ export function createVerifyContact({ contact, transact, field, words, other, ch
     const mailing = { realm, origin: site.origin, by, userId: user?.id ?? '', context: contextOf(step, value) };
     return contact.send(mailing, value, (work) => transact(realm, work));
   }
-  /** The sign-in is found by the `address` of a link. */
+  /** A link finds the sign-in by its `address`. */
   const keeping = (keep: StepMemory) =>
     ({ do: 'kept', keep, ...(keep.address !== undefined && { address: keep.address }) }) as const;
   const again = (
@@ -50,7 +50,7 @@ export function createVerifyContact({ contact, transact, field, words, other, ch
     const refusal = await contact.refusal(realm, userId, present, value);
     if (refusal?.why === 'kept-by-realm') return again('form', words.nowhere(), { values });
     if (refusal?.why === 'confirmed-already') return again(field, words.yours(), { values });
-    // An address or number that the realm keeps isn't the user's to mend.
+    // Users can't correct an address or number that the realm manages.
     if (refusal && present.mayChange)
       return again(field, text('profile.fault', { label: words.label(), fault: translated(refusal.fault) }), {
         values,

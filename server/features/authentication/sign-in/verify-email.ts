@@ -1,5 +1,5 @@
-// A required action: to prove one's e-mail address (VERIFY_EMAIL), by a code or a link sent there. A user who asks for it on their own
-// account, or has no address, first says which; that another user has it already is told to that user alone.
+// The required action VERIFY_EMAIL: the user proves an e-mail address by a mailed code or link. Users who started it from
+// their account, or have no address, enter the address first. Only the owner of a taken address learns that it is taken.
 import type { Transact } from '../../../db/transact.ts';
 import { invalidState } from '../../../http/field-errors.ts';
 import { html } from '../../../http/html.ts';

@@ -1,5 +1,5 @@
-// A required action: to prove one's phone number (VERIFY_PHONE), by a code that is sent there. A user who asks for it on their own
-// account, or has none, says which.
+// The required action VERIFY_PHONE: the user proves a phone number by a code sent to it. Users who started it from their
+// account, or have no number, enter the number first.
 import type { Transact } from '../../../db/transact.ts';
 import { codeField } from '../../../http/code-field.ts';
 import { invalidState } from '../../../http/field-errors.ts';
