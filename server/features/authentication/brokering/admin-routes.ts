@@ -1,4 +1,4 @@
-// Who a user is at identity providers, as administrators see it and end it.
+// A user's identities at identity providers, as administrators list and remove them.
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../../contract/identity-links.ts';
 import { Problem } from '../../../contract/problem.ts';

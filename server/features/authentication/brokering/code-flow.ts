@@ -1,4 +1,5 @@
-// The authorization code flow as its client: what OpenID Connect and plain OAuth 2.0 share. RFC 6749 §4.1, RFC 7636, RFC 9207.
+// The authorization code flow as a client: the part that OpenID Connect and plain OAuth 2.0 share. RFC 6749 §4.1, RFC 7636,
+// RFC 9207.
 import { DAY_SECONDS } from '../../../contract/durations.ts';
 import { isLoopback } from '../../../contract/names.ts';
 import { signJwt } from '../../../crypto/jwt.ts';
@@ -19,7 +20,7 @@ const YEAR_SECONDS = 365 * DAY_SECONDS;
 
 export interface CodeFlowDeps {
   outbound: Pick<Outbound, 'fetch'>;
-  /** What assertions are signed by: the provider finds it in the realm's JWKS. */
+  /** The key that signs assertions: the provider finds it in the realm's JWKS. */
   keys: Pick<Keys, 'active'>;
   newId: () => string;
   now: () => Date;
@@ -27,7 +28,7 @@ export interface CodeFlowDeps {
 export interface Granted {
   accessToken: string;
   idToken: string | undefined;
-  /** Where it is to be kept. */
+  /** The token to store; undefined: the provider's tokens are not stored. */
   token: ProviderToken | undefined;
 }
 
@@ -44,7 +45,7 @@ export function createCodeFlow({ outbound, keys, newId, now }: CodeFlowDeps) {
     return { ...body };
   }
 
-  /** How this client proves itself, as headers and form fields. */
+  /** The client's authentication, as headers and form fields. */
   async function proof(realm: string, { clientId, secret, config }: Provider, audience: string) {
     const plain = secret();
     const method = config.tokenEndpointAuthMethod ?? (plain === undefined ? 'none' : 'client_secret_basic');
@@ -63,7 +64,7 @@ export function createCodeFlow({ outbound, keys, newId, now }: CodeFlowDeps) {
   }
 
   return {
-    /** Where the browser is sent, and what has to be known when it comes back. */
+    /** The address for the browser, and the values needed when it returns. */
     depart(
       { clientId, scopes, config }: Provider,
       { callback, state, loginHint }: Departure,
@@ -86,7 +87,7 @@ export function createCodeFlow({ outbound, keys, newId, now }: CodeFlowDeps) {
       return { url: url.href, luggage: verifier === undefined ? {} : { verifier } };
     },
 
-    /** @param audience of assertions */
+    /** @param audience the audience of assertions */
     async redeem(
       provider: Provider,
       { realm, callback, luggage, answer }: Return,
@@ -116,7 +117,7 @@ export function createCodeFlow({ outbound, keys, newId, now }: CodeFlowDeps) {
       return { accessToken, idToken: typeof idToken === 'string' ? idToken : undefined, token };
     },
 
-    /** What the provider says of whose token it is. */
+    /** The provider's claims about the token's user. */
     userinfo: (endpoint: string, accessToken: string): Promise<Record<string, unknown>> =>
       json(endpoint, 'userinfo', {
         headers: { authorization: `Bearer ${accessToken}`, accept: 'application/json' },

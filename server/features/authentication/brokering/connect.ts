@@ -1,5 +1,5 @@
-// Connecting an identity provider to the account that one is signed in to: the way there and back beside any sign-in, bound to the
-// session, in a cookie of minutes.
+// Connects an identity provider to the account of a signed-in user, outside of any sign-in. A cookie of ten minutes binds
+// the way to the provider and back to the session.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
@@ -59,14 +59,14 @@ export function createConnections(deps: ConnectionsDeps) {
     }
   }
 
-  /** @returns whether the provider's account is theirs now */
+  /** @returns whether the identity is linked to this user now */
   async function connected(by: By, realm: string, provider: Provider, session: LiveSession, identity: Identity) {
     const arrived = arrivedBy(provider, identity, { byEmail: false });
     const user = { id: session.userId, username: session.username };
     const found = await links.find(realm, arrived);
     if (found) return found.user.id === user.id;
     return transact(realm, async (tx) => {
-      // The way to the provider takes time, in which access may have ended.
+      // The way to the provider takes time, in which the session may have ended.
       await mustHold(tx.sql, realm, { userId: user.id, credentials: [], sessionId: session.id });
       const linkId = await links.make(tx, by, realm, user, arrived, { used: true });
       if (linkId === undefined) return false;
@@ -79,10 +79,10 @@ export function createConnections(deps: ConnectionsDeps) {
   }
 
   return {
-    /** Those that people may connect by themselves. */
+    /** The providers that users can connect by themselves. */
     offered: async (realm: string): Promise<Provider[]> => (await providers.enabled(realm)).filter(offers),
 
-    /** @returns where the browser goes; undefined: the provider is none of those, or away */
+    /** @returns the address for the browser; undefined: users can't connect this provider, or it is unreachable */
     async begin(
       reply: FastifyReply,
       realm: string,
@@ -107,7 +107,7 @@ export function createConnections(deps: ConnectionsDeps) {
       }
     },
 
-    /** @returns where it goes on; undefined: this browser didn't go there for that */
+    /** @returns where the browser continues; undefined: this browser didn't go to the provider for that */
     async back(
       request: FastifyRequest,
       reply: FastifyReply,

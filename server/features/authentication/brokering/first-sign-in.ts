@@ -1,7 +1,7 @@
-// Somebody's first sign-in by an identity provider, by the steps of its flow: what is lacking of their profile, whether the address is
-// theirs, and then a new account. Where somebody here has the address, it is connected by a proof of that account alone: its password, or a
-// code to the address that it has confirmed. Whatever the flow says, that an address is equal proves nothing, and a realm that confirms
-// addresses does so before an account is made or anybody learns that there is one.
+// A user's first sign-in with an identity provider, by the steps of its flow: completing the profile, proving the address,
+// and creating an account. If an account has the address already, the identity is linked to it only after a proof of that
+// account: its password, or a code to its confirmed address. In every flow, an equal address alone proves nothing. A realm
+// that confirms addresses does so before it creates an account or reveals that one exists.
 import type { By } from '../../../contract/events.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { faultSentence, valuesIn, withValues } from '../../../http/profile-fields.ts';
@@ -27,7 +27,7 @@ export interface FirstSignInDeps {
   providers: Pick<Providers, 'named'>;
   transact: Transact;
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
-  /** What a flow has for first sign-ins. */
+  /** The first-sign-in steps of a flow. */
   firstSteps(realm: string, flow: string): Promise<readonly TreeNode[]>;
   /** The flow engine. */
 }
@@ -37,16 +37,16 @@ type Mail = Extract<Stage, { is: 'mail' }>;
 type Link = Extract<Stage, { is: 'link' }>;
 type Later = Review | Mail | Link;
 type Goal = Pick<Review, 'arrived' | 'person' | 'last' | 'reviewed' | 'proven'> & {
-  /** What was typed. */
+  /** The values that the user entered. */
   values?: StepMemory;
 };
 
 export type Outcome =
   | { do: 'verdict'; verdict: StepVerdict }
   | { do: 'stage'; stage: Later; complaint?: { field: string; message: string } }
-  /** They have an account now. */
+  /** The account was created. */
   | { do: 'made'; user: KnownUser; linkId: string; arrived: Arrived }
-  /** The account is theirs: it is connected when the sign-in ends. */
+  /** The user has proven to own this account. The identity is linked when the sign-in ends. */
   | { do: 'theirs'; user: KnownUser; credentialId?: string; arrived: Arrived };
 
 const field = (form: Form, name: string): string => (form[name] ?? '').trim();
@@ -67,19 +67,19 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     verdict: { do: 'again', complaint: { field: 'form', message }, reason, keep: {}, leaves: true },
   });
 
-  /** Who has the address, by whichever of their names. */
+  /** The user with this address, as username or as address. */
   async function ownerOf(realm: string, email: string): Promise<Link['owner'] | undefined> {
     const owner = email === '' ? undefined : await accounts.ownerOf(realm, email);
     return owner && { id: owner.id, username: owner.username };
   }
-  /** The address that an account has confirmed, and this server can write to. */
+  /** The confirmed address of an enabled account, if the realm sends e-mail. */
   async function reachOf(realm: string, userId: string): Promise<string | undefined> {
     const standing = await credentials.standing(realm, userId);
     const email = standing?.enabled ? standing.reach.EMAIL : null;
     return email !== null && (await sends(realm, 'EMAIL')) ? email : undefined;
   }
 
-  /** Whose account a code to the address opens; of nobody's the same is asked. */
+  /** The account that a code to this address proves. An unknown address takes the same queries. */
   async function openedBy(realm: string, email: string): Promise<Link['owner'] | undefined> {
     const owner = await ownerOf(realm, email);
     const reach = await reachOf(realm, owner?.id ?? NOBODY);
@@ -89,7 +89,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   const titleOf = async (realm: string, { alias }: Arrived): Promise<string> =>
     (await providers.named(realm, alias))?.title ?? alias;
 
-  /** What speaks against their account as it would be. */
+  /** The first error of the account as it would be created. */
   async function faultOf(step: Step, { arrived, person }: Goal): Promise<{ at: string; message: string } | undefined> {
     const { realm, settings } = step;
     const fault = await accounts.fault(realm, person);
@@ -106,7 +106,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   const stepsFor = async (realm: string, flow: string | null | undefined): Promise<readonly TreeNode[]> =>
     stepsOf(flow ? await firstSteps(realm, flow) : []);
 
-  /** What comes next of them, as things stand now. */
+  /** Chooses the next step by the present state. */
   async function goOn(step: Step, goal: Goal): Promise<Outcome> {
     const { realm, settings } = step;
     const { arrived, person, last, reviewed = false, proven } = goal;
@@ -119,7 +119,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     const confirms = due || (person.email !== '' && !byCode && asksAlways(tree, 'confirm-email'));
     const owner = await ownerOf(realm, person.email);
     const fault = reviewed ? undefined : await faultOf(step, { arrived, person });
-    // Whoever has an account here has a profile, too.
+    // The owner of an existing account has a profile already.
     const reviews = !reviewed && !(owner && confirmed) && (fault !== undefined || asksAlways(tree, 'review-profile'));
     const connects = owner && provider?.linking === 'ask';
     const mayMail = connects && !due && (await reachOf(realm, owner.id)) !== undefined;
@@ -134,7 +134,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     });
     if (found?.step === 'review-profile')
       return { do: 'stage', stage: { is: 'review', arrived, person, last, proven } };
-    // Also where the flow doesn't say so: nobody learns whose an address is before it is theirs.
+    // Even if the flow has no such step: a user must prove an address before the page tells whether an account has it.
     if (due || found?.step === 'confirm-email') {
       return mails ? askForCode(step, goal) : over(text('verify.nowhere'), 'provider-no-mail');
     }
@@ -151,7 +151,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     return { do: 'stage', stage: { is: 'link', arrived, owner, password, mail } };
   }
 
-  /** A new code, but not right after another: that one is still good for the address that it went to. */
+  /** Sends a new code, unless one was sent just before: that one is still valid for its address. */
   async function askForCode(step: Step, { arrived, person, reviewed, last, values }: Goal): Promise<Outcome> {
     if (!last || codes.mayResend(last)) return sendCode(step, { arrived, person, reviewed });
     if (last.email !== person.email) return again('email', text('messageCode.sentJustNow'), values);
@@ -226,7 +226,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     );
   }
 
-  /** To say another address, where the flow lets people say any. */
+  /** Lets the user enter another address, if the flow lets users choose it. */
   async function elsewhere({ realm }: Step, { arrived, person, code }: Mail): Promise<Outcome> {
     const provider = await providers.named(realm, arrived.alias);
     if (!hasFirstStep(await stepsFor(realm, provider?.firstLoginFlow), 'review-profile'))
@@ -235,8 +235,9 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   }
 
   /**
-   * What speaks against a code; how often one was tried is kept. Where it opens somebody's account, guesses count as wrong passwords
-   * do, and where that is locked the right one is answered as a wrong one is.
+   * The outcome for a wrong code; undefined: the code is right. The number of tries is kept. If the code opens an existing
+   * account, guesses count as wrong passwords do; while that account is locked, the right code gets the answer of a wrong
+   * one.
    */
   async function faultOfCode(
     step: Step,
@@ -280,7 +281,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     });
     if (!checked.ok || checked.user.id !== owner.id)
       return again('password', text('provider.wrongPassword'), {}, checked.ok ? 'wrong' : checked.reason);
-    // What is connected now stays so: the last password that their directory took is too little for that.
+    // The link is permanent, so the last password that a directory accepted is not enough.
     if (checked.away) return again('password', text('password.away'), {}, 'away');
     return { do: 'theirs', user: checked.user, credentialId: checked.credentialId, arrived };
   }
@@ -289,7 +290,7 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
     const { arrived, owner } = stage;
     const fault = await faultOfCode(step, stage, code, form, owner);
     if (fault) return fault;
-    // The address may be another's by now.
+    // Another user may have the address by now.
     if ((await reachOf(step.realm, owner.id)) !== code.email) return again('code', text('messageCode.wrong'));
     return { do: 'theirs', user: owner, arrived };
   }
@@ -335,11 +336,11 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
 export type FirstSignIns = ReturnType<typeof createFirstSignIns>;
 type StepComplaint = { field: string; values?: Record<string, string> | undefined };
 
-/** An address that they did not give is the account's: it is hinted at. */
+/** Masks the account's address unless the provider has given the same one. */
 const shown = (email: string, { email: given }: Arrived): string =>
   email.toLowerCase() === given.toLowerCase() ? email : email.replace(/^(.).*@(.).*$/u, '$1***@$2***');
 
-/** The identity became somebody's meanwhile. */
+/** The identity was linked to another user in the meantime. */
 class LinkTaken extends Error {}
 
 const withValuesOnly = (attributes: Readonly<Record<string, readonly string[]>>): Record<string, string[]> =>

@@ -1,6 +1,6 @@
-// Which step somebody's first sign-in by a provider takes next, pure: the flow's own steps in its order, by the flow engine's rules. What
-// somebody can't do as things stand (make an account where their address is somebody's, connect one where it is nobody's) is as a method
-// that they haven't set up.
+// Chooses the next step of a first sign-in with a provider, pure: the flow's steps in order, by the rules of the flow
+// engine. An impossible step (creating an account for a taken address, linking to an account that doesn't exist) counts
+// like a method that the user has not set up.
 import { firstSignInIds } from '../../../contract/flows.ts';
 import type { TreeNode } from '../../configuration/flows/tree.ts';
 import { type Facts, nextVerdict, type Progress } from '../sign-in/engine.ts';
@@ -27,7 +27,7 @@ const node = (
   config: {},
   children,
 });
-/** Where a provider's flow says nothing of it. */
+/** The steps if the provider's flow contains none. */
 const usual: readonly TreeNode[] = [
   node('review-profile', 'REQUIRED'),
   node('confirm-email', 'REQUIRED'),
@@ -42,23 +42,23 @@ const isLive = ({ requirement }: TreeNode): boolean => requirement !== 'DISABLED
 const liveIn = (nodes: readonly TreeNode[]): TreeNode[] =>
   nodes.filter(isLive).flatMap((one) => [one, ...liveIn(one.children)]);
 
-/** The flow's own steps; without any, the usual ones. */
+/** The flow's own steps; if it has none, the usual ones. */
 export const stepsOf = (first: readonly TreeNode[]): readonly TreeNode[] => (first.some(isLive) ? first : usual);
 
-/** Whether a step of the tree is to be asked of everybody. */
+/** Whether every user must take a step of the tree. */
 export const asksAlways = (tree: readonly TreeNode[], id: FirstStepId): boolean =>
   liveIn(tree).some(({ authenticatorId, config }) => authenticatorId === id && config.ask === 'always');
 export const hasFirstStep = (tree: readonly TreeNode[], id: FirstStepId): boolean =>
   liveIn(tree).some(({ authenticatorId }) => authenticatorId === id);
 
 export interface Standing {
-  /** What is done, or isn't needed. */
+  /** Steps that are done or not needed. */
   done: readonly FirstStepId[];
-  /** What can be done as things stand. */
+  /** Steps that are possible at present. */
   open: readonly FirstStepId[];
 }
 
-/** @returns the step, and what may be done instead of it; undefined: there is no way on */
+/** @returns the step and its alternatives; undefined: no step is possible */
 export function nextStep(
   tree: readonly TreeNode[],
   { done, open }: Standing,

@@ -1,5 +1,5 @@
-// Where people are at home by the domain of their address: at an identity provider of the organization whose domain it is, verified, or at
-// one that is bound to it. Such an address's password is asked for nowhere here.
+// Maps e-mail domains to identity providers: the provider of the organization with the verified domain, or the provider
+// that the domain is bound to. This server asks for no password for such an address; it redirects to the provider.
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Providers } from './providers.ts';
@@ -10,7 +10,7 @@ export interface HomesDeps {
   now: () => Date;
 }
 
-/** On this machine. */
+/** Only addresses on this machine use http. */
 const isPlain = (value: unknown): value is string => typeof value === 'string' && value.startsWith('http://');
 
 export function createHomes({ sql, providers, now }: HomesDeps) {
@@ -32,7 +32,9 @@ export function createHomes({ sql, providers, now }: HomesDeps) {
     return homes;
   }
   return {
-    /** Where its people are sent, as sources of a page's policy; empty: nobody is at home elsewhere. */
+    /**
+     * The addresses to which sign-in forms may redirect, as sources of a page's policy; empty: no domain has a provider.
+     */
     async sources(realm: string): Promise<string[]> {
       const homes = new Set((await all(realm)).values());
       if (homes.size === 0) return [];
@@ -41,7 +43,7 @@ export function createHomes({ sql, providers, now }: HomesDeps) {
       return ['https:', ...new Set(plain.map((address) => new URL(address).origin))];
     },
     any: async (realm: string): Promise<boolean> => (await all(realm)).size > 0,
-    /** The provider of whoever has the address; undefined: none, or it is no address. */
+    /** The provider for an address; undefined: none, or the name is no address. */
     async of(realm: string, name: string): Promise<string | undefined> {
       const at = name.lastIndexOf('@');
       return at < 1 ? undefined : (await all(realm)).get(name.slice(at + 1).toLowerCase());

@@ -1,4 +1,5 @@
-// Who people of a realm are at its identity providers: found, made, removed. Removing one ends what its person had signed in to.
+// Links between users and their identities at identity providers: finding, creating and removing them. Removing a link ends
+// the user's sessions.
 import type { By } from '../../../contract/events.ts';
 import type { IdentityLink } from '../../../contract/identity-links.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -14,7 +15,7 @@ import type { Arrived } from './person.ts';
 export interface FoundLink {
   id: string;
   user: KnownUser;
-  /** No sign-in by it has come to its end yet. */
+  /** No sign-in with the link has ended yet. */
   isNew: boolean;
 }
 interface Row {
@@ -47,7 +48,10 @@ export function createLinks({
       return row && { id: row.id, user: { id: row.user_id, username: row.username }, isNew: row.is_new };
     },
 
-    /** @param used whether its sign-in has come to its end. @returns its id; undefined: it is somebody's already, or the provider is gone */
+    /**
+     * @param used whether the sign-in has ended. @returns the link's id; undefined: the identity is another user's, or the
+     * provider was deleted
+     */
     async make(
       tx: Tx,
       by: By,
@@ -75,7 +79,7 @@ export function createLinks({
       return row.id;
     },
 
-    /** Its provider has said something at that time. @returns whether it has said nothing later that was taken */
+    /** Notes when the provider gave data of the user. @returns false: newer data has been applied already */
     async heard(tx: Tx, realm: string, id: string, at: Date): Promise<boolean> {
       const rows = await tx.sql`
         update identity_link set said_at = ${at}
@@ -83,7 +87,7 @@ export function createLinks({
       return rows.length > 0;
     },
 
-    /** It was signed in by. */
+    /** Notes a sign-in with the link. */
     used: (atLast: Tx['atLast'], realm: string, id: string): void =>
       void atLast`update identity_link set last_used_at = ${now()} where realm_id = ${realm} and id = ${id}`,
 
@@ -101,7 +105,7 @@ export function createLinks({
       }));
     },
 
-    /** @param keep the session in which they do it themselves. @returns whether there was one */
+    /** @param keep the session in which users remove their own link. @returns whether the link existed */
     async remove(
       tx: Tx,
       by: By,

@@ -1,4 +1,4 @@
-// The way over a provider as somebody signs out, and where it says that a session of its has ended.
+// The browser's way over a provider at sign-out, and the endpoints where a provider reports that its session has ended.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -22,10 +22,10 @@ const Text = z.string().max(16_000).catch('');
 
 const POST_LIMIT = 256 * 1024;
 const field = z.string().optional();
-/** What is sent twice is no text. */
+/** A repeated field is no text, so it is rejected. */
 const Posted = z.object({ SAMLRequest: field, SAMLResponse: field, RelayState: field }).catch({});
 
-/** As it came, but for fields that say nothing of a sign-out. */
+/** The form as it was sent, without fields that don't belong to a logout. */
 const formText = (fields: z.infer<typeof Posted>): string => {
   const text = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) text.set(name, value);
@@ -35,7 +35,7 @@ const formText = (fields: z.infer<typeof Posted>): string => {
 export interface UpstreamLogoutRoutesDeps {
   logout: UpstreamLogout;
   samlLogout: Pick<SamlLogout, 'received' | 'done'>;
-  /** Told of what the provider ends. */
+  /** The SAML applications of the sessions that the provider ends. */
   applications: Applications;
   providers: Pick<Providers, 'named'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
@@ -91,7 +91,7 @@ export function upstreamLogoutRoutes(app: FastifyInstance, deps: UpstreamLogoutR
     }
   }
 
-  /** What a SAML provider says of sign-outs: that it asks for one, or has done what was asked of it. */
+  /** Handles the logout messages of a SAML provider: a request of its own, or the response to a request of this server. */
   async function said(request: FastifyRequest, reply: FastifyReply, binding: Binding, text: string) {
     const { realm, alias, brand, provider } = await samlProviderOf(request.params);
     const address = `${siteOf(request, brand, baseUrl).origin}/realms/${realm}/broker/${alias}/endpoint/slo`;

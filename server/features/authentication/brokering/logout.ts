@@ -1,5 +1,5 @@
-// Ending at both sides: who signs out here is sent to the provider that they came by, and back; and what ends there ends here, when the
-// provider says so. OpenID Connect RP-Initiated Logout 1.0, Back-Channel Logout 1.0 §2.6.
+// Single logout with providers: a user who signs out here is sent over the provider of the session and back; a session that
+// ends at the provider ends here. OpenID Connect RP-Initiated Logout 1.0, Back-Channel Logout 1.0 §2.6.
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -24,7 +24,7 @@ const LogoutToken = z.object({
   sid: z.string().min(1).optional(),
   sub: z.string().min(1).optional(),
 });
-/** On the way: to the provider, and where it goes from there. */
+/** The way to the provider, and the address after it. */
 const Way = z.discriminatedUnion('by', [
   z.object({ by: z.literal('Redirect'), url: z.string() }),
   z.object({ by: z.literal('POST'), action: z.string(), fields: z.record(z.string(), z.string().optional()) }),
@@ -54,7 +54,7 @@ export function createUpstreamLogout(deps: UpstreamLogoutDeps) {
 
   async function byOidc(realm: string, provider: Provider, came: CameBy, next: string): Promise<Sent | undefined> {
     if (provider.type !== 'oidc') return undefined;
-    // A provider that is away keeps nobody from signing out here.
+    // An unreachable provider doesn't prevent the sign-out here.
     const metadata = await oidc.metadataOf(provider).catch(() => undefined);
     if (!metadata?.endSessionEndpoint) return undefined;
     const url = new URL(metadata.endSessionEndpoint);
@@ -70,8 +70,8 @@ export function createUpstreamLogout(deps: UpstreamLogoutDeps) {
 
   return {
     /**
-     * A path of this server that leads over the provider of the session, if it came by one that signs people out, to `next`. To be
-     * asked before the session ends.
+     * A path of this server that leads over the session's provider to `next`; undefined: the session has no provider, or it
+     * supports no logout. Call it before the session ends.
      */
     async over(realm: string, sessionId: string, next: string): Promise<string | undefined> {
       const came = await providerSessions.of(realm, sessionId);
@@ -83,7 +83,7 @@ export function createUpstreamLogout(deps: UpstreamLogoutDeps) {
       return `${pathOf(realm, provider.alias, 'logout')}?${new URLSearchParams({ to })}`;
     },
 
-    /** What was sealed for the way; undefined: it wasn't, or long ago. */
+    /** The values that were sealed for the way; undefined: they were not sealed here, or have expired. */
     onward(realm: string, text: string): Onward | undefined {
       try {
         const found = Onward.parse(JSON.parse(seal.open(Buffer.from(text, 'base64url'), contextOf(realm)).toString()));
@@ -93,7 +93,7 @@ export function createUpstreamLogout(deps: UpstreamLogoutDeps) {
       }
     },
 
-    /** The provider says that a session of its has ended. @returns whether that could be believed */
+    /** A provider reports that one of its sessions has ended. @returns false: the token is not valid */
     async ended(realm: string, alias: string, token: string, ipAddress: string): Promise<boolean> {
       const provider = await providers.named(realm, alias);
       if (provider?.type !== 'oidc') return false;

@@ -1,16 +1,16 @@
-// Which messages of identity providers have counted already: none counts twice, whichever replica it comes to.
+// Remembers the messages of identity providers, so that each counts only once, on whichever replica it arrives.
 import { sha256 } from '../../../crypto/tokens.ts';
 import type { Sql } from '../../../db/sql.ts';
 
 export interface ProviderMessage {
   providerId: string;
-  /** What it is, and its own name. */
+  /** The kind of the message, and its id. */
   name: readonly ['logout-token' | 'assertion' | 'logout-request', string];
-  /** As long as it could be believed. */
+  /** Until when the message could be accepted. */
   until: Date;
 }
 
-/** @returns whether it comes for the first time */
+/** @returns whether the message is new */
 export async function noteMessage(
   sql: Sql,
   realm: string,

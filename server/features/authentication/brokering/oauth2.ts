@@ -1,4 +1,4 @@
-// A provider that speaks plain OAuth 2.0: who somebody is says its userinfo endpoint alone.
+// A provider with plain OAuth 2.0: only its userinfo endpoint identifies the user.
 import type { CodeFlow } from './code-flow.ts';
 import { type Upstream, UpstreamError } from './upstream.ts';
 
@@ -17,14 +17,14 @@ export const createOauth2 = ({ codeFlow }: { codeFlow: CodeFlow }): Upstream => 
       audience: tokenEndpoint,
     });
     const claims = await codeFlow.userinfo(userinfoEndpoint, accessToken);
-    // GitHub and others of its time call it id, a number.
+    // GitHub and other older providers send `id`, a number.
     const subject = subjectIn(claims.sub ?? claims.id);
     if (subject === undefined) throw new UpstreamError('no-subject');
     return { issuer: new URL(userinfoEndpoint).origin, subject, claims, ...(token && { session: { token } }) };
   },
 });
 
-/** Anything else would be written alike for several people: an object, or a number that has lost its last digits. */
+/** Other values could be the same text for several users: objects, and numbers that have lost their last digits. */
 const subjectIn = (claim: unknown): string | undefined => {
   if (typeof claim === 'string' && claim !== '') return claim;
   return Number.isSafeInteger(claim) ? String(claim) : undefined;

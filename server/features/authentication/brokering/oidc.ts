@@ -1,5 +1,5 @@
-// A provider that speaks OpenID Connect: its endpoints by discovery, and an ID token that is believed only where everything about it
-// holds. OIDC Core §3.1.3.7, Discovery §4.3; RFC 9207; RFC 8725 §3.1.
+// A provider with OpenID Connect: endpoints by discovery, and an ID token that must pass every check. OIDC Core §3.1.3.7,
+// Discovery §4.3; RFC 9207; RFC 8725 §3.1.
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { isProviderAddress } from '../../../contract/identity-providers.ts';
@@ -9,7 +9,7 @@ import type { CodeFlow } from './code-flow.ts';
 import type { Provider } from './providers.ts';
 import { type Return, type Upstream, UpstreamError } from './upstream.ts';
 
-/** Neither `none` nor what anybody can sign who has the public key or the secret. */
+/** Neither `none`, nor HMAC, with which the holder of a public key or the client secret could sign. */
 const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -27,14 +27,14 @@ const Discovered = z.object({
   authorization_response_iss_parameter_supported: z.boolean().optional().catch(undefined),
 });
 const Jwk = z.looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']) });
-/** Keys of other kinds count for nothing (RFC 7517 §5). */
+/** Keys of unknown kinds are ignored (RFC 7517 §5). */
 const Jwks = z
   .object({ keys: z.array(z.unknown()).max(100) })
   .transform(({ keys }) => ({ keys: keys.flatMap((key) => Jwk.safeParse(key).data ?? []) }));
 
 export interface OidcDeps {
   codeFlow: CodeFlow;
-  /** JSON documents by their address, kept for a while. */
+  /** JSON documents by address, cached for a while. */
   documents: RemoteDocuments;
   now: () => Date;
 }
@@ -46,7 +46,7 @@ export interface Metadata {
   userinfoEndpoint: string | undefined;
   jwksUri: string | undefined;
   endSessionEndpoint: string | undefined;
-  /** Whether it names itself in its answers. */
+  /** Whether the provider sends `iss` in its responses. */
   namesItself: boolean;
 }
 
@@ -62,7 +62,7 @@ export function createOidc({ codeFlow, documents, now }: OidcDeps) {
     });
     const found = Discovered.safeParse(document).data;
     if (!found) throw new UpstreamError('discovery-malformed');
-    // Else any host could speak for any issuer.
+    // Otherwise any host could speak for any issuer.
     if (found.issuer !== issuer) throw new UpstreamError('discovery-other-issuer');
     return {
       issuer,
@@ -75,7 +75,7 @@ export function createOidc({ codeFlow, documents, now }: OidcDeps) {
     };
   }
 
-  /** What a JWT of the provider's says, for this client. @throws UpstreamError */
+  /** The claims of a JWT of the provider for this client. @throws UpstreamError */
   async function verified(provider: Provider, { issuer, jwksUri }: Metadata, jwt: string): Promise<JWTPayload> {
     if (jwksUri === undefined) throw new UpstreamError('no-keys');
     const by = async (document: unknown): Promise<JWTPayload> => {
@@ -95,7 +95,7 @@ export function createOidc({ codeFlow, documents, now }: OidcDeps) {
       throw new UpstreamError('keys-unreachable', { cause });
     });
     return by(keys).catch(async (error: unknown) => {
-      // It may have rotated its keys since they were fetched.
+      // The provider may have rotated its keys since they were fetched.
       const isUnknown =
         error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWSSignatureVerificationFailed;
       const fresh = isUnknown ? await documents.renewed(jwksUri).catch(() => undefined) : undefined;
@@ -141,7 +141,7 @@ export function createOidc({ codeFlow, documents, now }: OidcDeps) {
       const { sub } = claims;
       if (!sub) throw new UpstreamError('no-subject');
       const more = userinfoEndpoint === undefined ? {} : await codeFlow.userinfo(userinfoEndpoint, granted.accessToken);
-      // OIDC Core §5.3.2: else it may speak of somebody else.
+      // OIDC Core §5.3.2: otherwise the claims could be another user's.
       if (userinfoEndpoint !== undefined && more.sub !== sub) throw new UpstreamError('userinfo-other-subject');
       const session = {
         sid: typeof claims.sid === 'string' ? claims.sid : undefined,

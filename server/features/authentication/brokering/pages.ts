@@ -1,4 +1,5 @@
-// The pages of signing in by another identity provider. Links lead there, not forms: a page's policy holds for where a form leads.
+// The pages of sign-ins with identity providers. Links lead to the provider instead of forms, because a page's policy
+// limits the targets of forms.
 import type { FastifyReply } from 'fastify';
 import type { RealmSettingsDto, Settings } from '../../../contract/settings.ts';
 import { invalidState } from '../../../http/field-errors.ts';
@@ -66,10 +67,10 @@ ${profileFields(inputs, filled, { wrong: complaint?.field })}`,
 
 export interface LinkView {
   title: string;
-  /** Who they are there. */
+  /** The user's name at the provider. */
   them: string;
   email: string;
-  /** Whether it can be proven by the account's password, and by a code to its address. */
+  /** Whether the account's password, and a code to its address, can prove it. */
   password: boolean;
   mail: boolean;
   complaint: Complaint;
@@ -91,7 +92,7 @@ ${
     mail && { below: html`<button class="link" name="mail" value="1">${text('provider.byMail')}</button>` }),
 });
 
-/** Whoever comes back to a browser that has begun no such sign-in. */
+/** The page for a browser that returns from a provider without a sign-in here. */
 export function sendOver(reply: FastifyReply, realm: string, settings: RealmSettingsDto): FastifyReply {
   const body = html`<p role="alert">${text('provider.overLead')}</p>
 <div class="actions"><a class="button full" href="/realms/${realm}/login?for=account">${text('signIn.startAgain')}</a></div>`;

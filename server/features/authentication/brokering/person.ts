@@ -1,24 +1,24 @@
-// What an identity provider says of somebody, as a person of the realm: pure. Its claims are looked up as OpenID Connect and plain
-// OAuth 2.0 providers name them, and as its mappers say.
+// Converts an identity of a provider to a user of the realm, pure. It finds the claims by the names that OpenID Connect and
+// plain OAuth 2.0 providers use, and by the provider's mappers.
 import { Email } from '../../../contract/users.ts';
 import type { Provided } from '../../people/users/provided.ts';
 import type { Provider } from './providers.ts';
 import type { Identity } from './upstream.ts';
 
-/** Somebody who has come, with all that is kept of them until they are found out. */
+/** An identity that has arrived from a provider, with all data that is kept until its user is found or created. */
 export interface Arrived {
   alias: string;
   providerId: string;
   issuer: string;
   subject: string;
-  /** What they are called there. */
+  /** The user's name at the provider. */
   name: string | null;
   username: string;
   email: string;
   emailVerified: boolean;
   firstName: string;
   lastName: string;
-  /** By its mappers. */
+  /** The values of the provider's mappers. */
   provided: Provided;
   session?: Identity['session'];
 }
@@ -56,7 +56,7 @@ const first = (claims: Claims, names: readonly string[]): string =>
     )
     .find((value) => value !== '') ?? '';
 
-/** What its mappers make of its claims. */
+/** The values that the provider's mappers make of the claims. */
 function providedBy({ mappers }: Pick<Provider, 'mappers'>, claims: Claims): Provided {
   const ties = (to: 'role' | 'group') => {
     const has = new Map<string, boolean>();
@@ -83,7 +83,7 @@ function providedBy({ mappers }: Pick<Provider, 'mappers'>, claims: Claims): Pro
   };
 }
 
-/** @param byEmail whether people are named by their address */
+/** @param byEmail whether the address is the username */
 export function arrivedBy(
   provider: Provider,
   { issuer, subject, claims, session }: Identity,

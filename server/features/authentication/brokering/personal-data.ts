@@ -1,4 +1,4 @@
-// Who a person is at identity providers, in an export; their row takes it along. Specification 2.9.
+// A user's identities at identity providers, in an export. They are deleted with the user's row. Specification 2.9.
 import type { PersonalData } from '../../../domain/personal-data.ts';
 
 interface Row {

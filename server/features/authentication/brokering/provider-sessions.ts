@@ -1,4 +1,4 @@
-// Which session of an identity provider a session here came of: for ending both.
+// Remembers the provider's session of each session here, so that each can end the other.
 
 import type { Seal } from '../../../crypto/seal.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -11,17 +11,17 @@ const KIND = 'provider-session';
 
 export type UpstreamSession = NonNullable<Identity['session']>;
 
-/** How somebody came. */
+/** The provider's session behind a session here. */
 export interface CameBy extends UpstreamSession {
-  /** The provider's. */
+  /** The alias of the provider. */
   alias: string;
-  /** Who they are there. */
+  /** The user's subject at the provider. */
   subject: string;
 }
 
 export function createProviderSessions({ sql, seal, newId }: { sql: Sql; seal: Seal; newId: () => string }) {
   return {
-    /** With the end of its transaction, behind the session itself. */
+    /** Written at the end of the transaction, after the session itself. */
     note(
       atLast: Tx['atLast'],
       realm: string,
@@ -38,7 +38,7 @@ export function createProviderSessions({ sql, seal, newId }: { sql: Sql; seal: S
           name_id = excluded.name_id`;
     },
 
-    /** By which provider the session came, and what is sent back to it. */
+    /** The provider of the session, and the values to send back to it. */
     async of(realm: string, sessionId: string): Promise<CameBy | undefined> {
       const [row] = await sql<{
         id: string;
@@ -63,7 +63,7 @@ export function createProviderSessions({ sql, seal, newId }: { sql: Sql; seal: S
       };
     },
 
-    /** Sessions here that came of what has ended there: of its sessions, or of all of the person. */
+    /** The sessions here that belong to ended sessions of the provider, or to all sessions of its user. */
     async endedThere(
       on: Sql,
       realm: string,

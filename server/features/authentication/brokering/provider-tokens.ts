@@ -1,5 +1,5 @@
-// Access tokens of identity providers, kept sealed where a provider says so, and read by the clients alone that it names, each time
-// for the person whose token they hold.
+// Access tokens of identity providers, stored sealed if the provider's settings say so. Only the clients named there can
+// read them, each only the token of the user whose access token they hold.
 
 import type { FastifyInstance } from 'fastify';
 import { DAY_MS } from '../../../contract/durations.ts';
@@ -14,17 +14,17 @@ import { contextAtRest } from '../../../resource/at-rest.ts';
 import type { Providers } from './providers.ts';
 
 const KIND = 'provider-token';
-/** How long one is kept of which the provider doesn't say how long it is good. */
+/** A token without a known lifetime is kept for a day. */
 
 export interface ProviderToken {
   value: string;
   scope?: string | undefined;
-  /** Milliseconds; undefined: the provider doesn't say. */
+  /** Milliseconds; undefined: the provider doesn't tell. */
   expiresAt?: number | undefined;
 }
 
 export const createProviderTokens = ({ seal, newId, now }: { seal: Seal; newId: () => string; now: () => Date }) => ({
-  /** In place of the one before. */
+  /** Replaces the former token. */
   note(atLast: Tx['atLast'], realm: string, linkId: string, { value, scope, expiresAt }: ProviderToken): void {
     const id = newId();
     const until = new Date(expiresAt ?? now().getTime() + DAY_MS);
@@ -53,7 +53,7 @@ export function providerTokenRoutes(
     const { userId, username, clientId, acting } = holderOf(request);
     const provider = await providers.named(realm, alias);
     const { storeToken = false, tokenReaders = [] } = provider?.config ?? {};
-    // The same for a provider that isn't there.
+    // A missing provider gets the same answer.
     if (!provider || !storeToken || clientId === undefined || acting || !tokenReaders.includes(clientId))
       throw new Problem('forbidden', 'The application may not read tokens of this identity provider');
     void reply.header('cache-control', 'no-store');

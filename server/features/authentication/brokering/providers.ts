@@ -1,4 +1,5 @@
-// What sign-ins know of a realm's identity providers, cached in process. The admin API's is features/configuration/identity-providers.
+// The identity providers of a realm, as sign-ins use them, cached in this process.
+// features/configuration/identity-providers has the admin API.
 import type { IdentityProvider, ProviderConfig } from '../../../contract/identity-providers.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import { createRealmCache } from '../../../db/cache.ts';
@@ -11,12 +12,12 @@ export interface Provider {
   id: string;
   alias: string;
   type: 'oidc' | 'oauth2' | 'saml';
-  /** What people know it by. */
+  /** The name that users see. */
   title: string;
   enabled: boolean;
   hidden: boolean;
   clientId: string;
-  /** Opened when it is needed. */
+  /** The secret is decrypted on each call. */
   secret(): string | undefined;
   scopes: readonly string[];
   config: ProviderConfig;
@@ -35,7 +36,7 @@ interface Row extends Omit<Provider, 'title' | 'secret' | 'clientId'> {
 export interface ProvidersDeps {
   sql: Sql;
   seal: Seal;
-  /** What placeholders stand for. */
+  /** The values of placeholders. */
   environment: Readonly<Record<string, string>>;
   now: () => Date;
 }
@@ -44,7 +45,7 @@ const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
 
 export function createProviders({ sql, seal, environment, now }: ProvidersDeps) {
   const secrets = sealed(seal, 'identity-provider');
-  /** A placeholder that stands for nothing is left out: whoever goes there is told that it can't be reached. */
+  /** A placeholder without a value is left out: users of the provider are told that it is unreachable. */
   const resolved = (config: ProviderConfig): ProviderConfig =>
     Object.fromEntries(
       Object.entries(config).flatMap(([field, value]) => {
@@ -72,7 +73,7 @@ export function createProviders({ sql, seal, environment, now }: ProvidersDeps) 
   const enabled = async (realm: string): Promise<Provider[]> =>
     (await providers.get(realm, '')).filter((one) => one.enabled);
   return {
-    /** That people may sign in by, in the order of their names. */
+    /** The providers that users can sign in with, ordered by name. */
     enabled,
     named: async (realm: string, alias: string): Promise<Provider | undefined> =>
       (await enabled(realm)).find((one) => one.alias === alias),

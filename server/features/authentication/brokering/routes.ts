@@ -1,4 +1,5 @@
-// The browser's way to an identity provider and back: below the sign-in it leaves, at the address that the provider knows it comes back.
+// The browser's way to an identity provider and back. The way there is an address below the sign-in; the way back is the
+// address registered at the provider.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -17,7 +18,7 @@ import type { Providers } from './providers.ts';
 import type { SamlUpstream } from './saml.ts';
 
 const Params = z.object({ realm: z.string(), alias: z.string().max(255) });
-/** What is sent twice says nothing. */
+/** A repeated parameter is rejected. */
 const Answer = z.record(z.string().max(100), z.string().max(8_000));
 const Hint = z.object({ hint: z.string().max(255).optional().catch(undefined) });
 const LONGEST_STATE = 200;
@@ -31,13 +32,13 @@ export interface BrokeringRoutesDeps {
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined> };
   continuations: readonly Continuation[];
   providers: Pick<Providers, 'named'>;
-  /** The accounts of people who are signed in. */
+  /** Connects a provider to the account of a signed-in user. */
   connections: Pick<Connections, 'back'>;
   saml: Pick<SamlUpstream, 'receive' | 'posting' | 'metadata'>;
   baseUrl: string;
 }
 
-/** The execution by which they come by this provider, where the sign-in offers it. */
+/** The execution with this provider, if the sign-in offers it. */
 function stepIn({ nextStep }: View, alias: string): string | undefined {
   if (nextStep.do !== 'ask') return undefined;
   const ways = [nextStep, ...nextStep.others].filter(({ authenticatorId }) => authenticatorId === BY_PROVIDER);
@@ -96,7 +97,8 @@ export function brokeringRoutes(app: FastifyInstance, deps: BrokeringRoutesDeps)
     const { origin } = siteOf(request, policy, baseUrl);
     return { realm, provider, callback: `${origin}/realms/${realm}/broker/${alias}/endpoint` };
   }
-  // On to GET: a browser keeps the sign-in's cookie (SameSite=Lax) from another site's post, but not from a link.
+  // Redirects to GET: a browser sends the sign-in's cookie (SameSite=Lax) with a link from another site, but not with a
+  // post.
   app.post(path, { schema: { hide: true }, bodyLimit: POST_LIMIT }, async (request, reply) => {
     const { realm, provider, callback } = await samlProvider(request);
     const { SAMLResponse: message, RelayState: state } = Posted.parse(request.body);

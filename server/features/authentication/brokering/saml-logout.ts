@@ -1,5 +1,6 @@
-// Single logout with a SAML identity provider, both ways: who signs out here is sent over it, and what ends there ends here, and at
-// the applications that it has led to before the provider has its answer. SAML 2.0 Profiles §4.4.
+// Single logout with a SAML identity provider, in both directions. A user who signs out here is sent over the provider. A
+// session that ends at the provider ends here and at its SAML applications, before the provider gets its response. SAML 2.0
+// Profiles §4.4.
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -21,12 +22,12 @@ import type { SamlProvider } from './saml-metadata.ts';
 import type { SamlProviders } from './saml-providers.ts';
 
 const LIFE_MS = 15 * 60_000;
-/** Longer than a request is believed. */
+/** Longer than a request is accepted. */
 const REPLAY_MS = 60 * 60_000;
 
-/** Of the realm, which speak SAML: they are told through the browser (features/protocol/saml). */
+/** The realm's SAML applications, which are told through the browser (features/protocol/saml). */
 export interface Applications {
-  /** @returns where the browser goes first; undefined: none of them has to be told */
+  /** @returns the browser's first address; undefined: no application must be told */
   begin(
     tx: Tx,
     realm: string,
@@ -35,7 +36,7 @@ export interface Applications {
   ): Promise<string | undefined>;
 }
 
-/** What a provider asked for, until it has its answer. */
+/** A provider's logout request, until it is answered. */
 const LogoutToAnswer = z.object({
   provider: z.string(),
   requestId: z.string(),
@@ -45,7 +46,7 @@ const LogoutToAnswer = z.object({
 });
 type LogoutToAnswer = z.infer<typeof LogoutToAnswer>;
 
-/** The answer, or where the browser goes first and what it loads, since there are applications to be told. */
+/** The response; or the browser's first address and the frames that it loads, if applications must be told. */
 type Ended = { sent: Sent | undefined } | { onward: string; frames: readonly string[] };
 
 export interface SamlLogoutDeps {
@@ -60,7 +61,7 @@ export interface SamlLogoutDeps {
   now: () => Date;
 }
 
-/** The binding that it prefers, of those that both have. */
+/** The preferred binding, or the other one if the provider doesn't support it. */
 function wayOf(
   { logout }: SamlProvider,
   first: Binding,
@@ -75,7 +76,7 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
   const { samlProviders, providerSessions, sessions, signerOf, settings, realmSql, transact, seal, now } = deps;
   const contextOf = (realm: string): string => `brokering-logout-answer:${realm}`;
 
-  /** @throws OAuthError where it isn't the provider's */
+  /** @throws OAuthError the message is not signed by the provider */
   async function believed(provider: Provider, message: Message) {
     const read = unverifiedMessage(message);
     const by = ({ entityId, certificates }: SamlProvider) => {
@@ -91,7 +92,7 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
     return { xml: again, from: renewed };
   }
 
-  /** To where the provider takes answers; undefined: it doesn't. */
+  /** The response to the provider's address for responses; undefined: it has none. */
   async function answer(
     realm: string,
     provider: Provider,
@@ -153,12 +154,15 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
       );
       if (asked.provider === provider.id && now().getTime() - asked.at <= LIFE_MS) return asked;
     } catch {
-      // as where it is too old
+      // Treated like an expired one.
     }
     throw bad('The request is too old');
   }
 
-  /** Where the browser goes on that comes back: which answer it is says its `InResponseTo`, which nobody guesses. */
+  /**
+   * Where the browser continues after the provider's response. `InResponseTo` names the request, and its id can't be
+   * guessed.
+   */
   async function nextOf(realm: string, message: Message): Promise<string | undefined> {
     const hash = sha256(unverifiedMessage(message).attributes.InResponseTo ?? '');
     const [row] = await realmSql(realm)<{ next: string }>`
@@ -168,9 +172,9 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
   }
 
   return {
-    /** What takes the browser to the provider that the session came by, whose answer leads to `next`. */
+    /** The message that takes the browser to the session's provider; the provider's response leads to `next`. */
     async over(realm: string, provider: Provider, came: CameBy, next: string): Promise<Sent | undefined> {
-      // A provider that is away keeps nobody from signing out here.
+      // An unreachable provider doesn't prevent the sign-out here.
       const known = await samlProviders.of(provider).catch(() => undefined);
       const to = known && wayOf(known, provider.config.binding ?? 'Redirect');
       if (!to) return undefined;
@@ -187,7 +191,7 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
     },
 
     /**
-     * What a provider sends to where it is told of sign-outs.
+     * Handles a message at the logout endpoint.
      * @param text the query, or the form's body
      * @throws OAuthError
      */
@@ -205,7 +209,10 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
       return ended(realm, provider, message, at);
     },
 
-    /** The applications have been told. @param text what was sealed for the way @throws OAuthError */
+    /**
+     * Answers the provider after the applications were told. @param text the sealed request of the provider @throws
+     * OAuthError
+     */
     async done(realm: string, provider: Provider, text: string, { partial }: { partial: boolean }) {
       const asked = askedBy(realm, provider, text);
       return answer(realm, provider, asked, { from: await samlProviders.of(provider), partial });

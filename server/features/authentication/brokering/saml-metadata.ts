@@ -1,4 +1,4 @@
-// What an identity provider's SAML metadata says, and ours as its service provider. SAML 2.0 Metadata §2.
+// Reads an identity provider's SAML metadata, and writes this server's as a service provider. SAML 2.0 Metadata §2.
 
 import { X509Certificate } from 'node:crypto';
 import { isProviderAddress } from '../../../contract/identity-providers.ts';
@@ -13,9 +13,9 @@ const BINDINGS = ['Redirect', 'POST'] as const satisfies readonly Binding[];
 
 export interface SamlProvider {
   entityId: string;
-  /** Where requests go. */
+  /** The addresses for sign-in requests. */
   signOn: Readonly<Partial<Record<Binding, string>>>;
-  /** Where it is told that somebody signs out, and where its own requests for that are answered. */
+  /** The addresses for logout requests, and for responses to the provider's own logout requests. */
   logout: Readonly<Partial<Record<Binding, { url: string; answers: string }>>>;
   /** PEM. */
   certificates: readonly string[];
@@ -29,8 +29,8 @@ const entitiesIn = (at: Xml): Xml[] => {
 };
 
 /**
- * @param entityId of the one that is meant, where the metadata has several
- * @param certificate of the key that must have signed it
+ * @param entityId selects the provider if the metadata describes several
+ * @param certificate of the key that must have signed the metadata
  * @throws XmlError
  */
 export function readProvider(
@@ -79,7 +79,7 @@ function pemOf(base64: string): string | undefined {
   }
 }
 
-/** What the provider has to know of this realm. */
+/** The metadata of this realm for the provider. */
 export const ownMetadata = ({
   entityId,
   callback,
@@ -94,7 +94,7 @@ export const ownMetadata = ({
   /** Base64 DER. */
   certificate: string;
   signsRequests: boolean;
-  /** Whether assertions are to be. */
+  /** Whether assertions must be encrypted. */
   encrypted: boolean;
 }): string => {
   const key = (use: string) => xml('md:KeyDescriptor', { use }, keyInfo(certificate));

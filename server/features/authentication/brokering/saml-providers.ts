@@ -1,4 +1,4 @@
-// What a realm's SAML identity provider is: as its settings say, else as its metadata does.
+// The realm's SAML identity providers, by their settings and by their metadata.
 
 import type { RemoteDocuments } from '../../../http/remote-documents.ts';
 import { XmlError } from '../../../xml/document.ts';
@@ -7,7 +7,7 @@ import { readProvider, type SamlProvider } from './saml-metadata.ts';
 import { UpstreamError } from './upstream.ts';
 
 export interface SamlProvidersDeps {
-  /** Texts by their address, kept for a while. */
+  /** Texts by address, cached for a while. */
   documents: RemoteDocuments;
   settings: { issuer(realm: string): Promise<string> };
   now: () => Date;
@@ -24,7 +24,7 @@ export function createSamlProviders({ documents, settings, now }: SamlProvidersD
     }
   }
 
-  /** What its settings say goes before what its metadata says. */
+  /** Settings take precedence over metadata. */
   function merged({ config }: Provider, found: SamlProvider | undefined): SamlProvider {
     const { entityId, singleSignOnUrl: url, singleLogoutUrl: out, binding = 'Redirect', signingCertificates } = config;
     return {
@@ -36,7 +36,7 @@ export function createSamlProviders({ documents, settings, now }: SamlProvidersD
   }
 
   return {
-    /** The realm's name there. */
+    /** The realm's entity id for this provider. */
     ownName: async (realm: string, { clientId }: Provider): Promise<string> =>
       clientId === '' ? settings.issuer(realm) : clientId,
 
@@ -49,7 +49,7 @@ export function createSamlProviders({ documents, settings, now }: SamlProvidersD
       return merged(provider, read(text, provider));
     },
 
-    /** As it is now, where it may have another key since its metadata was read; undefined: nothing new can be had. */
+    /** The provider by freshly fetched metadata, in case it has a new key; undefined: there is nothing newer. */
     async renewed(provider: Provider): Promise<SamlProvider | undefined> {
       const { metadataUrl } = provider.config;
       const text = metadataUrl && (await documents.renewed(metadataUrl).catch(() => undefined));

@@ -1,5 +1,5 @@
-// What an identity provider's SAML response says, and whether it may be believed: pure. Only what its signature covers is read.
-// SAML 2.0 Core §2.3, §3.2; Profiles §4.1.4.3.
+// Reads and validates an identity provider's SAML response, pure. It reads only what the signature covers. SAML 2.0 Core
+// §2.3, §3.2; Profiles §4.1.4.3.
 import type { KeyObject } from 'node:crypto';
 import { ASSERTION, PROTOCOL, SUCCESS } from '../../../domain/saml-names.ts';
 import { childrenIn } from '../../../xml/children.ts';
@@ -15,26 +15,26 @@ const LONGEST_NAME = 1000;
 export interface Expected {
   entityId: string;
   certificates: readonly string[];
-  /** This realm's name there. */
+  /** This realm's entity id at the provider. */
   audience: string;
   callback: string;
-  /** That it may be encrypted for. */
+  /** The keys that the assertion may be encrypted for. */
   keys: readonly KeyObject[];
   mustBeEncrypted: boolean;
   now: Date;
 }
 export interface SamlAssertion {
-  /** Of the assertion. */
+  /** The id of the assertion. */
   id: string;
-  /** Milliseconds: as long as it could be believed. */
+  /** Until when the assertion could be accepted, in milliseconds. */
   until: number;
-  /** The request that it answers. */
+  /** The id of the request that it answers. */
   inResponseTo: string;
   subject: string;
   /** Milliseconds. */
   provenAt: number;
   claims: Record<string, string | string[]>;
-  /** What the provider calls the session, and how it says the name. */
+  /** The provider's id of the session, and the attributes of the name in its NameID. */
   sessionIndex: string | undefined;
   nameId: Record<string, string>;
 }
@@ -47,7 +47,7 @@ const only = (at: Xml, name: string, namespace = ASSERTION): Xml => {
 };
 const wrong = (what: string) => new UpstreamError(`saml-${what}`);
 
-/** @param message as the form brings it. @throws UpstreamError */
+/** @param message the field of the form. @throws UpstreamError */
 export function readResponse(message: string, expected: Expected): SamlAssertion {
   const document = documentIn(message);
   const response = document.xml;
@@ -61,7 +61,7 @@ export function readResponse(message: string, expected: Expected): SamlAssertion
   return said(signedAssertion(document, expected.certificates), expected);
 }
 
-/** What a reader gives that finds a signature by one of the certificates; undefined: none does. */
+/** The result of a reader that verifies a signature; undefined: no certificate matches. */
 function ifSigned<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -72,7 +72,7 @@ function ifSigned<T>(read: () => T): T | undefined {
 }
 const isAssertion = ({ name, namespace }: Xml): boolean => name === 'Assertion' && namespace === ASSERTION;
 
-/** A signature around what is encrypted counts, else the one inside. */
+/** A signature around the encrypted assertion counts; otherwise the one inside it must be valid. */
 function encryptedAssertion(document: XmlDocument, { certificates, keys }: Expected): Xml {
   if (of(document.xml, 'Assertion').length > 0) throw wrong('not-one-assertion');
   const whole = ifSigned(() => readSigned(document, certificates));
@@ -85,7 +85,7 @@ function encryptedAssertion(document: XmlDocument, { certificates, keys }: Expec
   return assertion;
 }
 
-/** Its own signature counts, or that of the response around it. */
+/** The assertion's own signature counts, or that of the response around it. */
 function signedAssertion(document: XmlDocument, certificates: readonly string[]): Xml {
   const assertion =
     ifSigned(() => readSigned(document, certificates, 'Assertion')) ??
@@ -118,7 +118,7 @@ function said(assertion: Xml, { entityId, audience, callback, now }: Expected): 
   const name = nameId.text.trim();
   const format = nameId.attributes.Format ?? '';
   if (name === '' || name.length > LONGEST_NAME) throw wrong('no-name');
-  // Another one each time: nobody would be known again by it.
+  // A transient name changes each time, so the user could not be recognized by it.
   if (format.endsWith(':transient')) throw wrong('transient-name');
   const { AuthnInstant: provenAt, SessionIndex: sessionIndex } = of(assertion, 'AuthnStatement')[0]?.attributes ?? {};
   const instant = Date.parse(provenAt ?? '');
@@ -135,7 +135,7 @@ function said(assertion: Xml, { entityId, audience, callback, now }: Expected): 
   };
 }
 
-/** How directories and others name what OpenID Connect has a claim for. */
+/** Attribute names of directories and others, with the OpenID Connect claims that they correspond to. */
 const known: Readonly<Record<string, string>> = {
   'urn:oid:0.9.2342.19200300.100.1.3': 'email',
   mail: 'email',

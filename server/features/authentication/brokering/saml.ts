@@ -1,5 +1,6 @@
-// A provider that speaks SAML 2.0: the request goes by Redirect or POST, the response comes by POST. A post of another site brings no cookies:
-// it is read at once, and goes on sealed to the browser's sign-in. SAML 2.0 Profiles §4.1, Bindings §3.4, §3.5.
+// A SAML 2.0 provider: requests go by Redirect or POST, responses come by POST. A post from another site brings no cookies:
+// so the response is read at once, and its contents continue sealed to the browser's sign-in. SAML 2.0 Profiles §4.1,
+// Bindings §3.4, §3.5.
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { LATEST_MS } from '../../../contract/names.ts';
@@ -17,10 +18,10 @@ import type { SamlProviders } from './saml-providers.ts';
 import { readResponse, type SamlAssertion } from './saml-response.ts';
 import { type Upstream, UpstreamError } from './upstream.ts';
 
-/** It goes on at once; a sign-in lives no longer. */
+/** The browser continues at once, and this is no longer than a sign-in lives. */
 const SEALED_MS = 300_000;
 const SKEW_MS = 60_000;
-/** Of an address. */
+/** The longest value that fits into an address. */
 const LONGEST = 7_000;
 
 const Sealed = z.object({
@@ -69,7 +70,7 @@ export function createSamlBrokering({ samlProviders, keys, signerOf, realmSql, s
     try {
       return by(known);
     } catch (error) {
-      // It may have another key since its metadata was read.
+      // The provider may have a new key since its metadata was read.
       const isOther = error instanceof UpstreamError && error.reason === 'saml-signature';
       const fresh = isOther ? await samlProviders.renewed(provider) : undefined;
       if (fresh === undefined) throw error;
@@ -127,7 +128,7 @@ export function createSamlBrokering({ samlProviders, keys, signerOf, realmSql, s
 
   const sealedText = (realm: string, value: Sealed | Posting): string =>
     seal.seal(deflateRawSync(JSON.stringify(value)), contextOf(realm)).toString('base64url');
-  /** @throws where it was not sealed here, or long ago */
+  /** @throws Error: the text was not sealed here, or has expired */
   function openedAs<T extends { at: number }>(schema: z.ZodType<T>, realm: string, text: string): T {
     const plain = inflateRawSync(seal.open(Buffer.from(text, 'base64url'), contextOf(realm)));
     const found = schema.parse(JSON.parse(plain.toString()));
@@ -147,7 +148,7 @@ export function createSamlBrokering({ samlProviders, keys, signerOf, realmSql, s
   return {
     ...upstream,
 
-    /** What the provider posted, read, for the address that the browser goes on at. */
+    /** Reads a posted response, and seals its contents for the address at which the browser continues. */
     async receive(realm: string, provider: Provider, message: string, callback: string): Promise<string> {
       const { alias } = provider;
       const sealed = (more: Omit<Sealed, 'alias' | 'at'>): string =>
@@ -156,13 +157,13 @@ export function createSamlBrokering({ samlProviders, keys, signerOf, realmSql, s
         const read = sealed(await responseOf(realm, provider, message, callback));
         return read.length > LONGEST ? sealed({ reason: 'saml-too-large' }) : read;
       } catch (error) {
-        // Told in the browser that went there, and in the audit log of its sign-in.
+        // The error continues to the sign-in, whose page and audit log report it.
         if (error instanceof UpstreamError) return sealed({ reason: error.reason });
         throw error;
       }
     },
 
-    /** A request on its way by POST; undefined: it was not made here, or long ago. */
+    /** A request that goes by POST; undefined: it was not made here, or has expired. */
     posting(realm: string, text: string): Posting | undefined {
       try {
         return openedAs(Posting, realm, text);

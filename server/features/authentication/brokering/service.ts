@@ -1,5 +1,5 @@
-// Owns: signing in by another identity provider, as a step of a sign-in: the way there and back, who it is, and the link.
-// Does not own: what providers speak (upstream.ts), who is new (first-sign-in.ts), the providers' settings (features/configuration/identity-providers).
+// Owns: signing in with an identity provider, as a step of a sign-in: the way there and back, finding the user, and the link.
+// Does not own: the providers' protocols (upstream.ts), new users (first-sign-in.ts), the providers' settings (features/configuration/identity-providers).
 // Implements: decisions "Identity provider", "Single sign-on and freshness".
 import { z } from 'zod';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -36,13 +36,12 @@ export interface BrokeringDeps {
   firstSignIns: FirstSignIns;
   providerSessions: Pick<ProviderSessions, 'note'>;
   providerTokens: Pick<ProviderTokens, 'note'>;
-  /** What providers say of people, written. */
   notify: Notify;
   seal: Seal;
   now: () => Date;
 }
 
-/** Below the realm; as people register it there. */
+/** A path below the realm. It is registered at providers, so it must not change. */
 const callbackPath = (realm: string, alias: string): string => `/realms/${realm}/broker/${alias}/endpoint`;
 const wayTo = (realm: string, alias: string, tab: number): string =>
   `${providerPath(realm, alias)}${tab === 0 ? '' : `?tab=${tab}`}`;
@@ -70,17 +69,17 @@ export function createBrokering(deps: BrokeringDeps) {
   }
   type Whose = Omit<SignInEnd, 'sessionId'>;
   const endedOf = ({ realm, kept }: Whose): Ended => Ended.parse(opened(realm, kept));
-  /** What their provider says of them, written as far as it counts. */
+  /** Writes the provider's data of the user, as far as it counts. */
   async function follow(tx: Tx, { realm, by, user }: Whose, ended: Ended): Promise<void> {
     const said = 'link' in ended ? ended.said : ended.connect;
     if (!said) return;
-    // Another sign-in, which went there later, may have ended first.
+    // Another sign-in that visited the provider later may have ended first.
     const isLatest = !('link' in ended) || (await links.heard(tx, realm, ended.link, new Date(ended.said?.at ?? 0)));
     if (!isLatest) return;
     const { alias: from, emailVerified, provided } = said;
     await applyProvided(tx, by, realm, user.id, provided, { from, emailVerified });
   }
-  /** The one that it has to be, if one has. */
+  /** The alias that the flow or the application requires; undefined: the user chooses. */
   const wanted = ({ config, providerHint }: Step): string | undefined =>
     typeof config.provider === 'string' ? config.provider : providerHint;
 
@@ -126,11 +125,11 @@ export function createBrokering(deps: BrokeringDeps) {
     return again(text('provider.refused', { provider: title }), `provider-${error.reason}`);
   };
 
-  /** They are back from the provider, in the browser that went there. */
+  /** The browser has returned from the provider to which it was sent. */
   async function back(step: Step, stage: Extract<Stage, { is: 'away' }>, form: Form): Promise<StepVerdict> {
     const { realm, kept } = step;
     const { alias, luggage, callback, anew } = stage;
-    // Another provider's answer: whoever mixes them up gets nothing of this one.
+    // The answer is from another provider (mix-up attack), so it is not used.
     if (!sameSecret(linkDigest(form.link ?? ''), kept.address ?? '') || form.provider !== alias)
       return again(text('provider.none'), 'provider-state');
     const provider = await providers.named(realm, alias);
@@ -158,11 +157,11 @@ export function createBrokering(deps: BrokeringDeps) {
     return { do: 'passed', user: link.user, identityId: link.id, atEnd, ...first } as const;
   }
 
-  /** What its provider asks of whoever comes for the first time. */
+  /** The flow that the provider's new users must pass. */
   const firstOf = (provider: Provider | undefined) =>
     provider?.firstLoginFlow ? { firstFlow: provider.firstLoginFlow } : {};
 
-  /** What came of somebody's first sign-in, as it is kept. */
+  /** Converts the outcome of a first sign-in to a verdict and the values to keep. */
   async function wrapped({ realm }: Step, outcome: Awaited<ReturnType<FirstSignIns['begin']>>): Promise<StepVerdict> {
     if (outcome.do === 'verdict') return outcome.verdict;
     if (outcome.do === 'stage') {
@@ -203,7 +202,7 @@ export function createBrokering(deps: BrokeringDeps) {
         return { ...goOnPage(provider.title, path), ready: !stage && !complaint };
       }
       const ways = await waysIn(step);
-      // Whom the application wanted is not there: they choose.
+      // The provider that the application asks for is not available, so the user chooses.
       const ready = provider === undefined && step.providerHint !== undefined && !stage && !complaint;
       return { ...(ways.length > 0 ? waysPage(ways) : nonePage()), ready };
     },
@@ -225,12 +224,12 @@ export function createBrokering(deps: BrokeringDeps) {
       return send(step, alias, form.hint ?? step.loginHint);
     },
 
-    /** Only what is typed can be guessed. */
+    /** Only values that users type can be guesses. */
     guesses: (_: Step, form: Form): boolean => form.answer === undefined && form.provider === undefined,
 
     foresee: (tx: Tx, end: Whose): Promise<void> => follow(tx, end, endedOf(end)),
 
-    /** @throws where what it rests on is there no more (`isWithdrawn`) */
+    /** @throws an error for which `isWithdrawn` is true: a proof no longer holds */
     async atEnd(tx: Tx, end: SignInEnd): Promise<void> {
       const { realm, by, user, sessionId } = end;
       const ended = endedOf(end);

@@ -1,4 +1,4 @@
-// Where somebody stands who comes by an identity provider, as a sign-in keeps it sealed between two requests.
+// The stage of a sign-in with an identity provider, kept sealed between two requests.
 import { z } from 'zod';
 
 const Strings = z.record(z.string(), z.string());
@@ -36,16 +36,16 @@ const NewPerson = z.object({
   lastName: z.string().nullable(),
   attributes: Lists,
 });
-/** What counts of it at each sign-in. */
+/** The data of the provider that is applied at each sign-in. */
 const Said = Arrived.pick({ alias: true, emailVerified: true, provided: true }).extend({
-  /** Milliseconds: when it was said. */
+  /** When the provider gave it, in milliseconds. */
   at: z.int().optional(),
 });
-/** Whose account it seems to be. */
+/** The account that the user seems to own. */
 const Owner = z.object({ id: z.string(), username: z.string() });
 
 export const Stage = z.discriminatedUnion('is', [
-  /** At the provider. */
+  /** The browser is at the provider. */
   z.object({
     is: z.literal('away'),
     alias: z.string(),
@@ -54,7 +54,10 @@ export const Stage = z.discriminatedUnion('is', [
     anew: z.boolean(),
     at: z.number(),
   }),
-  /** New here: to say what is lacking; `last`, here and below: the code that they turned away from; `proven`: the address that is theirs. */
+  /**
+   * A new user completes the profile; `last`, here and below: the code that the user abandoned; `proven`: the address that
+   * is proven.
+   */
   z.object({
     is: z.literal('review'),
     arrived: Arrived,
@@ -63,7 +66,10 @@ export const Stage = z.discriminatedUnion('is', [
     reviewed: z.boolean().optional(),
     proven: z.string().optional(),
   }),
-  /** New here: to prove the address; `code` as mailed codes keep it; `reviewed`: they have seen what they are to be. */
+  /**
+   * A new user proves the address; `code`: the values of authenticators/mailed-code.ts; `reviewed`: the user has seen the
+   * profile.
+   */
   z.object({
     is: z.literal('mail'),
     arrived: Arrived,
@@ -71,21 +77,24 @@ export const Stage = z.discriminatedUnion('is', [
     reviewed: z.boolean().optional(),
     code: Strings,
   }),
-  /** To prove that the account is theirs; `code` where that goes by mail. */
+  /** The user proves to own an account; `code`: only if a code was mailed. */
   z.object({
     is: z.literal('link'),
     arrived: Arrived,
     owner: Owner,
     code: Strings.optional(),
     last: Strings.optional(),
-    /** By which proofs. */
+    /** The possible proofs. */
     password: z.boolean().default(true),
     mail: z.boolean().default(true),
   }),
 ]);
 export type Stage = z.infer<typeof Stage>;
 
-/** What is written when the sign-in ends: a link was used, or is made; `said`: of the person, where their provider is followed. */
+/**
+ * The writes at the end of the sign-in: a link was used or is created; `said`: the provider's data, if its sync mode is
+ * `always`.
+ */
 export const Ended = z.union([
   z.object({ link: z.string(), session: Session.optional(), said: Said.optional() }),
   z.object({ connect: Arrived }),

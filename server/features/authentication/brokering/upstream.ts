@@ -1,41 +1,42 @@
-// What an identity provider is to the sign-in, whatever it speaks: the browser is sent there, and comes back with somebody.
+// The interface of identity providers to the sign-in, independent of their protocol: the browser goes there, and returns
+// with an identity.
 import type { ProviderToken } from './provider-tokens.ts';
 import type { Provider } from './providers.ts';
 
-/** How somebody is sent there. */
+/** How the browser is sent to the provider. */
 export interface Departure {
   realm: string;
-  /** Where they come back. */
+  /** The address to return to. */
   callback: string;
-  /** What they bring back: nobody else knows it. */
+  /** A secret that the browser brings back. */
   state: string;
   loginHint: string;
-  /** They are to prove it there anew. */
+  /** The user must prove at the provider again who they are. */
   anew: boolean;
 }
-/** What has to be known when they come back. */
+/** The values that are needed when the browser returns. */
 export type Luggage = Readonly<Record<string, string>>;
 export interface Return extends Pick<Departure, 'realm' | 'callback' | 'anew'> {
   luggage: Luggage;
-  /** When they were sent there. */
+  /** When the browser was sent to the provider. */
   leftAt: Date;
-  /** The parameters that they came back with. */
+  /** The parameters with which the browser returned. */
   answer: Readonly<Record<string, string>>;
 }
 
-/** Who somebody is there. */
+/** The user's identity at the provider. */
 export interface Identity {
-  /** Whose the subject is. */
+  /** The issuer of the subject. */
   issuer: string;
   subject: string;
   claims: Readonly<Record<string, unknown>>;
-  /** What it began there. */
+  /** The session at the provider. */
   session?: {
     sid?: string | undefined;
     idToken?: string | undefined;
-    /** How a SAML provider says the name. */
+    /** The attributes of a SAML provider's NameID. */
     nameId?: Readonly<Record<string, string>> | undefined;
-    /** Where the provider's are kept. */
+    /** The token to store; undefined: the provider's tokens are not stored. */
     token?: ProviderToken | undefined;
   };
 }
@@ -46,7 +47,7 @@ export interface Upstream {
   arrive(provider: Provider, back: Return): Promise<Identity>;
 }
 
-/** The provider can't be reached, or says what can't be believed. `reason` is for the audit log. */
+/** The provider is unreachable, or its answer is not valid. `reason` is for the audit log. */
 export class UpstreamError extends Error {
   readonly reason: string;
   constructor(reason: string, options?: ErrorOptions) {
