@@ -58,7 +58,7 @@ async function report(): Promise<void> {
   const home = browser();
   const link = linkIn(await site.mailTo(`ada@${realm}.example`, 'have not seen before'));
   const page = await home.open(link);
-  expect(page.text).toContain('What applications were allowed since then is taken back');
+  expect(page.text).toContain('Access that applications were given since then is taken back');
   expect((await home.fill(page, {})).heading).toBe('Choose a new password');
 }
 const told = async (type: 'CONSENT_REVOKED' | 'AGENT_SUSPENDED') =>

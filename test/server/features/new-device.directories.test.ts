@@ -43,7 +43,7 @@ test.each(['import', 'live'] as const)(
     const mail = await site.mailTo('ada@example.org', `/realms/${realm}/login/not-me`);
     const owner = createPerson(site.server.baseUrl);
     const ended = await owner.fill(await owner.open(linkIn(mail)), {});
-    expect(ended.text).toContain('The password of your account signs nobody in any more');
+    expect(ended.text).toContain('The password of your account no longer works');
     for (let times = 0; times < 2; times += 1)
       expect((await signIn(realm)).text).toContain('The username or password is wrong');
     const failed = await admin.call(listEvents, { params: { realm }, query: { type: 'LOGIN_FAILURE' } });

@@ -196,7 +196,7 @@ test('where no password can be set by mail, the page says who gives a new one, a
   const who = browser();
   const ended = await who.fill(await who.open(link), {});
   expect(ended.heading).toBe('Everybody is signed out');
-  expect(ended.text).toContain('The password of your account signs nobody in any more');
+  expect(ended.text).toContain('The password of your account no longer works');
   expect(await sessions()).toEqual([]);
   expect((await signIn(browser())).text).toContain('The username or password is wrong');
   await call(setPassword, { params: { realm, userId }, body: { password: NEXT } });
