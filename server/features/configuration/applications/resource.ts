@@ -1,5 +1,6 @@
-// Owns: applications as administrators keep them: which clients one is made of, who may use it, the flow that signs in to it.
-// Does not own: refusing who may not use it (features/protocol/authorize), what a client's view holds of it (features/configuration/clients/view.ts).
+// Owns: applications: the clients that one consists of, the roles that permit its use, the flow that signs in to it.
+// Does not own: refusing people without these roles (features/protocol/authorize), a client's view of it
+// (features/configuration/clients/view.ts).
 // Implements: specification 2.10, 4.10; decisions "Application".
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
 import { applications } from '../../../contract/applications.ts';
@@ -13,7 +14,7 @@ import type { Wanted } from '../../../resource/part.ts';
 const KIND = 'application';
 const CLIENTS = ['clients', 'samlClients'] as const;
 
-/** A client of two would have two flows, and two lists of who may use it. */
+/** A client of two applications would have two flows and two lists of roles. */
 async function sharedClients(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]> {
   const changed = changes.filter(({ kind }) => kind === KIND);
   const claimed = changed

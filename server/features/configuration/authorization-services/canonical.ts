@@ -36,7 +36,7 @@ const resource = (one: One<'resources'>): AuthorizationResource => ({
 
 const scope = (one: One<'scopes'>): AuthorizationScope => ({ name: one.name, displayName: one.displayName ?? null });
 
-/** What a policy of each type has where nothing was said. */
+/** Each policy type's configuration with all defaults. */
 const defaults: Record<AuthorizationPolicy['type'], PolicyConfig> = {
   role: { roles: [], clientRoles: {}, match: 'any' },
   user: {},

@@ -1,5 +1,5 @@
-// Owns: deciding about requests as they come: by a model that is kept in process until the realm changes, with one query for
-// who asks and one for what was registered and shared, however many policies there are.
+// Owns: decisions about requests as they come. The model stays in process until the realm changes. A decision takes one
+// query for the requesting person or client, and one for registered and shared resources, for any number of policies.
 // Does not own: the rules (evaluate.ts), tickets and tokens (features/protocol/uma).
 // Implements: UMA 2.0 Grant §3.3.4; decisions "Authorization services".
 import type { UmaPermission } from '../../../contract/uma-grant.ts';
@@ -9,7 +9,7 @@ import { decider, type Model, type Protected } from './evaluate.ts';
 import { type Circumstances, type Found, readClient, readModel, readUser } from './model.ts';
 import { isRegisteredId, readRuntime } from './runtime.ts';
 
-/** What would be a token that no header takes. */
+/** More permissions would make a token that is too long for a header. */
 const MOST_PERMISSIONS = 200;
 
 /** Without scopes all that the resource has are meant. */
@@ -23,7 +23,7 @@ export interface RequestBy extends Circumstances {
   /** null: the client itself. */
   userId: string | null;
 }
-/** What is not permitted, and whose it is to share. */
+/** A permission that was refused, and the owner who could share it. */
 export interface Missing extends RequestedPermission {
   name: string;
   owner: string | null;
@@ -58,8 +58,8 @@ export function createDecisions({ sql, now }: { sql: Sql; now: () => Date }) {
     },
 
     /**
-     * What of it is permitted, resource by resource.
-     * @param asked `theirs`: all that the resource server has and who asks may have
+     * The permitted part of the request, resource by resource.
+     * @param asked `theirs`: all of the resource server's resources that the requester may use
      */
     async of(
       realm: string,

@@ -1,5 +1,5 @@
-// Owns: what a client's authorization services decide about somebody's request, and why, in words where they are wanted. Pure.
-// Does not own: what one policy says (policies.ts), how votes are counted (vote.ts), reading the model (model.ts).
+// Owns: a client's authorization services' decision about a request, with its reasons as text if wanted. Pure.
+// Does not own: the vote of one policy (policies.ts), the count of votes (vote.ts), reading the model (model.ts).
 // Implements: decisions "Authorization services".
 import type { EvaluationResult } from '../../../contract/authorization-service-routes.ts';
 import type {
@@ -25,10 +25,10 @@ export interface ResourceRequest {
   resource: string;
   scopes?: readonly string[] | undefined;
 }
-/** What decisions need to know of a resource. */
+/** The data of a resource that decisions use. */
 export type Protected = Pick<AuthorizationResource, 'name' | 'type' | 'scopes' | 'owner' | 'ownerManaged'>;
 
-/** What is no configuration: resources that were registered, and what owners share with who asks. */
+/** The part of a decision that is no configuration: registered resources, and those that owners share with the requester. */
 export interface Runtime {
   registered: ReadonlyMap<string, Protected>;
   /** By resource; it counts as long as who shares it owns it. */
@@ -121,7 +121,7 @@ interface Judged {
   vote: Vote;
   why(): string;
 }
-/** What is decided about one scope, or the resource itself. */
+/** The decision about one scope, or the resource itself. */
 export interface Decided {
   scope: string | null;
   vote: Vote;

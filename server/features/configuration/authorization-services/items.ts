@@ -31,7 +31,10 @@ export function withAddedItem(services: Services, list: ItemList, item: NamedIte
   return { [list]: byName([...services[list], item]) };
 }
 
-/** What is left out keeps its value. @throws Problem `not-found`, `invalid-request` where it says another name */
+/**
+ * The change of one item; omitted fields keep their values. @throws Problem `not-found`, `invalid-request` for another
+ * name
+ */
 export function withChangedItem(services: Services, list: ItemList, name: string, input: Partial<NamedItem>): Items {
   const before = itemOf(services, list, name);
   if (input.name !== undefined && input.name !== name)

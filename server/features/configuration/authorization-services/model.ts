@@ -1,5 +1,5 @@
-// What an evaluation needs, in one query each: a client's authorization services with the names that they use, and who asks.
-// Deciding is evaluate.ts's. Decisions "Authorization services".
+// Reads an evaluation's input, in one query each: a client's authorization services with the names that they use, and the
+// requester. evaluate.ts decides. Decisions "Authorization services".
 import { AuthorizationService, freshAuthorizationSettings } from '../../../contract/authorization-services.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { type PersonRow, personColumns, personOf, type RolePairs, rolesOf } from '../../../domain/person.ts';

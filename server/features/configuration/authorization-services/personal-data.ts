@@ -1,5 +1,5 @@
-// People are named in policies of the type user, and as owners of resources: erased, they stand there by their pseudonym, so
-// that nobody who takes the name later is let in. Specification 4.6.
+// Policies of the type user and resources name people. Erasure replaces the name by the pseudonym, so that a later user
+// of the same name gets no access. Specification 4.6.
 import { AuthorizationService } from '../../../contract/authorization-services.ts';
 import { jsonText } from '../../../db/json.ts';
 import type { PersonalData } from '../../../domain/personal-data.ts';

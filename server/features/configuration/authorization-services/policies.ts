@@ -1,10 +1,10 @@
-// What one policy says of who asks, before its logic: whether they, or the moment, are what it names, and why. Pure.
+// The vote of one policy before its logic: whether it names the requester, or the moment, and why. Pure.
 // Aggregates ask other policies (evaluate.ts).
 import { type AuthorizationPolicy, days, type PolicyConfig } from '../../../contract/authorization-services.ts';
 import { clientRoleKey } from '../../../resource/items.ts';
 import type { Vote } from './vote.ts';
 
-/** Who asks, when, and what they say of it. */
+/** The requesting person or client, the time, and the context that the request gives. */
 export interface Requester {
   /** As the reasons call them: `the user ana`. */
   called: string;
@@ -21,7 +21,7 @@ export interface Requester {
   context: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Which of the names that policies use the realm has. Users come and go; a name that nobody has matches nobody. */
+/** The names that policies use and the realm has. Users come and go: the name of a missing user matches no one. */
 export interface ExistingNames {
   roles: ReadonlySet<string>;
   /** As clientRoleKey makes them. */
@@ -32,7 +32,7 @@ export interface ExistingNames {
 
 export interface Verdict {
   vote: Vote;
-  /** Why, in words; made when somebody asks. */
+  /** The reason as text; made only on request. */
   why(): string;
 }
 

@@ -1,4 +1,4 @@
-// What the parts of one client's authorization services must hold together: names once, names that are there, no circles. Pure.
+// Rules across the parts of one client's authorization services: unique names, existing names, no circles. Pure.
 import type { AuthorizationPolicy, AuthorizationService, ItemList } from '../../../contract/authorization-services.ts';
 import { itemLists } from '../../../contract/authorization-services.ts';
 import type { FieldError } from '../../../contract/problem.ts';
@@ -42,7 +42,7 @@ const one: Record<ItemList, string> = {
   permissions: 'permission',
 };
 
-/** What names the item, in words: `the permission view`. */
+/** The items that name this one, as text: `the permission view`. */
 export const usersOf = (services: Services, list: ItemList, name: string): string[] =>
   usesIn(services)
     .filter(

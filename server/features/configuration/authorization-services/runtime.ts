@@ -1,12 +1,12 @@
-// What an evaluation needs beside configuration, in one query: resources that resource servers registered, and what owners share.
+// Reads an evaluation's input beside configuration, in one query: resources that servers registered, and owners' shares.
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Protected, Runtime } from './evaluate.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** What can be the id of a registered resource; any other key is a configured one's name. */
+/** Whether a key has the form of a registered resource's id; other keys are names of configured resources. */
 export const isRegisteredId = (key: string): boolean => UUID.test(key);
 
-/** Asked for: these resources, or whatever the person owns or was given. */
+/** The resources to read: these, or all that the person owns or has a share of. */
 export type Which = { keys: readonly string[] } | 'theirs';
 
 /** Registered resources among those, and what their owners share with the person. */

@@ -17,7 +17,7 @@ import { freshServices, servicesOf } from './resource.ts';
 import type { Services } from './rules.ts';
 import { readRuntime } from './runtime.ts';
 
-/** So many words about policies are an answer; more are a report that nobody reads. */
+/** The most policy outcomes of an answer: a longer report would not be read. */
 const MOST_OUTCOMES = 50_000;
 
 type Question = z.output<(typeof evaluateAuthorization)['body']>;
@@ -151,7 +151,7 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
       });
     },
 
-    /** @throws Problem `forbidden` where it would tell of a user to who may not read users */
+    /** @throws Problem `forbidden` if it would reveal a user to a caller without permission to read users */
     async evaluate({ realm, clientId }: At, principal: Principal, question: Question): Promise<Answer> {
       const model = await readModel(sql, realm, clientId);
       if (!model) throw new Problem('not-found', 'There is no such client');

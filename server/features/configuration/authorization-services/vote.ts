@@ -10,7 +10,7 @@ const permits = (strategy: DecisionStrategy, permit: number, deny: number): bool
   return strategy === 'affirmative' ? permit > 0 : permit > deny;
 };
 
-/** Nobody's vote permits nothing. */
+/** Without votes nothing is permitted. */
 export function combinedVote(strategy: DecisionStrategy, votes: readonly Vote[]): Vote {
   const count = (wanted: Vote) => votes.filter((vote) => vote === wanted).length;
   const [permit, deny, undecided] = [count('permit'), count('deny'), count('undecided')];

@@ -1,5 +1,5 @@
-// A hosted CAPTCHA on a page, and what its provider says of an answer. Whatever goes wrong, the answer doesn't count. Specification
-// 4.2; each provider's documentation of its widget, of `siteverify`, and of a content security policy.
+// A hosted CAPTCHA on a page, and its provider's verdict about an answer. After any fault the answer doesn't count.
+// Specification 4.2; each provider's documentation of its widget, of `siteverify`, and of a content security policy.
 import { z } from 'zod';
 import { HostedCaptcha } from '../../../contract/captchas.ts';
 import { errorWords } from '../../../contract/error-words.ts';
@@ -91,13 +91,13 @@ export function createCaptchas({ sql, seal, outbound, log }: CaptchaDeps) {
     HostedCaptcha.safeParse(captchaProvider).data;
 
   return {
-    /** Fields of forms that are nothing which somebody said of themselves. */
+    /** Form fields of the CAPTCHA: they hold no data of the person. */
     fields: Object.values(providers).map(({ field }) => field),
 
     /** Whether the realm asks for a hosted one. */
     asks: (settings: Pick<Settings, 'captchaProvider'>): boolean => hostedIn(settings) !== undefined,
 
-    /** What the page shows; undefined: nothing, or the realm has no keys for it. */
+    /** The widget of a page; undefined: the realm uses none, or has no keys for it. */
     async widget(realm: string, settings: Pick<Settings, 'captchaProvider'>): Promise<CaptchaWidget | undefined> {
       const hosted = hostedIn(settings);
       const row = hosted && (await rowOf(realm, hosted));

@@ -23,7 +23,7 @@ const claimColumns = {
 const canonicalClaim = (fields: Fields): Fields =>
   fields.in === undefined ? fields : { ...fields, in: asSet(strings(fields.in)) };
 
-/** Whose roles it says, as far as it is declared together; else {@link unknownClients} asks. */
+/** The client whose roles the claim contains, if they are declared together; else {@link unknownClients} checks it. */
 const rolesOf = ({ source, value }: Fields): Reference[] =>
   source === 'clientRoles' ? strings([value]).map((key) => ({ kind: 'client', key, path: 'value' })) : [];
 

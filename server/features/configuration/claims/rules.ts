@@ -1,4 +1,4 @@
-// What a claim may say: faults that no single field's schema can see.
+// The rules for a claim that no single field's schema can check.
 import { z } from 'zod';
 import { claimFields, forgesRoles, reservedClaims, sessionFacts, userProperties } from '../../../contract/claims.ts';
 import { type FieldError, unknownName } from '../../../contract/problem.ts';
@@ -18,7 +18,7 @@ const FORGED = {
 };
 
 /** @param at whose tokens it would be in */
-/** Whose roles a claim says must be a client that is there, or comes with these changes. */
+/** A claim of a client's roles must name a client that exists, or is made by these changes. */
 export async function unknownClients(
   sql: Sql,
   realm: string,

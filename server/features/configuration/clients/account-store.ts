@@ -64,7 +64,7 @@ export async function setAccountAdminRoles(sql: Sql, realm: string, accounts: st
     on conflict do nothing`;
 }
 
-/** Nobody changes what admin roles of these names may do until the transaction ends. */
+/** Locks the admin roles of these names, so that their permissions stay the same until the transaction ends. */
 export async function holdAdminRoles(sql: Sql, realm: string, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   await sql`

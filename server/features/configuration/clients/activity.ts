@@ -1,5 +1,5 @@
-// Which clients get tokens, by the hour: counted from events in the process, and written together each second, off the path
-// of any request. What a process that ends at once hadn't written is lost.
+// Records by the hour which clients get tokens. Events are counted in the process and written together each second,
+// beside all requests. A process that ends abruptly loses up to a second's counts.
 // Decisions "Import, export, plan".
 import type { EventType } from '../../../contract/events.ts';
 import type { Sql } from '../../../db/sql.ts';

@@ -65,7 +65,7 @@ function faults(
   at: { baseUrl: string; realm: string },
 ): FieldError[] {
   const secret = typeof fields.secret === 'string' ? fields.secret : undefined;
-  // What is stored already was accepted once; only a client that changes is asked again.
+  // Stored values were accepted once; only a client that changes is checked again.
   const shape = Shape.safeParse(fields);
   const found = shape.success ? clientFaults(shape.data, secret !== undefined) : [];
   const resources = changed.includes('allowedResources')
@@ -75,7 +75,7 @@ function faults(
   return [...name, ...found, ...resources];
 }
 
-/** Confidential, by a secret that nobody gave: but for those that workloads act as, which never need one. */
+/** Confidential clients without a secret; clients that workloads act as never need one. */
 async function withoutSecret(
   sql: Sql,
   realm: string,
@@ -99,7 +99,7 @@ async function withoutSecret(
   return lacking.filter(({ key }) => !byWorkloads.has(key)).map(({ key }) => ({ key, message }));
 }
 
-/** Resources that the realm doesn't list: no client gets a token for one. Of what these changes declare. */
+/** Declared resources that the realm doesn't list: no client gets a token for one. */
 async function withoutEffect(
   sql: Sql,
   realm: string,
@@ -213,7 +213,7 @@ export const createClientResource = ({
         await store.setScopes(sql, realm, clients);
         await store.renameInClaims(sql, realm, clients);
       },
-      // Roles of the client vanish with it as they would in the admin API, unless somebody else manages them.
+      // The client's roles are deleted with it as in the admin API, unless another manager owns them.
       // Without its client a claim would say nothing, and be refused wherever it is written anew.
       keptWhileNamed: ['claim', 'protocolMapper'],
       dependents: store.dependents,

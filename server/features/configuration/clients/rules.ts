@@ -1,4 +1,4 @@
-// What a client may look like as a whole: faults that no single field's schema can see.
+// The rules for a client as a whole: faults that no single field's schema can see.
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
 import type { Client } from '../../../contract/clients.ts';
 import { loopbackHosts } from '../../../contract/names.ts';
@@ -8,7 +8,7 @@ import { adminAudience, anothersResource, isAnothers, namesServer, type RealmAt 
 import { joinPaths } from '../../../resource/items.ts';
 import type { Wanted } from '../../../resource/part.ts';
 
-/** What people are shown, or led to. */
+/** Addresses that pages show or link to. */
 const SHOWN = ['logoUri', 'clientUri', 'policyUri', 'tosUri'] as const;
 
 type Shape = Pick<

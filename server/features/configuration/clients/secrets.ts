@@ -1,5 +1,5 @@
-// Owns: clients' secrets: how one lies at rest, and making a new one while the old one still works for a while.
-// Does not own: proving who a client is (client-authentication), secrets that somebody chose (resource.ts).
+// Owns: clients' secrets: their stored form, and making a new one while the old one still works for a while.
+// Does not own: client authentication (client-authentication), secrets that an administrator chose (resource.ts).
 // Implements: decisions "Client", "Secrets"; specification 4.10.
 import { TokenEndpointAuthMethod } from '../../../contract/clients.ts';
 import { Problem } from '../../../contract/problem.ts';

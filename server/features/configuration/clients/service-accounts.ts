@@ -59,7 +59,7 @@ export const serviceAccountRolesPart: RealmPart = {
     ...strings(fields.adminRoles).map((role) => ({ kind: 'adminRole', key: role, path: 'adminRoles' })),
     ...pairs(fields.clientRoles).map((role) => ({ kind: 'clientRole', key: role, path: 'clientRoles' })),
   ],
-  // What the admin roles may do that they give is looked at, and must hold until it is written.
+  // The permissions of granted admin roles are checked, so they must not change before the write.
   hold: (sql, realm, items) =>
     store.holdAdminRoles(sql, realm, [...new Set(items.flatMap(({ fields }) => strings(fields.adminRoles)))]),
   partOf: (key) => ({ kind: 'client', key }),
@@ -112,11 +112,11 @@ interface Names {
 }
 const withClientRoles = (keys: readonly string[], roles: readonly string[]) => ({ roles, clientRoles: byClient(keys) });
 
-/** What an account holds once it is given these. */
+/** The account's roles with these added. */
 export const withRoles = ({ roles, clientRoles }: Fields, more: Names): Fields =>
   withClientRoles([...pairs(clientRoles), ...pairs(more.clientRoles)], [...strings(roles), ...(more.roles ?? [])]);
 
-/** What it holds once these are taken from it. */
+/** The account's roles without these. */
 export const withoutRoles = ({ roles, clientRoles }: Fields, gone: Names): Fields => {
   const [names, keys] = [new Set(gone.roles), new Set(pairs(gone.clientRoles))];
   return withClientRoles(

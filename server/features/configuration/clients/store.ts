@@ -55,7 +55,7 @@ export async function renameInClaims(sql: Sql, realm: string, clients: readonly 
     where t.realm_id = ${realm} and t.source = 'clientRoles' and t.value = r.was`;
 }
 
-/** What goes with clients that are removed, or keeps them. */
+/** Objects that are deleted with removed clients, or that prevent their removal. */
 export const dependents = (sql: Sql, realm: string, removed: readonly string[]) => sql<{
   kind: string;
   key: string;

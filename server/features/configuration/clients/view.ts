@@ -1,4 +1,4 @@
-// What the protocol endpoints know of a client, cached in process: a warm client_credentials request asks no query.
+// Clients as the protocol endpoints use them, cached in process: a warm client_credentials request needs no query.
 // The admin API of clients is resource.ts's. Decisions "Client".
 import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
 import type { TokenEndpointAuthMethod } from '../../../contract/clients.ts';
@@ -24,16 +24,16 @@ export interface ClientSecret {
 export interface ClientView {
   id: string;
   clientId: string;
-  /** What people know it by: its name, else its application's, else its clientId. */
+  /** The name that pages show: its own, else its application's, else its clientId. */
   title: string;
-  /** What people are shown of it beside. */
+  /** Further details that pages show. */
   about: AboutClient | undefined;
   /** Where its application is opened. */
   homeUrl: string | null;
   /** And its agent, if it is one's, may act. */
   enabled: boolean;
   authMethod: TokenEndpointAuthMethod;
-  /** What it may show; the second, if any, works until then. */
+  /** The secrets that it may present; a second one works until its end. */
   secrets: readonly ClientSecret[];
   redirectUris: readonly string[];
   postLogoutRedirectUris: readonly string[];
@@ -63,9 +63,9 @@ export interface ClientView {
   allowedResources: ReadonlySet<string>;
   /** Its tokens are bound to a key that it proves. */
   dpopBoundAccessTokens: boolean;
-  /** What it exchanges doesn't say that it acts. */
+  /** Tokens that it exchanges don't name it as the acting party. */
   tokenExchangeImpersonation: boolean;
-  /** Who alone may exchange its tokens. */
+  /** The only client that may exchange its tokens. */
   mayActClient: string | null;
   /** It registered itself: an empty list of resources is none. */
   registered: boolean;
@@ -81,9 +81,9 @@ export interface ClientView {
   mappers: readonly ClaimView[];
   /** Of the service account. */
   roles: Roles;
-  /** What it is a part of. */
+  /** The application that it is a part of. */
   application: ApplicationView | null;
-  /** Whose own client it is: its tokens have no scopes but the agent's. */
+  /** The agent whose own client it is: its tokens have only the agent's scopes. */
   agent: AgentView | null;
   /** Holds an admin role, so that it may ask for the admin API's audience. */
   administers: boolean;
@@ -100,11 +100,11 @@ export interface AgentView {
 export interface ApplicationView {
   name: string;
   enabled: boolean;
-  /** Of whom one is needed to use it; empty: none. */
+  /** Roles that permit its use: a person needs one of them; empty: none is needed. */
   roles: readonly string[];
 }
 
-/** What a realm's clients have in common. */
+/** Facts about a realm's clients together. */
 export interface Overview {
   origins: ReadonlySet<string>;
   /** Some client has a secret that is checked slowly; then every refusal takes as long. */
@@ -239,7 +239,7 @@ const scopesOf = ({ scopes, agent }: Row): Row['scopes'] =>
 const documentHost = ({ registered, client_id }: Row): string | null =>
   registered === 'document' ? new URL(client_id).host : null;
 
-/** What a document says of itself stands beside where it is, wherever people read it. */
+/** The client's title. A metadata document's host stands beside the name that it claims, wherever people read it. */
 function titleOf(row: Row): string {
   const title = row.name ?? row.application?.displayName;
   const host = documentHost(row);
@@ -332,7 +332,7 @@ export function createClientViews({ sql, now }: { sql: Sql; now: () => Date }) {
       return view && end !== null && end <= now().getTime() ? { ...view, enabled: false } : view;
     },
     overview: (realm: string): Promise<Overview> => overviews.get(realm, ''),
-    /** The names of all the realm's scopes, whoever may have them. */
+    /** The names of all the realm's scopes, for every client. */
     knownScopes: (realm: string): Promise<ReadonlySet<string>> => known.get(realm, ''),
     drop(realm: string | undefined): void {
       views.drop(realm);

@@ -1,5 +1,6 @@
-// The part of a flow that somebody's first sign-in by an identity provider goes through before the rest, pure: taken out of the tree, and
-// what is wrong with it. Whoever signs in otherwise never comes to it. Running it is features/authentication/brokering's. Decisions "Identity provider".
+// The part of a flow that a person's first sign-in by an identity provider runs before the rest: its extraction from the
+// tree, and its rules. Other sign-ins never run it. Pure. features/authentication/brokering runs it. Decisions "Identity
+// provider".
 import type { Requirement } from '../../../contract/flows.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import type { AuthenticatorEntry, TreeNode } from './tree.ts';
@@ -26,9 +27,9 @@ export function separateFirstSteps(
 export const isFirstAlone = ({ first, rest }: ReturnType<typeof separateFirstSteps>): boolean =>
   first.some(isLive) && !rest.some(isLive);
 
-/** Whether somebody here has the address that the provider says. */
+/** Whether a user of the realm already has the provider's e-mail address. */
 type Situation = 'new' | 'known';
-/** Where somebody stands behind it: they have an account, they go on, or there is no way on. */
+/** The result of the steps: the person has an account, the steps continue, or there is no way on. */
 type End = 'account' | 'open' | 'stuck';
 type Fault = { node: TreeNode; field: string; message: string };
 const BEHIND = 'stands behind what makes or connects the account, where the first sign-in is over';
@@ -60,8 +61,8 @@ function walkOne(node: TreeNode, situation: Situation, registry: Registry, fault
 }
 
 /**
- * What keeps first sign-ins from coming to their end, or lets them come to it in a way that isn't meant.
- * @param first as {@link separateFirstSteps} says; empty: nothing
+ * Faults that keep first sign-ins from their end, or that end them in an unintended way.
+ * @param first the steps of {@link separateFirstSteps}; empty: no faults
  */
 export function firstFaults(
   first: readonly TreeNode[],

@@ -1,5 +1,5 @@
 // The realm document's `flows`: trees by containment, compared as documents; ids of unchanged steps stay.
-// What is a sound tree is tree.ts's. Specification 2.1, 2.10.
+// tree.ts has the rules of a sound tree. Specification 2.1, 2.10.
 import { type Execution, type ExecutionDocument, type ExecutionInput, FlowDocument } from '../../../contract/flows.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -19,7 +19,7 @@ interface Row {
   config: Record<string, unknown>;
 }
 
-/** What says nothing is left out, as {@link documentOf} does. */
+/** Leaves empty parts out, as {@link documentOf} does. */
 const canonical = (executions: readonly ExecutionDocument[]): ExecutionDocument[] =>
   executions.map(({ config, executions: children, ...rest }) => ({
     ...rest,
@@ -89,7 +89,7 @@ export function createFlowsPart({
 
   function faults(saved: Saved): FieldError[] {
     const wanted = executionsOf(saved);
-    // As POST /flows makes them: empty, until somebody fills them.
+    // As POST /flows makes them: empty until an administrator adds steps.
     if (wanted.length === 0 || !saved.changed.includes('executions')) return [];
     return documentFaults(wanted, registry);
   }

@@ -1,4 +1,4 @@
-// The built-in flow of a fresh realm: password, a second factor for who has one, and a step-up where a sign-in is risky.
+// The built-in flow of a new realm: password, a second factor for users with one, and a step-up for risky sign-ins.
 import type { Execution, ExecutionInput } from '../../../contract/flows.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { RealmSeed } from '../realms/seed.ts';
@@ -7,7 +7,7 @@ import { type AuthenticatorEntry, rowsOf } from './tree.ts';
 
 const BUILT_IN_FLOW = 'browser';
 
-/** All that the account page offers to set up; the first is what somebody without any sets up where a realm requires one. */
+/** All factors that the account page offers; a user without any sets up the first where a realm requires one. */
 const anyOfTheirs: ExecutionInput[] = ['otp', 'webauthn', 'push', 'recovery-codes'].map((authenticatorId) => ({
   authenticatorId,
   requirement: 'ALTERNATIVE',

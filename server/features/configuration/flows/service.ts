@@ -101,7 +101,7 @@ export function createFlows({ sql, transact, settings, registry, now, newId }: F
       const row = { alias, built_in: before.builtIn };
       nameMatches(input, realm, row);
       if (sameTree(accept(input, before.executions ?? []), before.executions ?? [])) return before;
-      // Now it is a write: nobody else's may come between what is expected and what is saved.
+      // From here it is a write: no other write may come between the expected state and the saved one.
       if (!(await store.lock(tx.sql, realm, alias))) throw noFlow(alias);
       const current = await get(realm, alias, tx.sql);
       expect(current);
@@ -138,7 +138,7 @@ export function createFlows({ sql, transact, settings, registry, now, newId }: F
     },
     tree: async (realm: string, alias: string): Promise<TreeNode[] | undefined> =>
       (await trees.get(realm, alias))?.rest,
-    /** What a flow has for whoever comes by an identity provider for the first time. */
+    /** The flow's steps for a person who comes by an identity provider for the first time. */
     firstSteps: async (realm: string, alias: string): Promise<TreeNode[]> =>
       (await trees.get(realm, alias))?.first ?? [],
 

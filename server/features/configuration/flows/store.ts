@@ -39,7 +39,7 @@ export const list = (sql: Sql, realm: string, after: FlowRow | undefined, limit:
 export const read = async (sql: Sql, realm: string, alias: string) =>
   (await sql<FlowRow>`select alias, built_in from flow where realm_id = ${realm} and alias = ${alias}`)[0];
 
-/** The same, and nobody else writes this flow until the transaction ends. */
+/** The same, with the flow locked against other writes until the transaction ends. */
 export const lock = async (sql: Sql, realm: string, alias: string) =>
   (await sql<FlowRow>`select alias, built_in from flow where realm_id = ${realm} and alias = ${alias} for update`)[0];
 
@@ -92,7 +92,7 @@ export async function renameBindings(sql: Sql, realm: string, from: string, to: 
   await renameOwned(sql, realm, ['flow'], from, to);
 }
 
-/** What is bound to the flow: 'the realm', or a client's id. */
+/** The users of the flow: 'the realm', or a client's id. */
 export const boundTo = async (sql: Sql, realm: string, alias: string) =>
   (
     await sql<{ bound: string }>`

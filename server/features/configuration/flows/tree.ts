@@ -15,16 +15,19 @@ import type { Words } from '../../../contract/phrases.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { firstFaults, isFirstAlone, separateFirstSteps } from './first-steps.ts';
 
-/** What a tree has to know of an authenticator: its registry entry, its config, and whether it finds out who it is. */
+/** An authenticator as the tree's rules need it: its registry entry, its config, and whether it identifies the person. */
 export interface AuthenticatorEntry extends Omit<Authenticator, 'configSchema' | 'displayName'> {
   /** A phrase where pages name it to users. */
   displayName: Words;
   configSchema: z.ZodType;
-  /** true: it needs nobody before it (username and password); false: it checks somebody who is known already. */
+  /**
+   * true: it finds out who the person is (username and password); false: it checks a person whom an earlier step
+   * identified.
+   */
   identifies: boolean;
-  /** Whether who is known and hasn't set it up can do so within a sign-in; left out: where it doesn't identify. */
+  /** Whether an identified person can set it up during a sign-in; left out for methods that identify. */
   enrols?: boolean;
-  /** What a step of first sign-ins does for the account. */
+  /** The effect of a first sign-in's step on the account. */
   firstSignIn?: 'prepares' | 'makes' | 'connects';
 }
 
@@ -55,7 +58,7 @@ export function flatten(nodes: readonly TreeNode[]): Execution[] {
   return nodes.flatMap(({ children, ...row }) => [row, ...flatten(children)]);
 }
 
-/** What was sent, as rows: ids that were sent are kept, others assigned; order and parents made explicit. */
+/** The request's steps as rows: ids that were sent are kept, others assigned; order and parents made explicit. */
 export function rowsOf(
   input: readonly ExecutionInput[],
   { newId, registry }: { newId: () => string; registry: readonly AuthenticatorEntry[] },
@@ -130,8 +133,8 @@ const label = (row: Execution): string => {
 };
 
 /**
- * What keeps the tree from authenticating people, naming each execution; [] means that it is sound.
- * @param paths where each execution stands in what was sent ({@link rowsOf}); without it, its index in `rows`
+ * Faults that keep the tree from authenticating people, naming each execution; [] means that it is sound.
+ * @param paths each execution's place in the request ({@link rowsOf}); without it, its index in `rows`
  */
 export function validateTree(
   rows: readonly Execution[],
@@ -176,10 +179,10 @@ export function validateTree(
   return faults.length > 0 || isFirstAlone(parts) ? faults : unreachable(rest, known, paths);
 }
 
-/** What becomes of a person who does all they are asked: known or not, something proven or not; or where they are stuck. */
+/** The outcome for a person after every step: identified or not, something proven or not; or the step without a way on. */
 type Outcome = { known: boolean; proves: boolean } | { stuckAt: TreeNode; because: string };
 
-/** The first execution at which everybody is stuck; the same rules as the engine's, for people who have everything set up. */
+/** The first execution that no person can pass; the same rules as the engine's, for people with every factor set up. */
 function unreachable(
   tree: readonly TreeNode[],
   registry: ReadonlyMap<string, AuthenticatorEntry>,
@@ -237,7 +240,7 @@ function oneOf(
 
 function walkOne(node: TreeNode, before: boolean, registry: ReadonlyMap<string, AuthenticatorEntry>): Outcome {
   if (node.requirement === 'CONDITIONAL') {
-    // It is for people who are known by then, and not for all of them.
+    // A conditional step is for people identified by then, and not for all of them.
     const outcome = node.authenticatorId === null ? walk(node.children, true, registry) : undefined;
     return outcome && 'stuckAt' in outcome ? outcome : { known: before, proves: false };
   }
@@ -281,7 +284,7 @@ export function copyOf(rows: readonly Execution[], newId: () => string): Executi
   }));
 }
 
-/** What is wrong with a realm document's tree; paths as in the document: `executions[0].executions[1].config`. */
+/** Faults of a realm document's tree; paths as in the document: `executions[0].executions[1].config`. */
 export function documentFaults(
   executions: readonly ExecutionDocument[],
   registry: readonly AuthenticatorEntry[],

@@ -19,7 +19,7 @@ import type { Fields, PlannedChange, Saved, Wanted } from '../../../resource/par
 
 const isType = (type: unknown): type is keyof typeof configFields => typeof type === 'string' && type in configFields;
 
-/** What the type needs; found by discovery where that is possible. */
+/** Settings that the type needs and discovery can't find. */
 function lacking(type: keyof typeof configFields, config: ProviderConfig): string | undefined {
   if (type === 'saml')
     return config.metadataUrl || (config.entityId && config.singleSignOnUrl)
@@ -52,13 +52,13 @@ function configFaults({ fields: { type, config }, before, path }: Saved): FieldE
   ];
 }
 
-/** Whoever changes one of these, or switches it on again, could have it say that they are somebody else. */
+/** An administrator who changes one of these, or enables the provider, could make it assert another person's identity. */
 const SAYING = ['type', 'clientId', 'config', 'mappers'];
 const saysWhoIsWho = ({ action, fields }: PlannedChange): boolean =>
   action === 'update' &&
   fields.some(({ path, to }) => SAYING.includes(topField(path)) || (path === 'enabled' && to === true));
 
-/** The domains whose people are sent there, where the change says who is, or where that is. */
+/** The domains whose people the change sends to the provider, if it changes the domains or the address. */
 const sentThere = ({ action, fields, save }: PlannedChange): string[] =>
   action !== 'delete' &&
   save.enabled === true &&

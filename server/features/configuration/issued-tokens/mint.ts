@@ -1,5 +1,6 @@
-// Makes access and ID tokens: RFC 9068 (`at+jwt`), OIDC Core §2. Who may have one, and for what, was decided before.
-// Without a requested resource the audience is the realm's issuer; with `openid` it is added, so that userinfo takes the token.
+// Makes access and ID tokens: RFC 9068 (`at+jwt`), OIDC Core §2. The caller has decided about permission and scopes.
+// Without a requested resource the audience is the realm's issuer; with `openid` the issuer is added, so that userinfo
+// takes the token.
 
 import { hash } from 'node:crypto';
 import { ADMIN_API_CLAIM } from '../../../contract/admin-cli.ts';
@@ -35,14 +36,14 @@ export interface SignedIn {
   acr: string;
   amr: readonly string[];
 }
-/** The thumbprint of the key that an access token is bound to (RFC 9449 §6.1); undefined: whoever has it may use it. */
+/** The thumbprint of the key that an access token is bound to (RFC 9449 §6.1); undefined: a bearer token. */
 type Bound = string | undefined;
 
 /** By whom, and until when. */
 export interface Acting {
-  /** undefined: nobody is named. */
+  /** undefined: the token names no acting party. */
   by: { realm: string; sub: string } | undefined;
-  /** Who acted already for the person (RFC 8693 §4.1). */
+  /** The earlier acting parties (RFC 8693 §4.1). */
   before?: object | undefined;
   until: Date;
 }
@@ -111,7 +112,7 @@ export function createMint({
 
   return {
     /**
-     * A token that says what somebody is permitted at one resource server, and nothing of who they are. UMA 2.0 Grant §1.3.
+     * A token with a person's or client's permissions at one resource server, without identity claims. UMA 2.0 Grant §1.3.
      * @param person undefined: the client asks for itself
      */
     async forResourceServer(
@@ -201,8 +202,8 @@ export function createMint({
 
     /**
      * A person's access token, and with `openid` an ID token.
-     * @param about the `sub` that the grant began with, where it isn't the person's id
-     * @throws OAuthError `invalid_grant` where it is another by now, which no refresh may change (OIDC Core §12.2)
+     * @param about the `sub` that the grant began with, if it isn't the person's id
+     * @throws OAuthError `invalid_grant` if the subject has changed since, which no refresh may do (OIDC Core §12.2)
      */
     async forPerson(
       realm: string,
@@ -229,9 +230,9 @@ export function createMint({
         signedIn: SignedIn;
         gid: string;
         nonce?: string | undefined;
-        /** What the application asked for by name. */
+        /** The claims that the application asked for by name. */
         claims?: AskedClaims | undefined;
-        /** Somebody acts for the person, no longer than that. */
+        /** The party that acts for the person, and the end of its time. */
         acting?: Acting | undefined;
       },
     ): Promise<Minted> {

@@ -1,5 +1,6 @@
 // Owns: signing JWTs with the realm's active key, and verifying them: signature, type, issuer, audience, life, client, revocation.
-// Does not own: which claims a token has (mint.ts), keys (features/configuration/keys), who may ask for one (features/protocol/token).
+// Does not own: a token's claims (mint.ts), keys (features/configuration/keys), the permission to get one
+// (features/protocol/token).
 // Implements: specification 5 rule 4; RFC 9068 §4; decisions "Protocol paths".
 
 import type { KeyObject } from 'node:crypto';
@@ -86,7 +87,7 @@ export function createTokens({
     }
   }
 
-  /** The claims of a token that this realm issued and that still holds; undefined where it does not, whatever the cause. */
+  /** The claims of a token that this realm issued and that is still valid; undefined for every other token. */
   async function verify(
     realm: string,
     jwt: string,
@@ -107,8 +108,8 @@ export function createTokens({
     verify,
 
     /**
-     * The same of an access token by which somebody wants in: one that is bound to a key comes with a proof of it, any other
-     * as a bearer token. RFC 9449 §7.
+     * Verifies an access token of an API request: a bound token needs a proof of its key, any other is a bearer token.
+     * RFC 9449 §7.
      */
     async present(
       realm: string,

@@ -27,7 +27,7 @@ export async function revoke(sql: Sql, realm: string, id: string, expiresAt: Dat
   return row !== undefined;
 }
 
-/** Whether a name is the id of somebody of the realm; most names need no look. */
+/** Whether a name is the id of a user of the realm; most names have another form and need no query. */
 export const isPerson = async (sql: Sql, realm: string, name: string): Promise<boolean> =>
   UUID.test(name.toLowerCase()) &&
   (await sql`select from realm_user where realm_id = ${realm} and id = ${name}`).length > 0;

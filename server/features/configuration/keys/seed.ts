@@ -1,4 +1,4 @@
-// A fresh realm's first key, of the default algorithm, active at once: nobody can have fetched this realm's JWKS before.
+// A new realm's first key, of the default algorithm. It is active at once: no client can have cached this realm's JWKS yet.
 import { DEFAULT_ALGORITHM, SigningAlgorithm } from '../../../contract/algorithms.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { RealmSeed } from '../realms/seed.ts';

@@ -150,7 +150,7 @@ export function createKeys(deps: KeysDeps) {
       return key;
     },
 
-    /** The RSA keys that somebody may have encrypted for, the active one first. */
+    /** The RSA keys that others may encrypt for, the active one first. */
     async decrypting(realm: string): Promise<KeyObject[]> {
       const rows = await store.readDecrypting(sql, realm);
       return rows.map(({ key_id, private_key: sealed }) =>

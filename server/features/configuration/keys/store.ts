@@ -30,20 +30,23 @@ export interface NewKey {
   at: Date;
 }
 
-/** What administrators see: the active ones, RSA's first, then the retained ones, the newest first. */
+/** The keys that administrators see: the active ones, RSA's first, then the retained ones, the newest first. */
 export const listUsed = (sql: Sql, realm: string) => sql<KeyRow>`
   select key_id, algorithm, public_key, created_at, activated_at, rotated_at from realm_key
   where realm_id = ${realm} and activated_at is not null 
   order by rotated_at desc nulls first, rotated_at is null and algorithm = 'RSA' desc, key_id desc`;
 
-/** What verifiers may meet now or in a moment, with the sealed half of the active ones alone. */
+/** The keys that verifiers may need now or soon; only active ones come with their sealed half. */
 export const readPublished = (sql: Sql, realm: string) => sql<KeyRow & { private_key: Buffer | null }>`
   select key_id, algorithm, public_key, created_at, activated_at, rotated_at,
     case when activated_at is not null and rotated_at is null then private_key end as private_key
   from realm_key where realm_id = ${realm}
   order by rotated_at desc nulls first, algorithm = 'RSA' desc, created_at desc, key_id`;
 
-/** What somebody may have encrypted for, the sealed halves, the newest first: a certificate is known elsewhere for a while. */
+/**
+ * The sealed halves of keys that others may encrypt for, the newest first: other parties use old certificates for a
+ * while.
+ */
 export const readDecrypting = (sql: Sql, realm: string) => sql<{ key_id: string; private_key: Buffer }>`
   select key_id, private_key from realm_key
   where realm_id = ${realm} and algorithm = 'RSA' and activated_at is not null
@@ -55,7 +58,7 @@ export const readCertificates = (sql: Sql, realm: string) => sql<CertificateRow>
   from realm_key where realm_id = ${realm} and algorithm = 'RSA'
   order by activated_at is null, rotated_at desc nulls first, created_at desc, key_id`;
 
-/** Whoever is quicker makes them for all. */
+/** Stores certificates; if another process was first, its certificates count for both. */
 export const keepCertificates = (sql: Sql, realm: string, made: readonly KeyCertificate[]) => sql<KeyCertificate>`
   update realm_key k set certificate = coalesce(k.certificate, m.certificate)
   from unnest(${made.map(({ keyId }) => keyId)}::uuid[], ${made.map(({ certificate }) => certificate)}::text[])

@@ -1,4 +1,4 @@
-// The templates that nobody has edited, and those of a fresh realm. Specification 2.6.
+// The built-in templates, and those of a new realm. Specification 2.6.
 import { messages } from '../../../contract/message-keys.ts';
 import type { MessageTemplate, TemplateKey } from '../../../contract/message-templates.ts';
 import type { Sql } from '../../../db/sql.ts';

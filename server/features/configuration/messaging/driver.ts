@@ -25,13 +25,13 @@ export interface Outgoing {
   html: boolean;
   /** For the app, beside what it shows. */
   data?: Readonly<Record<string, string>> | undefined;
-  /** What the gateway need not deliver any more. */
+  /** After this time the gateway need not deliver the message. */
   expiresAt: Date;
 }
 /** `words` are the gateway's own. */
 export type Sent =
   | { ok: true; words: string }
-  /** `again`: worth another try, not before `afterSeconds`; `gone`: nobody is at this address any more. */
+  /** `again`: worth another try, not before `afterSeconds`; `gone`: the address no longer exists. */
   | { ok: false; words: string; again: boolean; gone?: boolean; afterSeconds?: number };
 
 export interface MessageDriver {
@@ -44,7 +44,10 @@ export interface MessageDriver {
 export const TIMEOUT_MS = 15_000;
 export const MAX_ANSWER_BYTES = 16_384;
 
-/** Declares a driver: what is stored is parsed before it sends, and whatever fails is an answer, which is tried again. */
+/**
+ * Declares a driver. Its stored configuration is parsed before it sends, and every fault is an answer that is tried
+ * again.
+ */
 export function messageDriver<Config extends z.ZodType>({
   config: schema,
   send,
@@ -63,7 +66,8 @@ export function messageDriver<Config extends z.ZodType>({
       } catch (error) {
         if (error instanceof OutboundError)
           return { ok: false, words: error.message, again: error.fault !== 'bad-url' };
-        // Its configuration, key or gateway is none: whoever mends that must read what it was, and the message may wait for it.
+        // The configuration, key or gateway is broken. Its administrator needs the cause, and the message may wait for
+        // the repair.
         const words = error instanceof Error ? error.message : 'the driver failed';
         return { ok: false, words: `${rest.driver} failed: ${words}`, again: true };
       }
@@ -72,7 +76,7 @@ export function messageDriver<Config extends z.ZodType>({
 }
 
 const TRY_AGAIN = new Set([408, 425, 429]);
-/** What an HTTP gateway's answer means. @param retryAfter its header of that name */
+/** The meaning of an HTTP gateway's answer. @param retryAfter its header of that name */
 export function sentBy(status: number, words: string, retryAfter: string | null = null): Sent {
   const told = `${status} ${words}`.trim();
   if (status >= 200 && status < 300) return { ok: true, words: told };

@@ -1,6 +1,9 @@
-// How many messages there may be in an hour: to one recipient, asked for by one person to whatever numbers they name, caused from one
-// network address, of a realm. SMS cost money, and somebody's inbox is no weapon. Counted in the database, so for all replicas together. A recipient's count is locked until the
-// transaction ends: one that asks for messages to several does so in the order of their addresses, so that no two wait for each other.
+// Limits messages by the hour: to one recipient, by one person to any numbers that they name, from one network address,
+// of a realm. SMS cost money, and an inbox must not be flooded. The counts are in the database, so all replicas share
+// them. A
+// recipient's count is locked until the transaction ends. A transaction with several recipients takes them in the order
+// of their addresses, so
+// that no two transactions wait for each other.
 import type { Channel } from '../../../contract/message-drivers.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -17,13 +20,13 @@ type Limits = Pick<
 export interface Counted {
   channel: Channel;
   recipient: string;
-  /** Whose account asks for a message to wherever they say; null: nobody's, or it goes where the account says. */
+  /** The account that asks for a message to an address of its choice; null: no account, or the account's own address. */
   requester: string | null;
   /** null: known people ask, whose network says nothing. */
   ipAddress: string | null;
-  /** Nobody gets it: the same is counted, but nothing of the realm's. */
+  /** The message has no recipient: the same is counted, but nothing of the realm's. */
   forNobody: boolean;
-  /** Tells of what was done: nobody keeps it away by having others sent, so it has a count of its own and none of the realm's. */
+  /** A notice of a change. It has a count of its own and none of the realm's, so that other messages can't suppress it. */
   notice: boolean;
 }
 

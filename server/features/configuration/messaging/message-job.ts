@@ -13,7 +13,7 @@ const MessageJob = z.object({
 export const messageTerms = {
   name: MESSAGE_JOB,
   schema: MessageJob,
-  // What is thrown is ours (the database went away).
+  // An exception here is a fault of this server: the database was away.
   maxAttempts: 500,
   // longer than any driver takes
   expireSeconds: 90,

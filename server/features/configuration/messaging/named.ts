@@ -1,5 +1,5 @@
-// Whom a message names, by digests that nobody can compute without the master key: what it says is sealed, and it must be found when
-// they are erased. Specification 4.6.
+// The people that a message names, as digests that can't be computed without the master key: a message's text is sealed,
+// and an erasure must find the messages that name the person. Specification 4.6.
 import type { Seal } from '../../../crypto/seal.ts';
 
 const CONTEXT = 'message-named';

@@ -1,5 +1,5 @@
-// Tells people by mail that something of their account was changed, in the transaction of the change: whoever didn't do it
-// themselves hears of it. Who has no confirmed address hears nothing.
+// Sends users a mail about a change of their account, in the transaction of the change, so that they notice a change by
+// others. A user without a confirmed address gets none.
 import type { By } from '../../../contract/events.ts';
 import type { Tx } from '../../../db/transact.ts';
 import type { Send } from './send.ts';

@@ -51,7 +51,7 @@ function check({ key, fields, changed }: Saved): FieldError[] {
   return faults;
 }
 
-/** What it can't send without, and may get later. */
+/** Settings that the provider needs before it can send; they may be set later. */
 function unready({ key, fields: { config, fromAddress, secret } }: Pick<Item, 'key' | 'fields'>) {
   const { username, messagingServiceSid }: Fields = Object(config);
   const [, driver] = splitKey(key, 2);
@@ -62,7 +62,7 @@ function unready({ key, fields: { config, fromAddress, secret } }: Pick<Item, 'k
   return [];
 }
 
-/** Keys that nobody could use are told when they are set, not by the first message. */
+/** Finds unusable keys when they are set, before the first message. */
 function secretFault(driver: DriverName, secret: string): string | undefined {
   if (driver === 'fcm') {
     const account = FcmServiceAccount.safeParse(parsedJson(secret)).data;

@@ -60,7 +60,7 @@ export const devicesOf = (sql: Sql, seal: Seal, realm: string, userId: string) =
 export const deviceOf = async (sql: Sql, seal: Seal, realm: string, id: string): Promise<Device | undefined> =>
   (await devices(sql, seal, realm, { id }))[0];
 
-/** The gateway says that nobody is there any more. */
+/** Deletes a device that its gateway no longer knows. */
 export const forgetDevice = (sql: Sql, realm: string, id: string) =>
   sql`delete from push_token where realm_id = ${realm} and id = ${id}`;
 export const markUsed = (sql: Sql, realm: string, id: string, at: Date) =>

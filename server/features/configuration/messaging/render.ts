@@ -13,7 +13,7 @@ export interface Rendered {
   html: boolean;
 }
 
-/** What people chose themselves ends up in mail that others trust: a name is no place for a letter of one's own. */
+/** The length of a user's own texts in mails to others: a name must not carry a whole letter. */
 const LONGEST_OF_USER = 100;
 const LONGEST = 2048;
 const LONGEST_SUBJECT = 500;

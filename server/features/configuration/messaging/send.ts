@@ -1,7 +1,7 @@
 // Owns: asking for a message, in the transaction of what it is about: rendered, sealed, counted, and put into the queue.
 // Does not own: sending it (delivery.ts).
-// Implements: specification 2.6; decisions "Messaging". Whoever asks learns nothing of whether anybody gets a message: for nobody,
-// and beyond a limit, the same is done, and the worker throws it away.
+// Implements: specification 2.6; decisions "Messaging". The caller can't learn whether a message has a recipient: without
+// one, or beyond a limit, the same work is done, and the worker drops the message.
 
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
@@ -24,7 +24,7 @@ import * as store from './store.ts';
 import type { Texts } from './texts.ts';
 import { type MessageWords, momentIn, spanIn, wordsIn } from './words.ts';
 
-/** What is sealed: whom it goes to, and what it says. */
+/** The sealed part of a message: recipient and text. */
 export const Content = z.object({
   to: z.string(),
   subject: z.string().nullable(),
@@ -35,7 +35,7 @@ export const Content = z.object({
   pushTokenId: z.uuid().optional(),
   /** For the app that gets it, beside what it shows. */
   data: z.record(z.string(), z.string()).optional(),
-  /** What no gateway's words may repeat: codes, links. */
+  /** Codes and links, which a gateway's stored answer must not repeat. */
   secrets: z.array(z.string()),
 });
 export type Content = z.infer<typeof Content>;
@@ -44,22 +44,22 @@ export const contentContext = (realm: string, id: string): string => `message:${
 export interface Request {
   realm: string;
   by: By;
-  /** null: there is no such person, which nobody must learn. */
+  /** null: there is no such user, which the caller must not learn. */
   userId: string | null;
-  /** Somebody who has no account yet: `to` is theirs all the same. */
+  /** A person without an account: `to` is their address all the same. */
   stranger?: true;
   /** It stays when the person goes. */
   outlives?: true;
-  /** Whose account asks for it, to a number or an address that they name; null: nobody's, or to where the account says. */
+  /** The account that asks for a message to an address of its choice; null: no account, or the account's own address. */
   requester?: string | null;
-  /** An administrator asks, who may: no limit of network addresses counts it. */
+  /** An administrator asks: the limit of network addresses doesn't count it. */
   byAdministrator?: true;
   /** An e-mail address or a phone number; null: there is none. Not for push messages, which go to the person's devices. */
   to?: string | null;
   templateKey: TemplateKey;
   /** Ids of people whom it names beside who gets it: it goes with them. */
   names?: readonly string[];
-  /** `code`, `link`, …; `ttl` and those of the person are added. What is said in words is said in the message's language. */
+  /** `code`, `link`, …; `ttl` and the user's values are added. A function returns its text in the message's language. */
   values: Readonly<Record<string, string | Date | ((words: MessageWords) => string)>>;
   /** Of a push message: for the app, beside what it shows. */
   data?: Readonly<Record<string, string>>;
@@ -74,7 +74,7 @@ interface Recipient {
 }
 interface Words {
   rendered: Rendered;
-  /** What of it no gateway may repeat. */
+  /** The values that a gateway's stored answer must not repeat. */
   secrets: string[];
 }
 const HOUR = 3_600;
@@ -90,7 +90,7 @@ export interface SendDeps {
   newId: () => string;
 }
 
-/** What was done, told to whom it was done. */
+/** Templates that tell users of changes to their account. */
 const NOTICES: ReadonlySet<string> = new Set(['new-device-email', 'account-changed-email']);
 
 export function createSend({ seal, settings, texts, limits, enqueue, warn, now, newId }: SendDeps) {
@@ -110,7 +110,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
     }));
   }
 
-  /** What it says, in the person's language. */
+  /** The message's text, in the user's language. */
   async function wordsOf(
     sql: Sql,
     { realm, stranger, to, templateKey, values, goodForSeconds = HOUR }: Request,
@@ -130,7 +130,8 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
     };
     const said = Object.entries(values).map(([name, value]): [string, string] => [name, inWords(value)]);
     const ttl = spanIn(text.locale, goodForSeconds);
-    // Names that strangers typed are nobody's yet, and could say anything in a mail to anybody.
+    // Only the address is used of a person without an account: a name that a stranger typed could carry any text to any
+    // address.
     const whom = person || !stranger || !to ? ofPerson(person) : [['user', to] as const, ['user.email', to] as const];
     return {
       rendered: await render(text, new Map([['realm', text.realmName], ['ttl', ttl], ...whom, ...said])),
@@ -154,7 +155,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
       ...names.map((name) => personDigest(seal, name)),
       ...(channel === 'EMAIL' ? [addressDigest(seal, realm, to)] : []),
     ];
-    // What tells of the erasure itself goes out all the same.
+    // A message about the erasure itself is still sent.
     const goesWithThem = recipient !== undefined && !outlives;
     return {
       id,
@@ -168,7 +169,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
     };
   }
 
-  /** Where nobody sends for the channel, it does nothing. @returns whether anybody gets it, which is for no page to say */
+  /** Does nothing if the channel has no provider. @returns whether the message has a recipient; pages must not reveal it */
   return async function send(tx: Tx, request: Request): Promise<boolean> {
     const { realm, by, userId, templateKey, requester = null, byAdministrator = false } = request;
     const { channel } = messages[templateKey];

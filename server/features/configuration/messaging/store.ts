@@ -109,7 +109,10 @@ export interface Outcome {
   error: string | null;
   at: Date;
 }
-/** What a message says is kept as long as it may be sent. No row: it is settled already, or gone with whom it names. */
+/**
+ * Keeps a message's content as long as it may be sent. No row: the message is settled, or was deleted with a user it
+ * names.
+ */
 export const recordOutcome = (sql: Sql, realm: string, id: string, { status, attempt, error, at }: Outcome) => sql`
   update message set status = ${status}, attempts = ${attempt}, error = ${error}, last_attempt_at = ${at},
     content = case when ${status} = 'retrying' then content end
@@ -117,24 +120,24 @@ export const recordOutcome = (sql: Sql, realm: string, id: string, { status, att
 export const drop = (sql: Sql, realm: string, id: string) =>
   sql`delete from message where realm_id = ${realm} and id = ${id}`;
 
-/** Of whom so many may come in an hour, at most. */
+/** A count's key, and its highest value in an hour. */
 export interface Bound {
   key: string;
   most: number;
 }
 /** Of the realm's own count. */
 export interface OfRealm {
-  /** NOBODY: a count that bounds nothing, so that a message to nobody costs the same work. */
+  /** NOBODY: a count without a bound, so that a message without a recipient costs the same work. */
   pool: Channel | 'NOBODY';
   /** Whether this message is one of it. */
   counts: boolean;
   newId(): string;
 }
 /**
- * Counts one more for each key in this hour, and for the realm where none of them is beyond its bound: what one recipient or address
- * may not have takes nothing from the others. The realm's count is the sum of rows, of which each transaction raises one that nobody
- * else does: so it waits for none, and whoever holds one waits for no other's (no deadlock of two that ask for several messages).
- * @returns how many there are with it
+ * Adds one to each key's count in this hour, and to the realm's count if no key is beyond its bound: refused messages of one
+ * recipient or address take nothing from the others. The realm's count is the sum of several rows. Each transaction
+ * raises one that no other transaction holds, so it waits for none, and two that send several messages can't deadlock.
+ * @returns the counts with this message
  */
 export async function count(
   sql: Sql,

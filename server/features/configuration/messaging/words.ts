@@ -1,4 +1,4 @@
-// What messages say before an administrator edits them, in each language that pages are written in. Specification 2.6.
+// The built-in texts of messages, which administrators can replace, in each language of the pages. Specification 2.6.
 // A language is languages/<tag>.json, read at its first use; English is always loaded.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -27,13 +27,13 @@ interface HealthRow {
   failing: string[];
   dead: number;
   waiting: number;
-  /** What became of the last hour's messages, by channel that somebody sends for. */
+  /** The outcomes of the last hour's messages, by channels with a provider. */
   messaging: { channel: string; dead: number; sent: boolean }[];
   /** By name, at most {@link MOST_NAMED} of each. */
   weak_clients: string[];
   weak_webhooks: string[];
 }
-/** What a sealed text has beside the text: version, key, nonce, tag (crypto/seal.ts). */
+/** The extra bytes of a sealed text: version, key, nonce, tag (crypto/seal.ts). */
 const SEALED_OVERHEAD = 33;
 const SHORT = 16;
 const MOST_NAMED = 100;
@@ -119,7 +119,7 @@ export function judge(row: HealthRow, readable: boolean, masterKey: MasterKeyHea
       status: status(row.flow_exists && row.executions > 0),
       details: { alias: row.flow, exists: row.flow_exists, methods: row.executions },
     },
-    // Without its keys nobody makes an account.
+    // Without the CAPTCHA's keys no registration succeeds.
     captcha: {
       status: status(captchaReady || !row.registers),
       details: { provider: row.captcha, ready: captchaReady },

@@ -1,4 +1,5 @@
-// What a feature puts into a fresh realm. Each feature exports one from its seed.ts; server/app.ts lists them in order.
+// The type of a feature's initial objects in a new realm. Each feature exports one from its seed.ts; server/app.ts orders
+// them.
 import type { By } from '../../../contract/events.ts';
 import type { Tx } from '../../../db/transact.ts';
 

@@ -102,7 +102,7 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
       asked: AuditedRequest,
     ): Promise<Realm> => create(await maker(principal, asked), wanted),
 
-    /** Whose a deleted realm was: for who may make it again. */
+    /** The maker and managers of a deleted realm, for callers with the right to make it again. */
     async former(principal: Principal, realm: string, asked: AuditedRequest): Promise<Adoption> {
       await maker(principal, asked);
       const row = await store.readFormer(sql, realm);
@@ -124,7 +124,7 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
       return toWire(row);
     },
 
-    /** What `list` would answer, as one tag: it changes when any visible realm does. */
+    /** One tag for the answer of `list`: it changes when any visible realm does. */
     digest: (principal: Principal) => store.digest(sql, visibleTo(principal)),
 
     /** By name; one row more than `limit` where there are more. */

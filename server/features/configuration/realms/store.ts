@@ -13,7 +13,7 @@ export interface RealmRow {
 const columns = fragment`
   realm_id, revision, settings ->> 'displayName' as display_name, settings ->> 'issuer' as issuer, created_at`;
 
-/** Which realms somebody may see: all, or those named. */
+/** The realms that a caller may see: all, or those named. */
 export type Visible = 'all' | readonly string[];
 const within = (visible: Visible): Fragment =>
   visible === 'all' ? fragment`true` : fragment`realm_id = any(${visible}::text[])`;
@@ -87,7 +87,7 @@ export async function readFormer(
   return row;
 }
 
-/** Who made these realms, there or deleted, and who may adopt them, under another name. */
+/** Renames a maker of realms, present or deleted, and a manager that may adopt them. */
 export async function renameMakers(
   sql: Sql,
   { from, to }: { from: string; to: string },

@@ -15,7 +15,7 @@ export async function lockComposites(sql: Sql, realm: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('role_composite ' || ${realm}, 0))`;
 }
 
-/** What each role contains, by the names that it is to have. */
+/** The roles that each role contains, by their new names. */
 async function storedTies(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<Map<string, string[]>> {
   const children = new Map<string, string[]>();
   const ties = await sql<{ role_id: string; child_id: string }>`
@@ -46,7 +46,7 @@ async function storedTies(sql: Sql, realm: string, changes: readonly Wanted[]): 
   return children;
 }
 
-/** Changed roles of this kind that would contain themselves, by whatever roles in between. */
+/** Changed roles of this kind that would contain themselves, directly or through other roles. */
 export async function circularRoles(sql: Sql, realm: string, all: readonly Wanted[], of: Kind): Promise<FieldError[]> {
   const changes = all.filter(({ kind }) => isRole(kind));
   const asked = changes

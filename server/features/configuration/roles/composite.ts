@@ -21,7 +21,7 @@ export const canonicalComposite = ({ roles, clientRoles }: Composite): Canonical
   ),
 });
 
-/** What the fields of a role say that it contains. */
+/** The roles that a role's fields contain. */
 export const compositeOf = ({ composite }: Fields): Composite => {
   const parsed = Composite.safeParse(composite);
   return parsed.success ? parsed.data : {};
@@ -52,7 +52,7 @@ export function inCircles(children: Ties): Set<string> {
       if (known) known.push(role);
       else parents.set(child, [role]);
     }
-  // What ends somewhere is in no circle, nor is what begins nowhere in one.
+  // A role without a way on is in no circle, nor is one without a way in.
   const endless = withoutEnds(new Set([...children.keys(), ...parents.keys()]), children, parents);
   return withoutEnds(endless, parents, children);
 }

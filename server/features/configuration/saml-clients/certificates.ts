@@ -1,7 +1,7 @@
 // Certificates in PEM, in one form, and whether they are any. Pure.
 import { X509Certificate } from 'node:crypto';
 
-/** Of PEM in whatever lines, or of its content alone. */
+/** Normalizes PEM with any line breaks, or its content alone. */
 export function pem(text: string): string {
   const content = text.replaceAll(/-----(?:BEGIN|END) CERTIFICATE-----|\s+/g, '');
   return `-----BEGIN CERTIFICATE-----\n${content.match(/.{1,64}/g)?.join('\n') ?? ''}\n-----END CERTIFICATE-----\n`;

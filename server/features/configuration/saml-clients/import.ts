@@ -1,4 +1,4 @@
-// Makes a SAML client of metadata that somebody sends or that lies at an address; fetched before any transaction begins.
+// Makes a SAML client from metadata that an administrator sends, or from an address; it is fetched before the transaction.
 // Specification 4.10; decisions "SAML client".
 import { type SamlClient, SamlClientInput } from '../../../contract/saml-clients.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -16,7 +16,7 @@ export interface Wanted {
   certificate?: string | undefined;
 }
 
-/** What an administrator may not say, metadata may not say either. @throws Problem `invalid-request` */
+/** Checks metadata by the rules for administrators' input. @throws Problem `invalid-request` */
 export function mustBeValid(path: string, input: Fields): void {
   const valid = SamlClientInput.safeParse(input);
   if (!valid.success)

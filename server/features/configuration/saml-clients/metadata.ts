@@ -1,4 +1,4 @@
-// What a service provider's metadata says, as fields of a SAML client. Pure. SAML 2.0 Metadata §2; decisions "SAML client".
+// A service provider's metadata as fields of a SAML client. Pure. SAML 2.0 Metadata §2; decisions "SAML client".
 
 import { type FieldError, Problem } from '../../../contract/problem.ts';
 import { METADATA, PROTOCOL, SIGNATURES } from '../../../domain/saml-names.ts';
@@ -14,7 +14,7 @@ const NAME_ID = /^urn:oasis:names:tc:SAML:(?:1\.1|2\.0):nameid-format:(persisten
 
 export interface Read {
   entityId: string;
-  /** What it calls itself. */
+  /** The name in the metadata. */
   name: string | undefined;
   fields: Fields;
 }

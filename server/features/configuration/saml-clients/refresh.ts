@@ -1,5 +1,6 @@
-// The job by which the metadata of SAML clients is fetched again from where it was fetched once. What can't be had, isn't signed by the
-// key that counts, or doesn't fit changes nothing, and is told once in the audit log. It repeats safely: it writes what is there.
+// The job that fetches SAML clients' metadata again from its address. Metadata that can't be fetched, isn't signed by the
+// trusted key, or doesn't fit changes nothing and is audited once. Repeating the job is safe: it writes the present
+// metadata.
 import type { Logger } from 'pino';
 import { bySystem } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
@@ -38,7 +39,7 @@ export interface MetadataRefreshDeps {
   log: Pick<Logger, 'error'>;
 }
 
-/** Nothing is loosened by itself, and nobody gets another name. */
+/** A refresh must not loosen the signature rule, nor change the names that users have. */
 function withoutLoosening({ nameIdFormat: _, requireSignedRequests, ...fields }: Fields): Fields {
   return { ...fields, ...(requireSignedRequests === true && { requireSignedRequests }) };
 }

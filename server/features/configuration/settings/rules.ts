@@ -1,4 +1,4 @@
-// What settings must hold together, beyond each field's own schema; pure. The import engine asks the same questions.
+// The rules across settings, beyond each field's own schema; pure. The import engine uses them too.
 // Decisions "Reading and writing"; specification 2.3.
 import { isDeepStrictEqual } from 'node:util';
 import { HIDES, hasHiddenCharacters, loopbackHosts } from '../../../contract/names.ts';
@@ -7,7 +7,7 @@ import { freshSettings, type RealmSettingsDto, type SettingsInput } from '../../
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
 import { anothersResource, isAnothers, type RealmAt } from '../../../http/own-addresses.ts';
 
-/** What is stored: only what was set. */
+/** The stored settings: only those that were set. */
 export type StoredSettings = Partial<Omit<RealmSettingsDto, 'realmId'>>;
 
 /** All settings of a realm: what was set, over a fresh realm's values. */
@@ -21,7 +21,7 @@ export const settingsOf = (realm: string, stored: StoredSettings): RealmSettings
 export interface SettingsChange {
   /** The settings as they would be. */
   wanted: RealmSettingsDto;
-  /** What differs: these fields are to be stored. */
+  /** The changed fields, to be stored. */
   patch: StoredSettings;
   changes: { field: string; from: unknown; to: unknown }[];
 }
@@ -55,7 +55,7 @@ export function accountLendingFields(before: RealmSettingsDto, wanted: RealmSett
   ];
 }
 
-/** Every field of `changed` that contradicts another; a contradiction that was there before blames nobody. */
+/** Every field of `changed` that contradicts another; contradictions of unchanged fields are not reported. */
 export function settingsFaults(
   wanted: RealmSettingsDto,
   { baseUrl, changed }: { baseUrl: string; changed: readonly string[] },
@@ -105,11 +105,14 @@ function closesMore(css: string): boolean {
   });
 }
 
-/** What is wrong with it. Discovery 1.0 §3, RFC 8414 §3.3: it is https, for itself, and belongs to one authorization server. */
+/**
+ * The issuer's fault. Discovery 1.0 §3, RFC 8414 §3.3: it is https, in normal form, and belongs to one authorization
+ * server.
+ */
 function againstIssuer(issuer: string, at: RealmAt): string | undefined {
   const { href, protocol, hostname, username, password } = new URL(issuer);
   if (/[?#]/.test(issuer)) return 'must have neither query nor fragment';
-  // Else `{base_url}/realms/mine/../other` would be another realm's issuer to whoever resolves it.
+  // Otherwise a client that resolves `{base_url}/realms/mine/../other` would get another realm's issuer.
   if ((href !== issuer && href !== `${issuer}/`) || username !== '' || password !== '')
     return 'must be written as a URL parser writes it: lower-case host, no default port, no . or .. in its path';
   if (protocol !== 'https:' && !loopbackHosts.has(hostname))

@@ -73,7 +73,7 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
         if (faults.length > 0) throw invalid(faults);
         refuseLending(principal, realm, accountLendingFields(current, wanted));
         await store.refuseTakenIssuer(tx.sql, realm, patch.issuer, 'issuer');
-        // Somebody else wrote the very same meanwhile: run again, find nothing to change and write nothing.
+        // Another write stored the same values meanwhile: run again, find no change and write nothing.
         if (changes.length === 0) throw Object.assign(new Error('settled meanwhile'), { code: SERIALIZATION_FAILURE });
         await store.mergeSettings(tx.sql, realm, patch);
         tx.record({

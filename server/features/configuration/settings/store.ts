@@ -9,7 +9,7 @@ export async function readSettings(sql: Sql, realm: string): Promise<StoredSetti
   return row?.settings;
 }
 
-/** The same, and nobody else writes them until the transaction ends. */
+/** The same, with the settings locked against other writes until the transaction ends. */
 export async function lockSettings(sql: Sql, realm: string): Promise<StoredSettings | undefined> {
   const [row] = await sql<{ settings: StoredSettings }>`
     select settings from realm where realm_id = ${realm} for no key update`;
@@ -32,9 +32,9 @@ export async function bindFlow(sql: Sql, realm: string, alias: string): Promise<
   return bound.length > 0;
 }
 
-/** The constraint that keeps two realms from one issuer, whoever is quicker. */
+/** The constraint that keeps two realms from one issuer, also in concurrent writes. */
 export const ISSUER_TAKEN = 'realm_own_issuer';
-/** Whose it is, is not for everybody to know. */
+/** Doesn't name the other realm: the caller may not see it. */
 export const issuerTaken = (path: string): Problem =>
   new Problem('name-taken', 'Another realm has this issuer', { errors: [{ path, message: 'is another realm’s' }] });
 

@@ -1,4 +1,4 @@
-// What the tokens of people call them, as a view of the realm's settings. What follows from it is domain/subjects.ts.
+// The subject of people's tokens, as a view of the realm's settings. domain/subjects.ts applies it.
 import type { FastifyInstance } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { getSubjectClaim, putSubjectClaim, type SubjectClaim } from '../../../contract/subject-claim.ts';

@@ -14,7 +14,7 @@ import type { Existing, Item, RealmPart } from '../../../resource/part.ts';
 const event = 'USER_PROFILE_UPDATED';
 const parties = (of: readonly string[]) => profileParties.filter((party) => of.includes(party));
 
-/** The one form of what somebody says of a profile. */
+/** The canonical form of a document's profile. */
 export function canonicalProfile({ unmanagedAttributes, attributes }: Document): Partial<UserProfile> {
   return {
     ...(unmanagedAttributes && { unmanagedAttributes }),

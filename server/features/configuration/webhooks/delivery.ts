@@ -54,7 +54,7 @@ export interface DeliveryDeps {
   now(): Date;
   enqueue: Enqueue;
   retryDelaysSeconds?: readonly number[];
-  /** What a receiver has to answer in. */
+  /** The time within which a receiver has to answer. */
   timeoutMs?: number;
   /** 0 to 1, for the jitter. */
   random?(): number;
@@ -106,7 +106,8 @@ export function deliveryJob({
   return job({
     name: DELIVERY_JOB,
     schema: DeliveryJob,
-    // What is thrown is ours (the database went away): it must not cost an event, so it is tried for two days.
+    // An exception here is a fault of this server: the database was away. No event may be lost by it, so it is tried for
+    // two days.
     maxAttempts: 500,
     // Soon after a send times out: what a killed process held is sent again.
     expireSeconds: 15,

@@ -43,7 +43,7 @@ export async function deliveryOf(sql: Sql, realm: string, webhookId: string, eve
   return row;
 }
 
-/** Makes a delivery pending again, whatever became of it. */
+/** Makes a delivery pending again, from every status. */
 export async function reopen(sql: Sql, realm: string, webhookId: string, id: string) {
   const [row] = await sql<DeliveryRow>`
     update webhook_delivery set status = 'pending'
@@ -52,7 +52,7 @@ export async function reopen(sql: Sql, realm: string, webhookId: string, id: str
   return row;
 }
 
-/** What is sent where: a delivery with its subscription as it stands now. */
+/** A delivery to send, with its subscription as it stands now. */
 export interface Sendable {
   body: string;
   event_type: string;

@@ -27,7 +27,7 @@ export function apnsDriver({
   const tokens = tokenCache(now);
   interface Connection {
     session: http2.ClientHttp2Session;
-    /** Nobody else uses it from now on, and what is under way on it fails and is tried again. */
+    /** New messages no longer use the connection; those on it fail and are tried again. */
     drop(): void;
   }
   const connections = new Map<string, Promise<Connection>>();
@@ -79,7 +79,7 @@ export function apnsDriver({
       let text = '';
       stream.setTimeout(TIMEOUT_MS, () => {
         reject(new OutboundError('timed-out', `${url.host} did not answer within ${TIMEOUT_MS} ms`));
-        // Perhaps nobody is at its other end any more, which TCP would find out in a quarter of an hour.
+        // The other end may be gone, which TCP would only notice after a quarter of an hour.
         drop();
       });
       stream.setEncoding('utf8');

@@ -39,7 +39,7 @@ export function smtpDriver({
       pool: true,
       maxConnections: CONNECTIONS,
       maxMessages: 100,
-      // Servers close what was idle, at whatever moment. Beyond that the queue decides.
+      // Servers may close an idle connection at any moment: one repetition covers that. Beyond that the queue decides.
       maxRequeues: 1,
       idleTimeout: IDLE_MS,
       host,
@@ -133,7 +133,7 @@ function failed(error: unknown): Sent {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OutboundError) throw cause;
   const { code, response, responseCode = 0 } = Refusal.catch({}).parse(error);
   const words = response ?? (error instanceof Error ? error.message : 'the mail server did not take it');
-  // A sign-in that is refused is a fault of the configuration, which somebody may be mending.
+  // A refused sign-in is a fault of the configuration, which an administrator may be mending.
   const forGood = responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
   return { ok: false, words, again: !forGood };
 }
