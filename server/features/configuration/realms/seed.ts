@@ -1,5 +1,5 @@
-// The type of a feature's initial objects in a new realm. Each feature exports one from its seed.ts; server/app.ts orders
-// them.
+// The function of a feature that adds its objects to a new realm. Each feature exports one from its seed.ts; server/app.ts calls
+// them in order.
 import type { By } from '../../../contract/events.ts';
 import type { Tx } from '../../../db/transact.ts';
 
