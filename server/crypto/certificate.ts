@@ -1,12 +1,12 @@
-// A certificate for a key pair, signed by itself: what SAML's metadata and signatures carry a public key in. Whoever trusts it
-// trusts the metadata that it came with; it proves nothing beside the key. RFC 5280. The same input gives the same bytes.
+// A self-signed certificate for a key pair: SAML's metadata and signatures carry a public key in it. The certificate proves
+// nothing beyond the key; its reader trusts the metadata that carries it. RFC 5280. The same input gives the same bytes.
 import { type KeyObject, sign } from 'node:crypto';
 
 const COMMON_NAME = '2.5.4.3';
 const SHA256_WITH_RSA = '1.2.840.113549.1.1.11';
 const NULL = new Uint8Array([5, 0]).buffer;
 const V3 = 2;
-/** X.509 takes a common name of so many characters. */
+/** The most characters of a common name in X.509 (RFC 5280, ub-common-name). */
 const LONGEST_NAME = 64;
 
 export interface CertificateInput {
@@ -20,11 +20,11 @@ export interface CertificateInput {
   until: Date;
 }
 
-/** Loaded when the first certificate is made, each as its default: by name a late import of CommonJS has nothing in a bundle. */
+/** Loaded when the first certificate is made. In the bundle, a dynamic import of CommonJS has only a default export. */
 const x509Library = async () => (await import('@peculiar/asn1-x509')).default;
 const schemaLibrary = async () => (await import('@peculiar/asn1-schema')).default;
 
-/** @returns DER */
+/** @returns the certificate in DER; a name longer than X.509 permits is cut */
 export async function selfSigned(input: CertificateInput): Promise<Buffer> {
   const [x509, { AsnConvert, OctetString }] = await Promise.all([x509Library(), schemaLibrary()]);
   const algorithm = new x509.AlgorithmIdentifier({ algorithm: SHA256_WITH_RSA, parameters: NULL });
@@ -34,7 +34,7 @@ export async function selfSigned(input: CertificateInput): Promise<Buffer> {
   const usage = new x509.KeyUsage(x509.KeyUsageFlags.digitalSignature);
   const content = new x509.TBSCertificate({
     version: V3,
-    // positive, whatever the first bit of the UUID
+    // the leading byte 1 keeps the number positive for any UUID
     serialNumber: Uint8Array.from(Buffer.from(`01${input.serial.replaceAll('-', '')}`, 'hex')).buffer,
     signature: algorithm,
     issuer: name,

@@ -1,11 +1,11 @@
-// Nonces of DPoP proofs (RFC 9449 §8): the server's word for a stretch of time, the same at every replica, kept nowhere.
+// Nonces of DPoP proofs (RFC 9449 §8): an HMAC of the current time window, the same at every replica and stored nowhere.
 import { createHmac, hkdfSync } from 'node:crypto';
 import { sameSecret } from './tokens.ts';
 
-/** Each is good for this long at least, and for twice as long at most. */
+/** A nonce is accepted for at least this long and at most twice as long. */
 const WINDOW_MS = 300_000;
 
-/** @param keyring the master keys, the newest first */
+/** @param keyring the master keys, the newest first @throws Error for an empty keyring */
 export function createDpopNonces({ keyring, now }: { keyring: readonly Buffer[]; now: () => Date }) {
   const keys = keyring.map((master) => Buffer.from(hkdfSync('sha256', master, '', 'svc-dpop-nonce', 32)));
   const windowNow = () => Math.floor(now().getTime() / WINDOW_MS);

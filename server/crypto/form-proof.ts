@@ -1,18 +1,19 @@
-// CSRF of our pages: a form's token against cross-site posts, without any store: an HMAC of what the page was about under
-// the session cookie's value. The browser alone has that value (HttpOnly), so nobody else can make one. The admin API's
-// token goes by a header and a cookie that scripts can read (features/operations/admin-access/surface.ts), and is made here too.
+// CSRF tokens of the server's forms, stored nowhere: an HMAC of the page's subject under the session cookie's value. The cookie
+// is HttpOnly, so another site can't compute the token. The admin API's token is made here too; it travels in a header and in a
+// cookie that scripts can read (features/operations/admin-access/surface.ts).
 import { createHmac } from 'node:crypto';
 import { newSecret, sameSecret } from './tokens.ts';
 
 const SHOWN_MS = 15 * 60_000;
 
+/** @param about the page's subject, for example an action and an object's id; {@link proofHolds} needs the same */
 export function proofOf(cookie: string, about: readonly string[], at: Date): string {
   const ms = at.getTime();
   const mac = createHmac('sha256', cookie).update(JSON.stringify([...about, ms]));
   return `${ms}.${mac.digest('base64url')}`;
 }
 
-/** Whether the form was shown to this session a short while ago, about just this. */
+/** Whether the server showed the form to this session in the last 15 minutes, for this very subject. */
 export function proofHolds(
   proof: string | undefined,
   cookie: string | undefined,
@@ -28,7 +29,10 @@ export function proofHolds(
 const boundTo = (session: string, nonce: string): string =>
   `${nonce}.${createHmac('sha256', session).update(`csrf ${nonce}`).digest('base64url')}`;
 
-/** A token for this session alone: whoever can plant cookies can't make one. `session`: its cookie's value, or nothing */
+/**
+ * A token that only this session accepts, so an attacker who plants a cookie can't make one.
+ * @param session the session cookie's value; empty before sign-in
+ */
 export const newCsrfToken = (session: string): string => boundTo(session, newSecret());
 
 export const isCsrfTokenOf = (session: string, token: string): boolean =>

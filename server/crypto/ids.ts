@@ -1,15 +1,15 @@
-// UUIDv7 (RFC 9562 §5.7): sorts by time, so that keys append and cursors follow time. And UUIDv8 where one thing has one id alone.
+// UUIDv7 (RFC 9562 §5.7): ids sort by time, so that keys append and cursors follow time. UUIDv8 for ids derived from a name.
 import { randomBytes } from './random.ts';
 import { sha256 } from './tokens.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** As PostgreSQL can look it up, of whatever version. */
+/** Whether PostgreSQL accepts the text as a uuid; any version counts. */
 export const isUuid = (text: string): boolean => UUID.test(text);
 
 let last = 0;
 let sequence = 0;
 
-/** A new UUIDv7; within one millisecond and process they still ascend (12-bit counter in rand_a). */
+/** A new UUIDv7. The ids of one process ascend even within one millisecond (12-bit counter in rand_a). */
 export function newId(): string {
   let at = Date.now();
   if (at <= last) {
@@ -35,7 +35,7 @@ export function idNamed(name: string): string {
   return written(bytes);
 }
 
-/** With the variant of RFC 9562. */
+/** Formats the bytes after setting RFC 9562's variant bits. */
 function written(bytes: Buffer): string {
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = bytes.toString('hex');

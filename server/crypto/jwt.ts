@@ -1,5 +1,5 @@
-// A compact JWS by hand: the header is made once for each key, and a cached KeyObject signs asynchronously. By jose's SignJWT the
-// token endpoint is slower: 0.65 of the signing limit, where this has 0.76 to 0.81.
+// A compact JWS by hand: the header is made once for each key, and a cached KeyObject signs asynchronously. With jose's
+// SignJWT the token endpoint reaches 0.65 of the signing limit, with this file 0.76 to 0.81.
 import { constants, type KeyObject, type SignKeyObjectInput, sign } from 'node:crypto';
 import type { SigningAlgorithm } from '../contract/algorithms.ts';
 
@@ -26,7 +26,7 @@ function headerOf({ privateKey, keyId: kid, alg }: JwtKey, typ: string): string 
   return header;
 }
 
-/** RFC 7518 §3.3 to §3.5, RFC 8037 §3.1: the digest, and what else the signature takes. */
+/** The digest and the signature's options for each algorithm: RFC 7518 §3.3 to §3.5, RFC 8037 §3.1. */
 const PROCEDURES: Record<SigningAlgorithm, { digest: string | null; options?: Omit<SignKeyObjectInput, 'key'> }> = {
   RS256: { digest: 'sha256' },
   PS256: {
@@ -37,7 +37,7 @@ const PROCEDURES: Record<SigningAlgorithm, { digest: string | null; options?: Om
   EdDSA: { digest: null },
 };
 
-/** Signs `claims` as they are. */
+/** @returns the compact JWS (RFC 7515 §7.1) of `claims`, unchanged; `typ` goes into the header */
 export function signJwt(jwtKey: JwtKey, typ: string, claims: object): Promise<string> {
   const input = `${headerOf(jwtKey, typ)}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
   const { digest, options } = PROCEDURES[jwtKey.alg];

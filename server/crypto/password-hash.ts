@@ -1,5 +1,5 @@
-// Computes password hashes. It blocks for as long as a hash takes and loads native code: for the worker threads alone
-// (password-worker.ts), so that neither the event loop nor a start has to do with it.
+// Computes password hashes. It blocks its thread for as long as a hash takes and loads native code, so only the worker threads
+// (password-worker.ts) import it: the event loop stays free and the start loads less.
 import { pbkdf2Sync, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
 import { hashRawSync } from '@node-rs/argon2';
 import { hashSync } from 'bcryptjs';
@@ -25,12 +25,13 @@ function argon2(
   });
 }
 
+/** @returns a PHC string of argon2id with a new salt */
 export function hashPassword(plain: string, of: Argon2Parameters): string {
   const salt = randomBytes(16);
   return formatArgon2(of, salt, argon2(plain, 'argon2id', of, salt, HASH_BYTES));
 }
 
-/** `rehash`: it holds, but is not what {@link hashPassword} would make today. */
+/** `rehash`: the password is right, but {@link hashPassword} would use another algorithm or other parameters today. */
 export function verifyPassword(phc: string, plain: string, of: Argon2Parameters): { ok: boolean; rehash: boolean } {
   const parsed = parsePhc(phc);
   if (!parsed) return { ok: false, rehash: false };

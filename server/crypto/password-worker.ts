@@ -1,5 +1,5 @@
-// A worker thread of passwords.ts: hashes one password after another, and answers a few together where more wait.
-// Each thread has a heap of its own, so it loads nothing that it can do without.
+// A worker thread of passwords.ts: it hashes one password after another, and answers several tasks in one message when more
+// are waiting. Each thread has its own heap, so it imports as little as possible.
 import os from 'node:os';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { hashPassword, verifyPassword } from './password-hash.ts';
@@ -7,26 +7,29 @@ import type { Argon2Parameters } from './phc.ts';
 import { priorityFor, threadsHavePriorities } from './priority.ts';
 
 try {
-  // Of the calling thread, which is this one alone.
+  // sets the priority of the calling thread only
   if (threadsHavePriorities) os.setPriority(priorityFor('passwords'));
 } catch {
-  // not permitted: then at the process's priority
+  // not permitted: the thread keeps the process's priority
 }
 
-/** `phc`: to be checked against; without it a hash is made. `apart`: it may take far longer than a hash of today's. */
+/**
+ * `phc`: the hash to check the password against; without it the worker makes a hash. `apart`: the check may take far longer
+ * than a hash with today's parameters.
+ */
 export interface PasswordTask {
   plain: string;
   phc?: string;
   apart: boolean;
 }
 
-/** `heldMs`: no answer is held back longer for others, but for the hash that is under way. */
+/** `heldMs`: how long an answer may wait for others at most, plus the time of the hash that is being computed. */
 export interface PasswordWork {
   parameters: Argon2Parameters;
   heldMs: number;
 }
 const { parameters, heldMs }: PasswordWork = workerData;
-/** What is answered at once at most: each answer wakes everybody else, and they find the caches empty. */
+/** The most answers in one message. More messages would wake the other threads more often and empty their CPU caches. */
 const TOGETHER = 8;
 
 function answerTo({ plain, phc }: PasswordTask): object {
@@ -38,8 +41,8 @@ function answerTo({ plain, phc }: PasswordTask): object {
 }
 
 /**
- * Takes the next few who are answered together: half of all, so that a few who wait are answered soon and many with few
- * messages. What may take long comes alone.
+ * Takes the next tasks to answer in one message: half of those that wait. A few are then answered soon, and many need few
+ * messages. A task that may take long is answered alone.
  */
 function takeGroup(waiting: PasswordTask[]): PasswordTask[] {
   const half = Math.min(TOGETHER, Math.ceil(waiting.length / 2));

@@ -11,28 +11,28 @@ import { type Argon2Parameters, argon2Prefix, FOREIGN_KIB, kibOf, phcOfNobody } 
 export interface Passwords {
   /** A PHC string of argon2id. */
   hash(plain: string): Promise<string>;
-  /** `rehash`: it holds, but was made by another algorithm or with other parameters than today's. */
+  /** `rehash`: the password is right, but the hash has another algorithm or other parameters than today's. */
   verify(phc: string, plain: string): Promise<{ ok: boolean; rehash: boolean }>;
-  /** To be checked against where there is no such user, so that the answer takes as long. */
+  /** A hash to check against when the username is unknown, so that the answer takes as long as for a known one. */
   phcForNobody: string;
-  /** Finishes what is queued, then ends the threads. */
+  /** Finishes the queued tasks, then ends the threads. */
   stop(): Promise<void>;
 }
 
 export interface PasswordOptions {
-  /** At most one for each core. */
+  /** Default: one for each core. */
   threads?: number | undefined;
   /** OWASP's first choice for argon2id: 19 MiB, two passes. */
   parameters?: Argon2Parameters | undefined;
-  /** How long an answer may wait for others, so that they are one message. */
+  /** Milliseconds that an answer may wait for others, so that one message carries them all. */
   heldMs?: number;
-  /** How many may wait for each thread before callers are sent away. */
+  /** How many tasks may wait for each thread before new ones are refused. */
   waitingPerThread?: number;
 }
 
 interface Task {
   message: PasswordTask;
-  /** Memory of a hash from elsewhere. */
+  /** KiB that checking an imported hash takes. */
   kib: number;
   resolve(answer: Answer): void;
   reject(error: Error): void;
@@ -47,7 +47,7 @@ const Answers = z.array(
 );
 type Answer = z.infer<typeof Answers>[number];
 const RETRY_AFTER_SECONDS = 2;
-/** Tasks that a thread has at once: it answers up to half of them together, and goes on with the rest meanwhile. */
+/** Tasks sent to a thread in advance: it answers up to half of them in one message and continues with the rest. */
 const AHEAD = 16;
 
 export function createPasswords({
@@ -60,7 +60,7 @@ export function createPasswords({
   const todays = argon2Prefix(parameters);
   const waiting: Task[] = [];
   const idle: Worker[] = [];
-  /** What each thread has been given; the first is being computed. */
+  /** The tasks that each thread has; it computes the first. */
   const busy = new Map<Worker, Task[]>();
   let stopping: (() => void) | undefined;
   let stopped = false;
@@ -97,7 +97,7 @@ export function createPasswords({
     return worker;
   }
 
-  /** The thread with the least to do, unless all have their fill. Nothing waits behind a hash that may take a second. */
+  /** The thread with the fewest tasks; undefined if all are full. No task is queued behind a hash that may take a second. */
   function withRoom(): Worker | undefined {
     let found: Worker | undefined;
     let least = AHEAD;
@@ -110,8 +110,9 @@ export function createPasswords({
   }
 
   /**
-   * Which one is next: the first, but while others wait hashes from elsewhere leave them a thread, since who sends many would
-   * hold everybody up; and such hashes wait for each other where together they would take too much memory.
+   * The index of the next task. It is the first one, with two exceptions for imported hashes: while other tasks wait, they
+   * leave one thread free, so that a client that sends many delays no other; and they wait for each other when together they
+   * would take too much memory.
    */
   function nextTask(): number {
     const apart = [...busy.values()].filter((tasks) => tasks.at(-1)?.message.apart).length;
@@ -177,5 +178,5 @@ export function createPasswords({
   };
 }
 
-/** Built, the worker is a .js file beside this one (build.ts). */
+/** The build puts the worker beside this file as .js (build.ts). */
 const workerFile = import.meta.url.endsWith('.ts') ? './password-worker.ts' : './password-worker.js';

@@ -1,5 +1,5 @@
-// Password hashes as PHC strings: parsing and formatting. Computing them is password-hash.ts's.
-// What is not argon2id came from elsewhere; it stays usable and is hashed anew at the next sign-in.
+// Password hashes as PHC strings: parsing and formatting. password-hash.ts computes them.
+// A hash that is not argon2id was imported; it stays usable, and the next sign-in replaces it.
 import { randomBytes } from 'node:crypto';
 
 export interface Argon2Parameters {
@@ -21,15 +21,15 @@ interface Sealed {
 
 const VERSION_13 = 19;
 export const HASH_BYTES = 32;
-/** A foreign hash may not cost more than this to check: one import must not stall everybody's sign-in. Memory in KiB. */
+/** The most that checking an imported hash may cost, so that it can't delay the sign-ins of other users. Memory in KiB. */
 const MOST = { memory: 256 * 1024, passes: 16, lanes: 16, logCost: 18, iterations: 3_000_000, bcrypt: 14 } as const;
-/** KiB of memory that all checks of hashes from elsewhere may take at once, in all threads. */
+/** KiB of memory that all checks of imported hashes may take at once, in all threads. */
 export const FOREIGN_KIB = 256 * 1024;
-/** Half of it: two people at least are checked beside each other. */
+/** KiB for one imported hash: half of it, so that at least two checks run at once. */
 const MOST_IMPORTED = FOREIGN_KIB / 2;
 /** KiB that one check may write in all: memory times passes, about a second. */
 const MOST_WORK = 1024 * 1024;
-/** RFC 9106 §3.1: fewer and there is nothing to compute. */
+/** RFC 9106 §3.1: argon2 is not defined for less memory. */
 const LEAST_KIB_A_LANE = 8;
 
 const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/(?<!=)=+$/, '');
@@ -53,18 +53,18 @@ const ALPHABETS = [
 const translated = (text: string, [from, to]: readonly [string, string]): string =>
   text.replaceAll(/./g, (sign) => to[from.indexOf(sign)] ?? '');
 
-/** In the one form in which hashes are kept: bcrypt's own becomes a PHC string, whose parts stand apart. */
+/** The hash as it is stored: bcrypt's own format becomes a PHC string, other hashes stay as they are. */
 export function inPhcForm(phc: string): string {
   const [, cost, salt, hash] = BCRYPT.exec(phc) ?? [];
   if (cost === undefined || salt === undefined || hash === undefined) return phc;
   return `$bcrypt$v=98$r=${Number(cost)}$${translated(salt, ALPHABETS)}$${translated(hash, ALPHABETS)}`;
 }
-/** As bcrypt itself takes a salt, and writes what comes of it. */
+/** The salt in bcrypt's own format, and the hash out of bcrypt's output. */
 export const bcryptSalt = (cost: number, salt: Buffer): string =>
   `$2b$${String(cost).padStart(2, '0')}$${translated(base64(salt), [ALPHABETS[1], ALPHABETS[0]])}`;
 export const bcryptHash = (written: string): Buffer => unbase64(translated(written.slice(-31), ALPHABETS));
 
-/** The parsed hash; undefined: not one that can be checked here. */
+/** The parsed hash; undefined if this server can't check it. */
 export function parsePhc(phc: string): Phc | undefined {
   const [start, id = '', ...rest] = inPhcForm(phc).split('$');
   if (start !== '' || rest.length < 3) return undefined;
@@ -102,17 +102,17 @@ export function parsePhc(phc: string): Phc | undefined {
   return { algorithm: 'pbkdf2', digest: known, iterations, salt, hash };
 }
 
-/** KiB that checking takes; nothing is computed for what can't be checked. */
+/** KiB of memory that checking the hash takes; 0 if it takes no notable amount or can't be checked. */
 export function kibOf(phc: string): number {
   const parsed = parsePhc(phc);
   if (!parsed || parsed.algorithm === 'pbkdf2' || parsed.algorithm === 'bcrypt') return 0;
   return parsed.algorithm === 'scrypt' ? (parsed.cost * parsed.block) / 8 : parsed.memory;
 }
 
-/** Whether a hash from elsewhere may come in; those that are here already are checked up to twice the size. */
+/** Whether a hash may be imported. Stored hashes are checked up to twice this size. */
 export const usablePhc = (phc: string): boolean => parsePhc(phc) !== undefined && kibOf(phc) <= MOST_IMPORTED;
 
-/** What all hashes begin with that were made with these parameters. */
+/** The beginning of every hash made with these parameters. */
 export const argon2Prefix = ({ memory, passes, lanes }: Argon2Parameters): string =>
   `$argon2id$v=${VERSION_13}$m=${memory},t=${passes},p=${lanes}$`;
 
@@ -122,7 +122,7 @@ export const formatArgon2 = (of: Argon2Parameters, salt: Buffer, hash: Buffer): 
 /** A hash of no password: checking against it takes as long as against a real one. */
 export const phcOfNobody = (of: Argon2Parameters): string => formatArgon2(of, randomBytes(16), randomBytes(HASH_BYTES));
 
-/** The same for a kind of hash from elsewhere: its beginning, and how many characters the hash itself has. */
+/** A hash of no password of another kind: `kind` is a hash's beginning, `$`, and the number of characters of the hash itself. */
 export function phcOfKind(kind: string): string {
   const at = kind.lastIndexOf('$') + 1;
   const length = Math.min(Number(kind.slice(at)) || 0, 1000);

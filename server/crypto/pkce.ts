@@ -7,7 +7,7 @@ const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
 export const isChallenge = (challenge: string): boolean => CHALLENGE.test(challenge);
 
-/** The challenge that a verifier belongs to; null without one, and one that no request has where it is malformed. */
+/** The challenge of a verifier; null without a verifier, and empty (which no request has) for a malformed one. */
 export const challengeOf = (verifier: string | undefined): string | null => {
   if (verifier === undefined) return null;
   return VERIFIER.test(verifier) ? sha256(verifier).toString('base64url') : '';
@@ -15,7 +15,7 @@ export const challengeOf = (verifier: string | undefined): string | null => {
 
 /**
  * Whether the verifier belongs to the challenge of the authorization request. A verifier without a challenge is refused
- * too: somebody has taken the challenge away (RFC 9700 §4.8.2).
+ * too: an attacker may have removed the challenge from the request (RFC 9700 §4.8.2).
  */
 export function pkceHolds(challenge: string | null, verifier: string | undefined): boolean {
   if (challenge === null) return verifier === undefined;

@@ -1,11 +1,11 @@
-// Random bytes in stock: asking the system for a few at a time costs more than the identifier or token they are for.
-// Each byte is given once and kept nowhere.
+// A buffer of random bytes: asking the system for a few at a time costs more than making the identifier or token. Each byte is
+// handed out once and then erased from the buffer.
 import { randomFillSync } from 'node:crypto';
 
 const stock = Buffer.alloc(8192);
 let used = stock.length;
 
-/** `size` random bytes of the caller's own, at most 256. */
+/** @param size at most 256 bytes */
 export function randomBytes(size: number): Buffer {
   if (used + size > stock.length) {
     randomFillSync(stock);

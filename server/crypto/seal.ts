@@ -1,4 +1,4 @@
-// Sealing: what must be read again (private keys, webhook and OTP secrets) is AES-256-GCM under SVC_MASTER_KEY.
+// Sealing: secrets that the server must read again (private keys, webhook and OTP secrets) are encrypted by AES-256-GCM under SVC_MASTER_KEY.
 // A keyring: the first key seals, every key opens, so that the master key can rotate. Decisions "Secrets".
 import {
   createCipheriv,
@@ -13,14 +13,15 @@ import {
 /** `context` binds a sealed value to its place (`webhook:<realm>:<id>`), so that rows can't be swapped. */
 export interface Seal {
   seal(plain: string | Buffer, context: string): Buffer;
+  /** @throws Error if the value was sealed under an unknown key, in another context, or was changed */
   open(sealed: Buffer, context: string): Buffer;
-  /** The name of the key that seals, as each sealed value has it behind its version. */
+  /** The id of the key that seals (4 bytes); each sealed value holds it behind the version byte. */
   newestKey: Buffer;
-  /** How many keys open. */
+  /** How many keys the keyring holds. */
   keys: number;
-  /** Recognises a text without storing it; it can't be computed without the newest key. */
+  /** An HMAC that recognises a text without storing it. Only the holder of the newest key can compute it. */
   digest(plain: string, context: string): Buffer;
-  /** What that is, and what it was while another key of the ring was the newest. */
+  /** The digests of the text under each key of the ring, the newest first. */
   digests(plain: string, context: string): Buffer[];
 }
 
@@ -32,7 +33,7 @@ const HEADER = 1 + KEY_ID_BYTES;
 
 const keyId = (key: Buffer) => createHash('sha256').update('svc-seal').update(key).digest().subarray(0, KEY_ID_BYTES);
 
-/** @param keyring base64 or base64url of 32 bytes each, the newest first */
+/** @param keyring keys of 32 bytes each, the newest first @throws Error for an empty keyring */
 export function createSeal(keyring: readonly Buffer[]): Seal {
   // As key objects: with plain bytes Node 24 takes several times as long.
   const keys = keyring.map((key) => ({ key: createSecretKey(key), id: keyId(key) }));
@@ -61,7 +62,7 @@ export function createSeal(keyring: readonly Buffer[]): Seal {
       if (sealed[0] !== VERSION || !known) throw new Error('sealed under a master key that is not in SVC_MASTER_KEY');
       const tagAt = HEADER + IV_BYTES;
       const decipher = createDecipheriv('aes-256-gcm', known.key, sealed.subarray(HEADER, tagAt), {
-        // Else a tag that was cut short is taken, and four bytes can be guessed.
+        // Without it Node accepts a shortened tag, and an attacker can guess four bytes.
         authTagLength: TAG_BYTES,
       });
       decipher.setAAD(Buffer.from(context));

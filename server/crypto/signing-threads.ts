@@ -1,14 +1,14 @@
-// Lets the event loop go before the threads that sign, where they want the same core. Otherwise they finish all there is
-// to sign while the loop waits for its turn, and then have nothing: a core rests while the loop catches up.
-// It owns no thread: signing runs in libuv's pool (jwt.ts); hashing has threads of its own (password-worker.ts).
+// Gives the event loop a higher priority than the threads that sign. At equal priority the threads finish all signatures while
+// the loop waits for the core, and then a core idles while the loop catches up. This file owns no thread: signing runs in libuv's
+// pool (jwt.ts), hashing in threads of its own (password-worker.ts).
 import { readdir, readFile } from 'node:fs/promises';
 import os from 'node:os';
 import { priorityFor, threadsHavePriorities } from './priority.ts';
 
-/** A thread of libuv's pool in /proc/self/task/<id>/comm. They all begin with the first that anybody asks of the pool. */
+/** The name of libuv's pool threads in /proc/self/task/<id>/comm. All of them start with the pool's first task. */
 const NAME = 'libuv-worker';
 
-/** Does nothing where threads have no priority of their own or may not be told theirs. */
+/** Does nothing if the system has no thread priorities, or if the process may not set them. */
 export async function yieldToEventLoop(): Promise<void> {
   if (!threadsHavePriorities) return;
   try {
@@ -18,6 +18,6 @@ export async function yieldToEventLoop(): Promise<void> {
       if (name.trim() === NAME) os.setPriority(Number(thread), priority);
     }
   } catch {
-    // at the process's priority, then
+    // the threads keep the process's priority
   }
 }

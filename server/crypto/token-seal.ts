@@ -1,5 +1,5 @@
-// Sealing what a visitor carries for us in a cookie: AES-256-GCM under a key that is one token's alone, so that no number of
-// visitors wears a key out (NIST SP 800-38D §8.3). What the server itself keeps sealed is seal.ts's.
+// Seals state that the browser keeps in a cookie: AES-256-GCM under a key for each token, so that no number of visitors exhausts
+// a key (NIST SP 800-38D §8.3). seal.ts seals what the server stores.
 import {
   createCipheriv,
   createDecipheriv,
@@ -14,7 +14,7 @@ import { newSecret } from './tokens.ts';
 export interface TokenSeal {
   /** @returns a new token of 256 random bits, and the text that only this token opens, in this `context` */
   seal(plain: string, context: string): { token: string; sealed: string };
-  /** Undefined: it was not sealed here, or with another token, in another context, under a key that is gone. */
+  /** Undefined if the text was not sealed with this token, in this context, under a key of this keyring. */
   open(token: string, sealed: string, context: string): string | undefined;
 }
 
@@ -23,10 +23,10 @@ const KEY_ID_BYTES = 4;
 const TAG_BYTES = 16;
 const HEADER = 1 + KEY_ID_BYTES;
 const BODY = HEADER + TAG_BYTES;
-// Each key seals one text, so there is nothing that a nonce would have to tell apart.
+// Each key seals one text, so a fixed nonce is safe.
 const NONCE = Buffer.alloc(12);
 
-/** @param keyring the master keys, the newest first; @param purpose what keeps these keys from being any other's */
+/** @param keyring the master keys, the newest first; @param purpose separates these keys from those of other purposes */
 export function createTokenSeal(keyring: readonly Buffer[], purpose: string): TokenSeal {
   const roots = keyring.map((master) => {
     const key = Buffer.from(hkdfSync('sha256', master, '', `svc-token-seal:${purpose}`, 32));

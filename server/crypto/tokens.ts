@@ -15,7 +15,7 @@ export type TokenPrefix =
   | 'svc_dc_'
   | 'svc_pt_';
 
-/** 256 random bits in base64url: what a cookie holds, and nobody guesses. */
+/** 256 random bits in base64url, for cookies and other secrets that must be unguessable. */
 export const newSecret = (): string => randomBytes(32).toString('base64url');
 
 /** `svc_cs_<43 base64url characters><8 hex CRC-32>`; the checksum covers prefix and body. */
@@ -24,7 +24,7 @@ export function newToken(prefix: TokenPrefix): string {
   return body + crc32(body).toString(16).padStart(8, '0');
 }
 
-/** Whether the checksum holds: a quick no for what was mistyped, never a yes. */
+/** Whether prefix and checksum are right: this rejects mistyped tokens without a query, and never proves one valid. */
 export function wellFormed(token: string, prefix: TokenPrefix): boolean {
   const body = token.slice(0, -8);
   return token.startsWith(prefix) && crc32(body).toString(16).padStart(8, '0') === token.slice(-8);

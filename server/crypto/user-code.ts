@@ -4,9 +4,10 @@ import { randomBytes } from './random.ts';
 
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const LENGTH = 8;
-/** The largest multiple of their number in a byte: beyond it some would come more often. */
+/** The largest multiple of the alphabet's size in a byte: higher bytes would make some letters more frequent. */
 const FAIR = 256 - (256 % LETTERS.length);
 
+/** A new code of 8 letters without the hyphen that {@link shownUserCode} adds. */
 export function newUserCode(): string {
   let code = '';
   while (code.length < LENGTH) {
@@ -16,10 +17,10 @@ export function newUserCode(): string {
   return code;
 }
 
-/** As it is shown. */
+/** `WDJBMJHT` → `WDJB-MJHT` */
 export const shownUserCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;
 
-/** As somebody typed it; undefined: it can't be one. */
+/** The code that a user typed, in capitals and without separators; undefined if its length is wrong. */
 export function readUserCode(typed: string | undefined): string | undefined {
   const code = (typed ?? '').toUpperCase().replace(/[^A-Z]/g, '');
   return code.length === LENGTH ? code : undefined;
