@@ -1,4 +1,5 @@
-// Sealing: secrets that the server must read again (private keys, webhook and OTP secrets) are encrypted by AES-256-GCM under SVC_MASTER_KEY.
+// Sealing: secrets that the server must read again (private keys, webhook and OTP secrets) are encrypted by AES-256-GCM under
+// SVC_MASTER_KEY.
 // A keyring: the first key seals, every key opens, so that the master key can rotate. Decisions "Secrets".
 import {
   createCipheriv,

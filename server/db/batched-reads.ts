@@ -1,6 +1,6 @@
 // Batched reads: queries of the same moment go in one message, so that PostgreSQL wakes once and answers once for all of
-// them. For short reads that many requests have in common and that wait for no lock: each gets its rows when all are there.
-// It opens no transaction (transact.ts) and knows no table.
+// them. Use it for short reads that many requests run and that wait for no lock: each caller gets its rows when all have come.
+// This file opens no transaction (transact.ts) and knows no table.
 import type pg from 'pg';
 import { createBatcher } from '../schedule/batcher.ts';
 import { runPipeline } from './pipeline.ts';
@@ -18,13 +18,13 @@ export function batchedReadsOver(pool: pg.Pool): Sql {
     for (const { reject } of batch) reject(error);
   };
   async function send(batch: readonly Read[]): Promise<void> {
-    // Where there is no connection for all of them there is none for each.
+    // without a connection for the batch there is none for its single statements either
     const client = await pool.connect().catch((error: unknown) => refuse(batch, error));
     if (!client) return;
     const failure = await answer(client, batch);
     client.release(failure);
     if (!failure) return;
-    // It may be the fault of one.
+    // One statement may be at fault: each runs again alone.
     if (batch.length > 1) await Promise.all(batch.map((one) => send([one])));
     else refuse(batch, failure);
   }

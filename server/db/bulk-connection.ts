@@ -1,5 +1,5 @@
-// A connection of postgres.js for one bulk stream (bulk.ts). postgres.js has no timeout for a dead peer, so the socket is made
-// here; each stream says how long it waits.
+// A connection of postgres.js for one bulk stream (bulk.ts). postgres.js has no timeout for a dead peer, so this file
+// makes the socket. Each stream sets how long it waits.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import pg from 'pg';
@@ -8,7 +8,7 @@ import { KEEP_ALIVE, limitWait, peerTimeout } from './dead-peer.ts';
 
 const CONNECT_MS = 10_000;
 
-/** What postgres.js has made of the address. */
+/** The address as postgres.js has parsed it. */
 interface Address {
   host: string[];
   port: number[];
@@ -26,10 +26,10 @@ async function dial({ host, port, path }: Address): Promise<Socket> {
   return socket;
 }
 
-/** @param longestMs how long PostgreSQL may say nothing while it is waited for */
+/** @param longestMs how long PostgreSQL may stay silent while the stream waits for it */
 export function openBulk(url: string, longestMs: number) {
   const { promise: connected, resolve: hasConnected } = Promise.withResolvers<Socket>();
-  // postgres.js takes the socket that it is to use from here; its types don't say so.
+  // postgres.js calls this option for its socket; its types lack it.
   const ours = {
     async socket(address: Address): Promise<Socket> {
       const socket = await dial(address);
@@ -43,11 +43,11 @@ export function openBulk(url: string, longestMs: number) {
     onnotice: () => {},
     connect_timeout: CONNECT_MS / 1000,
     connection: { application_name: 'realmkeeper-bulk' },
-    // as pg reads it from the address (authority, certificate, what is checked): postgres.js knows less of that
+    // pg parses all TLS settings of the address (authority, certificate, checks); postgres.js parses fewer
     ssl: new pg.Client({ connectionString: url }).ssl,
     ...ours,
   });
-  /** From now on; returns the end of waiting. */
+  /** Starts the limit on PostgreSQL's silence; the returned function ends it. */
   function waiting(): () => void {
     let end: (() => void) | undefined;
     let over = false;
@@ -71,7 +71,7 @@ export function openBulk(url: string, longestMs: number) {
 }
 
 const TLS_PARAMETERS = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'];
-/** postgres.js would hand what it doesn't know to PostgreSQL as settings, and be refused. */
+/** Removes the TLS parameters: postgres.js would send those it doesn't know to PostgreSQL as settings, which refuses them. */
 function withoutTls(url: string): string {
   const rest = new URL(url);
   for (const name of TLS_PARAMETERS) rest.searchParams.delete(name);

@@ -8,14 +8,14 @@ import { type CopyIn, copyRow, type Value } from './copy.ts';
 const HIGH_WATER = 256 * 1024;
 
 export interface BulkOptions {
-  /** How long PostgreSQL may say nothing while it is waited for, and take no more of what it is sent. */
+  /** How long PostgreSQL may stay silent, or take no data, while the stream waits for it. */
   longestMs?: number;
 }
 const TAKES_MS = 60_000;
-/** It may have much to sort before the first row comes. */
+/** Milliseconds for COPY out: PostgreSQL may have to sort many rows before it sends the first. */
 const GIVES_MS = 600_000;
 
-/** @param target `table (column, …)`: our own text, never a user's */
+/** Opens a COPY into a table. @param target `table (column, …)`: the server's own text, never a user's */
 export async function copyInto(url: string, target: string, options: BulkOptions = {}): Promise<CopyIn> {
   const { sql, waited } = openBulk(url, options.longestMs ?? TAKES_MS);
   const query = sql.unsafe(`copy ${target} from stdin`);
@@ -70,7 +70,7 @@ export async function copyInto(url: string, target: string, options: BulkOptions
         });
         await new Promise((resolve) => setImmediate(resolve));
         check();
-        // Answered after the COPY, whatever became of it; a refused one never calls back.
+        // PostgreSQL answers this query after the COPY, even a failed one; a refused COPY itself never calls back.
         await waited(Promise.race([sql.unsafe('select 1'), failed]));
         check();
         if (!accepted) throw new Error('PostgreSQL refused the COPY');
@@ -85,10 +85,10 @@ export async function copyInto(url: string, target: string, options: BulkOptions
   };
 }
 
-/** Rows of one COPY, buffered until they are worth a message. The COPY begins with the first row. */
+/** Rows of one COPY, buffered until they fill a message. The COPY begins with the first row. */
 export interface Rows {
   add(values: readonly Value[]): void;
-  /** Sends what is buffered if it is enough, and waits while PostgreSQL is behind. */
+  /** Sends the buffer if it fills a message, and waits while PostgreSQL is behind. */
   flush(): Promise<void>;
   finish(): Promise<void>;
   abort(): Promise<void>;
@@ -131,7 +131,7 @@ export const pgArray = (list: readonly string[]): string => `{${list.map(quoted)
 
 /**
  * The rows of a query that gives one JSON text column, a line each, as PostgreSQL sends them.
- * @param query our own text, values already in it by {@link literal}; JSON holds no control character, so that CSV with
+ * @param query the server's own text, with its values written by {@link literal}; JSON holds no control character, so that CSV with
  *   two of them for quote and delimiter is the text itself
  * @param snapshot of `pg_export_snapshot()`: the rows are of that moment
  */
@@ -160,13 +160,16 @@ export async function copyOut(
   }
 }
 
-/** A stream that can be left: the source is cancelled and read away, or its connection would wait for a reader for ever. */
+/**
+ * A stream that the consumer can abandon: the source is then cancelled and read to its end. Otherwise its connection would wait
+ * for a reader for ever.
+ */
 function relay(
   source: Readable,
   { cancel, end, waiting }: { cancel(): void; end(): Promise<void>; waiting(): () => void },
 ): Readable {
   let over = false;
-  // The timeout runs only while somebody reads: a slow reader makes the connection idle, too.
+  // The timeout runs only while the consumer reads: a slow consumer makes the connection idle, too.
   let waited = waiting();
   const closed = new Promise<void>((resolve) => source.once('close', resolve)).finally(() => waited());
   const out = new Readable({

@@ -17,10 +17,10 @@ interface Entry<T> {
 type Shelf<T> = Map<string, Map<string, Entry<T>>>;
 
 const MAX_REALMS = 10_000;
-/** Of those that nothing has been found for. */
+/** The most keys without a value, and the most realms that have such keys. */
 const MAX_MADE_UP = 1_000;
 
-/** Maps keep the order of insertion: what has been there longest goes. */
+/** Removes the oldest entries, by the map's order of insertion, until one more entry fits. */
 export function makeRoom(map: Map<string, unknown>, max: number): void {
   for (const key of map.keys()) {
     if (map.size < max) return;
@@ -47,7 +47,7 @@ interface CacheSlot {
 }
 
 /**
- * @param load reads one value; concurrent calls for the same key share it, and a failed load is not kept
+ * @param load reads one value. Concurrent calls for the same key share it; a failed load is not kept.
  * @param ttlMs how long a value may be served without a sign of change
  * @param max entries per realm, so that made-up keys can't fill the memory
  */
@@ -63,7 +63,10 @@ export function createRealmCache<T>({
   max?: number;
 }): RealmCache<T> {
   const known: Shelf<T> = new Map();
-  /** What is being loaded, and what there is nothing of: names come from addresses, and made-up ones put out none that exist. */
+  /**
+   * Loads that run, and keys without a value. They are kept apart from values: a client can put made-up names into addresses,
+   * and those must not evict existing ones.
+   */
   const unproven: Shelf<T> = new Map();
   return {
     get(realm, key) {

@@ -1,10 +1,10 @@
-// Owns: ending a transaction's work where nobody waits for it any more.
-// Does not own: the transaction (transact.ts), who is waiting.
+// Owns: cancelling a transaction's statement when its client has gone.
+// Does not own: the transaction (transact.ts), noticing that the client has gone.
 import type { Sql } from './sql.ts';
 
 /**
- * Cancels the statement that `tx` runs when the signal says so, and begins no other.
- * @param beside another connection
+ * Cancels the running statement of `tx` when the signal aborts, and begins no other.
+ * @param beside an `Sql` on another connection, which sends the cancellation
  */
 export async function cancelledBy<T>(
   signal: AbortSignal,

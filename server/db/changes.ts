@@ -1,5 +1,5 @@
 // Listens for configuration changes that other replicas committed (NOTIFY realm_changed), so that caches drop them.
-// It holds one connection of its own and says when it may have missed something. Design "Cache invalidation".
+// It holds one connection of its own, and reports when it may have missed a notification. Design "Cache invalidation".
 import pg from 'pg';
 import { KEEP_ALIVE, probeWhenIdle } from './dead-peer.ts';
 
@@ -9,7 +9,7 @@ export interface Changes {
 
 const RETRY_MS = 1_000;
 const CONNECT_MS = 5_000;
-/** Caches trust their values for ten seconds without a sign of change: a dead connection costs no more than that. */
+/** Caches serve a value for ten seconds without a notification, so a dead connection is found within that time. */
 const IDLE_MS = 10_000;
 
 /**

@@ -1,5 +1,5 @@
-// COPY into a table by pg, on a client that is the caller's: rows in bulk within a transaction.
-// Streams on connections of their own are bulk.ts's. pg's pipeline mode takes no query but one of its own class.
+// COPY into a table by pg, on the caller's client: rows in bulk within a transaction.
+// bulk.ts streams on connections of its own. In pipeline mode pg accepts only queries of its own class.
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
 
@@ -7,13 +7,13 @@ import pg from 'pg';
 export interface CopyIn {
   /** Waits while PostgreSQL is behind. */
   write(text: string): Promise<void>;
-  /** Everything is there, or nothing. */
+  /** Ends the COPY: all its rows are stored. @throws PostgreSQL's error, and then none is */
   finish(): Promise<void>;
-  /** Gives up: nothing stays. */
+  /** Aborts the COPY: none of its rows is stored. */
   abort(): Promise<void>;
 }
 
-/** What pg's connection can do besides what its types say. */
+/** Methods of pg's connection that its types lack. */
 interface Wire {
   stream: Duplex;
   sendCopyFromChunk(chunk: Buffer): void;
@@ -29,8 +29,8 @@ class CopyQuery extends pg.Query {
 }
 
 /**
- * Nothing else may be asked of the client until it is finished or aborted.
- * @param target `table (column, …)`: our own text, never a user's
+ * Opens a COPY. Send no other query to the client until the COPY has finished or is aborted.
+ * @param target `table (column, …)`: the server's own text, never a user's
  */
 export async function copyOver(client: pg.ClientBase, target: string): Promise<CopyIn> {
   const { promise: began, resolve: begin } = Promise.withResolvers<Wire>();

@@ -1,13 +1,13 @@
 // Owns: dead-peer detection, for a network partition or a machine that died: queries on the connection fail, and it is closed,
 // instead of waiting a quarter of an hour for the operating system.
-// Does not own: what becomes of the request (503, http/problems.ts); connecting again (the pool, changes.ts).
+// Does not own: the request's answer (503, http/problems.ts); connecting again (the pool, changes.ts).
 import { Socket } from 'node:net';
 import type pg from 'pg';
 
-/** TCP probes an idle peer after ten seconds and then each second. They say nothing about a query that is running. */
+/** TCP probes an idle peer after ten seconds and then each second. The probes don't cover a running query. */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
-/** Beyond the limit of a statement, for the answer to arrive. */
+/** Added to a statement's limit, so that its answer can arrive. */
 const GRACE_MS = 5_000;
 
 const socketOf = ({ connection: { stream } }: pg.Client): Socket | undefined =>
@@ -15,7 +15,7 @@ const socketOf = ({ connection: { stream } }: pg.Client): Socket | undefined =>
 
 export const peerTimeout = () => Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
 
-/** After a pause of the process its timers come first: what was sent meanwhile is read before anything is decided. */
+/** After a pause of the process its timers run first, so the data that has arrived meanwhile is read before `act` is called. */
 function onIdle(socket: Socket, act: () => void): () => void {
   let over = false;
   const check = () => {
@@ -31,7 +31,7 @@ function onIdle(socket: Socket, act: () => void): () => void {
   };
 }
 
-/** @param longestMs how long a statement may take, by PostgreSQL's own clock */
+/** Closes the pool's connections whose peer stays silent. @param longestMs how long a statement may take, by PostgreSQL's clock */
 export function closeDeadPeers(pool: pg.Pool, longestMs: number): void {
   const acquired = new WeakSet<pg.Client>();
   pool.on('acquire', (client) => acquired.add(client));
@@ -44,7 +44,7 @@ export function closeDeadPeers(pool: pg.Pool, longestMs: number): void {
   });
 }
 
-/** For statements that take longer; returns what restores the usual limit. */
+/** Raises the limit for a client's longer statements; the returned function restores the usual one. */
 export function allowLonger(client: pg.Client, longestMs: number): () => void {
   const socket = socketOf(client);
   const usual = socket?.timeout ?? 0;
@@ -53,8 +53,8 @@ export function allowLonger(client: pg.Client, longestMs: number): () => void {
 }
 
 /**
- * For a connection that is idle for good reasons, except while something waits for it: closes it where nothing is sent either
- * way for `longestMs`. Returns the end of waiting.
+ * For a connection that is usually idle: while the caller waits for it, closes it after `longestMs` without a byte in either
+ * direction. The returned function ends the wait.
  */
 export function limitWait(socket: Socket, longestMs: number): () => void {
   const end = onIdle(socket, () => void socket.destroy(peerTimeout()));
@@ -65,7 +65,7 @@ export function limitWait(socket: Socket, longestMs: number): () => void {
   };
 }
 
-/** Sends a query on a connection that mostly listens when it was idle for `everyMs`, and closes it without an answer. */
+/** For a connection that listens: sends a query after `everyMs` of idleness, and closes the connection if no answer comes. */
 export function probeWhenIdle(client: pg.Client, everyMs: number): void {
   const socket = socketOf(client);
   let probing = false;

@@ -1,5 +1,5 @@
-// Owns: whose the cluster's folder is, and where it lies when the asked-for place can't be reached.
-// Does not own: what is in it (embedded.ts) and which process may use it (embedded-lock.ts).
+// Owns: the owner of the cluster's folder, and its place if PostgreSQL's user can't reach the configured one.
+// Does not own: the folder's content (embedded.ts), which process may use it (embedded-lock.ts).
 // Implements: "Embedded database": a run as root, PostgreSQL itself never as root.
 import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -9,26 +9,26 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
-/** Who PostgreSQL runs as: ourselves unless `ids` says otherwise. */
+/** The user that PostgreSQL runs as: the server's own without `ids`. */
 export interface Owner {
   ids?: { uid: number; gid: number };
   env: NodeJS.ProcessEnv;
 }
 
-/** The cluster's folder as it really is, and who PostgreSQL runs as in it. */
+/** The cluster's actual folder, and the user that PostgreSQL runs as. */
 export interface ClusterFolder {
   dir: string;
   user: Owner;
 }
 
-// nothing of our environment: PG* variables would change what the programs do
+// without the server's environment, whose PG* variables would change the programs' behaviour
 const env = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' };
 const nobody = { uid: 65534, gid: 65534 };
 const instead = 'set DATABASE_URL to a PostgreSQL 15 or newer of your own';
 
 /**
- * Creates the cluster's folder. PostgreSQL refuses to run as root, so under root it gets a user of its own, and
- * the folder lies elsewhere if that user can't get to the asked-for place.
+ * Creates the cluster's folder. PostgreSQL refuses to run as root, so under root it gets a user of its own. If that user can't
+ * reach `dir`, the folder is made elsewhere and `log` is told where.
  */
 export async function clusterFolder(dir: string, log: (message: string) => void): Promise<ClusterFolder> {
   if (process.getuid?.() !== 0) return { dir: await ownFolder(dir), user: { env } };
@@ -47,8 +47,8 @@ export async function clusterFolder(dir: string, log: (message: string) => void)
 }
 
 /**
- * Made once beside the asked-for place, so that who removes the data directory begins anew, also where the cluster
- * itself had to lie elsewhere.
+ * A random id in a file beside the configured folder. If the cluster lies elsewhere, an operator who removes the data directory
+ * removes the id too, so the next start makes a new cluster.
  */
 async function identity(dir: string): Promise<string> {
   const file = `${dir}.id`;
@@ -75,7 +75,7 @@ export async function isReachable(file: string, user: Owner): Promise<boolean> {
   }
 }
 
-/** Creates a folder and lets everybody go through what had to be created above it, whatever the umask. */
+/** Creates a folder. Missing folders above it are created so that every user can pass through them, with any umask. */
 export async function makeFolder(dir: string): Promise<void> {
   const first = await fs.mkdir(dir, { recursive: true });
   for (let made = dir; first && made.startsWith(first); made = path.dirname(made)) await fs.chmod(made, 0o755);
@@ -102,7 +102,7 @@ async function ownFolder(dir: string): Promise<string> {
   return fs.realpath(dir);
 }
 
-// a cluster that was made by an ordinary user stays theirs when root starts it
+// a cluster that an ordinary user made still belongs to that user when root starts it
 async function heir(dir: string): Promise<{ uid: number; gid: number }> {
   const data = await fs.stat(path.join(dir, 'data')).catch(() => undefined);
   return data && data.uid !== 0 ? { uid: data.uid, gid: data.gid } : nobody;
@@ -112,7 +112,7 @@ async function give(dir: string, { uid, gid }: { uid: number; gid: number }): Pr
   try {
     await makeFolder(dir);
     const found = await fs.lstat(dir);
-    // in a shared folder, somebody else's link or folder may wait under our name
+    // in a shared folder, another user may have placed a link or a folder under this name
     if (!found.isDirectory() || ![0, uid].includes(found.uid)) return false;
     await fs.chmod(dir, 0o700);
     await fs.chown(dir, uid, gid);

@@ -9,22 +9,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 /**
- * Makes the caller the owner of the folder, or throws when there is another living one. Returns the release.
- * Everybody first shows a claim under a name of their own, and only then looks for others: of two at the same time,
- * at least one sees the other. What the dead left is told by its process, and removing it can hurt nobody.
+ * Makes the calling process the folder's owner. Each process first writes a claim file under its own name and only then looks
+ * for others, so of two at the same time at least one sees the other. A file names its process: if that process has ended, the
+ * file is removed, which is always safe.
+ * @returns the function that releases the folder @throws Error if another living process owns the folder
  */
 export async function claimDataFolder(dir: string): Promise<() => Promise<void>> {
   const me = `${process.pid}-${fingerprint(await describe(process.pid))}-${randomBytes(4).toString('hex')}`;
   const files = { claim: path.join(dir, `claim-${me}`), owner: path.join(dir, `owner-${me}`) };
   const withdraw = async () => {
-    // what stays behind is harmless: it names a process that is gone
+    // a file that stays is harmless: it names a process that has ended
     for (const file of [files.owner, files.claim]) await fs.rm(file, { force: true }).catch(() => {});
   };
   await fs.writeFile(files.claim, '');
   try {
     for (;;) {
       const others = (await living(dir)).filter(({ who }) => who !== me);
-      // of those who are still trying, the first by name goes on and the others give way
+      // of the processes that still try, the first by name wins and the others give way
       const winner = others.find(({ role, who }) => role === 'owner' || who < me);
       if (winner) {
         const next = 'stop it, or choose another data folder (SVC_DATA_DIR), or set DATABASE_URL';
@@ -65,7 +66,7 @@ function fingerprint(process: Process | undefined): string {
     .slice(0, 12);
 }
 
-/** Stops the PostgreSQL that a killed process left on this data folder; its pid may by now be somebody else's. */
+/** Stops the PostgreSQL that a killed process left on this data folder. Another process may have its pid by now. */
 export async function stopOrphan(data: string, stop: () => Promise<void>, log: (m: string) => void): Promise<void> {
   const file = path.join(data, 'postmaster.pid');
   const [pid = ''] = (await fs.readFile(file, 'utf8').catch(() => '')).split('\n');

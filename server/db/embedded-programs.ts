@@ -1,4 +1,4 @@
-// Owns: the PostgreSQL programs of the npm package: a private copy, running one, what their faults mean.
+// Owns: the PostgreSQL programs of the npm package: a private copy, running one, explaining their errors.
 // Does not own: when they run (embedded.ts).
 // Implements: "Embedded database": works from read-only node_modules and without install scripts.
 import { spawn } from 'node:child_process';

@@ -21,9 +21,9 @@ export interface EmbeddedOptions {
   fast?: boolean;
   /** Where the private copy of the programs lives, to share one among clusters; `dir` by default. */
   programs?: string;
-  /** Told what a user may wonder about, such as a data folder that had to be moved. */
+  /** Receives messages for the user, for example that the data folder had to be moved. */
   log?: (message: string) => void;
-  /** PostgreSQL ended although nobody called `stop`; the error says what to do. */
+  /** Called if PostgreSQL ends without a call of `stop`; the error says what to do. */
   onExit?: (error: Error) => void;
 }
 

@@ -1,6 +1,6 @@
-// Group commit: writes of many requests at the same moment share one transaction, with its messages and its sync. It knows no
-// table: `work` is the feature's, one statement over all requests. Each gets its own result, after the commit. A request that
-// the statement passes over, for whatever reason, is left to the caller's own transaction.
+// Group commit: writes of many requests at the same moment share one transaction, with its messages and its sync. This file
+// knows no table: the feature passes `work`, one statement over all requests. Each request gets its own result after the commit.
+// If the statement passes a request over, its caller handles it in a transaction of its own.
 
 import { createBatcher } from '../schedule/batcher.ts';
 import { codeOf } from './error-code.ts';
@@ -8,13 +8,13 @@ import type { Transact, Tx } from './transact.ts';
 
 export interface GroupCommitOptions<Request, Result> {
   transact: Transact;
-  /** In the order of `requests`; undefined: passed over, and nothing was written for it. It must not wait for locks. */
+  /** Returns results in the order of `requests`; undefined: passed over, nothing was written for it. It must not wait for locks. */
   work(tx: Tx, requests: readonly Request[]): Promise<readonly (Result | undefined)[]>;
-  /** Members of a full group. */
+  /** The most requests in one group. */
   most?: number;
-  /** Groups under way, each on a connection of its own. */
+  /** The most groups at once, each on a connection of its own. */
   concurrency?: number;
-  /** It writes what is no state, and records nothing. */
+  /** As of a transaction (transact.ts): `work` writes rows that are no state, and records no event. */
   bookkeeping?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Text of JSON that jsonb can hold, whatever strangers send and wherever it was cut.
+// JSON text that jsonb accepts, even if it holds a client's raw text that was cut in the middle of a character.
 
 /** As JSON.stringify, with U+FFFD for half a surrogate pair, which jsonb refuses. */
 export function jsonText(value: object): string {

@@ -1,4 +1,4 @@
-// Owns: `npm run migrate`: migrates DATABASE_URL and says what it did. `--wait SECONDS` waits for a database that is starting.
+// Owns: `npm run migrate`: migrates DATABASE_URL and prints what it did. `--wait SECONDS` waits for a database that is starting.
 // Does not own: the work itself (migrate.ts); a server migrates its database at start, too.
 // Implements: "Migrations" for those who run them apart from the server.
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,7 @@ Usage: npm run migrate [-- --wait SECONDS]
 Examples
   DATABASE_URL=postgres://user:password@host/database npm run migrate
   DATABASE_URL=postgres://user:password@host/database npm run migrate -- --wait 60`;
-/** Nobody listens there yet, its name isn't known yet, it doesn't answer yet, or it says that it is starting up. */
+/** Errors of a database that is starting: no listener, an unknown name, no answer, or PostgreSQL's "starting up" (57P03). */
 const notYet = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', '57P03']);
 const PAUSE_MS = 1_000;
 

@@ -4,9 +4,9 @@
 import pg from 'pg';
 import { defaultFolder, type Migration, readMigrations } from './migration-files.ts';
 
-/** What `migrate` may be told. */
+/** Options of {@link migrate}. */
 export interface MigrateOptions {
-  /** Told of each file that was applied, of a fresh database of all at once. */
+  /** Receives a line for each applied file; for a new database, one line for all. */
   log?: (message: string) => void;
   /** Where the `NNNN_words.sql` files lie; those of the server by default. */
   folder?: string;

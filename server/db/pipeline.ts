@@ -1,27 +1,28 @@
-// Statements on one connection in one message and one answer: PostgreSQL answers at each Sync, and each answer is a call of
-// the operating system at both ends that wakes somebody. It doesn't know transactions (transact.ts) or how SQL is written
+// Sends several statements on one connection in one message and reads one answer. PostgreSQL answers at each Sync, and each
+// answer costs a system call and a wake-up at both ends. This file knows no transactions (transact.ts) and no SQL templates
 // (statement.ts). PostgreSQL "Message Flow", Pipelining; pg's `pipeline: true`.
 import pg from 'pg';
 import type { Statement } from './statement.ts';
 
-// Unnamed: nothing that a pooler did to prepared statements may keep a transaction from beginning.
+// Unnamed, so that a transaction begins even if a pooler has lost the connection's prepared statements.
 const plain = (text: string): Statement => ({ text, name: '', values: [] });
 export const BEGIN = plain('begin');
 export const COMMIT = plain('commit');
 export const ROLLBACK = plain('rollback');
 
 /**
- * The rows of each statement, in order; the error of the first that failed. They run one after the other. After a failure
- * PostgreSQL runs none of the rest, so a transaction that they begin and would have ended is still to be rolled back.
+ * Runs the statements one after the other and returns the rows of each. After a failure PostgreSQL runs none of the rest, so the
+ * caller must roll back a transaction that the statements began.
+ * @throws the error of the first statement that failed
  */
 export const runPipeline = (client: pg.Client, statements: readonly Statement[]): Promise<object[][]> =>
   new Promise((resolve, reject) => client.query(new Pipeline(statements, resolve, reject)));
 
-/** As pg takes it; each time anew, since pg writes into what it is given. With neither name nor values it is sent as plain text. */
+/** The statement as pg's query. Each call makes a new object, since pg changes it. Without name and values pg sends plain text. */
 export const queryOf = ({ text, name, values }: Statement): pg.QueryConfig =>
   name !== '' ? { text, name, values: [...values] } : values.length > 0 ? { text, values: [...values] } : { text };
 
-/** What pg has and its types don't tell of: test/server/db/pg-internals.unit.test.ts fails where a version of pg has it no more, or otherwise. */
+/** Private members of pg that its types lack. test/server/db/pg-internals.unit.test.ts fails if a version of pg changes them. */
 declare module 'pg' {
   interface Query {
     handleRowDescription(message: unknown): void;
@@ -30,13 +31,13 @@ declare module 'pg' {
     handleReadyForQuery(connection: pg.Connection): void;
   }
   interface Connection {
-    /** Text by name. */
+    /** A prepared statement's text by its name. */
     parsedStatements: Record<string, string>;
     submittedNamedStatements: Record<string, string>;
   }
 }
 
-/** One statement of a pipeline. pg would ask for an answer after each. */
+/** One statement of a pipeline, without the Sync that pg would send after each. */
 class Part extends pg.Query {
   found: object[] = [];
   failure: Error | undefined;
@@ -55,10 +56,10 @@ class Part extends pg.Query {
   }
 }
 
-/** A query to pg, which takes nothing else in its pipeline. */
+/** The whole pipeline as one query of pg, which accepts no other class. */
 class Pipeline extends pg.Query {
   readonly #parts: readonly Part[];
-  /** Whose answer is coming. */
+  /** The index of the statement whose answer comes next. */
   #at = 0;
   readonly #parsed: string[] = [];
   readonly #resolve: (rows: object[][]) => void;
@@ -107,7 +108,7 @@ class Pipeline extends pg.Query {
   }
   handleError(error: Error, connection: pg.Connection): void {
     const { parsedStatements, submittedNamedStatements } = connection;
-    // Which of them are prepared is not known. Closing one that isn't is no error.
+    // It is unknown which of them are prepared. Closing an unknown statement is no error.
     for (const name of this.#parsed) {
       delete parsedStatements[name];
       delete submittedNamedStatements[name];

@@ -1,6 +1,6 @@
 // Owns: each realm's share of the pool's connections, so that a realm whose rows are locked, as by a large import or a
 // deletion, leaves connections to all others.
-// Does not own: how they are shared (schedule/bulkhead.ts), how long a statement usually waits for a lock (sql.ts).
+// Does not own: the sharing itself (schedule/bulkhead.ts), how long a statement usually waits for a lock (sql.ts).
 // Implements: specification 1, "A change in one realm never affects another".
 import type pg from 'pg';
 import type { Bulkhead } from '../schedule/bulkhead.ts';
@@ -9,12 +9,12 @@ import { BEGIN, COMMIT, ROLLBACK, runPipeline } from './pipeline.ts';
 import type { Sql } from './sql.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** Whoever meets a lock gives up soon (55P03). */
+/** A statement that meets a lock fails soon (55P03). */
 export const SHORT_LOCK_TIMEOUT: Statement = statement`set local lock_timeout = '50ms'`;
-/** With a short lock timeout; beyond that nobody waits any more. */
+/** The most tries with a short lock timeout; the client has given up by then. */
 const TRIES = 100;
 
-/** Does `work` with one of its realm's connections; where that is one of the last, again until it meets no lock. */
+/** Runs `work` with one of the realm's connections. On one of the last, it runs again until it meets no lock. */
 export async function withinShare<T>(
   bulkhead: Bulkhead,
   realm: string,
@@ -35,7 +35,7 @@ export async function withinShare<T>(
   }
 }
 
-/** `Sql` for a write that is no transaction: it may wait for a lock as well as one, so it counts among its realm's. */
+/** An `Sql` for single writes outside a transaction. They may wait for a lock too, so they count against the realm's share. */
 export type RealmSql = (realm: string) => Sql;
 
 export const realmSqlOver =

@@ -8,7 +8,7 @@ import { statement } from './statement.ts';
 
 export { Fragment, fragment } from './statement.ts';
 
-/** Runs one statement and gives its rows. The row type is stated where the query stands. */
+/** Runs one statement and returns its rows; the query states its row type. @throws pg's error, with a SQLSTATE in `code` */
 export type Sql = <Row extends object = Record<string, never>>(
   strings: TemplateStringsArray,
   ...values: readonly unknown[]
@@ -28,13 +28,13 @@ pg.types.setTypeParser(INT8, Number);
 
 export interface PoolOptions {
   max?: number;
-  /** Hears of connections that broke while nobody used them. */
+  /** Called with the error of an idle connection that broke. */
   lost?: (error: Error) => void;
-  /** Of one statement: bounds what one bad query can hold, and how long a silent peer is believed to be at work. */
+  /** Milliseconds for one statement. It bounds what a bad query can hold, and how long a silent peer counts as working. */
   longestMs?: number;
 }
 
-/** Whose row is locked for longer is told to come back (503): by then nobody waits for the answer. */
+/** Milliseconds that a statement waits for a lock; then the client gets 503. Clients wait no longer for an answer. */
 const LOCK_MS = 10_000;
 
 /** Opens the request path's pool. */
@@ -52,8 +52,8 @@ export function openPool(url: string, { max = 10, lost = () => {}, longestMs = 3
     pipeline: true,
   });
   pool.on('error', lost);
-  // The pool doesn't listen to a client that it has lent out, and an error that nobody hears ends the process. Whoever
-  // holds the client is told by the next statement.
+  // The pool doesn't listen to a client that it has lent out, and an error without a listener ends the process. The
+  // client's next statement fails with the error.
   pool.on('connect', (client) => client.on('error', () => {}));
   closeDeadPeers(pool, longestMs);
   return pool;

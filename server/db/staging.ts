@@ -1,13 +1,13 @@
-// Owns: a table of its own for the users of each import, from its first user until nobody wants to know what became of them.
-// PostgreSQL plans by what a table holds, and where imports shared one, a small one's plan made a large one never end.
-// Does not own: what is in it (features/people/users); its columns are those of the table import_user, which stays empty.
+// Owns: a table of its own for the users of each import, from the first user until the import's outcome is discarded.
+// PostgreSQL plans by a table's size. In a shared table, a large import would run with a small one's plan and never end.
+// Does not own: the rows (features/people/users). The columns are those of the table import_user, which stays empty.
 import { createHash } from 'node:crypto';
 import { lacksTable } from './error-code.ts';
 import { Fragment, type Sql } from './sql.ts';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** The end of the table's name, by which the tables of one realm are found without a look into any other. */
+/** The end of the table's name. It finds the tables of one realm without a look into those of others. */
 const suffixOf = (realm: string): string => createHash('sha256').update(realm).digest('hex').slice(0, 16);
 
 export function stagingTable(realm: string, importId: string): string {
@@ -16,8 +16,8 @@ export function stagingTable(realm: string, importId: string): string {
 }
 
 /**
- * The table's name. Its statements are never asked for again, so none of them stays prepared. Each of them names the realm
- * too: two realms can have one suffix.
+ * The table's name, for a statement. No such statement runs again, so none stays prepared. Each must name the realm too, since
+ * two realms can have the same suffix.
  */
 export const staging = (realm: string, importId: string): Fragment => Fragment.once(stagingTable(realm, importId));
 
@@ -29,17 +29,17 @@ export async function dropStaging(sql: Sql, realm: string, importId: string): Pr
   await sql`drop table if exists ${staging(realm, importId)}`;
 }
 
-/** Drops what imports that died have left behind, in all realms: a UUIDv7 begins with its time. */
+/** Drops the tables that killed imports left before `at`, in all realms: a UUIDv7 begins with its time. */
 export async function dropStagingBefore(sql: Sql, at: Date): Promise<void> {
   const first = `import_user_${at.getTime().toString(16).padStart(12, '0')}`;
-  // Servers of before the migration 0430 made tables without the realm.
+  // Servers older than migration 0430 made tables without the realm in their name.
   const left = (await tablesLike(sql, '^import_user_[0-9a-f]{32}(_[0-9a-f]{16})?$')).filter((name) => name < first);
   if (left.length > 0) await sql`drop table if exists ${Fragment.once(left.join(', '))}`;
 }
 
 /**
- * Deletes what the realm's imports have staged of a person. Another realm's tables are not touched.
- * @param sql of a transaction: an import that ends meanwhile drops its table, and that must not end the erasure
+ * Deletes a person's rows from the realm's import tables; tables of other realms stay as they are.
+ * @param sql of a transaction, so that the erasure survives an import that ends and drops its table at the same moment
  */
 export async function eraseStaged(
   sql: Sql,

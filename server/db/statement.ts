@@ -1,19 +1,18 @@
-// How SQL is written: a template with values and with pieces of SQL becomes `{text, values, name}`.
-// It runs nothing (pipeline.ts, sql.ts).
+// Renders SQL templates: values and pieces of SQL become `{text, values, name}`. pipeline.ts and sql.ts run them.
 import { createHash } from 'node:crypto';
 
 /** A piece of SQL with its values, made by {@link fragment}; it is spliced into the statement, never sent as a value. */
 export class Fragment {
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
-  /** No statement with it is asked for again. */
+  /** No statement with this fragment runs again, so it is not prepared. */
   readonly once: boolean;
   constructor(strings: readonly string[], values: readonly unknown[], once = false) {
     this.strings = strings;
     this.values = values;
     this.once = once;
   }
-  /** @param text our own, never a user's */
+  /** @param text the server's own text, never a user's */
   static once(text: string): Fragment {
     return new Fragment([text], [], true);
   }
@@ -22,7 +21,7 @@ export class Fragment {
 /** Makes a piece of SQL to be spliced into another: `sql\`select … where ${fragment\`id = ${id}\`}\``. */
 export const fragment = (strings: TemplateStringsArray, ...values: readonly unknown[]) => new Fragment(strings, values);
 
-/** A text with its values. With a name, which is derived from the text, it stays prepared on its connection. */
+/** SQL text with its values. A statement with a name, which is derived from the text, stays prepared on its connection. */
 export interface Statement {
   readonly text: string;
   readonly name: string;

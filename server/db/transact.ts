@@ -1,5 +1,5 @@
-// Transactions: state, audit rows and what consumers want of events are written together, and listeners are told after the commit.
-// It knows no feature: the outbox (events/outbox.ts) and the bus come as arguments. Design "One transaction".
+// Transactions: state, audit rows and the rows that consumers take from events are written together; listeners get the events
+// after the commit. This file knows no feature: the outbox (events/outbox.ts) and the bus come as arguments. Design "One transaction".
 import type pg from 'pg';
 import type { DomainEvent } from '../contract/events.ts';
 import { eventTypes } from '../contract/events.ts';
@@ -12,71 +12,75 @@ import { SHORT_LOCK_TIMEOUT, withinShare } from './realm-share.ts';
 import { type Sql, sqlOver } from './sql.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** Inside a transaction: `sql` runs on it, `record` collects what happened. */
+/** An open transaction: `sql` runs statements in it, `record` collects its events. */
 export interface Tx {
   sql: Sql;
   record(event: DomainEvent): void;
-  /** A write that nothing reads: it runs last, in the same message as the commit where that can be. */
+  /** A write whose result the work doesn't need: it runs last, in the commit's message if possible. */
   atLast(strings: TemplateStringsArray, ...values: readonly unknown[]): void;
-  /** Rows in bulk. Not as the first statement, and no other statement until it has finished. */
+  /** Opens a COPY. It can't be the first statement, and no other statement may run until it has finished. */
   copy(target: string): Promise<CopyIn>;
 }
 export interface TransactionOptions {
   /** `work` may write rows that are no state (the import's staging area, what has expired) and record nothing. */
   bookkeeping?: boolean;
-  /** For what takes longer than a request's statement may: what each may take, waiting for locks included. */
+  /** Milliseconds for each statement, including waiting for locks, if they may take longer than a request's. */
   longestMs?: number;
 }
 interface AttemptOptions extends TransactionOptions {
-  /** Of several realms, or of none. */
+  /** The transaction is of several realms, or of none. */
   ofMany?: boolean;
-  /** On one of the last connections: what is locked is not waited for. */
+  /** The transaction has one of the last connections, so it waits only briefly for locks. */
   shortLocks?: boolean;
-  /** Somebody wants events since the outbox looked: consumers are asked about all of them. */
+  /** A subscription was added after the outbox had looked, so it asks the consumers about all events. */
   lookUpAll?: boolean;
-  /** The state before was no better than the one that the safeguard refuses. */
+  /** The safeguard is off: the state before was no better than the one that it refuses. */
   unguarded?: boolean;
 }
-/** @param realm counted against its share of connections; undefined: of many realms or none, which waits for no lock */
+/**
+ * @param realm the transaction counts against this realm's share of connections; undefined: it is of many realms or of none and
+ *   waits for no lock
+ * @throws what `work` throws, after the rollback
+ */
 export type Transact = <T>(
   realm: string | undefined,
   work: (tx: Tx) => Promise<T>,
   options?: TransactionOptions,
 ) => Promise<T>;
 
-/** Writes audit rows and what consumers want of events, in the transaction that the events are of. */
+/** Writes the audit rows and the consumers' rows of events, in the events' own transaction. */
 export interface Outbox {
-  /** Those of the realms where somebody wants events, as far as is known; what is not known it asks for. */
+  /** Those of the realms that have a subscription to events. The answer may come from a cache. */
   subscribed(sql: Sql, realms: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Forgets what is known of a realm, or of all. */
+  /** Clears the cache of a realm, or of all realms. */
   drop(realm: string | undefined): void;
-  /** Fails with a division by zero where there is somebody in one of the realms after all. */
+  /** A statement that fails with a division by zero if one of the realms has a subscription after all. */
   nobodyIn(realms: readonly string[]): Statement;
-  /** The audit rows and what consumers take. */
+  /** Writes the audit rows and the consumers' rows. */
   write(sql: Sql, events: readonly DomainEvent[]): Promise<void>;
-  /** The audit rows alone, for realms where nobody wants events. */
+  /** The statements for the audit rows alone, for realms without a subscription. */
   log(events: readonly DomainEvent[]): Statement[];
-  /** The same for COPY. */
+  /** The audit rows alone in COPY's format. */
   rows(events: readonly DomainEvent[]): { target: string; text: string };
 }
 
-/** What must hold of the state that a transaction leaves, unless it didn't hold before. */
+/** A rule for the state that a transaction leaves. It may be broken only if it was broken before. */
 export interface Safeguard {
-  /** Whether the writes of these events could break it: any other transaction costs nothing. */
+  /** Whether the writes of these events could break the rule; other transactions skip the check. */
   concerns(events: readonly DomainEvent[]): boolean;
-  /** Judges what the transaction has written. @throws its refusal */
+  /** Checks the state that the transaction has written. @throws the rule's refusal */
   verify(sql: Sql): Promise<void>;
-  /** Asked once the transaction is rolled back: whether the error is its refusal, of a state that is no worse than the one before. */
+  /** Called after the rollback: whether the error is the rule's refusal of a state that is no worse than the one before. */
   isExcused(error: unknown, sql: Sql): Promise<boolean>;
 }
 
 /**
- * The outbox's guard (`nobodyIn`) goes in the same message as COMMIT, so the server can't look at a result before it commits: only an
- * error stops PostgreSQL there. Plain SQL raises one on purpose by nothing but an impossible expression, as a division by zero. Any
- * other division by zero costs a second try, and is thrown then.
+ * The outbox's guard (`nobodyIn`) goes in the same message as COMMIT, so the server can't look at a result before the commit: only an
+ * error stops PostgreSQL there. In plain SQL only an impossible expression, such as a division by zero, raises an error on purpose.
+ * Any other division by zero costs a second try, which throws it.
  */
 const DIVISION_BY_ZERO = '22012';
-/** From here on COPY, which PostgreSQL does in two thirds of the time, is worth two more messages. */
+/** From this number of events on, COPY is faster than INSERT: two thirds of the time for two more messages. */
 const MANY = 50;
 
 /** A PostgreSQL serialization failure or deadlock: the transaction may be run again. */
@@ -85,13 +89,13 @@ const TRIES = 3;
 
 export interface TransactOptions {
   pool: pg.Pool;
-  /** Of the pool; its own by default. */
+  /** The shares of the pool's connections; by default a bulkhead of its own. */
   bulkhead?: Bulkhead;
   outbox: Outbox;
   safeguard?: Safeguard;
-  /** Called with the events of a committed transaction; may lose them (metrics, cache drops, worker wake-up). */
+  /** Called with the events of a committed transaction. A crash may lose the call (metrics, cache drops, worker wake-up). */
   committed(events: readonly DomainEvent[]): void;
-  /** Outside production: a transaction that wrote and recorded nothing is a bug, so that audit can't be forgotten. */
+  /** Outside production: a transaction that writes without recording an event throws, so that no audit event is forgotten. */
   strict: boolean;
 }
 
@@ -112,7 +116,7 @@ export function createTransact({
   function conversation(client: pg.PoolClient, options: AttemptOptions) {
     const { bookkeeping, longestMs, ofMany, shortLocks, lookUpAll, unguarded } = options;
     let begun = false;
-    /** Goes in the message of the next statement. */
+    /** Statements that go in the next statement's message. */
     const ahead: Statement[] = [];
     const first = shortLocks && longestMs === undefined ? [BEGIN, SHORT_LOCK_TIMEOUT] : [BEGIN];
     /** The transaction begins in the same message as its first statement: a round trip less. */
@@ -136,7 +140,7 @@ export function createTransact({
         return copyOver(client, target);
       },
     };
-    /** Writes what is left and the events, and commits: in one message where nobody in the events' realms wants them. */
+    /** Writes the rest and the events, and commits: in one message if the events' realms have no subscription. */
     const end = async (): Promise<readonly DomainEvent[]> => {
       if (events.length === 0) {
         if (last.length > 0) await run(last);
@@ -152,7 +156,7 @@ export function createTransact({
       const logged = subscribed ? events.filter(({ realm }) => !subscribed.has(realm)) : [];
       const delivered = subscribed ? events.filter(({ realm }) => subscribed.has(realm)) : events;
       const copied = logged.length >= MANY;
-      // What consumers write refers to a subscription, which may be locked for long: no realm waits for another's (55P03).
+      // Consumers' rows refer to a subscription, which may be locked for long. No realm waits for another's (55P03).
       if (ofMany && delivered.length > 0) last.push(SHORT_LOCK_TIMEOUT);
       if (logged.length > 0 && !copied) last.push(...outbox.log(logged));
       const commit = [
@@ -172,7 +176,7 @@ export function createTransact({
       }
       return events;
     };
-    /** Undefined: consumers are asked about all, as for a change of configuration, which may be a subscription's. */
+    /** Undefined: the outbox asks the consumers about all events. A change of configuration may itself add a subscription. */
     const subscribedOf = async (of: readonly DomainEvent[]): Promise<ReadonlySet<string> | undefined> =>
       lookUpAll || of.some(isConfiguration) ? undefined : outbox.subscribed(sql, realmsOf(of));
     const copyRows = async ({ target, text }: { target: string; text: string }): Promise<void> => {
@@ -238,8 +242,8 @@ export function createTransact({
 }
 
 /**
- * A long transaction holds locks itself, so it also waits for them as long. Its statements are large, and some are kept from ways
- * that PostgreSQL then takes for endlessly dear: it would compile each of them first, for seconds, however few rows there are.
+ * Settings of a long transaction. It holds locks for long, so it also waits for them for long. JIT is off: some of its large
+ * statements forbid certain plans, PostgreSQL therefore estimates a huge cost and would compile each for seconds, even for few rows.
  */
 const patience = (longestMs: number): Statement => statement`
   select set_config('statement_timeout', ${String(longestMs)}, true), set_config('lock_timeout', '0', true),
@@ -248,7 +252,7 @@ const patience = (longestMs: number): Statement => statement`
 const isConfiguration = ({ type }: DomainEvent): boolean => eventTypes[type].configuration;
 const realmsOf = (events: readonly DomainEvent[]): string[] => [...new Set(events.map(({ realm }) => realm))].sort();
 
-/** Last before commit, so that the realm's row is locked as briefly as can be; sorted, so that two never deadlock. */
+/** Raises the realms' revisions. It runs last, so that a realm's row is locked briefly; sorted, so that two transactions never deadlock. */
 function revisionsOf(events: readonly DomainEvent[]): Statement[] {
   return realmsOf(events.filter(isConfiguration)).flatMap((realm) => [
     statement`update realm set revision = revision + 1 where realm_id = ${realm}`,

@@ -1,11 +1,11 @@
-// When somebody may act in a session for another person, and how that ends: with their account's access, the session that they began it
-// in, and the permission, in whichever realm they act. Decisions "Impersonation".
+// Impersonated sessions: when an administrator may act in one for a user. It ends with the administrator's own access, with the session
+// in which they began it, and with their permission, in any realm. Decisions "Impersonation".
 import type { By } from '../contract/events.ts';
 import { type Fragment, fragment } from '../db/statement.ts';
 import type { Tx } from '../db/transact.ts';
 import { userParty } from './party.ts';
 
-/** Of a session `s`: the person is in it themselves, or whoever acts in it still may. */
+/** Condition on a session `s`: it is not impersonated, or its administrator may still act in it. */
 export const actingHolds = fragment`(s.impersonator is null or exists (
   select from realm_user i
   where i.realm_id = s.impersonator ->> 'realm' and i.id = (s.impersonator ->> 'id')::uuid and i.enabled
@@ -17,7 +17,7 @@ export const actingHolds = fragment`(s.impersonator is null or exists (
       where g.realm_id = i.realm_id and g.user_id = i.id and g.target_realm in (s.realm_id, '*')
         and r.permissions @> array['users:impersonate'])))`;
 
-/** Ends sessions in which somebody of `home` acts for others. @param which of them, as a condition on the row `s` */
+/** Ends impersonated sessions whose administrators belong to the realm `home`. @param which a condition on the session row `s` */
 export async function endActing(
   { sql, record }: Pick<Tx, 'sql' | 'record'>,
   home: string,

@@ -1,18 +1,18 @@
-// What features ask of administrators' rights beyond a route's permission; features/operations/admin-access answers. Nobody gives
-// rights, or takes over what has them, without having them. Decisions "Rights".
+// Questions of features about an administrator's rights beyond a route's permission; features/operations/admin-access answers them. To
+// give rights, or to take over an object that has rights, an administrator must hold those rights. Decisions "Rights".
 import type { Sql } from '../db/sql.ts';
 import type { Principal } from './principal.ts';
 
-/** What has rights, or gives them. */
+/** An object that has rights, or gives them. */
 export interface Target {
   userId?: string;
   userIds?: readonly string[];
   clientUuid?: string;
-  /** Names of admin roles of the realm, to be given over that realm. */
+  /** Names of the realm's admin roles, given over this realm. */
   adminRoles?: readonly string[];
 }
 
-/** Who made something that is good as long as they may make it. */
+/** The administrator who made an object that is valid only while they may make one. */
 export interface Maker {
   type: 'user' | 'client' | 'agent';
   /** Home realm. */
@@ -21,8 +21,8 @@ export interface Maker {
 }
 
 export interface AdminRights {
-  /** Whether the principal holds all that the target holds. @param on a transaction's `sql`, inside of one */
+  /** Whether the principal holds all rights that the target has. @param on a transaction's `sql`, if one is open */
   covers(principal: Principal, realm: string, target: Target, on?: Sql): Promise<boolean>;
-  /** Whether who made something about a person could make it now: they write users still, and hold all that the person holds. */
+  /** Whether the maker of an object about a user could make it now: they may still write users, and hold all rights of that user. */
   stillMay(maker: Maker, realm: string, userId: string, on: Sql): Promise<boolean>;
 }

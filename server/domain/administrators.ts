@@ -1,5 +1,5 @@
-// Owns: who can administer the whole installation, and that the last of these users stays.
-// Does not own: giving admin roles (features/operations/admin-access), when a transaction is judged (db/transact.ts).
+// Owns: the users who can administer the whole installation, and the rule that the last of them stays.
+// Does not own: giving admin roles (features/operations/admin-access), when a transaction is checked (db/transact.ts).
 // Implements: decisions "The last administrator".
 import type { DomainEvent, EventType } from '../contract/events.ts';
 import { permissions } from '../contract/permissions.ts';
@@ -8,12 +8,12 @@ import { MASTER } from '../contract/realms.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import type { Safeguard } from '../db/transact.ts';
 
-/** Types of credentials that say by themselves who signs in. */
+/** Types of credentials that identify the user without another factor. */
 export const IDENTIFYING = ['password', 'webauthn'];
 
-/** Changes that a plan is about to make, so that it can be judged before anything is written. */
+/** Changes that a plan would make, so that the rule can be checked before anything is written. */
 export interface Assumed {
-  /** A query that gives the ids of the users of master whom the plan deletes or disables. */
+  /** A query of the ids of master's users that the plan deletes or disables. */
   leaving?: Fragment | undefined;
   /** Admin roles with the permissions that they get over every realm; none: the role is deleted, or limited. */
   roles: readonly { name: string; permissions: readonly string[] }[];
@@ -26,7 +26,7 @@ const NOTHING: Assumed = { roles: [], providers: [], directories: [] };
 
 interface Administrator {
   id: string;
-  /** Has a credential or a provider's link that works; what the realm's flow asks for beside it is not looked at. */
+  /** The user has a credential or a provider's link that works. Other demands of the realm's flow are not checked. */
   signsIn: boolean;
 }
 
@@ -60,7 +60,7 @@ const administrators = (sql: Sql, { leaving, roles, providers, directories }: As
     order by 2 desc, u.created_at, u.id`;
 };
 
-/** How well master is administered. 2: an administrator can sign in. 1: there is one, who has no way to sign in now. */
+/** 2: an administrator of master can sign in. 1: master has an administrator, who can't sign in now. 0: it has none. */
 type Level = 0 | 1 | 2;
 async function levelOf(sql: Sql, assumed: Assumed): Promise<Level> {
   const [first] = await administrators(sql, assumed);
@@ -86,13 +86,13 @@ class LastAdministrator extends Problem {
 }
 export const isLastAdministrator = (error: unknown): boolean => error instanceof LastAdministrator;
 
-/** Two transactions that each take one of two administrators away: the second waits, and sees what the first has left. */
+/** If two transactions each remove one of two administrators, the second waits and sees the first one's outcome. */
 const lock = (sql: Sql) => sql`select pg_advisory_xact_lock(hashtext('realmkeeper administrators'))`;
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const always = () => true;
-/** Events of writes that may take an administrator away. */
+/** Events of writes that may remove an administrator. */
 const takesAway: Partial<Record<EventType, (data: Record<string, unknown>) => boolean>> = {
   USER_DELETED: always,
   USER_ERASED: always,
@@ -109,7 +109,7 @@ const takesAway: Partial<Record<EventType, (data: Record<string, unknown>) => bo
 
 /**
  * Refuses a transaction that leaves master with no administrator. A user who reports a sign-in as a stranger's is never
- * refused: their password works no more, and they get another by e-mail.
+ * refused: their password stops working, and they get a new one by e-mail.
  */
 export const lastAdministratorStays: Safeguard = {
   concerns: (events: readonly DomainEvent[]) =>
@@ -123,16 +123,16 @@ export const lastAdministratorStays: Safeguard = {
   isExcused: async (error, sql) => error instanceof LastAdministrator && (await levelOf(sql, NOTHING)) <= error.left,
 };
 
-/** Refuses a plan for master as its application would be refused. @throws Problem `last-administrator` */
+/** Refuses a plan for master if applying it would be refused. @throws Problem `last-administrator` */
 export async function refuseLastAdministrator(sql: Sql, assumed: Assumed): Promise<void> {
   const left = await levelOf(sql, assumed);
   if (left < 2 && (await levelOf(sql, NOTHING)) > left) throw new LastAdministrator(left);
 }
 
 /**
- * Picks the one of the users who are about to be disabled who must stay enabled; undefined: another administrator is left.
- * No other transaction takes an administrator away until this one ends.
- * @param leaving a query that gives their ids
+ * Picks the user who must stay enabled among those about to be disabled; undefined if another administrator remains. Until the
+ * caller's transaction ends, no other one can remove an administrator.
+ * @param leaving a query of the ids of the users to be disabled
  */
 export async function administratorToKeep(sql: Sql, leaving: Fragment): Promise<string | undefined> {
   await lock(sql);

@@ -1,17 +1,17 @@
-// When an agent may act, and how it stops: the same for tokens, the admin API, its owner's end and its review.
-// Decisions "Agent": it never outlives its owner, its review or its own end.
+// When an agent may act, and how it is suspended: one rule for tokens, the admin API, the owner's removal and the review.
+// Decisions "Agent": an agent never outlives its owner, its review date or its own expiry.
 import type { By, Party } from '../contract/events.ts';
 import { type Fragment, fragment } from '../db/statement.ts';
 import type { Tx } from '../db/transact.ts';
 
-/** How long before its review the owner is asked to confirm it. */
+/** Days before an agent's review at which its owner is asked to confirm the agent. */
 export const AGENT_REMINDER_DAYS = 14;
 
-/** Of a row `t`: it may act, until it expires. */
+/** Condition on an agent's row `t`: it may act. Its expiry is checked apart. */
 export const agentActs = fragment`(t.status = 'active' and exists (
   select from realm_user o where o.realm_id = t.realm_id and o.id = t.user_id and o.enabled))`;
 
-/** Who acts by a client: its agent, where it is one's own. */
+/** The party that acts through a client: the agent if the client belongs to one, else the client. */
 export const partyOfClient = ({
   id,
   clientId,
@@ -28,11 +28,11 @@ export type SuspensionCause =
   | 'owner-disabled'
   | 'owner-deleted'
   | 'review-overdue'
-  /** Somebody else has signed in as the owner, says the owner. */
+  /** The owner reported that a stranger signed in as them. */
   | 'reported'
   | 'expired';
 
-/** @param which of the active agents, as a condition on the row `t` */
+/** Suspends active agents. @param which a condition on the agent's row `t` */
 export async function suspendAgents(
   { sql, record }: Pick<Tx, 'sql' | 'record'>,
   realm: string,
@@ -52,7 +52,7 @@ export async function suspendAgents(
     });
 }
 
-/** Those of a person that somebody made, let act or confirmed since then. */
+/** Suspends a user's agents that were made, activated or confirmed since that moment. */
 export const suspendAgentsSince = (
   tx: Tx,
   by: By,

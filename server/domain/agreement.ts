@@ -1,11 +1,11 @@
-// What a person agrees to, or has agreed to, for one client: by name, in all its parts. Pure. OIDC Core §3.1.2.4.
+// A user's consent for one client: the names of all scopes, resources and claims that it covers. Pure. OIDC Core §3.1.2.4.
 import { ACCOUNT_SCOPE } from './scopes.ts';
 
 export interface Agreement {
   scopes: readonly string[];
-  /** Where tokens may be used for the person. */
+  /** Resources at which the client may use tokens for the user. */
   resources: readonly string[];
-  /** What the client's own mappers say of the person. */
+  /** Claims about the user from the client's own mappers. */
   claims: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export const needsConsent = (
   { scopes }: Pick<Agreement, 'scopes'>,
 ): boolean => consentRequired || scopes.includes(ACCOUNT_SCOPE);
 
-/** Who never agreed has not agreed to nothing either: even that names the person to the client. */
+/** Whether the consent covers the request. Without any consent even an empty request isn't covered: it would still identify the user to the client. */
 export const agreementCovers = (agreed: Agreement | undefined, asked: Agreement): boolean =>
   agreed !== undefined &&
   among(agreed.scopes, asked.scopes) &&

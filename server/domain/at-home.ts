@@ -1,4 +1,4 @@
-// Administrators by the domain of their name: a provider that has a domain is where the people of that domain are sent to sign in.
+// Administrators by the domain of their username or address. Users of a domain sign in at the identity provider that has this domain.
 import { type Fragment, fragment } from '../db/sql.ts';
 
 /** A query of the ids of the realm's administrators whose username or address is in one of these domains. */

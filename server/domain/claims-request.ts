@@ -1,6 +1,6 @@
 // The `claims` parameter: single claims that an application asks for, in the ID token or from userinfo. Pure. OIDC Core §5.5.
-// A claim is given where a scope of the client has it for the application itself; what isn't there is left out, essential or
-// not (§5.5.1). A value that is asked for matters for `sub` and `acr` alone.
+// The token holds a requested claim if a scope of the client offers it to the application; other claims are left out, essential or
+// not (§5.5.1). A requested value counts only for `sub` and `acr`.
 import { z } from 'zod';
 import { OAuthError } from '../http/oauth-error.ts';
 import { type Carrier, isAskedFor } from './claims.ts';
@@ -22,9 +22,9 @@ export interface AskedClaims {
 }
 
 export interface ClaimsRequest extends AskedClaims {
-  /** Whom it must be about. */
+  /** The `sub` that the ID token must have. */
   sub: string | undefined;
-  /** The levels that would do, the best first. */
+  /** The acceptable levels, the preferred one first. */
   acr: { essential: boolean; values: readonly string[] } | undefined;
 }
 
@@ -33,7 +33,7 @@ const NOTHING: ClaimsRequest = { idToken: [], userinfo: [], sub: undefined, acr:
 const textsOf = (one: z.infer<typeof One> | undefined): string[] =>
   [one?.value, ...(one?.values ?? [])].filter((value) => typeof value === 'string');
 
-/** @throws OAuthError `invalid_request` */
+/** Parses the parameter; without text nothing is requested. @throws OAuthError `invalid_request` */
 export function claimsRequest(text: string | undefined): ClaimsRequest {
   if (text === undefined) return NOTHING;
   const read = Parameter.safeParse(jsonOf(text));
@@ -57,7 +57,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** What of it they have; undefined: nothing. */
+/** The requested claims that the carriers offer; undefined if they offer none. */
 export function offeredClaims(carriers: readonly Carrier[], asked: AskedClaims): AskedClaims | undefined {
   const offered = (names: readonly string[]) =>
     names.filter((name) => carriers.some(({ claims }) => claims.some((claim) => isAskedFor(claim, [name]))));

@@ -1,4 +1,4 @@
-// What scopes put into tokens: pure, from a person or a service account. Decisions "Claim", "Client scope"; OIDC Core §5.
+// The claims that scopes put into tokens about a user or a service account. Pure. Decisions "Claim", "Client scope"; OIDC Core §5.
 import { type Claim, type ClaimPlace, forgesRoles, reservedClaims } from '../contract/claims.ts';
 import { PHONE_CONFIRMED, PHONE_NUMBER } from '../contract/phone.ts';
 import type { Person, Roles } from './person.ts';
@@ -18,14 +18,14 @@ export interface ScopeView {
 }
 
 export type Subject = Person | { roles: Roles };
-/** How somebody signed in. */
+/** How the user signed in. */
 export interface SessionFacts {
   sid?: unknown;
   authTime?: unknown;
   acr?: unknown;
   amr?: unknown;
 }
-/** The same, as an access token says it. */
+/** The facts that an access token holds about its sign-in. */
 export const sessionOf = (token: {
   sid?: unknown;
   auth_time?: unknown;
@@ -39,13 +39,13 @@ export const sessionOf = (token: {
 });
 export type Carrier = Pick<ScopeView, 'claims'>;
 
-/** All that says something in a client's tokens: its own mappers, which go before, and the scopes that were given. */
+/** The sources of claims in a client's tokens: its own mappers first, then the granted scopes. */
 export const saidFor = (
   { mappers }: { mappers: readonly ClaimView[] },
   scopes: readonly ScopeView[],
 ): readonly Carrier[] => (mappers.length > 0 ? [{ claims: mappers }, ...scopes] : scopes);
 
-/** All that could say something to a client: its mappers, and every scope that it may have. */
+/** All possible sources of claims for a client: its mappers, and every scope that it may have. */
 export const offeredTo = (client: ScopesOf & { mappers: readonly ClaimView[] }): readonly Carrier[] =>
   saidFor(client, [...client.defaultScopes, ...client.optionalScopes]);
 interface ScopesOf {
@@ -61,7 +61,7 @@ export const claimsOf = (
   session?: SessionFacts,
 ): Record<string, unknown> => collected(carriers, soundClaims[place], subject, session);
 
-/** Those of them that an application asked for by name (OIDC Core §5.5). */
+/** The claims of `carriers` that the application requested by name (OIDC Core §5.5). */
 export const namedClaims = (
   carriers: readonly Carrier[],
   subject: Subject,
@@ -77,12 +77,12 @@ export const namedClaims = (
         session,
       );
 
-/** Whether one of the names is this claim's, or that of the object it is in; and whether it is for applications at all. */
+/** Whether the application requested the claim, by its name or by that of the object that holds it, and may get it at all. */
 export const isAskedFor = ({ name, in: places }: ClaimView, names: readonly string[]): boolean =>
   (places.includes('userinfo') || places.includes('idToken')) &&
   (names.includes(name) || names.includes(NESTED.exec(name)?.[1] ?? name));
 
-/** Whether a token may say the claim: some names the server alone fills, and roles may have been forged before the contract refused it. */
+/** Whether a token may hold the claim. Only the server sets some names, and a stored claim may forge roles if it is older than the check. */
 const isSound = ({ name, source, value }: ClaimView): boolean =>
   !reservedClaims.has(name) && !forgesRoles(name, source, value);
 
@@ -124,7 +124,7 @@ function collected(
   return out;
 }
 
-/** What a claim's source has to say, value by value, for whom names and texts are all there is (SAML's attributes). */
+/** The values of a claim's source as texts, for SAML's attributes, which have no other type. */
 export function textsOf(
   claim: Pick<ClaimView, 'name' | 'source' | 'attribute' | 'value'>,
   subject: Subject,
@@ -139,7 +139,7 @@ export function textsOf(
   );
 }
 
-/** Whom an access token is for beside its resources. */
+/** The audiences of an access token besides its resources. */
 export const audiencesOf = (scopes: readonly Carrier[]): string[] =>
   scopes.flatMap(({ claims }) => audiencesIn(claims));
 const audiencesIn = oncePerList((claims) =>
@@ -149,19 +149,19 @@ const audiencesIn = oncePerList((claims) =>
 );
 
 const IMPERSONAL: readonly string[] = ['constant', 'audience', 'session'];
-/** Whether it says something of the person. */
+/** Whether the claim holds data about the user. */
 export const isPersonal = ({ source }: Pick<ClaimView, 'source'>): boolean => !IMPERSONAL.includes(source);
-/** The names of those that say something of the person. */
+/** The names of the claims that hold data about the user. */
 export const personalClaims = (claims: readonly ClaimView[]): string[] => [
   ...new Set(claims.flatMap((claim) => (isPersonal(claim) && claim.in.length > 0 ? [claim.name] : []))),
 ];
 
-/** Whether any of them says something in this place. */
+/** Whether any of the scopes has a claim for this place. */
 export const speaksIn = (scopes: readonly Carrier[], place: ClaimPlace): boolean =>
   scopes.some(({ claims }) => claims.some((claim) => claim.in.includes(place)));
 
 const NESTED = /^([\w-]+)\.([\w-]+)$/;
-/** A dot nests (`address.locality`), but for names that are URLs. */
+/** A dot in the name nests the claim (`address.locality`), except in URLs. */
 function put(out: Record<string, unknown>, name: string, value: unknown): void {
   if (!name.includes('.')) {
     out[name] = value;
@@ -222,10 +222,10 @@ function property(person: Person, name: string | null): unknown {
 
 const OWN: ReadonlySet<string> = new Set([PHONE_NUMBER, PHONE_CONFIRMED]);
 
-/** Of the person, and where they have none, of the groups that they are in; or of all of these together. */
+/** The user's own attribute, else that of their groups; or all of these together if the claim aggregates. */
 function attribute(claim: ClaimView, { attributes, inherited }: Person): unknown {
   const name = claim.attribute ?? claim.name;
-  // Of a number that is somebody's own no group says whether it is confirmed.
+  // a group's attribute can't confirm a user's own phone number
   const from = OWN.has(name) ? [] : inherited;
   const all = [attributes, ...from].map((of) => (Object.hasOwn(of, name) ? (of[name] ?? []) : []));
   return listed(claim, claim.aggregate ? [...new Set(all.flat())] : (all.find((values) => values.length > 0) ?? []));
@@ -240,14 +240,14 @@ function organizations(claim: ClaimView, { organizations: all }: Person): unknow
   );
 }
 
-/** One value stands alone unless a list is asked for; several are one. */
+/** One value stays a single value unless the claim is a list; several become a list. */
 function listed({ jsonType, multivalued }: ClaimView, texts: readonly string[]): unknown {
   const values = texts.map((text) => typed(jsonType, text)).filter((value) => value !== undefined);
   if (values.length === 0) return undefined;
   return multivalued || values.length > 1 ? values : values[0];
 }
 
-/** undefined where it doesn't read as one. */
+/** The text as the claim's type; undefined if it can't be parsed as one. */
 function typed(jsonType: Claim['jsonType'], text: string): unknown {
   if (jsonType === 'string') return text;
   if (jsonType === 'boolean') return text === 'true';

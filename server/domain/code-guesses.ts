@@ -1,5 +1,5 @@
-// Owns: how often codes are guessed where no person's own count says it (features/people/credentials): of an address, which may be nobody's, and
-// in a realm as a whole. Counted in the database, for all replicas together, by the same statement whosever the address is.
+// Owns: counts of guessed codes for an address, which may belong to no user, and for a whole realm. Counts of a known user are
+// features/people/credentials'. The database counts for all replicas, with the same statement for known and unknown addresses.
 // Implements: decisions "Guessed codes".
 import { bySystem } from '../contract/events.ts';
 import type { Seal } from '../crypto/seal.ts';
@@ -7,9 +7,9 @@ import type { RealmSql } from '../db/realm-share.ts';
 import type { Transact } from '../db/transact.ts';
 
 const HOUR_MS = 3_600_000;
-/** Of all codes of a realm that went to one address, in an hour: whoever asked for them. */
+/** The most guesses in an hour of all codes that the realm sent to one address, no matter which client requested them. */
 const MOST_OF_ADDRESS = 20;
-/** Wrong codes of a realm in an hour of which its administrators are told. */
+/** Counts of a realm's wrong codes in an hour at which its administrators are notified. */
 const TOLD_OF = new Set([100, 1_000, 10_000, 100_000]);
 const OF_REALM = 'realm';
 
@@ -17,7 +17,7 @@ export interface CodeGuessDeps {
   realmSql: RealmSql;
   transact: Transact;
   seal: Seal;
-  /** A metric's. */
+  /** Increments the metric. */
   wrongCode(realm: string): void;
   now: () => Date;
 }
@@ -31,12 +31,12 @@ export function createCodeGuesses({ realmSql, transact, seal, wrongCode, now }: 
     return row?.used ?? 0;
   };
   return {
-    /** Counts a guess of a code that went to an address. @returns whether it may be looked at */
+    /** Counts a guess of a code that went to an address. @returns false if the code must be rejected unchecked */
     async ofAddress(realm: string, address: string): Promise<boolean> {
       const digest = seal.digest(address.toLowerCase(), `code-guess:${realm}`).toString('base64url');
       return (await count(realm, `to ${digest}`)) <= MOST_OF_ADDRESS;
     },
-    /** A code was wrong. */
+    /** Counts a wrong code of the realm. */
     async wrong(realm: string): Promise<void> {
       wrongCode(realm);
       const wrong = await count(realm, OF_REALM);

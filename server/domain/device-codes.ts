@@ -1,5 +1,5 @@
-// SQL of devices that ask for access: begun, polled, found by what a person typed, denied. Where one is allowed, its code is
-// given, locked and taken as any (grants.ts).
+// SQL of the device flow (RFC 8628): a request is begun, polled, found by the code that the user typed, denied. The code of an allowed
+// device is issued, locked and redeemed like any other (grants.ts).
 import type { Sql } from '../db/sql.ts';
 
 export interface NewDeviceCode {
@@ -12,7 +12,7 @@ export interface NewDeviceCode {
   expiresAt: Date;
   intervalSeconds: number;
 }
-/** False: somebody else's user code is the same. */
+/** Stores a new code. @returns false if another device has the same user code */
 export const insertDeviceCode = async (sql: Sql, realm: string, code: NewDeviceCode): Promise<boolean> =>
   (
     await sql`
@@ -23,15 +23,15 @@ export const insertDeviceCode = async (sql: Sql, realm: string, code: NewDeviceC
       on conflict do nothing returning true`
   ).length > 0;
 
-/** Where a device stands that asks. */
+/** The state of a polling device. */
 export interface Poll {
   expires_at: Date;
   denied_at: Date | null;
   allowed: boolean;
-  /** It came sooner after its last question than it may. */
+  /** The device polled again before its interval had passed. */
   too_soon: boolean;
 }
-/** Notes the question; who asks too often has to wait longer from then on (RFC 8628 §3.5). */
+/** Notes the poll. A device that polls too often gets a longer interval from then on (RFC 8628 §3.5). */
 export async function pollDevice(
   sql: Sql,
   realm: string,
@@ -57,7 +57,7 @@ export interface Waiting {
   ip_address: string;
   created_at: Date;
 }
-/** Of those that nobody has decided about. */
+/** The device that waits with this user code, not yet allowed or denied. */
 export async function waitingDevice(
   sql: Sql,
   realm: string,
@@ -71,7 +71,7 @@ export async function waitingDevice(
   return row;
 }
 
-/** False: somebody decided meanwhile. */
+/** @returns false if the device was allowed or denied meanwhile */
 export const denyDevice = async (sql: Sql, realm: string, hash: Buffer, now: Date): Promise<boolean> =>
   (
     await sql`

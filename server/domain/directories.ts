@@ -1,16 +1,16 @@
-// Words about directories of people that their syncs, sign-ins by them, and the writing of people share.
+// Types of user directories that syncs, sign-ins by a directory, and the writing of users share.
 import type { By } from '../contract/events.ts';
 
-/** Who audit events name where a directory said so. */
+/** The actor of audit events for changes that come from a directory. */
 export const byDirectory = (alias: string): By => ({
   actor: { type: 'system', id: null, name: `directory ${alias}` },
   ipAddress: null,
 });
 
-/** Somebody else goes on with what was being written. */
+/** Another process has taken over the sync that was being written. */
 export class Superseded extends Error {}
 
-/** A field of an entry that is left out; the message holds no value. */
+/** A field of an entry that is not imported, with the reason; the message holds no value. */
 export interface FieldFault {
   field: string;
   message: string;

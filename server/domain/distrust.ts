@@ -1,5 +1,5 @@
-// What follows for one feature's objects when a person says that a sign-in wasn't theirs: it takes back what that sign-in set up or
-// changed. features/authentication/new-device calls each, in the transaction of the report. Specification 2.6.
+// The user reports that a sign-in wasn't theirs: each feature reverts the objects that this sign-in set up or changed.
+// features/authentication/new-device calls every feature in the report's transaction. Specification 2.6.
 import type { By } from '../contract/events.ts';
 import type { Tx } from '../db/transact.ts';
 
@@ -8,6 +8,6 @@ export type Distrust = (
   by: By,
   realm: string,
   user: { id: string; username: string },
-  /** `changed`: fields of the person that were changed since, and that the audit log doesn't name any more. */
+  /** `changed`: fields of the user that changed since then and that the audit log no longer names. */
   at: { since: Date; changed: readonly string[] },
 ) => Promise<unknown>;

@@ -1,4 +1,4 @@
-// Proofs of a key that a client holds (RFC 9449 §4.3): of which request, how old, seen for the first time by any replica.
+// Checks a client's proofs of a key (RFC 9449 §4.3): the request that it signs, its age, and that no replica has seen it before.
 import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { clientAlgorithms } from '../contract/algorithms.ts';
@@ -9,7 +9,7 @@ import { OAuthError } from '../http/oauth-error.ts';
 import type { DpopRequest } from '../http/presented-token.ts';
 import { isFirstUse } from './spent-proofs.ts';
 
-/** How far its clock may be from ours. */
+/** How far the client's clock may differ from the server's. */
 const SKEW_SECONDS = 60;
 
 const Proof = z.object({
@@ -21,7 +21,7 @@ const Proof = z.object({
   ath: z.string().optional(),
 });
 
-/** Whether a token that is brought along counts: one that is bound to a key does with a proof of that key alone. */
+/** Whether the request proves its token: a token that is bound to a key needs a proof of that key. */
 export const isProven = ({ cnf }: { cnf?: { jkt: string } | undefined }, jkt: string | undefined): boolean =>
   cnf === undefined || cnf.jkt === jkt;
 
@@ -64,9 +64,10 @@ export function createDpop({
     nonce: nonces.current,
 
     /**
-     * @param accessToken that the proof must be for, at a resource
-     * @param nonce whether one of ours must be in it; `checked`: only what is in it must be ours; at resources, which give none, none counts
-     * @returns the thumbprint of the key. @throws OAuthError `invalid_dpop_proof`, `use_dpop_nonce`
+     * @param accessToken at a resource: the token that the proof must name
+     * @param nonce whether the proof must hold a nonce of this server; `checked`: only a nonce that it holds is checked. Resources issue
+     *   no nonces and check none.
+     * @returns the thumbprint of the key (RFC 7638) @throws OAuthError `invalid_dpop_proof`, `use_dpop_nonce`
      */
     async check(
       realm: string,
@@ -81,7 +82,7 @@ export function createDpop({
         throw refused('ath is of another token');
       if (wanted !== 'ignored' && (nonce === undefined ? wanted === 'needed' : !nonces.holds(realm, nonce)))
         throw new OAuthError('use_dpop_nonce', 'The proof needs a nonce of this server');
-      // As long as it could be taken.
+      // as long as the proof would be accepted
       const until = new Date((iat + 2 * SKEW_SECONDS) * 1000);
       const proven = fragment`
         insert into dpop_proof (realm_id, proof_hash, expires_at) values (${realm}, ${sha256(`${jkt} ${jti}`)}, ${until})`;

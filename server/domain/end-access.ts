@@ -1,6 +1,6 @@
-// Ends people's access, in every place at once: sessions with their codes and tokens, administrators' sessions, grants that
-// outlive sessions, sign-ins under way. Whoever takes it away (API, document, the person) does it here; how one session ends is
-// features/people/sessions'. Decisions "Single sign-on and freshness".
+// Ends users' access in every place at once: sessions with their codes and tokens, administrators' sessions, grants that outlive
+// sessions, and unfinished sign-ins. The API, the realm document and users themselves end access by this file; features/people/sessions
+// ends a single session. Decisions "Single sign-on and freshness".
 import type { By } from '../contract/events.ts';
 import { grantIdOf } from '../crypto/refresh-token.ts';
 import type { Sql } from '../db/sql.ts';
@@ -17,16 +17,16 @@ export type EndCause =
   | 'deleted'
   | 'administrator'
   | 'self'
-  /** Somebody else has signed in, says the person. */
+  /** The user reported that a stranger signed in as them. */
   | 'reported';
 
 export interface EndOfAccess {
-  /** Ids of users of the realm, or a query that gives them. */
+  /** Ids of users of the realm, or a query of such ids. */
   people: readonly string[] | Fragment;
   cause: EndCause;
   by: By;
   at: Date;
-  /** Goes on, with what hangs on it: the one in which people set their own password. */
+  /** This session stays, with its codes and tokens: the session in which the user changed their password. */
   keep?: OwnSession | undefined;
 }
 
@@ -37,8 +37,8 @@ interface EndedRow {
 }
 
 /**
- * In a constant number of statements, however many people. To be called behind the write that takes the access away (before
- * people are deleted): who signs in at the same moment then waits for this transaction, or is waited for.
+ * Ends the access of any number of users in a constant number of statements. Call it after the write that removes the access, and
+ * before users are deleted. A sign-in at the same moment then waits for this transaction, or this transaction waits for it.
  */
 export async function endAccess(
   tx: Pick<Tx, 'sql' | 'record'>,
@@ -48,7 +48,7 @@ export async function endAccess(
   const { sql, record } = tx;
   const them = people instanceof Fragment ? people : fragment`select unnest(${people}::uuid[])`;
   const ofPerson = cause === 'disabled' || cause === 'deleted';
-  // A sign-in holds the person as well as the credentials (domain/proof.ts); those that stay are no obstacle to it.
+  // A sign-in locks the user besides the credentials (domain/proof.ts), so locking the user is enough.
   if (ofPerson) await sql`select from realm_user where realm_id = ${realm} and id in (${them}) order by id for update`;
 
   const sessions = await sql<EndedRow & { id: string; clients: string[] }>`
@@ -58,7 +58,7 @@ export async function endAccess(
     ) select e.id, array(
       select c.client_id from session_client sc join client c on c.realm_id = sc.realm_id and c.id = sc.client
       where sc.realm_id = e.realm_id and sc.session_id = e.id order by 1) as clients, e.user_id, u.username, e.expires_at from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id`;
-  // After the sessions, which waited for whoever was exchanging a code of theirs for a grant.
+  // After the sessions: that write waited for clients that were exchanging a code of the users for a grant.
   const grants = await endOfflineGrants(sql, realm, { which: fragment`f.user_id in (${them})`, at });
   const administrators = await sql<EndedRow>`
     with ended as (
@@ -66,15 +66,15 @@ export async function endAccess(
       returning realm_id, user_id, expires_at
     ) select e.user_id, u.username, e.expires_at from ended e join realm_user u on u.realm_id = e.realm_id and u.id = e.user_id`;
   await endActing(tx, realm, { which: actedBy(them), by, at });
-  // What is enrolled in a sign-in is confirmed by it, and falls with it.
+  // A credential that a sign-in enrols is confirmed when the sign-in ends, so it is removed with it.
   await sql`
     delete from device_enrolment where realm_id = ${realm} and user_id in (${them}) and not to_confirm and used_at is null`;
-  // Any other falls with the credential that it was proven with.
+  // Any other sign-in ends with the credential that proved it.
   if (ofPerson) {
     const which = fragment`t.user_id in (${them})`;
     await suspendAgents(tx, realm, { which, cause: `owner-${cause}`, by });
   }
-  // Of theirs and made by them: who has their password, or had it, may have asked for one.
+  // Links for the users and links made by them: an attacker with the password may have requested one.
   if (ofPerson || cause === 'password-changed' || cause === 'reported')
     await sql`
       with them as (${them})
@@ -90,7 +90,7 @@ export async function endAccess(
     data: object,
     clientId: string | null = null,
   ) => {
-    // What has expired and is still there had ended before.
+    // An expired row that is still stored had ended before.
     if (row.expires_at <= at) return;
     const subject = { type: 'user', id: row.user_id, name: row.username } as const;
     record({ type, realm, by, subject, clientId, data: { ...data, reason: cause } });
@@ -101,7 +101,7 @@ export async function endAccess(
   for (const row of grants) tell('TOKEN_REVOKED', row, { what: 'refresh_token' }, row.client_id);
 }
 
-/** Ends grants that outlive sessions, and refuses their access tokens. @param which of them, as a condition on the row `f` */
+/** Ends grants that outlive sessions, and refuses their access tokens. @param which a condition on the grant's row `f` */
 export async function endOfflineGrants(sql: Sql, realm: string, { which, at }: { which: Fragment; at: Date }) {
   const grants = await sql<EndedRow & { id: string; client_id: string; seconds: number }>`
     with ended as (
@@ -115,7 +115,7 @@ export async function endOfflineGrants(sql: Sql, realm: string, { which, at }: {
   return grants;
 }
 
-/** The longest that an access token of a realm's own setting lives. */
+/** The longest lifetime, in seconds, that a realm can set for access tokens. */
 export const LONGEST = 86_400;
 
 const exceptSession = (keep: OwnSession | undefined): Fragment =>
@@ -123,7 +123,7 @@ const exceptSession = (keep: OwnSession | undefined): Fragment =>
 const exceptAdminSession = (keep: OwnSession | undefined): Fragment =>
   keep && 'adminSession' in keep ? fragment`and token_hash <> ${keep.adminSession}` : fragment``;
 
-/** Access tokens of these grants are refused from now on. @param grants with the longest life that one of theirs has */
+/** Refuses access tokens of these grants from now on. @param grants each with the longest lifetime of its access tokens, in seconds */
 export async function refuseTokensOf(
   sql: Sql,
   realm: string,

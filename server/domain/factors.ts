@@ -1,6 +1,5 @@
-// What somebody has proven, by which authenticator and when: what sessions remember, and what tokens say of it (`acr`, `amr`,
-// `auth_time`). What an authenticator proves is its registry record's to say; which are asked for is the flow's
-// (features/authentication/sign-in). Decisions "Single sign-on and freshness".
+// Factors: which authenticators a user has passed and when. Sessions store them, and tokens report them (`acr`, `amr`, `auth_time`).
+// An authenticator's registry record says what it proves; the flow (features/authentication/sign-in) says which are needed. Decisions "Single sign-on and freshness".
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -11,11 +10,11 @@ export const Factor = z.object({
   authenticator: z.string(),
   /** Milliseconds. */
   at: z.int(),
-  /** Of the execution in which it was passed, where it has any. */
+  /** The configuration of the execution in which the factor was passed, if it has one. */
   config: z.record(z.string(), z.unknown()).optional(),
-  /** RFC 8176, where its authenticator doesn't always prove the same. */
+  /** RFC 8176 values, if the authenticator doesn't always prove the same. */
   amr: z.array(z.string()).optional(),
-  /** It counts beside another proof, and says by itself not who it is. */
+  /** The factor counts only beside another one: it doesn't identify the user by itself. */
   beside: z.literal(true).optional(),
 });
 export type Factor = z.infer<typeof Factor>;
@@ -23,7 +22,7 @@ export type Factor = z.infer<typeof Factor>;
 /** The level from which an authenticator is a second factor (specification 2.2: otp is 2). */
 export const SECOND_FACTOR = 2;
 
-/** Those of all authenticators, which discovery names before any of them is loaded. */
+/** The levels of all authenticators; discovery names them before an authenticator is loaded. */
 export const LEVELS: readonly number[] = [1, 2, 3, 6];
 
 interface Method {
@@ -37,11 +36,11 @@ interface Method {
 }
 type Entry = Method | { category: 'CONDITION' | 'FIRST_SIGN_IN' };
 
-/** Whether it is what an execution of that configuration asks for. */
+/** Whether the factor satisfies an execution of this authenticator with this configuration. */
 export const isPassOf = (factor: Factor, authenticator: string, config: Record<string, unknown>): boolean =>
   factor.authenticator === authenticator && isDeepStrictEqual(factor.config ?? {}, config);
 
-/** What was proven before, and what was proven since in its place. */
+/** The factors of before and the newer ones; a newer factor replaces the same one. */
 export const mergedFactors = (before: readonly Factor[], since: readonly Factor[]): Factor[] => [
   ...before.filter((old) => !since.some((f) => isPassOf(f, old.authenticator, old.config ?? {}))),
   ...since,
@@ -51,7 +50,7 @@ export const mergedFactors = (before: readonly Factor[], since: readonly Factor[
 export const provenSince = (factors: readonly Factor[], since: number): Factor[] =>
   factors.filter((f) => f.at >= since);
 
-/** Milliseconds: since when all of it has been proven; undefined where nothing is. */
+/** The time of the oldest factor in milliseconds; undefined without factors. */
 export const oldestOf = (factors: readonly Factor[]): number | undefined =>
   factors.length === 0 ? undefined : Math.min(...factors.map(({ at }) => at));
 
@@ -73,22 +72,22 @@ export function createFactors(registry: readonly Entry[]) {
         ),
       ),
     ],
-    /** Whether they say who it is. */
+    /** Whether the factors identify the user. */
     identify: (factors: readonly Factor[]): boolean =>
       of(factors.filter(({ beside }) => !beside)).some(({ identifies }) => identifies),
-    /** What older versions kept: values of `amr`, and one time for all. */
+    /** Reads the format of older versions: values of `amr`, with one time for all. */
     ofAmr: (amr: readonly string[], at: Date): Factor[] =>
       methods.filter((m) => isAmrOf(m, amr)).map(({ id }) => ({ authenticator: id, at: at.getTime() })),
-    /** Whether who has set up such credentials has a second factor. */
+    /** Whether a user with credentials of these types has a second factor. */
     haveSecond: (types: readonly string[]): boolean => types.some((type) => secondTypes.includes(type)),
-    /** What people hold who have set something up. */
+    /** The kinds of credentials that users can set up. */
     kinds: methods.flatMap(({ credential, identifies }) => (credential ? [{ ...credential, identifies }] : [])),
-    /** Whether somebody who holds credentials of such types can say by one of them who they are. */
+    /** Whether one of these types of credentials identifies its user. */
     identifiedBy: (types: readonly string[]): boolean =>
       methods.some(({ credential, identifies }) => identifies && credential && types.includes(credential.type)),
-    /** Whether the values of `amr` are those of a sign-in that found out who it is. */
+    /** Whether a sign-in with these values of `amr` identified its user. */
     identifyByAmr: (amr: readonly string[]): boolean => methods.some((m) => m.identifies && isAmrOf(m, amr)),
-    /** Types of credentials that second factors are proven by. */
+    /** The types of credentials of second factors. */
     secondTypes,
   };
 }

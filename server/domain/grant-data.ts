@@ -1,8 +1,8 @@
-// What people granted, as it is kept with a code and with the refresh family that the code begins.
+// The content of a grant, stored with a code and with the refresh family that the code begins.
 import type { AskedClaims } from './claims-request.ts';
 import type { Factor } from './factors.ts';
 
-/** What the authorization endpoint keeps with a code, and a family with it. */
+/** Stored by the authorization endpoint with a code; the code's refresh family keeps it. */
 export interface GrantData {
   redirectUri: string;
   /** Names of the client scopes. */
@@ -14,16 +14,16 @@ export interface GrantData {
   authTime: number;
   acr: string;
   amr: string[];
-  /** What the application asked for by name. */
+  /** The claims that the application requested by name. */
   claims?: AskedClaims;
-  /** Whom its tokens are about, where that isn't the person's id. */
+  /** The tokens' `sub`, if it isn't the user's id. */
   sub?: string;
-  /** Who acts for the person: an administrator of that realm. */
+  /** The administrator who impersonates the user, with the administrator's realm. */
   act?: { realm: string; sub: string };
   /** The key that the request named beforehand (`dpop_jkt`, RFC 9449 §10). */
   dpopJkt?: string;
   /** The key that the refresh tokens are bound to. */
   jkt?: string;
-  /** What the person had proven, where the grant outlives their session. Older versions kept `amr` alone. */
+  /** The user's factors, if the grant outlives the session. Older versions stored only `amr`. */
   factors?: Factor[];
 }

@@ -1,6 +1,6 @@
-// What people granted to clients: authorization codes, and the refresh families that they begin. SQL: a code is issued; one
-// statement locks and reads codes or families with whom the next tokens are about, one takes them; families end. What they must
-// satisfy is features/protocol/token/judge.ts's.
+// SQL of grants: authorization codes, and the refresh families that they begin. One statement issues a code, one locks and reads codes
+// or families with the user of the next tokens, one redeems them, one ends families. features/protocol/token/judge.ts decides whether
+// a code or a family may be redeemed.
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import type { Tx } from '../db/transact.ts';
 import { LONGEST } from './end-access.ts';
@@ -11,18 +11,18 @@ import type { Finding } from './risk.ts';
 import { type Cutoffs, sessionLives } from './session.ts';
 import { credentialTypes } from './standing.ts';
 
-// Rows are looked up by their keys, also in a database too young for statistics: `(client = …) is true`, since PostgreSQL takes
-// the index of clients for as good then, which reads everything that a client ever had; `limit`, since it takes any JSON text
-// for a hundred rows, for which it would rather read the whole table.
+// Two constructs make PostgreSQL look rows up by their keys even without statistics. `(client = …) is true`: otherwise it may choose
+// the index of clients, and read every row of a client. `limit`: it assumes a hundred rows in any JSON text, and would read the whole
+// table for so many.
 
-// What many ask for is sent as one JSON text: bytes in the database's notation, moments in seconds, which are written
-// several times faster than dates.
+// Values of many requests are sent as one JSON text: bytes in PostgreSQL's hex notation, moments in seconds, which format several
+// times faster than dates.
 const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`;
 const seconds = (moment: Date): number => moment.getTime() / 1000;
 
 /**
- * How a row is met that another transaction holds: a request that stands alone waits, a group passes it over, so that nobody
- * waits for somebody else's row and no two groups can hold each other up.
+ * What to do with a row that another transaction has locked. A single request waits for it. A group passes it over, so that no
+ * request waits for another one's row and no two groups deadlock.
  */
 export type WhenLocked = 'wait' | 'pass over';
 export const lock: Record<WhenLocked, Fragment> = { wait: fragment``, 'pass over': fragment`skip locked` };
@@ -30,7 +30,7 @@ export const lock: Record<WhenLocked, Fragment> = { wait: fragment``, 'pass over
 /** Writes without reading: {@link Tx.atLast}. */
 type Write = Tx['atLast'];
 
-/** A code as it is issued. */
+/** A code to issue. */
 export interface NewCode {
   hash: Buffer;
   client: string;
@@ -42,7 +42,7 @@ export interface NewCode {
 
 const requestOf = (code: NewCode) => fragment`${JSON.stringify(code.data)}::jsonb, ${code.expiresAt}::timestamptz`;
 
-/** Keeps a code and notes that the session has this client, in one statement. False: the session has ended. */
+/** Stores a code and notes the client in the session, in one statement. @returns false if the session has ended */
 export const insertCode = async (sql: Sql, realm: string, code: NewCode): Promise<boolean> =>
   (
     await sql`
@@ -56,7 +56,7 @@ export const insertCode = async (sql: Sql, realm: string, code: NewCode): Promis
       select realm_id, ${code.hash}, ${code.client}::uuid, id, user_id, ${requestOf(code)} from live returning user_id`
   ).length > 0;
 
-/** The same for many, in their order; a session or client that another transaction holds is passed over, as is one that has ended. */
+/** Stores many codes; results in their order, false if the session has ended, or the session or the client is locked by another transaction. */
 export async function insertCodes(sql: Sql, codes: readonly (NewCode & { realm: string })[]): Promise<boolean[]> {
   const asked = codes.map(({ realm, hash, client, sessionId, data, expiresAt }) => ({
     realm_id: realm,
@@ -88,7 +88,7 @@ export async function insertCodes(sql: Sql, codes: readonly (NewCode & { realm: 
   return codes.map(({ hash }) => kept.has(hash.toString('hex')));
 }
 
-/** The same for a session that begins in the same transaction: there is nothing to look for. */
+/** Stores the code of a session that begins in the same transaction, without a check. */
 export const insertFirstCode = (write: Write, realm: string, code: NewCode) => write`
   with noted as (
     insert into session_client (realm_id, session_id, client) values (${realm}, ${code.sessionId}, ${code.client})
@@ -104,18 +104,21 @@ export interface CodeRow extends PersonRow {
   request: GrantData;
   expires_at: Date;
   used_at: Date | null;
-  /** The grant that it began. */
+  /** The grant that the code began. */
   family_id: string | null;
   user_enabled: boolean;
 }
 
-/** Where codes are: what a browser brought back, or a device asked for. */
+/** The tables of codes: of the browser's authorization code, and of devices. */
 export const codeTables = {
   authorization: fragment`authorization_code`,
   device: fragment`device_authorization`,
 };
 
-/** The client's codes that somebody stands behind. What a family refers to is locked as its foreign keys would, which wait and can't pass over. */
+/**
+ * Locks and reads the client's codes that have a user. Rows that a family refers to are locked here too: its foreign keys would lock
+ * them later, and a foreign key waits instead of passing over.
+ */
 export const lockCodes = (
   sql: Sql,
   asked: readonly { realm: string; client: string; codeHash: Buffer }[],
@@ -142,7 +145,7 @@ export const lockCodes = (
   select h.n, h.session_id, h.session_expires_at, h.request, h.expires_at, h.used_at, h.family_id, h.user_enabled, ${personColumns}
   from held h join realm_user u on u.realm_id = h.realm_id and u.id = h.user_id`;
 
-/** Gives a device what it asked for, and notes that the session has this client. False: the session has ended, or somebody decided meanwhile. */
+/** Allows a device, and notes the client in the session. @returns false if the session has ended, or the device was allowed or denied meanwhile */
 export const allowDevice = async (
   sql: Sql,
   realm: string,
@@ -164,7 +167,7 @@ export const allowDevice = async (
       select from allowed`
   ).length > 0;
 
-/** A code that is used from here on, and the grant that it begins. */
+/** A code to redeem, and the grant that it begins. */
 export interface CodeTaking {
   realm: string;
   codeHash: Buffer;
@@ -172,9 +175,9 @@ export interface CodeTaking {
   familyId: string;
 }
 interface Beginning {
-  /** Of the refresh token; null: there is none, and so no family. */
+  /** The hash of the refresh token; null: the grant has none, and so no family. */
   tokenHash: Buffer | null;
-  /** Where there is no family: the end of the access token, until when the code stands for the grant. */
+  /** Without a family: the access token's expiry; until then the code's row represents the grant. */
   accessUntil?: Date;
   /** The grant outlives the session. */
   offline?: boolean;
@@ -233,22 +236,22 @@ export interface FamilyRow extends PersonRow {
   grant_data: GrantData;
   generation: number;
   user_enabled: boolean;
-  /** Null: it outlives its session, and so it has none. */
+  /** Null for a grant that outlives its session. */
   session_id: string | null;
   session_expires_at: Date | null;
   session_last_seen_at: Date | null;
-  /** True without a session, too. */
+  /** True also without a session. */
   session_lives: boolean;
-  /** What its session has proven: a list, or what an older version kept. */
+  /** The session's factors: a list, or the format of an older version. */
   session_factors: Factor[] | null;
   session_methods: string[] | null;
   session_started_at: Date | null;
   session_risk: Finding[] | null;
-  /** Of credentials that the person has. */
+  /** The types of the user's credentials. */
   types: string[];
 }
 
-/** The client's grants. */
+/** Locks and reads the client's grants. */
 export const lockFamilies = (
   sql: Sql,
   asked: readonly { realm: string; client: string; familyId: string; cutoffs: Cutoffs }[],
@@ -286,20 +289,20 @@ export const lockFamilies = (
     h.methods as session_methods, h.started_at as session_started_at, h.risk as session_risk, ${credentialTypes}, ${personColumns}
   from held h join realm_user u on u.realm_id = h.realm_id and u.id = h.user_id`;
 
-/** A grant that goes on. */
+/** A grant whose refresh token is used. */
 export interface Rotation {
   realm: string;
   familyId: string;
   presented: Buffer;
-  /** The token that takes its place; the same again where tokens may be used more than once. */
+  /** The hash of the next refresh token; the same one if tokens may be used more than once. */
   next: Buffer;
   expiresAt: Date;
   now: Date;
-  /** The session that was seen. */
+  /** The session to note as used. */
   touch: string | null;
 }
 
-/** Nobody waits for a session that somebody else holds: it will be seen again. */
+/** Stores the next refresh tokens. A session that is locked is not noted as used now; its next use notes it. */
 export const rotateFamilies = (write: Write, rotations: readonly Rotation[]): void => write`
   with judged as (
     select * from json_to_recordset(${JSON.stringify(
@@ -324,7 +327,7 @@ export const rotateFamilies = (write: Write, rotations: readonly Rotation[]): vo
   )
   update session s set last_seen_at = to_timestamp(t.now) from stale t where s.realm_id = t.realm_id and s.id = t.id`;
 
-/** A client's grant. */
+/** Reads a client's grant. */
 export async function readFamily(
   sql: Sql,
   realm: string,
@@ -336,17 +339,17 @@ export async function readFamily(
   return row;
 }
 
-/** A grant that is to end. */
+/** A grant to end. */
 export interface Ending {
   realm: string;
   familyId: string;
   gid: string;
   now: Date;
-  /** The latest end of its access tokens. */
+  /** The latest expiry of its access tokens. */
   accessUntil: Date;
 }
 
-/** Ends a grant: its refresh token, and its access tokens by their `gid`. @returns false: it had ended before */
+/** Ends a grant: its refresh token, and its access tokens by their `gid`. @returns false if it had ended before */
 export async function endFamily(sql: Sql, { realm, familyId, gid, now, accessUntil }: Ending): Promise<boolean> {
   const [row] = await sql<{ ended: boolean }>`
     with ended as (
@@ -360,7 +363,7 @@ export async function endFamily(sql: Sql, { realm, familyId, gid, now, accessUnt
   return row?.ended ?? false;
 }
 
-/** Ends a person's grant that outlives its session; undefined: there is none that is live. `seconds`: of its longest access token. */
+/** Ends a user's grant that outlives its session; undefined if no such grant is active. `seconds`: the lifetime of its longest access token. */
 export async function endOffline(
   sql: Sql,
   realm: string,
@@ -375,7 +378,7 @@ export async function endOffline(
   return row;
 }
 
-/** Ends all that a client was granted by a person, what it has not fetched yet as well. @returns the grants, for their access tokens */
+/** Ends all grants of a user to a client, and unredeemed codes. @returns the grants, whose access tokens the caller must refuse */
 export async function endGrants(
   sql: Sql,
   realm: string,
@@ -386,7 +389,7 @@ export async function endGrants(
   await sql`
     with unused as (delete from ${codeTables.authorization} where ${theirs} and used_at is null)
     update ${codeTables.device} set denied_at = ${now} where ${theirs} and used_at is null`;
-  // After the codes, which waited for whoever was exchanging one; those that began no family stand for the grant themselves.
+  // After the codes: that write waited for clients that were exchanging one. A code without a family represents its grant itself.
   const rows = await sql<{ id: string }>`
     with ended as (
       update refresh_family set revoked_at = ${now}
