@@ -17,7 +17,10 @@ export const needsConsent = (
   { scopes }: Pick<Agreement, 'scopes'>,
 ): boolean => consentRequired || scopes.includes(ACCOUNT_SCOPE);
 
-/** Whether the consent covers the request. Without any consent even an empty request isn't covered: it would still identify the user to the client. */
+/**
+ * Whether the consent covers the request. Without any consent even an empty request isn't covered: it would still identify the user
+ * to the client.
+ */
 export const agreementCovers = (agreed: Agreement | undefined, asked: Agreement): boolean =>
   agreed !== undefined &&
   among(agreed.scopes, asked.scopes) &&

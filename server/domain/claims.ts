@@ -82,7 +82,7 @@ export const isAskedFor = ({ name, in: places }: ClaimView, names: readonly stri
   (places.includes('userinfo') || places.includes('idToken')) &&
   (names.includes(name) || names.includes(NESTED.exec(name)?.[1] ?? name));
 
-/** Whether a token may hold the claim. Only the server sets some names, and a stored claim may forge roles if it is older than the check. */
+/** Whether a token may hold the claim: only the server sets some names, and a claim older than the contract's check may forge roles. */
 const isSound = ({ name, source, value }: ClaimView): boolean =>
   !reservedClaims.has(name) && !forgesRoles(name, source, value);
 

@@ -11,9 +11,8 @@ import type { Finding } from './risk.ts';
 import { type Cutoffs, sessionLives } from './session.ts';
 import { credentialTypes } from './standing.ts';
 
-// Two constructs make PostgreSQL look rows up by their keys even without statistics. `(client = …) is true`: otherwise it may choose
-// the index of clients, and read every row of a client. `limit`: it assumes a hundred rows in any JSON text, and would read the whole
-// table for so many.
+// `(client = …) is true` and `limit` make PostgreSQL look rows up by their keys even without statistics. Otherwise it may read all rows
+// of a client by the index of clients, or the whole table, since it assumes a hundred rows in any JSON text.
 
 // Values of many requests are sent as one JSON text: bytes in PostgreSQL's hex notation, moments in seconds, which format several
 // times faster than dates.
@@ -21,7 +20,7 @@ const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`;
 const seconds = (moment: Date): number => moment.getTime() / 1000;
 
 /**
- * What to do with a row that another transaction has locked. A single request waits for it. A group passes it over, so that no
+ * The treatment of a row that another transaction has locked. A single request waits for it. A group passes it over, so that no
  * request waits for another one's row and no two groups deadlock.
  */
 export type WhenLocked = 'wait' | 'pass over';
@@ -56,7 +55,7 @@ export const insertCode = async (sql: Sql, realm: string, code: NewCode): Promis
       select realm_id, ${code.hash}, ${code.client}::uuid, id, user_id, ${requestOf(code)} from live returning user_id`
   ).length > 0;
 
-/** Stores many codes; results in their order, false if the session has ended, or the session or the client is locked by another transaction. */
+/** Stores many codes. @returns for each, false if the session has ended, or another transaction has locked it or the client */
 export async function insertCodes(sql: Sql, codes: readonly (NewCode & { realm: string })[]): Promise<boolean[]> {
   const asked = codes.map(({ realm, hash, client, sessionId, data, expiresAt }) => ({
     realm_id: realm,
@@ -145,7 +144,7 @@ export const lockCodes = (
   select h.n, h.session_id, h.session_expires_at, h.request, h.expires_at, h.used_at, h.family_id, h.user_enabled, ${personColumns}
   from held h join realm_user u on u.realm_id = h.realm_id and u.id = h.user_id`;
 
-/** Allows a device, and notes the client in the session. @returns false if the session has ended, or the device was allowed or denied meanwhile */
+/** Allows a device, and notes the client in the session. @returns false if the session has ended or the device was decided meanwhile */
 export const allowDevice = async (
   sql: Sql,
   realm: string,
@@ -363,7 +362,7 @@ export async function endFamily(sql: Sql, { realm, familyId, gid, now, accessUnt
   return row?.ended ?? false;
 }
 
-/** Ends a user's grant that outlives its session; undefined if no such grant is active. `seconds`: the lifetime of its longest access token. */
+/** Ends a user's grant that outlives its session; undefined if none is active. `seconds`: the lifetime of its longest access token. */
 export async function endOffline(
   sql: Sql,
   realm: string,

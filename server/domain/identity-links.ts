@@ -1,5 +1,6 @@
-// Whose a link to an identity provider is; and what ends with a provider that is deleted: its links, and what their people had
-// signed in to; and the tokens of one that keeps none any more. Links themselves are features/authentication/brokering's. Decisions "Single sign-on and freshness".
+// Finds the user of a link to an identity provider. Deleting a provider removes its links and ends its users' sessions; a provider that
+// stores no tokens any more loses the stored ones. features/authentication/brokering owns the links themselves. Decisions
+// "Single sign-on and freshness".
 import type { By } from '../contract/events.ts';
 import { sha256 } from '../crypto/tokens.ts';
 import type { Sql } from '../db/sql.ts';
@@ -7,17 +8,17 @@ import type { Tx } from '../db/transact.ts';
 import { endAccess } from './end-access.ts';
 import { userParty } from './party.ts';
 
-/** By it a link is found: subjects may be longer than an index takes. */
+/** The key that finds a link: a subject may be too long for an index. */
 export const identityDigest = ({ issuer, subject }: { issuer: string; subject: string }): Buffer =>
   sha256(JSON.stringify([issuer, subject]));
 
-/** What these providers gave for people, and keep no more. */
+/** Deletes the users' stored tokens of these providers. */
 export const forgetTokens = (sql: Sql, realm: string, aliases: readonly string[]) => sql`
   delete from provider_token t using identity_link l, identity_provider p
   where t.realm_id = ${realm} and l.realm_id = t.realm_id and l.id = t.link_id
     and p.realm_id = l.realm_id and p.id = l.provider_id and p.alias = any(${aliases}::text[])`;
 
-/** Behind the deletion, in its transaction. */
+/** Call it after the deletion of providers, in the same transaction. */
 export async function endLinksOfDeleted(tx: Tx, realm: string, { by, at }: { by: By; at: Date }): Promise<void> {
   const rows = await tx.sql<{ user_id: string }>`
     delete from identity_link l where l.realm_id = ${realm} and not exists (
@@ -27,7 +28,7 @@ export async function endLinksOfDeleted(tx: Tx, realm: string, { by, at }: { by:
   if (people.length > 0) await endAccess(tx, realm, { people, cause: 'credential-removed', by, at });
 }
 
-/** Those that somebody got since then. */
+/** Removes links that were made since then. */
 export async function removeLinksSince(
   tx: Tx,
   by: By,

@@ -1,11 +1,11 @@
-// Links that finish a sign-in which asked for them: what they lead to, and how the sign-in is found again. The secret is in the
-// message alone; what is kept is its digest.
+// Links in messages: their addresses, and how the sign-in that sent a link is found again. Only the message holds the secret; the
+// server stores its digest.
 import { sha256 } from '../crypto/tokens.ts';
 
 export const linkTo = (origin: string, realm: string, secret: string): string =>
   `${origin}/realms/${realm}/login/link?token=${secret}`;
 
-/** A link that leads somewhere by itself, in whichever browser. */
+/** A password reset link; it works in any browser. */
 export const resetLinkTo = (origin: string, realm: string, secret: string): string =>
   `${origin}/realms/${realm}/login/reset?token=${secret}`;
 
@@ -15,7 +15,7 @@ export const enrolmentLinkTo = (origin: string, realm: string, secret: string): 
 export const reportLinkTo = (origin: string, realm: string, secret: string): string =>
   `${origin}/realms/${realm}/login/not-me?token=${secret}`;
 
-/** What sends a browser to an identity provider, in the sign-in that it has under way. @param hint who they say they are */
+/** The path that sends a browser to an identity provider within its current sign-in. @param hint the username that the user typed */
 export const providerPath = (realm: string, alias: string, hint?: string): string =>
   `/realms/${realm}/login/provider/${alias}${hint === undefined ? '' : `?${new URLSearchParams({ hint })}`}`;
 

@@ -1,14 +1,14 @@
-// What everybody gets who is new in a realm, by whatever way they come: its default roles and its default groups.
+// Gives new users of a realm its default roles and default groups, however the users are created.
 // Decisions "Role", "Group".
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 
-/** One of whom nothing was said that keeps a default away. */
+/** A new user whose creator named no roles or groups, which would replace the defaults. */
 export const newUser = (id: string): Fragment =>
   fragment`select ${id}::uuid as id, false as says_roles, false as says_client_roles, false as says_groups`;
 
 /**
- * @param newUsers a query that gives their ids, and of what it was said what they have: of that they have no more
- * (`says_roles`, `says_client_roles`, `says_groups`)
+ * @param newUsers a query of their ids with three flags (`says_roles`, `says_client_roles`, `says_groups`). A flag is true if the
+ *   creator named the user's roles or groups; then the defaults of that kind are not given.
  */
 export async function giveDefaults(sql: Sql, realm: string, newUsers: Fragment): Promise<void> {
   const defaults = await sql<{ kind: 'role' | 'clientRole' | 'group'; id: string }>`

@@ -1,5 +1,5 @@
-// What somebody may have by a person's access token: never more than the token, the client and what the person agreed to together
-// allow. The same rule for agents and for token exchange. RFC 8693; decisions "Agent".
+// The scopes that a client may get by a user's access token: never more than the token, the client and the user's consent allow
+// together. One rule for agents and for token exchange. RFC 8693; decisions "Agent".
 import type { Sql } from '../db/sql.ts';
 import { OAuthError } from '../http/oauth-error.ts';
 import type { Agreement } from './agreement.ts';
@@ -7,7 +7,7 @@ import type { ScopeView } from './claims.ts';
 import { type PersonRow, personColumns } from './person.ts';
 import { ACCOUNT_SCOPE, OFFLINE, presentScopes, type ScopesOfClient } from './scopes.ts';
 
-/** The person, and what they agreed that this client may have. */
+/** Reads the user, and their consent for this client. */
 export async function readSubject(sql: Sql, realm: string, userId: string, client: string) {
   const [row] = await sql<PersonRow & { consented: Agreement | null }>`
     select ${personColumns}, (
@@ -18,13 +18,14 @@ export async function readSubject(sql: Sql, realm: string, userId: string, clien
   return row;
 }
 
-/** The token was given to this client, or is for it: whoever else got hold of it can't act by it. */
+/** Whether the token was issued to this client, or names it as an audience. Another client that obtained the token can't use it. */
 export const isFor = (
   { clientId, allowedResources }: { clientId: string; allowedResources: ReadonlySet<string> },
   { client_id: issuedTo, aud }: { client_id?: string | undefined; aud: string | readonly string[] },
 ): boolean => issuedTo === clientId || [aud].flat().some((one) => one === clientId || allowedResources.has(one));
 
 /**
+ * The scopes and resources that the new token may have.
  * @param agreed undefined: this client needs no consent
  * @throws OAuthError `invalid_scope`, `invalid_target`
  */
@@ -37,7 +38,7 @@ export function scopesOnBehalf(
     requestedScopes,
     resources,
   }: {
-    /** Of the person's token. */
+    /** The `scope` of the user's token. */
     scope: string | undefined;
     agreed: Pick<Agreement, 'scopes' | 'resources'> | undefined;
     /** Whether the user has agreed that this client acts in their account, which every client needs. */
@@ -60,7 +61,7 @@ export function scopesOnBehalf(
   return allowed.filter(({ name }) => requestedScopes?.includes(name) ?? true);
 }
 
-/** How the person of a token had signed in, as it says. */
+/** How the token's user had signed in, by the token's claims. */
 export const signedInOf = (claims: {
   sid?: string | undefined;
   auth_time?: unknown;

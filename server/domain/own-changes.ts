@@ -1,6 +1,6 @@
-// Which events of the audit log say that somebody changed themselves: by their own hand, or by what their identity provider said.
+// Finds audit events of users who changed their own data: by themselves, or by the data of their identity provider.
 import { fragment } from '../db/sql.ts';
 
-/** Of a row `e`. A provider's word from before somebody was signed in has no actor. */
+/** Condition on an event's row `e`. If a provider's data arrived before the user was signed in, the event has no actor. */
 export const isOwnChange = fragment`(e.type = 'USER_UPDATED' and e.subject ->> 'type' = 'user'
   and (e.actor ->> 'id' = e.subject ->> 'id' or e.actor ->> 'type' is null or e.data ? 'identityProvider'))`;

@@ -1,11 +1,11 @@
-// Who manages an object: taken and released as features/operations/transfer plans, renamed with the object, shown by single resources.
+// The manager of each object: features/operations/transfer takes and releases objects, renaming moves the ownership, resources show it.
 import type { ObjectKind } from '../contract/sections.ts';
 import type { Sql } from '../db/sql.ts';
 
-/** Kinds as in a plan; `user` is kept with the user itself, since users are many. */
+/** Kinds as in a plan. A user's manager is stored in the user's row, since users are many. */
 export type OwnedKind = Exclude<ObjectKind, 'user'>;
 
-/** @param key the natural key: clientId, name, alias, path */
+/** The object's manager, if any. @param key the natural key: clientId, name, alias, path */
 export async function managerOf(sql: Sql, realm: string, kind: string, key: string): Promise<string | undefined> {
   const [row] =
     kind === 'user'
@@ -16,7 +16,7 @@ export async function managerOf(sql: Sql, realm: string, kind: string, key: stri
   return row?.manager ?? undefined;
 }
 
-/** Of what belongs field by field, so that there may be several. */
+/** The managers of objects that are owned field by field, so there may be several. */
 export async function managersOf(sql: Sql, realm: string, kinds: readonly OwnedKind[]): Promise<string[]> {
   const rows = await sql<{ manager: string }>`
     select distinct manager from managed_object
@@ -24,7 +24,7 @@ export async function managersOf(sql: Sql, realm: string, kinds: readonly OwnedK
   return rows.map(({ manager }) => manager);
 }
 
-/** An owned thing was renamed: its manager owns it under its new name, and so will see the drift. */
+/** Call it after a rename: the manager owns the object under its new name, and so sees the drift. */
 export async function renameOwned(
   sql: Sql,
   realm: string,
@@ -38,7 +38,7 @@ export async function renameOwned(
     where realm_id = ${realm} and kind = any(${kinds}::text[]) and key = ${from}`;
 }
 
-/** The same for what lies below the renamed thing: keys that begin with `from`. */
+/** The same for objects below the renamed one, whose keys begin with `from`. */
 export async function renameOwnedBelow(sql: Sql, realm: string, kind: string, from: string, to: string): Promise<void> {
   await sql`delete from managed_object where realm_id = ${realm} and kind = ${kind} and starts_with(key, ${to})`;
   await sql`
@@ -81,7 +81,7 @@ export interface OwnedObject {
   key: string;
 }
 
-/** Those of the objects that the manager owns; what was kept for whoever declares it has an owner again. */
+/** Gives those of the objects that `from` owns to `to`. An object kept for the next manager that declares it has an owner again. */
 export const moveOwnedObjects = (
   sql: Sql,
   realm: string,
@@ -92,7 +92,7 @@ export const moveOwnedObjects = (
   where m.realm_id = ${realm} and m.manager = ${from} and m.kind = o.kind and m.key = o.key
   returning m.kind, m.key`;
 
-/** All that a manager owns, or managers whose names begin with its name before a slash, in every realm. */
+/** Gives `to` all objects of `from` in every realm, and those of managers whose names begin with `from` and a slash. */
 export async function moveOwned(sql: Sql, { from, to }: { from: string; to: string }): Promise<void> {
   await sql`
     update managed_object set manager = ${to}::text || substr(manager, length(${from}::text) + 1)

@@ -1,5 +1,5 @@
-// How JavaScript's regular expressions (flag u) are said in RE2's syntax, with the same meaning, and how much of them there is.
-// Pure. A feature that RE2 lacks is refused by name.
+// Translates JavaScript's regular expressions (flag u) to RE2's syntax with the same meaning, and measures their size. Pure. A feature
+// that RE2 lacks is refused by name.
 
 export class Unsupported extends Error {}
 
@@ -7,13 +7,13 @@ export interface Translated {
   re2: string;
   /** Each character, class and group counts one, as many times as it may repeat. */
   size: number;
-  /** What the engine has to build once, in the same unit: large sets of characters, however often they repeat. */
+  /** In the same unit: the large sets of characters, each counted once, since the engine builds it once. */
   weight: number;
 }
 
-/** Of a property's characters: a third of a millisecond. */
+/** The weight of a property's characters, which take a third of a millisecond. */
 const PROPERTY = 25;
-/** So many neighbours whose other case is looked for cost as much as one part; beyond the first scripts few have another. */
+/** In a case-insensitive class, this many neighbouring characters cost as much as one part. Few beyond the first scripts have two cases. */
 const NEIGHBOURS = 150;
 const MOST_OF_A_RANGE = 400;
 
@@ -46,7 +46,7 @@ const QUANTIFIER = /(?:[*+?]|\{(?<least>\d+)(?<open>,(?<most>\d*))?\})\??/uy;
 
 const hex = (digits: string) => `\\x{${digits}}`;
 
-/** @throws Unsupported @param pattern is a regular expression of JavaScript, with the flag u */
+/** @param pattern a valid regular expression of JavaScript with the flag u @throws Unsupported for a feature that RE2 lacks */
 export function translated(pattern: string): Translated {
   let at = 0;
   const next = (form: RegExp) => {
@@ -57,10 +57,10 @@ export function translated(pattern: string): Translated {
   };
   let re2 = '';
   let weight = 0;
-  /** Of each group that is open: whether upper and lower case are the same in it. */
+  /** For each open group: whether it ignores case. */
   const folding = [false];
   const folds = () => folding.at(-1) === true;
-  /** Of each group that is open: what it holds so far; and the size of what a quantifier would repeat. */
+  /** For each open group: its size so far; and the size of the part that a quantifier would repeat. */
   const open = [0];
   let last = 0;
   const add = (written: string, size: number) => {
@@ -135,7 +135,7 @@ const codeOf = (sign: string): number =>
     ? Number.parseInt(sign.slice(3, -1), 16)
     : (sign.replace(/^\\(?=.)/su, '').codePointAt(0) ?? 0);
 
-/** @param inside of a class, as RE2 has it */
+/** @param inside the content of a class, in RE2's syntax */
 const neighboursIn = (inside: string): number =>
   inside
     .matchAll(RANGE)
@@ -165,7 +165,7 @@ function escaped({ 0: whole, groups = {} }: RegExpExecArray, inClass: boolean): 
 
 function groupOf({ look, flags }: Record<string, string | undefined>): string {
   if (look !== undefined) throw new Unsupported('look-around');
-  if (flags === undefined) return '(?:'; // what a group holds is asked of nobody
+  if (flags === undefined) return '(?:'; // captured text is never read
   if (flags !== 'i' && flags !== '-i') throw new Unsupported('flags other than i');
   return `(?${flags}:`;
 }

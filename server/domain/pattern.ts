@@ -1,5 +1,6 @@
-// Owns: regular expressions that a realm's administrators set, run over what anybody sends: RE2, so in time that grows with the text alone.
-// Does not own: the program's own expressions; what a pattern is asked for (user-profile.ts).
+// Owns: regular expressions that a realm's administrators set, matched against what clients send. RE2 runs them in time
+// linear in the text.
+// Does not own: the program's own expressions; the texts to match (user-profile.ts).
 // Implements: decisions "Patterns".
 import type { RE2Set } from 're2js';
 import { createRecentlyUsed } from '../schedule/recently-used.ts';
@@ -7,11 +8,11 @@ import { translated, Unsupported } from './pattern-syntax.ts';
 
 /** A pattern may have this many characters, classes and groups, each counted as many times as it may repeat; large classes count more. */
 const LARGEST_PATTERN = 1000;
-/** A longer text fits no pattern. */
+/** A longer text (in characters) matches no pattern. */
 export const LONGEST_TEXT = 1024;
-/** Of one person at once, each text's length by its pattern's size: under 50 ms, however bad the two are. */
+/** The most work for one user: the sum of text length times pattern size. It takes under 50 ms in the worst case. */
 const MOST_WORK = 500_000;
-/** The engine's notes on a pattern; with more it is slower to find that they don't help. */
+/** The memory of the engine's state cache. A larger one makes bad patterns slower. */
 const NOTES_BYTES = 65_536;
 
 interface Usable {
@@ -22,12 +23,12 @@ interface Usable {
 type Compiled = Usable | { fault: string };
 
 let library: typeof import('re2js') | undefined;
-/** Before any of the others; most realms have no pattern, so a start doesn't load the engine. */
+/** Loads the engine. Call it before the other functions; most realms have no pattern, so a start doesn't load it. */
 export async function loadPatterns(): Promise<void> {
   library ??= await import('re2js');
 }
 
-/** Compiled patterns that were used lately: the oldest go once they are too many or too large. There is room for any one profile. */
+/** Limits of the cache of compiled patterns: it evicts the oldest. Any single profile fits. */
 const KEPT = { most: 1000, largest: 20_000 };
 const recent = createRecentlyUsed<Compiled>({ ...KEPT, size: (of) => ('size' in of ? of.size : 0) });
 const compiled = (pattern: string): Compiled => recent.get(pattern, () => compile(pattern));
@@ -54,21 +55,21 @@ function compile(pattern: string): Compiled {
   }
 }
 
-/** Why a pattern can't be used, in words that follow its name; undefined: it can. */
+/** Why a pattern can't be used, in words that follow the field's name; undefined if it can be used. */
 export function patternFault(pattern: string): string | undefined {
   const of = compiled(pattern);
   return 'fault' in of ? of.fault : undefined;
 }
 
-/** Of making it ready, too. */
+/** The pattern's size; it counts compiling too. */
 export function patternSize(pattern: string): number {
   const of = compiled(pattern);
   return 'fault' in of ? 0 : of.size + of.weight;
 }
 
 /**
- * Compares the texts of one user with patterns, each text as a whole. Once they have taken too much work, no further text fits.
- * @returns undefined where the pattern can't be used
+ * Compares the texts of one user with patterns, each text as a whole. After too much work, no further text matches.
+ * @returns a function that returns undefined if the pattern can't be used
  */
 export function createPatternMatcher(): (pattern: string, text: string) => boolean | undefined {
   let work = 0;

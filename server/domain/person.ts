@@ -1,5 +1,5 @@
-// SQL pieces that read whom a token is about, with groups and with roles (direct, by group, by composite).
-// The writes around them are the grants'. Decisions "Role", "Group".
+// Pieces of SQL that read a token's user, with groups and with roles (direct, by group, by composite).
+// grants.ts has the statements around them. Decisions "Role", "Group".
 import { fragment } from '../db/sql.ts';
 
 /** Roles with composites resolved. */
@@ -13,20 +13,20 @@ export interface Membership {
   name: string;
 }
 
-/** Whom claims are about. A service account has roles alone. */
+/** The subject of claims. A service account has only roles. */
 export interface Person {
   id: string;
   username: string;
-  /** The value by which applications know them, where the realm has an attribute for that. */
+  /** The user's value of the realm's subject attribute, if the realm has one. */
   subject: string | null;
   email: string | null;
   emailVerified: boolean;
-  /** When what is known of them was last changed. */
+  /** When the user's data last changed. */
   updatedAt: Date;
   firstName: string | null;
   lastName: string | null;
   attributes: Readonly<Record<string, readonly string[]>>;
-  /** Of their groups that have attributes: each followed by those above it, by the groups' paths. */
+  /** Attributes of the user's groups, sorted by path; each group is followed by the groups above it. */
   inherited: readonly Readonly<Record<string, readonly string[]>>[];
   groups: readonly string[];
   /** Enabled ones. */

@@ -1,22 +1,23 @@
-// Who asks: an administrator (a person or a program with permissions), or a person in their own account. A surface finds out
-// (features/operations/admin-access, features/authentication/account); handlers and services ask here. Audit rows name them by their party.
+// The authenticated caller of a request: an administrator (a user or a client with permissions), or a user in their own account. A surface
+// authenticates the caller (features/operations/admin-access, features/authentication/account); handlers and services read them here.
+// Audit rows name the caller by their party.
 import type { FastifyRequest } from 'fastify';
 import type { By, Party } from '../contract/events.ts';
 import type { Permission } from '../contract/permissions.ts';
 import type { Reach } from './reach.ts';
 
-/** How long a person's admin rights last after their sign-in, by cookie or by token. */
+/** Milliseconds that a user's admin rights last after sign-in, by cookie or by token. */
 export const ADMIN_MAX_MS = 10 * 3_600_000;
 
-/** The session that a person's request belongs to: an administrator's by its cookie's digest, or one of the realm's. */
+/** The session of a user's request: an admin session, by its cookie's digest, or one of the realm's sessions. */
 export type OwnSession = { sessionId: string } | { adminSession: Buffer };
 
-/** Permissions that count within a reach. */
+/** Permissions that are limited to single groups or clients. */
 export interface Limited extends Reach {
   permissions: ReadonlySet<Permission>;
 }
 
-/** Who asks on the admin API, and what they may do. */
+/** The caller of an admin route, with their permissions. */
 export interface Principal {
   type: 'user' | 'client' | 'agent';
   id: string;
@@ -25,30 +26,30 @@ export interface Principal {
   realm: string;
   /** Permissions by target realm; `*` is every realm and stands only with principals of `master`. */
   permissions: ReadonlyMap<string, ReadonlySet<Permission>>;
-  /** What is held in the home realm for single groups or clients alone. It counts where a route says so, and nowhere else. */
+  /** Permissions in the home realm that are limited to single groups or clients. They count only on routes that say so. */
   limited: readonly Limited[];
   /** A client that registers itself, whose scopes the realm's policy has judged (features/protocol/registration). */
   registers?: true;
   session?: OwnSession;
-  /** Epoch ms; null where the credential itself bounds it. */
+  /** Epoch ms; null if the credential itself has an expiry. */
   expiresAt: number | null;
 }
 
-/** Who asks on the account surface. */
+/** The caller of an account route. */
 export interface AccountHolder {
   userId: string;
   username: string;
-  /** The session that the request came by, or that its token hangs on. */
+  /** The request's session, or the session of its token. */
   sessionId: string | undefined;
-  /** The application, where a token was sent. */
+  /** The application, if the request has a token. */
   clientId: string | undefined;
-  /** What a write by cookie must send back, so that no other site can make one. */
+  /** The CSRF token that a write by cookie must send, so that no other site can make one. */
   csrf: string | undefined;
-  /** Somebody acts for the person, and may only look. */
+  /** An administrator impersonates the user, and may only read. */
   acting: boolean;
   /** An application's token in an administrator's account: it changes nothing there. */
   onlyReads: boolean;
-  /** The level that changes of how they sign in ask for, and whether it was proven a moment ago. */
+  /** The level that a change of credentials needs, and whether the user has proven it recently. */
   level: number;
   fresh: boolean;
 }
@@ -64,19 +65,19 @@ declare module 'fastify' {
   }
 }
 
-/** The caller of an admin route; the surface has made sure that there is one. */
+/** The caller of an admin route. @throws Error on a route that the admin surface does not guard */
 export function principalOf(request: FastifyRequest): Principal {
   if (!request.principal) throw new Error(`${request.routeOptions.url} is not on the admin surface`);
   return request.principal;
 }
 
-/** The person of a request on the account surface. */
+/** The caller of an account route. */
 export function holderOf(request: FastifyRequest): AccountHolder {
   if (!request.holder) throw new Error(`${request.routeOptions.url} is not on the account surface`);
   return request.holder;
 }
 
-/** What the principal may do in a realm: grants over it, and those over every realm. */
+/** The principal's permissions in a realm: those over this realm, and those over every realm. */
 export function permissionsIn(principal: Principal, realm: string): ReadonlySet<Permission> {
   const here = principal.permissions.get(realm);
   const everywhere = principal.permissions.get('*');
@@ -84,10 +85,11 @@ export function permissionsIn(principal: Principal, realm: string): ReadonlySet<
   return here ? new Set([...here, ...everywhere]) : everywhere;
 }
 
+/** Whether the principal has the permission over the whole realm. */
 export const hasPermission = (principal: Principal, realm: string, permission: Permission): boolean =>
   permissionsIn(principal, realm).has(permission);
 
-/** How far the principal holds a permission that they don't hold over the whole realm. */
+/** The groups and clients to which the principal's permission is limited; undefined if they don't have it there. */
 export function reachOf(principal: Principal, realm: string, permission: Permission): Reach | undefined {
   if (principal.realm !== realm) return undefined;
   const held = principal.limited.filter(({ permissions }) => permissions.has(permission));

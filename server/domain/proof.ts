@@ -1,23 +1,23 @@
-// Whether what somebody proved still holds when something is written on the strength of it, as one rule for whoever does so:
-// sessions, administrators' sessions, new passwords and codes. Between the two lies a hash, or half an hour at a form.
-// It proves nothing itself (features/people/credentials).
+// Checks that a user's proof (a password, a link) still holds when a row is written because of it: one rule for sessions, admin
+// sessions, new passwords and codes. Between the proof and the write lies the time of a hash, or half an hour at a form.
+// features/people/credentials checks the proof itself.
 import { codeOf } from '../db/error-code.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 
-/** What somebody proved to be themselves. */
+/** The proof by which a user has identified themselves. */
 export interface Proven {
   userId: string;
-  /** By id: a new password is a new credential, the same one under another hash is not. */
+  /** Ids of credentials. A new password is a new credential; a new hash of the same password is not. */
   credentials: readonly string[];
   /** The link to an identity provider, by id. */
   identity?: string | undefined;
-  /** The session that proved more before, where they rely on it. */
+  /** The earlier session whose factors the proof relies on. */
   sessionId?: string | undefined;
 }
 
 /**
- * The person's id; null where the person is disabled or gone, or something of the proof is. Whoever takes it away at the same
- * moment waits for the transaction and then sees what it wrote, or is waited for. The person is locked first, as elsewhere.
+ * The user's id; null if the user is disabled or deleted, or a part of the proof was removed. A transaction that removes a part at
+ * the same moment waits for this one and then sees its writes, or this one waits. The user's row is locked first, as everywhere.
  */
 export const provenUser = (realm: string, { userId, credentials, identity, sessionId }: Proven): Fragment => fragment`(
   select u.id from (
@@ -38,10 +38,10 @@ const sessionOf = (id: string) => fragment` and exists (
     select from session s where s.realm_id = u.realm_id and s.user_id = u.id and s.id = ${id} for key share
   )`;
 
-/** What a sign-in rests on is there no more. */
+/** A part of the proof was removed. */
 export class Withdrawn extends Error {}
 
-/** Within a transaction that writes something else than a row of theirs. @throws what {@link isWithdrawn} knows */
+/** For a transaction that does not insert {@link provenUser} itself. @throws Withdrawn, see {@link isWithdrawn} */
 export async function mustHold(sql: Sql, realm: string, proven: Proven): Promise<void> {
   const [row] = await sql<{ holds: boolean }>`select ${provenUser(realm, proven)} is not null as holds`;
   if (!row?.holds) throw new Withdrawn();
@@ -49,7 +49,7 @@ export async function mustHold(sql: Sql, realm: string, proven: Proven): Promise
 
 const NOT_NULL_VIOLATION = '23502';
 
-/** Whether something was refused because {@link provenUser} was nobody. */
+/** Whether a write failed because {@link provenUser} was null. */
 export const isWithdrawn = (error: unknown): boolean =>
   error instanceof Withdrawn ||
   (codeOf(error) === NOT_NULL_VIOLATION && error instanceof Error && 'column' in error && error.column === 'user_id');

@@ -1,15 +1,15 @@
-// How many attempts one address has in a window: sign-ins that fail, sign-ins that strangers begin, exchanges of tokens.
-// In process: a replica counts what reaches it, and lockout (credentials) counts for all of them.
+// Limits the attempts of one IP address in a window: failed sign-ins, sign-ins without a known client, token exchanges.
+// Each replica counts in process; lockout (features/people/credentials) counts for all replicas.
 import { network } from '../http/network.ts';
 import { createSemaphore } from '../schedule/semaphore.ts';
 
 const MAX_ADDRESSES = 20_000;
-/** RateLimit of one address under way in one realm: as many as an office needs, and few enough to leave room for others. */
+/** Concurrent attempts of one address in one realm: enough for an office, and few enough to leave room for other addresses. */
 const AT_ONCE = 32;
-/** In all realms together, so that one whose database rows are held doesn't hold up the others of the address. */
+/** The same in all realms together. It is higher, so that a realm with locked rows doesn't block the address in other realms. */
 const AT_ONCE_ANYWHERE = 96;
 
-/** What is counted by realm: nobody's failures in one close the others. */
+/** The key for counts by realm: failures in one realm don't block the address in others. */
 export const inRealm = (realm: string, address: string): string => `${realm} ${network(address)}`;
 
 export function createRateLimit({
@@ -45,7 +45,7 @@ export function createRateLimit({
     return entry;
   }
   return {
-    /** Takes one attempt; answers after how many seconds to come back where there is none left. */
+    /** Counts an attempt. @returns undefined, or the seconds to wait if no attempt is left */
     take(address: string): number | undefined {
       const entry = entryOf(address);
       if (entry.used >= limit) return Math.max(1, Math.ceil((entry.until - now().getTime()) / 1000));
@@ -56,7 +56,7 @@ export function createRateLimit({
       const entry = windows.get(network(address));
       if (entry && entry.used > 0) entry.used -= 1;
     },
-    /** For whom an office full of people may sign in at once: only failures count, once they are known. */
+    /** For sign-ins, where only failures count: many users of one office may sign in at once. @returns the seconds to wait, if any */
     blocked(address: string): number | undefined {
       const entry = windows.get(network(address));
       const left = entry && entry.used >= limit ? entry.until - now().getTime() : 0;
@@ -65,7 +65,7 @@ export function createRateLimit({
     fail(address: string): void {
       entryOf(address).used += 1;
     },
-    /** Whatever is sent at once, `work` sees the failures of all but the few that are tried with it. */
+    /** Runs `work` with limited concurrency: it sees the failures of all earlier attempts except the few that run beside it. */
     inTurn<T>(realm: string, address: string, work: () => Promise<T>): Promise<T> {
       const key = network(address);
       return inTurnOfRealm(`${realm} ${key}`, () => inTurnOfAddress(key, work));

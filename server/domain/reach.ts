@@ -1,35 +1,35 @@
-// How far somebody reaches who administers single groups or single clients: people who are in these groups or below them, and the
-// clients themselves. What isn't in reach is as if it weren't there. Decisions "Admin authentication".
+// The objects that an administrator of single groups or clients may see: users in these groups or below them, and the clients. Other
+// objects don't exist for this administrator. Decisions "Admin authentication".
 import type { ReachedBy } from '../contract/route.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 
-/** By id. */
+/** Ids of groups and clients. */
 export interface Reach {
   groups: readonly string[];
   clients: readonly string[];
 }
 
-/** What a path names, by id. */
+/** The kinds of objects that a route's path names by id. */
 export type Named = Exclude<ReachedBy, 'rows'>;
 
-/** These groups, and all below them. */
+/** The reach's groups, and all groups below them. */
 const groupsIn = (realm: string, { groups }: Reach): Fragment => fragment`(
   select g.id from user_group top
   join user_group g on g.realm_id = top.realm_id and (g.id = top.id or starts_with(g.path, top.path || '/'))
   where top.realm_id = ${realm} and top.id = any(${groups}::uuid[]))`;
 
-/** Rows `t` of groups. */
+/** Condition on rows `t` of groups. */
 export const groupReached = (realm: string, reach: Reach): Fragment => fragment`and t.id in ${groupsIn(realm, reach)}`;
-/** Rows `t` of clients. */
+/** Condition on rows `t` of clients. */
 export const clientReached = (_realm: string, { clients }: Reach): Fragment =>
   fragment`and t.id = any(${clients}::uuid[])`;
-/** Rows `u` of users. */
+/** Condition on rows `u` of users. */
 export const userReached = (realm: string, reach: Reach): Fragment => fragment`u.id in (
   select user_id from group_member where realm_id = ${realm} and group_id in ${groupsIn(realm, reach)})`;
 
 /**
- * Nothing of the user `u` comes from elsewhere: no other group, organization or role but those that everybody has. Whoever changes a
- * person can become them, and would be given what these give.
+ * Condition: the user `u` has no group, organization or role outside the reach, except the realm's defaults. An administrator who
+ * changes a user can sign in as that user, and would get the rights of those groups and roles.
  */
 const whollyReached = (realm: string, reach: Reach): Fragment => fragment`not exists (
     select from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
@@ -39,7 +39,7 @@ const whollyReached = (realm: string, reach: Reach): Fragment => fragment`not ex
     where ur.realm_id = ${realm} and ur.user_id = u.id and not r.is_default)
   and not exists (select from organization_member m where m.realm_id = ${realm} and m.user_id = u.id)`;
 
-/** Whether what a path names is in reach. */
+/** Whether the object that a path names is in reach. */
 export async function isReached(
   sql: Sql,
   realm: string,

@@ -1,4 +1,4 @@
-// Which redirect URIs are a client's: exact strings, but for the port of a loopback address. RFC 6749 §3.1.2, RFC 8252 §7.3,
+// Whether a redirect URI is the client's: exact strings, except for the port of a loopback address. RFC 6749 §3.1.2, RFC 8252 §7.3,
 // RFC 9700 §4.1.3. Pure.
 
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?((?:[/?].*)?)$/s;
@@ -15,7 +15,7 @@ export function isRedirectOf(registered: readonly string[], requested: string): 
   return wanted !== undefined && URL.canParse(requested) && registered.some((uri) => loopback(uri) === wanted);
 }
 
-/** An address without what only its reader goes by. */
+/** A URI without its fragment. */
 export const withoutFragment = (uri: string): string => uri.split('#', 1)[0] ?? '';
 
 /** The URI with more parameters in its query; its own stay as they are. */

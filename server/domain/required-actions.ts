@@ -1,5 +1,5 @@
-// What a person must do before they are signed in, as it is written in their row: asked for, and done.
-// Reading it is standing.ts's; what a page asks for because of it is features/authentication/sign-in's.
+// Writes a user's required actions, which they must do before they are signed in. standing.ts reads them;
+// features/authentication/sign-in shows the pages for them.
 import type { RequiredAction } from '../contract/users.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 
@@ -11,14 +11,14 @@ export const fulfilAction = (sql: Sql, realm: string, userIds: readonly string[]
   update realm_user set required_actions = array_remove(required_actions, ${action})
   where realm_id = ${realm} and id = any(${userIds}::uuid[]) and required_actions && array[${action}]::text[]`;
 
-/** @param version null: the terms have none, and what was accepted before stands */
+/** Notes that the user accepted the terms. @param version null if the terms have no version: a former acceptance stays */
 export const acceptTerms = (sql: Sql, realm: string, userId: string, version: string | null) => sql`
   update realm_user set required_actions = array_remove(required_actions, 'TERMS'), terms_version = coalesce(${version}, terms_version)
   where realm_id = ${realm} and id = ${userId}`;
 
 /**
- * What the person of the row `u` must do as it is in force: whose password is temporary chooses another, whatever is said of them.
- * It asks for each person's one password: for an `exists` PostgreSQL may read everybody's first.
+ * The actions that the user of the row `u` must do now: those of the row, and UPDATE_PASSWORD if the password is temporary. The query
+ * reads the user's one password by its key: for an `exists` PostgreSQL may first read the passwords of all users.
  */
 export const actionsInForce = fragment`case when not 'UPDATE_PASSWORD' = any(u.required_actions) and (
     select (p.secret ->> 'temporary')::boolean from credential p

@@ -1,7 +1,7 @@
-// Owns: sealing again, under the newest master key, what is still sealed under an older one; and telling how much that is.
-// Does not own: which columns are sealed (each feature says its own, server/sealed-columns.ts has them all), sealing itself.
+// Owns: sealing values again under the newest master key if an older key sealed them; and counting those that remain.
+// Does not own: the list of sealed columns (each feature has its own, server/sealed-columns.ts joins them), sealing itself.
 // Implements: decisions "Secrets" (a keyring, so that it can rotate).
-// A value is replaced only where it is what was read, so servers may write beside it; what was done stays done.
+// A value is replaced only if it hasn't changed since it was read, so servers may write meanwhile. An interrupted run keeps its progress.
 import { bySystem } from '../contract/events.ts';
 import { MASTER } from '../contract/realms.ts';
 import type { Seal } from '../crypto/seal.ts';
@@ -14,23 +14,23 @@ export interface SealedColumn {
   /** The column that names a row within its realm, a UUID; null: the realm is the row. */
   key: string | null;
   column: string;
-  /** Of a jsonb column: the member that holds it, in base64. */
+  /** In a jsonb column: the member that holds the sealed value, in base64. */
   member?: string;
-  /** A column with the value's digest, which is of the newest key too. */
+  /** The column with the value's digest, which the newest key makes too. */
   digest?: { column: string; of(seal: Seal, realm: string, plain: string): Buffer };
-  /** What binds the value to its row. */
+  /** The context that binds the value to its row (crypto/seal.ts). */
   context(row: { realm: string; key: string; digest: Buffer | null }): string;
 }
 
 export interface Resealed {
   column: string;
   resealed: number;
-  /** Of no key in the keyring. */
+  /** Values of a key that isn't in the keyring. */
   unreadable: number;
 }
 
 const BATCH = 200;
-/** Nobody waits for a longer count. */
+/** The most that are counted of a column, so that the count is fast. */
 const MOST_COUNTED = 1_000;
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
@@ -45,13 +45,13 @@ interface Fresh extends Row {
   freshDigest: Buffer | null;
 }
 
-// Our own names, never a user's.
+// the server's own names, never a user's
 const raw = (text: string) => new Fragment([text], []);
 const nameOf = ({ table, column, member }: SealedColumn) => [table, column, ...(member ? [member] : [])].join('.');
 const keyOf = ({ key }: SealedColumn) => key ?? 'realm_id';
 const sealedIn = ({ column, member }: SealedColumn) =>
   member ? `decode(t.${column} ->> '${member}', 'base64')` : `t.${column}`;
-/** The key's name stands behind the version (crypto/seal.ts). */
+/** A sealed value holds its key's id behind the version byte (crypto/seal.ts). */
 const isOld = (column: SealedColumn, seal: Seal) =>
   fragment`${raw(`substring(${sealedIn(column)} from 2 for 4)`)} <> ${seal.newestKey}`;
 
@@ -100,7 +100,7 @@ export function createReseal({
     const assigned = member
       ? raw(`${name} = jsonb_set(t.${name}, '{${member}}', to_jsonb(v.fresh64))`)
       : raw(`${name} = decode(v.fresh, 'hex')${digest ? `, ${digest.column} = decode(v.digest, 'hex')` : ''}`);
-    // The same secret was stored again meanwhile, under the newest key: that row stays.
+    // A row with the same secret was stored meanwhile, under the newest key: that row stays.
     const twice = digest
       ? fragment`with twice as (
           delete from ${raw(table)} t using ${values} where ${same} and exists (
@@ -133,7 +133,7 @@ export function createReseal({
   }
 
   return {
-    /** How many are sealed under another key than the newest, at most a thousand of each column. */
+    /** How many values an older key sealed: at most a thousand are counted in each column. */
     async left(realm?: string): Promise<{ column: string; secrets: number }[]> {
       return Promise.all(
         columns.map(async (column) => {
@@ -145,7 +145,7 @@ export function createReseal({
         }),
       );
     },
-    /** Column by column. */
+    /** Seals the values again, and yields the result of each column. */
     async *run(): AsyncGenerator<Resealed> {
       for (const column of columns) yield await oneColumn(column);
     },

@@ -1,11 +1,11 @@
-// RFC 8707: which resources a token may be for. Specification 7: not on the realm's list → invalid_target.
+// The resources that a token may be for (RFC 8707). Specification 7: not on the realm's list → invalid_target.
 import { ADMIN_CLI } from '../contract/admin-cli.ts';
 import type { TokenEndpointAuthMethod } from '../contract/clients.ts';
 import { OAuthError } from '../http/oauth-error.ts';
 
 /**
- * Whether a client may act at the admin API for a person. That its own list names the admin API isn't enough: whoever may
- * edit clients could then lend themselves an administrator's rights. What else protects it is authorize/checks.ts's.
+ * Whether a client may act at the admin API for a user. The admin API in the client's own list isn't enough: an administrator who may
+ * edit clients could otherwise obtain the rights of any other one who signs in there. authorize/checks.ts has the further checks.
  */
 const actsForAdministrators = (client: Named, adminAudience: string): boolean =>
   client.clientId === ADMIN_CLI && client.authMethod === 'none' && client.allowedResources.has(adminAudience);
@@ -24,8 +24,8 @@ export interface ResourceRules {
 }
 
 /**
- * It must be on the realm's list and, where the client has a list or has registered itself, on the client's. The admin API is implied for a service
- * account that holds admin roles (`ownBehalf`); for a person there is one client.
+ * The resource must be on the realm's list. If the client has a list or has registered itself, it must be on the client's list too. A
+ * service account with admin roles may always use the admin API (`ownBehalf`); for a user only one client may.
  */
 function allows({ realmList, client, adminAudience, ownBehalf }: ResourceRules, resource: string): boolean {
   if (resource === adminAudience) return ownBehalf ? client.administers : actsForAdministrators(client, adminAudience);
@@ -40,6 +40,6 @@ export function allowedResources(requested: readonly string[], rules: ResourceRu
   return [...new Set(requested)];
 }
 
-/** All that may be asked for at this moment. */
+/** The resources that may be requested at this moment. */
 export const presentResources = (rules: ResourceRules): string[] =>
   [...rules.realmList, rules.adminAudience].filter((resource) => allows(rules, resource));

@@ -1,4 +1,4 @@
-// What speaks for a risk in a sign-in, as sessions keep it. Scoring is features/authentication/risk's.
+// The signs of risk in a sign-in, as sessions store them. features/authentication/risk computes the score.
 import type { RiskReason } from '../contract/risk.ts';
 
 export interface Finding {

@@ -1,5 +1,5 @@
-// Which roles something holds or contains: rows of two ids, said by names. One way to read them and one to write them.
-// It knows no feature: a group's roles and a role's own are the same kind of rows. Decisions "Role", "Group".
+// Reads and writes the roles that an object holds or contains: rows of two ids, named by names on the wire. The roles of a group and
+// the roles in a composite role are such rows; this file knows neither feature. Decisions "Role", "Group".
 import { jsonText } from '../db/json.ts';
 import { Fragment, fragment, type Sql } from '../db/sql.ts';
 
@@ -11,7 +11,7 @@ interface Ties {
 }
 const raw = (text: string): Fragment => new Fragment([text], []);
 
-/** Names of the realm roles that the row `t` holds, and by clientId those of clients; each looked up by its key. */
+/** The names of the realm roles that the row `t` holds, and those of client roles by clientId. Each role is found by its key. */
 export function rolesOfRow({ table, owner, role }: Ties): { roles: Fragment; clientRoles: Fragment } {
   const mine = `from ${table} h where h.realm_id = t.realm_id and h.${owner} = t.id`;
   const of = (column: string) => `(select r.${column} from role r where r.realm_id = h.realm_id and r.id = h.${role})`;
@@ -28,8 +28,8 @@ export function rolesOfRow({ table, owner, role }: Ties): { roles: Fragment; cli
 }
 
 /**
- * What these hold is what is named, and no more. Names are looked up by their key, which leaves the planner no choice:
- * just after many roles were made it thinks that there are none.
+ * Makes the owners hold the named roles and no others. The query finds names by their key without a choice for the planner, which
+ * assumes an empty table just after many roles were made.
  */
 export async function tieRoles(
   sql: Sql,
@@ -37,7 +37,7 @@ export async function tieRoles(
   { table, owner, role }: Ties,
   holders: readonly {
     id: string | undefined;
-    /** It may hold some already. */
+    /** The owner existed before, so it may hold roles already. */
     existed: boolean;
     roles: readonly string[];
     clientRoles: Readonly<Record<string, readonly string[]>>;

@@ -1,11 +1,11 @@
-// What every message of SAML must be, whoever sends it, and what those of single logout say: pure, from XML that was read.
+// Checks that apply to every SAML message, and reads the messages of single logout. Pure, from parsed XML.
 // SAML 2.0 Core §3.2, §3.7.
 import { OAuthError } from '../http/oauth-error.ts';
 import { childrenIn } from '../xml/children.ts';
 import type { Xml } from '../xml/document.ts';
 import { ASSERTION, PARTIAL_LOGOUT, PROTOCOL, SUCCESS } from './saml-names.ts';
 
-/** How old a message may be, and how far two clocks may be apart. */
+/** How old a message may be, and how far the two clocks may differ. */
 const OLDEST_MS = 5 * 60_000;
 export const SKEW_MS = 3 * 60_000;
 const ID = /^[A-Za-z_][\w.-]{0,255}$/;
@@ -17,7 +17,7 @@ export const childOf = (xml: Xml, name: string, namespace?: string): Xml | undef
 export const issuerOf = (xml: Xml): string => childOf(xml, 'Issuer')?.text.trim() ?? '';
 
 /**
- * What every message has: it is of this protocol, was sent a short while ago, and to this address.
+ * Checks a message's version, its age and its destination.
  * @returns its ID @throws OAuthError
  */
 export function checkMessage(
@@ -39,13 +39,13 @@ export function checkMessage(
 
 export interface LogoutRequest {
   id: string;
-  /** What the other side calls the person. */
+  /** The other side's name for the user. */
   name: string;
-  /** None: all sessions of theirs. */
+  /** Empty: all sessions of the user. */
   indexes: readonly string[];
 }
 
-/** From XML that was verified. @throws OAuthError */
+/** @param xml of a verified message @throws OAuthError */
 export function logoutRequestOf(xml: Xml, at: { now: Date; addresses: readonly string[] }): LogoutRequest {
   const id = checkMessage(xml, 'LogoutRequest', at);
   const until = xml.attributes.NotOnOrAfter;
@@ -57,7 +57,7 @@ export function logoutRequestOf(xml: Xml, at: { now: Date; addresses: readonly s
   return { id, name, indexes };
 }
 
-/** Whether all that the other side had of the session is over. */
+/** Whether the other side has ended all of its session. */
 export function isDone(xml: Xml): boolean {
   const status = childOf(xml, 'Status', PROTOCOL);
   const code = status && childOf(status, 'StatusCode', PROTOCOL);

@@ -1,4 +1,4 @@
-// A message as a binding brings it, and whether it is its sender's: what is read is what the signature covers.
+// Reads a SAML message from its binding and verifies its signature. Only XML that the signature covers is returned as verified.
 // SAML 2.0 Bindings §3.4 (Redirect), §3.5 (POST). Algorithms: RSA with SHA-256 or SHA-512, nothing less.
 import { inflateRawSync } from 'node:zlib';
 import { OAuthError } from '../http/oauth-error.ts';
@@ -11,13 +11,13 @@ export interface Message {
   binding: Binding;
   document: XmlDocument;
   relayState: string | undefined;
-  /** Of the Redirect binding: what the signature in the query can cover, to the byte. */
+  /** In the Redirect binding: the exact bytes that the query's signature may cover. */
   query: { covered: readonly string[]; algorithm: string; signature: Buffer } | undefined;
 }
 
 const bad = (description: string) => new OAuthError('invalid_request', description);
 
-/** The parameters of a query or a form, as they came and decoded. */
+/** The parameters of a query or a form, raw and decoded. */
 function parametersOf(text: string): Map<string, { raw: string; value: string }> {
   const all = new Map<string, { raw: string; value: string }>();
   for (const part of text.split('&')) {
@@ -37,7 +37,7 @@ function parametersOf(text: string): Map<string, { raw: string; value: string }>
   return all;
 }
 
-/** Some forget to encode the plus sign. */
+/** Some senders don't encode the plus sign, so it arrives as a space. */
 const bytesOf = (base64: string): Buffer => Buffer.from(base64.replaceAll(' ', '+'), 'base64');
 
 function inflated(bytes: Buffer): Buffer {
@@ -68,7 +68,7 @@ export function messageOf(binding: Binding, text: string): Message {
   ] as const;
   const joined = (encoded: (part: { raw: string; value: string }) => string): string =>
     parts.flatMap(([name, part]) => (part ? [`${name}=${encoded(part)}`] : [])).join('&');
-  // As it came (§3.4.4.1), or as its sender had encoded it before a library of theirs did so in another way.
+  // The raw text (§3.4.4.1), or the sender's own encoding, if a library of the sender encoded it again in another way.
   const covered = [joined(({ raw }) => raw), joined(({ value }) => encodeURIComponent(value))];
   return {
     kind,
@@ -90,7 +90,7 @@ function parsed(xml: Buffer): XmlDocument {
   }
 }
 
-/** What the message says before it is known whose it is. */
+/** The message's XML before the signature is checked: use it only to find the sender. */
 export const unverifiedMessage = ({ document }: Message): Xml => document.xml;
 
 const has = (xml: Xml, found: (one: Xml) => boolean): boolean =>
@@ -98,22 +98,22 @@ const has = (xml: Xml, found: (one: Xml) => boolean): boolean =>
 const isSignature = ({ name, namespace }: Xml): boolean => name === 'Signature' && namespace === SIGNATURES;
 
 /**
- * What of the message may be believed; undefined: its signature is wrong, or missing where it is needed.
- * @param read what {@link unverifiedMessage} gave of it
+ * The XML that the signature covers; undefined if the signature is wrong, or is needed and missing.
+ * @param read the result of {@link unverifiedMessage}
  */
 export function verifiedMessage(
   message: Message,
   read: Xml,
   { certificates, needed }: { certificates: readonly string[]; needed: boolean },
 ): Xml | undefined {
-  // Without a key nothing can be checked: then it counts as unsigned.
+  // Without a key no signature can be checked, so the message counts as unsigned.
   if (certificates.length === 0) return needed ? undefined : read;
   const inside = has(read, isSignature);
   if (message.binding === 'POST') {
     if (!inside) return needed ? undefined : read;
     return signedBy(message.document, certificates);
   }
-  // §3.4.4.1: a signature in the message itself has to be taken out.
+  // §3.4.4.1: the sender must remove a signature from the message itself.
   if (inside) return undefined;
   const { query } = message;
   if (!query) return needed ? undefined : read;

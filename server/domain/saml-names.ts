@@ -1,4 +1,4 @@
-// The names that SAML 2.0 has for things, whichever side the realm is. Core §3.2.2.2, §8.3; Bindings §3.4, §3.5.
+// SAML 2.0's names, for both sides: the realm as identity provider and as service provider. Core §3.2.2.2, §8.3; Bindings §3.4, §3.5.
 
 export const PROTOCOL = 'urn:oasis:names:tc:SAML:2.0:protocol';
 export const ASSERTION = 'urn:oasis:names:tc:SAML:2.0:assertion';

@@ -1,4 +1,4 @@
-// What the realm's own messages of SAML have in common, those of single logout, and how any is carried. SAML 2.0 Core §3.2, §3.7.
+// Writes the realm's own SAML messages: their common parts, single logout, and the encoding for each binding. SAML 2.0 Core §3.2, §3.7.
 import { randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { RSA_SHA256, rsaSha256, signed, type XmlSigner } from '../xml/sign.ts';
@@ -7,11 +7,11 @@ import { type Binding, PARTIAL_LOGOUT, SUCCESS } from './saml-names.ts';
 
 const LIFE_MS = 5 * 60_000;
 
-/** An NCName that nobody guesses. */
+/** A random id that is an NCName (XML). */
 export const newXmlId = (): string => `_${randomBytes(20).toString('hex')}`;
 
 export const issuerNode = (issuer: string): XmlNode => xml('saml:Issuer', {}, issuer);
-/** What all messages of ours have; {@link signed} puts the signature behind the issuer. */
+/** The place of the signature among a message's children: behind the issuer. */
 export const ISSUER_FIRST = 1;
 
 export const statusNode = (code: string, second?: string, message?: string): XmlNode =>
@@ -28,7 +28,7 @@ export const statusNode = (code: string, second?: string, message?: string): Xml
 
 interface From {
   issuer: string;
-  /** Where it is sent. */
+  /** The address that the message is sent to. */
   destination: string;
   now: Date;
 }
@@ -40,7 +40,7 @@ const headOf = ({ destination, now }: From, more: Record<string, string>) => ({
   ...more,
 });
 
-/** @param id by which its response will be known @param nameId what the other side calls the person */
+/** @param id its response will name it @param nameId the other side's name for the user */
 export const logoutRequest = (from: From, id: string, nameId: XmlNode, sessionIndex: string | undefined): XmlNode =>
   xml(
     'samlp:LogoutRequest',
@@ -62,7 +62,7 @@ export type Sent =
   | { by: 'Redirect'; url: string }
   | { by: 'POST'; action: string; fields: Record<string, string | undefined> };
 
-/** A message of ours as its binding carries it. Bindings §3.4.4, §3.5.4. @param signer undefined: it goes unsigned */
+/** Encodes and signs a message for its binding. Bindings §3.4.4, §3.5.4. @param signer undefined: the message stays unsigned */
 export async function messageForBinding(
   node: XmlNode,
   {
@@ -86,7 +86,7 @@ export async function messageForBinding(
     ...(signer ? [['SigAlg', RSA_SHA256]] : []),
   ];
   const covered = query.map(([name, value = '']) => `${name}=${encodeURIComponent(value)}`).join('&');
-  // Signed as it is written: no other encoding may come between.
+  // the signature covers this exact encoding
   const signature = signer && `&Signature=${encodeURIComponent(await rsaSha256(covered, signer.privateKey))}`;
   return { by: 'Redirect', url: `${to.url}${to.url.includes('?') ? '&' : '?'}${covered}${signature ?? ''}` };
 }

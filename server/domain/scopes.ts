@@ -1,4 +1,4 @@
-// Which scopes a client gets: pure. A client's default scopes always apply; optional ones where they are asked for.
+// The scopes that a client gets. Pure. A client's default scopes always apply, its optional ones if they are requested.
 // RFC 6749 §3.3; OIDC Core §3.1.2.1 and §11.
 
 import { OAuthError } from '../http/oauth-error.ts';
@@ -6,9 +6,9 @@ import type { ScopeView } from './claims.ts';
 
 export const OPENID = 'openid';
 export const OFFLINE = 'offline_access';
-/** Lets an application act in a person's account; no other one does. */
+/** The only scope that lets an application act in a user's account. */
 export const ACCOUNT_SCOPE = 'account';
-/** Lets a resource server use the protection API, for itself or for whoever let it (Federated Authorization for UMA 2.0 §1.3). */
+/** Lets a resource server use the protection API, for itself or for a user who allowed it (Federated Authorization for UMA 2.0 §1.3). */
 export const PROTECTION_SCOPE = 'uma_protection';
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( +[\x21\x23-\x5b\x5d-\x7e]+)*$/;
 
@@ -18,14 +18,14 @@ export interface ScopesOfClient {
   optionalScopes: readonly ScopeView[];
 }
 
-/** The names in a `scope` parameter; undefined where there is none. */
+/** The names in a `scope` parameter; undefined without the parameter. */
 export function scopeNames(scope: string | undefined): string[] | undefined {
   if (scope === undefined) return undefined;
   if (!SCOPE.test(scope)) throw new OAuthError('invalid_scope', 'The scope is malformed');
   return [...new Set(scope.split(/ +/))];
 }
 
-/** The names that are not the client's. */
+/** The names of scopes that the client doesn't have. */
 export function strangersAmong(
   { defaultScopes, optionalScopes }: ScopesOfClient,
   requested: readonly string[] = [],
@@ -37,7 +37,7 @@ export function strangersAmong(
 }
 
 /**
- * The scopes for a request: defaults and the requested ones of the client; `openid` is no scope with claims, so it's apart.
+ * The scopes for a request: defaults and the requested ones of the client; `openid` has no claims of its own, so it is returned apart.
  * @throws OAuthError `invalid_scope` on a name that is not the client's
  */
 export function grantScopes(
@@ -53,7 +53,7 @@ export function grantScopes(
   );
 }
 
-/** What is left of the scopes that were granted once: those that the client still has, in its present form. */
+/** Those of the granted scopes that the client still has, with their present claims. */
 export function presentScopes(
   { defaultScopes, optionalScopes }: ScopesOfClient,
   granted: readonly string[],

@@ -1,12 +1,12 @@
-// When a person's session is alive, as one rule for whoever asks: sessions, refresh, introspection. Specification 2.3.
-// Starting and ending sessions is features/people/sessions'.
+// When a user's session is alive: one rule for sessions, refresh and introspection. Specification 2.3.
+// features/people/sessions starts and ends sessions.
 import type { Party } from '../contract/events.ts';
 import type { RealmSettingsDto } from '../contract/settings.ts';
 import { type Fragment, fragment } from '../db/sql.ts';
 import { actingHolds } from './acting.ts';
 import { userParty } from './party.ts';
 
-/** Whose a session is, and who acts in it for them. */
+/** The session's user, and the administrator who impersonates them. */
 interface Acted {
   userId: string;
   username: string;
@@ -23,7 +23,7 @@ type Limits = Pick<
   'ssoSessionIdleTimeoutSeconds' | 'ssoSessionMaxLifetimeSeconds' | 'rememberMeLifetimeSeconds'
 >;
 
-/** Before these moments a session has ended: by inactivity, and by age as the settings now have it. */
+/** A session has ended if its last use or its start lies before these moments, by the present settings. */
 export interface Cutoffs<Moment = Date> {
   now: Moment;
   seen: Moment;
@@ -41,7 +41,7 @@ export function cutoffsOf(limits: Limits, now: Date): Cutoffs {
   };
 }
 
-/** The condition, for a query that has the session as `s`; the cutoffs may be columns of it. */
+/** Condition on a session `s`: it is alive. The cutoffs may be columns of the query. */
 export const sessionLives = ({
   now,
   seen,

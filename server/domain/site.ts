@@ -1,4 +1,4 @@
-// Where a browser sees a realm's pages: what links in messages begin with, and what passkeys hang on.
+// The address at which a browser sees a realm's pages: links in messages begin with it, and passkeys are bound to its host.
 import type { FastifyRequest } from 'fastify';
 import type { RealmSettingsDto } from '../contract/settings.ts';
 import { createTellOnce } from './told-once.ts';
@@ -10,8 +10,8 @@ export interface Site {
 }
 
 /**
- * The realm's own address where the browser shows that one and the server's operator configured it; else the server's. Neither
- * the realm's issuer nor the request's host alone chooses the host of a link or a passkey.
+ * The realm's own address if the browser uses it and the server's operator configured it; else the server's. The realm's issuer or the
+ * request's host alone never chooses the host of a link or a passkey.
  */
 export function siteOf(
   { host, server }: Pick<FastifyRequest, 'host' | 'server'>,
@@ -23,7 +23,7 @@ export function siteOf(
   const usual = new URL(baseUrl);
   if (own?.host !== host) return siteAt(usual);
   if (isConfigured) return siteAt(own);
-  // Where the issuer only names tokens, no browser asks there.
+  // if the issuer only names tokens, no browser uses that address
   if (own.host !== usual.host)
     tellOnce(
       `A browser asked at ${own.origin}, where a realm has its issuer, and SVC_OTHER_ADDRESSES lacks that address: the realm’s passkeys, the links of its messages and its way back from identity providers are at ${usual.origin}`,
@@ -35,8 +35,8 @@ const siteAt = ({ hostname: rpId, origin }: URL): Site => ({ rpId, origin });
 const tellOnce = createTellOnce();
 
 /**
- * Whether another site's page sent it; a program says nothing of where it comes from. Browsers leave out the origin of a form on a page
- * without referrers, as ours are, and say beside it whether it is the same.
+ * Whether another site's page sent the request. A program sends neither header. Browsers omit the origin of a form on a page without
+ * referrers, as the server's pages are, and send `Sec-Fetch-Site` instead.
  */
 export function isFromElsewhere({ headers }: FastifyRequest, { origin }: Site): boolean {
   const site = headers['sec-fetch-site'];

@@ -1,6 +1,6 @@
-// Owns: which proofs were used, for those that count once and that no row of their own uses up: the challenge that a passkey signed,
-// a ticket of the account API. Assertions of clients and DPoP proofs have tables of their own, and the same statement. All replicas
-// read and write the same table, so the second use fails at any of them.
+// Owns: the list of used proofs that count once and have no row of their own: the challenge that a passkey signed, a ticket of the
+// account API. Client assertions and DPoP proofs have tables of their own, with the same statement. All replicas share the table, so
+// the second use fails at any of them.
 // Does not own: how long a proof is good (each proof says so); deleting expired rows (jobs/janitor.ts).
 // Implements: WebAuthn Level 3 §13.4.3 (a challenge is used once).
 import { sha256 } from '../crypto/tokens.ts';
@@ -13,19 +13,19 @@ export interface SingleUseProof {
   expiresAt: Date;
 }
 
-/** @param kind what the proof is: proofs of different kinds can have the same text */
+/** @param kind separates proofs of different kinds, which can have the same text */
 export const singleUseProof = (kind: string, proof: string, expiresAt: Date): SingleUseProof => ({
   digest: sha256(`spent:${kind}:${proof}`),
   expiresAt,
 });
 
 /**
- * A part of a statement: returns one row where the proof is used for the first time, and none where it was used before.
- * @param insert of the proof's row, into a table whose key is the proof
+ * A part of a statement: it returns one row if the proof is used for the first time, else none.
+ * @param insert inserts the proof's row into a table whose key is the proof
  */
 const onlyOnce = (insert: Fragment): Fragment => fragment`${insert} on conflict do nothing returning realm_id`;
 
-/** @returns whether the proof is used for the first time. Of two uses at once the second waits for the first one's transaction */
+/** @returns whether the proof is used for the first time. If two uses come at once, the second waits for the first one's transaction. */
 export const isFirstUse = async (sql: Sql, insert: Fragment): Promise<boolean> =>
   (await sql`${onlyOnce(insert)}`).length > 0;
 

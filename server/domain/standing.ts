@@ -1,10 +1,9 @@
-// SQL pieces that read what a person has set up, and what they must do before they are signed in.
-// What a sign-in asks for because of it is features/authentication/sign-in's.
+// Pieces of SQL that read a user's credentials and required actions. features/authentication/sign-in decides what a sign-in needs.
 import { type RequiredAction, requiredActions } from '../contract/users.ts';
 import { fragment } from '../db/sql.ts';
 
 export interface StandingRow {
-  /** Of credentials. */
+  /** The types of the user's credentials. */
   types: string[];
   temporary: boolean;
   password_set_at: Date | null;
@@ -20,9 +19,9 @@ export interface PersonStanding {
   types: readonly string[];
   enabled: boolean;
   actions: readonly RequiredAction[];
-  /** Null where there is none. */
+  /** Null without a password. */
   passwordSetAt: Date | null;
-  /** Where a message reaches them, as was verified. */
+  /** The user's verified addresses for messages. */
   reach: Record<'EMAIL' | 'SMS', string | null>;
   /** The version of the terms that they accepted. */
   termsVersion: string | null;
@@ -30,7 +29,7 @@ export interface PersonStanding {
   locale: string | null;
 }
 
-/** For a query that has the person as `u`. */
+/** A column, for a query that has the user as `u`. */
 export const credentialTypes = fragment`array(
   select distinct type from credential t where t.realm_id = u.realm_id and t.user_id = u.id) as types`;
 
@@ -39,7 +38,7 @@ export const reachColumns = fragment`u.terms_version, u.attributes -> 'locale' -
   case when u.email_verified then u.email end as verified_email,
   case when u.attributes -> 'phone_number_verified' ->> 0 = 'true' then u.attributes -> 'phone_number' ->> 0 end as verified_phone`;
 
-/** The columns of {@link StandingRow}, for a query that has the person as `u`. */
+/** The columns of {@link StandingRow}, for a query that has the user as `u`. */
 export const standingColumns = fragment`${credentialTypes}, coalesce((
     select (secret ->> 'temporary')::boolean from credential p
     where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' limit 1), false) as temporary,

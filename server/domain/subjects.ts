@@ -1,6 +1,6 @@
-// Whom tokens are about: what a person's `sub` is at a client, and whose a token is that came back. Nothing else speaks of it.
-// Where `sub` isn't the person's id, the token has that sealed beside it: so whoever reads it needs no look-up, and what was
-// issued goes on when the strategy changes. Decisions "Subject claim"; OpenID Connect Core §2, §8.1.
+// The `sub` of tokens: computes a user's `sub` at a client, and finds the user of a token. No other file does either. If `sub` isn't the
+// user's id, the token also holds the id, sealed: the server then finds the user without a query, and issued tokens keep working when the
+// strategy changes. Decisions "Subject claim"; OpenID Connect Core §2, §8.1.
 import { createHmac, randomBytes } from 'node:crypto';
 import { PERSON_CLAIM } from '../contract/claims.ts';
 import { loopbackHosts } from '../contract/names.ts';
@@ -15,17 +15,17 @@ export const SUBJECT_TAKEN = 'realm_user_subject';
 /** Binds a realm's sealed salt to it. */
 export const saltContext = (realm: string) => `subject-salt:${realm}`;
 
-/** What a token says of whom it is about. */
+/** The claims of a token that name its user. */
 export interface Subject {
   sub: string;
   [PERSON_CLAIM]?: string;
 }
-/** What of a token tells whose it is. */
+/** The claims of a received token from which its user is found. */
 interface Said {
   sub: string;
   [PERSON_CLAIM]?: unknown;
 }
-/** To whom it is said. */
+/** The client that gets the `sub`. */
 export interface Audience {
   subjectType: 'public' | 'pairwise' | null;
   /** Clients of one sector know a person by the same pairwise subject. */
@@ -33,10 +33,10 @@ export interface Audience {
 }
 export type SubjectSettings = Pick<RealmSettingsDto, 'subjectStrategy' | 'subjectAttribute'>;
 
-/** People's come from a grant of theirs; a service account's has none. Never by `sub`: a client's name may look like one. */
+/** Whether the token is a user's: it has a grant, a service account's has none. A client's id in `sub` may look like a user's id. */
 export const isPersons = ({ gid }: { gid?: unknown }): boolean => gid !== undefined;
 
-/** What discovery names, and clients may register for. An attribute's value is a public subject: the same at every client. */
+/** The subject types for discovery and registration. An attribute's value is a public subject: the same at every client. */
 export const subjectTypes = ({ subjectStrategy }: SubjectSettings): readonly ('public' | 'pairwise')[] =>
   subjectStrategy === 'pairwise' ? ['pairwise'] : ['public', 'pairwise'];
 
@@ -58,7 +58,7 @@ export function sectorOf({
   return host === '' || others.length > 0 || loopbackHosts.has(host) ? id : host;
 }
 
-/** A UUID of its own kind (RFC 9562 §5.8), as no client can be named. */
+/** A UUIDv8 (RFC 9562 §5.8); no client can have such an id. */
 function pairwise(salt: Buffer, sector: string, userId: string): string {
   const bytes = createHmac('sha256', salt).update(`${sector}\0${userId}`).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
@@ -84,7 +84,7 @@ export function createSubjects({
 }) {
   const personContext = (realm: string) => `subject:${realm}`;
 
-  /** Made when it is first needed; whoever is quicker makes it for all. */
+  /** A realm's salt, made when it is first needed. If two requests make one, the first stored salt counts. */
   const salts = createRealmCache<Buffer>({
     now,
     async load(realm) {
@@ -105,7 +105,7 @@ export function createSubjects({
     return strategy === 'attribute' ? 'attribute' : 'id';
   }
 
-  /** @returns undefined: the person has none, and gets no tokens of this client */
+  /** @returns undefined if the user has no subject, and so gets no tokens of this client */
   async function of(
     realm: string,
     audience: Audience,
@@ -122,7 +122,7 @@ export function createSubjects({
   return {
     of,
 
-    /** The same of somebody of whom nothing but the id is known. */
+    /** The same for a user of whom only the id is known. */
     async ofUser(realm: string, audience: Audience, id: string): Promise<Subject | undefined> {
       if ((await strategyFor(realm, audience)) !== 'attribute') return of(realm, audience, { id, subject: null });
       const [row] = await sql<{ subject: string | null }>`
@@ -130,7 +130,7 @@ export function createSubjects({
       return row && of(realm, audience, { id, subject: row.subject });
     },
 
-    /** The id of the person of a token that was verified; undefined: it is nobody's. */
+    /** The user's id in a verified token; undefined if the token names no user. */
     find(realm: string, { sub, [PERSON_CLAIM]: sealed }: Said): string | undefined {
       if (sealed === undefined) return UUID.test(sub) ? sub : undefined;
       try {

@@ -1,4 +1,4 @@
-// Says what is wrong with a configuration once in this process, for those who read its log: what meets it may come with each request.
+// Logs a fault of a configuration once in this process: every request may meet the fault.
 const MOST_TOLD = 1000;
 
 export type TellOnce = (words: string, tell: (words: string) => void) => void;

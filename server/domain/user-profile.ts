@@ -14,7 +14,7 @@ import type { Sql } from '../db/sql.ts';
 import { createPatternMatcher, loadPatterns, patternFault, patternSize } from './pattern.ts';
 import { createTellOnce } from './told-once.ts';
 
-/** Of a user, as far as a profile speaks of it. */
+/** The data of a user to which a profile applies. */
 export interface ProfileData {
   username: string;
   email: string | null;
@@ -47,7 +47,7 @@ export async function profileWith(
 
 const patternOf = ({ validation: { pattern } }: ProfileAttribute): string | undefined => pattern ?? undefined;
 
-/** Each profile that `profileFaults` is given was made ready: what judges its patterns is there. */
+/** Loads the pattern engine. Call it for each profile before `profileFaults`. */
 async function readyToJudge({ attributes }: UserProfile): Promise<void> {
   if (attributes.some((attribute) => patternOf(attribute) !== undefined)) await loadPatterns();
 }
@@ -74,7 +74,7 @@ export const profileIn = (
     objects.filter(({ kind }) => kind === 'userProfile').map(({ key, fields }) => [key, fields.value]),
   );
 
-/** Whether it lets everything pass. */
+/** Whether the profile accepts every change. */
 export const hasNoRules = ({ unmanagedAttributes, attributes }: UserProfile): boolean =>
   unmanagedAttributes === 'enabled' && attributes.length === 0;
 

@@ -1,21 +1,21 @@
-// What people are searched by: anywhere in one text that an index of trigrams holds (migration user_search), or where the database
-// has no such index, by how the username, the address or a name begins (migration user_filters).
+// The search for users. With an index of trigrams (migration user_search) the text is found anywhere; without one, at the beginning of
+// the username, the address or a name (migration user_filters).
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 
 const searched = fragment`lower(u.username || E'\\n' || coalesce(u.email, '') || E'\\n' || coalesce(u.first_name, '') || ' ' || coalesce(u.last_name, ''))`;
 
-/** That the username, the address or the name of the user `u` has it; for `pattern` as `like` takes it. */
+/** Condition: the username, the address or the name of the user `u` contains the text. @param pattern for `like` */
 export const userContains = (pattern: string): Fragment => fragment`${searched} like lower(${pattern})`;
 
-/** As many of a field are taken by its index; of more, some are near in whatever order. */
+/** Up to this many matches of a field are read by its index. With more matches, any order of reading soon meets some. */
 const MOST_OF_FIELD = 2_000;
 
-/** The same where an index finds it, or else that one of them begins so; for `%…%`. */
+/** {@link userContains} if the index exists; else the condition that one of the fields begins with the text. @param pattern `%…%` */
 export async function userMatches(sql: Sql, realm: string, pattern: string): Promise<Fragment> {
   const [index] = await sql`select where to_regclass('realm_user_search') is not null`;
   if (index) return userContains(pattern);
   const begins = pattern.slice(1).toLowerCase();
-  // The planner guesses badly how many begin so, and would read everybody for a few who come last: so they are counted.
+  // The planner estimates the number of matches badly and would read all users for a few at the end, so the matches are counted first.
   const of = (field: number, column: Fragment) => fragment`(
     select ${field}::int as field, u.id from realm_user u where u.realm_id = ${realm} and ${column} like ${begins}
     limit ${MOST_OF_FIELD + 1})`;

@@ -1,5 +1,5 @@
 // Owns: the admin API's requests for a plain resource: list, get, create, replace, delete, each write a batch of one.
-// Does not own: what the kind is (resource.ts), routes of its own that a kind has beside these.
+// Does not own: the kind's declaration (resource.ts), further routes of a kind.
 // Implements: specification 4.10; decisions "Reading and writing", "Rights".
 import type { By } from '../contract/events.ts';
 import { type FieldError, Problem } from '../contract/problem.ts';
@@ -22,15 +22,15 @@ import { comparedSecrets } from './secrets.ts';
 import type { Row } from './table.ts';
 import { faultsOf, writeChanges } from './write.ts';
 
-/** Who writes, and under which condition. */
+/** The caller of a write, and its condition (If-Match). */
 export interface Caller {
   principal: Principal;
   by: By;
   expect: Expect;
-  /** Of somebody who administers single objects. */
+  /** The limits of an administrator of single objects. */
   reach?: Reach | undefined;
 }
-/** Who writes, where nothing is expected of what is there. */
+/** The caller of a write without a condition. */
 export type Author = Pick<Caller, 'principal' | 'by'>;
 export type Address = { id: string } | { key: string };
 
@@ -52,12 +52,12 @@ interface Step {
   of: RealmPart;
   change: PlannedChange;
   declared: Fields;
-  /** Where the request has what the change has at this path. */
+  /** The request's path for each path of the change. */
   paths?: ReadonlyMap<string, string>;
 }
 
 export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDeps) {
-  /** What holds for changes by whatever way they come. */
+  /** Checks and writes the changes, by the same rules for every way in. */
   async function writeSteps(
     tx: Tx,
     { principal, by, reach }: Caller,
@@ -98,7 +98,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
     return row;
   }
 
-  /** Before rows are locked, as an import does. */
+  /** Takes the parts' locks before rows are locked, as an import does. */
   async function hold(on: Sql, realm: string, steps: readonly Step[]): Promise<void> {
     for (const { of, change } of steps) await of.hold?.(on, realm, [{ ...change, fields: change.save }]);
   }
@@ -108,7 +108,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
       throw new Problem('name-taken', `There is a ${of.label} ${key} already`);
   }
 
-  /** What a request makes of the object; undefined where it is so already. */
+  /** The change that a request makes to the object; undefined if it changes nothing. */
   async function update(
     on: Sql,
     realm: string,
@@ -134,7 +134,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
     return { of, change, declared: pick(wanted, fields) };
   }
 
-  /** What a request makes of the object of another section that the resource's own fields speak of. */
+  /** The change that a request makes to the object of another section which holds some of the resource's fields. */
   async function besides(
     on: Sql,
     realm: string,
@@ -191,8 +191,8 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
       transact(realm, (tx) => make(tx, caller, realm, of, { id: newId(), input })),
 
     /**
-     * A field that is left out keeps its value; what changes nothing writes nothing.
-     * @param input what is said of the object, or what follows from how it stands
+     * A field that is left out keeps its value; a request that changes nothing writes nothing.
+     * @param input the new fields, or a function that computes them from the stored object
      */
     replace: (
       of: Resource,
@@ -249,7 +249,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
 
     /**
      * Changes the object of another section with the same key.
-     * @param to what its fields become
+     * @param to computes its new fields
      */
     edit: (
       { of, part }: { of: Resource; part: RealmPart },
@@ -286,7 +286,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
       try {
         return await requests.create(of, caller, realm, input);
       } catch (error) {
-        // somebody else has just made it
+        // another request has just created it
         if (error instanceof Problem && error.code === 'name-taken') return replace();
         throw error;
       }
@@ -295,7 +295,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
 }
 export type ResourceApi = ReturnType<typeof createResourceApi>;
 
-/** Somebody else wrote the very same: run again, find nothing to change and write nothing. */
+/** Another request wrote the same values: the transaction runs again, finds no change and writes nothing. */
 const writtenMeanwhile = () => changedMeanwhile('the same was written');
 
 /** @throws Problem `privilege-escalation` for all but the fields that administrators of single objects may change */
@@ -343,7 +343,7 @@ const untouched = ({ kind }: Resource, { id, key, fields }: Row): PlannedChange 
 const pick = (wanted: Fields, fields: PlannedChange['fields']): Fields =>
   Object.fromEntries(fields.map(({ path }) => [path, wanted[path]]));
 
-/** What makes an object of these fields, as a document with it alone would; nothing where it is so already. */
+/** The step that gives an object these fields, as a document with only this object would; undefined if it has them already. */
 function stepOf(
   of: RealmPart,
   realm: string,

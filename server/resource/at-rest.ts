@@ -5,14 +5,14 @@ import { sameSecret } from '../crypto/tokens.ts';
 import type { ObjectRef, SecretAtRest } from './table.ts';
 
 export interface Sealed extends SecretAtRest {
-  /** What is sealed in a row, for who must use it. */
+  /** Opens a row's secret for the feature that uses it. @throws Error if it was sealed for another row or under an unknown key */
   open(sealed: Buffer, at: ObjectRef): string;
 }
 
 /** Binds a sealed value to its row, so that rows can't be swapped: `webhook:<realm>:<id>`. */
 export const contextAtRest = (kind: string, { realm, id }: Pick<ObjectRef, 'realm' | 'id'>) => `${kind}:${realm}:${id}`;
 
-/** @param kind binds the value to its row, so that rows can't be swapped: `webhook` → `webhook:<realm>:<id>` */
+/** A secret column that is sealed. @param kind binds the value to its row, see {@link contextAtRest} */
 export function sealed(seal: Seal, kind: string, column = 'secret'): Sealed {
   const context = (at: ObjectRef) => contextAtRest(kind, at);
   return {

@@ -1,5 +1,5 @@
-// The change that makes an object what is wanted of it, where no document plans it: a request's, or the server's own. Pure.
-// Documents are features/operations/transfer's, which owns what is declared, too.
+// Computes the change of one object by a request, or by the server itself. Pure.
+// features/operations/transfer plans documents, and owns what they declare.
 import { isSameJson } from './compare.ts';
 import type { Existing, Fields, PlannedChange, RealmPart } from './part.ts';
 
@@ -16,7 +16,7 @@ export const createdFields = (wanted: Fields): PlannedChange['fields'] =>
     .sort()
     .map((path) => ({ path, from: null, to: wanted[path] }));
 
-/** Undefined where it is so already. `there`: with its secrets compared. */
+/** The change, or undefined if the object has these fields already. `there`: the stored object, with its secrets compared. */
 export function changeOf(
   { kind, fresh }: Pick<RealmPart, 'kind' | 'fresh'>,
   realm: string,
@@ -45,7 +45,7 @@ export function changeOf(
   };
 }
 
-/** The change that takes an object away. */
+/** The change that deletes an object. */
 export const deletionOf = (
   { kind }: Pick<RealmPart, 'kind'>,
   { id, key, fields: before }: { id?: string; key: string; fields: Fields },

@@ -1,4 +1,4 @@
-// When two values are the same: by content, whatever the order of an object's keys. Pure.
+// Compares values by content: the order of an object's keys doesn't count. Pure.
 import type { PlannedChange, Wanted } from './part.ts';
 
 /** JSON with sorted keys: equal values have equal text. */
@@ -13,7 +13,7 @@ export function stableJson(value: unknown): string {
 
 export const isSameJson = (a: unknown, b: unknown): boolean => a === b || stableJson(a) === stableJson(b);
 
-/** A change with the names of the fields that are stored anew. */
+/** The change as the parts see it, with the names of the fields that change. */
 export const wantedOf = ({ fields, save, ...change }: PlannedChange): Wanted => ({
   ...change,
   fields: save,

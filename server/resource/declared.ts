@@ -1,6 +1,6 @@
 // Owns: the resource of a kind that is declared as a whole (contract/kind.ts): its columns, references and sets follow from its
-// fields, its rules are given.
-// Does not own: what a resource is made of (resource.ts), which kinds there are (contract/declared-kinds.ts).
+// fields; the feature passes its rules.
+// Does not own: the resource's parts (resource.ts), the list of kinds (contract/declared-kinds.ts).
 // Implements: design "A plain resource: one declaration".
 import { z } from 'zod';
 import { separateWords } from '../contract/apart.ts';
@@ -31,7 +31,7 @@ interface Left extends Omit<Declaration, 'section' | 'wire' | 'routes' | 'table'
   };
 }
 
-/** Where a kind's objects are kept, and how what is sealed is bound to their rows: `scim_target`, `scim-target`. */
+/** The table of a kind, for example `scim_target`. Sealed values are bound to rows by the name with hyphens, `scim-target`. */
 export const tableOf = (kind: string): string => separateWords(kind, '_');
 export const sealedAs = (kind: string): string => separateWords(kind, '-');
 
@@ -41,7 +41,7 @@ const instant: Column = {
   fromRow: (at) => (at instanceof Date ? at.getTime() : null),
 };
 
-/** How a field is kept: words and lists of words as such, everything with a structure as JSON. */
+/** The column of a field: texts and lists of texts as such, every structured value as JSON. */
 function columnOf(schema: z.ZodType): ColumnType | Column {
   const of = presentSchema(schema);
   if (isText(of)) return 'text';

@@ -1,9 +1,9 @@
-// The audit event of each changed object: the same whether it was changed by itself or by a document.
+// The audit event of each changed object: the same for a request and for a document.
 // Specification 6.1; decisions "Import, export, plan".
 import type { By, DomainEvent } from '../contract/events.ts';
 import type { PlannedChange, RealmPart } from './part.ts';
 
-/** @param manager where a document was applied */
+/** @param manager the document's manager; absent for the admin API */
 export function eventsOf(
   { realm, by, manager }: { realm: string; by: By; manager?: string | undefined },
   parts: readonly RealmPart[],

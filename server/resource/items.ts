@@ -1,5 +1,5 @@
-// Pieces of a realm document as every feature reads them: parsed with their place, in one canonical form.
-// What becomes of them is features/operations/transfer's. Specification 2.10.
+// Parses a realm document's objects, with their place in it, into one canonical form.
+// features/operations/transfer plans and applies them. Specification 2.10.
 import type { z } from 'zod';
 import type { FieldError } from '../contract/problem.ts';
 import { type Fragment, fragment } from '../db/sql.ts';
@@ -7,7 +7,7 @@ import { fieldErrors } from '../http/problems.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** One object as the document declares it: its natural key apart, in the part's canonical form. */
+/** One declared object in the part's canonical form, with its natural key apart. */
 export interface Item {
   key: string;
   fields: Fields;
@@ -17,7 +17,7 @@ export interface Item {
 
 export type Parsed = { items: Item[]; errors?: never } | { errors: FieldError[]; items?: never };
 
-/** Makes a part's `parse` of a schema; a schema error is told with its place in the document. */
+/** Makes a part's `parse` from a schema. Its field errors name their place in the document. */
 export const parsing =
   <S extends z.ZodType>(schema: S, items: (value: z.output<S>, path: string) => Item[]) =>
   (value: unknown, path: string): Parsed => {
@@ -42,11 +42,11 @@ export const joinPaths = (path: string, rest: string): string =>
 /** The field of an object that a path below it is in: `config.issuer`, `domains[0]`. */
 export const topField = (path: string): string => path.split(/[.[]/)[0] ?? '';
 
-/** A list that is a set: sorted, without doubles; undefined stays. */
+/** The list as a set: sorted, without duplicates; undefined stays undefined. */
 export const asSet = <T extends string>(list: readonly T[] | undefined): T[] | undefined =>
   list && [...new Set(list)].sort();
 
-/** The texts in a field that holds a list of them. */
+/** The texts of a list; empty if the value is no list. */
 export const strings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((v): v is string => typeof v === 'string') : [];
 
@@ -54,10 +54,10 @@ export const strings = (value: unknown): string[] =>
 export const withoutUndefined = (fields: Record<string, unknown>): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** A client role's key: `clientId/role`; / and % of the clientId are escaped, so that no two have one key. */
+/** A client role's key: `clientId/role`. `/` and `%` in the clientId are escaped, so that keys are unique. */
 export const clientRoleKey = (clientId: string, role: string): string =>
   `${clientId.replaceAll('%', '%25').replaceAll('/', '%2F')}/${role}`;
-/** The same in SQL: what stands before the role's name. @param clientId SQL of it; of null it is null */
+/** The key's part before the role's name, in SQL. @param clientId as SQL; null gives null */
 export const clientRolePrefix = (clientId: Fragment): Fragment =>
   fragment`replace(replace(${clientId}, '%', '%25'), '/', '%2F') || '/'`;
 export const splitClientRoleKey = (key: string): { clientId: string; role: string } => {

@@ -1,5 +1,5 @@
-// What objects have several of, said by name: rows of two ids in a table of each field's own.
-// What a role contains or gives is domain/role-ties.ts's.
+// Fields that list other objects by name. Each field has a table of its own with rows of two ids. domain/role-ties.ts has the lists of
+// roles.
 import { jsonText } from '../db/json.ts';
 import { Fragment, type Sql } from '../db/sql.ts';
 import { strings } from './items.ts';
@@ -11,12 +11,12 @@ export interface Link {
   /** Its columns. */
   owner: string;
   member: string;
-  /** What the names are of; `only` says which rows, of `n`. */
+  /** The table and the column of the names. `only`: a condition on its rows `n`. */
   names: { table: string; key: string; only?: string };
 }
 const raw = (text: string): Fragment => new Fragment([text], []);
 
-/** What changed holds what its field names, and no more. */
+/** Makes each changed object hold the named objects and no others. */
 export async function writeLinks(
   sql: Sql,
   realm: string,

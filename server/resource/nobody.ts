@@ -1,5 +1,5 @@
-// Who writes an object that nobody of the realm does, as a client that registers itself or metadata that is fetched again: somebody
-// without any permission, so that what is written can give none.
+// The author of writes without an administrator: a client that registers itself, metadata that is fetched again. It has no permission, so
+// the written object can't give any.
 import type { By } from '../contract/events.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Caller } from './api.ts';

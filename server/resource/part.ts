@@ -1,4 +1,4 @@
-// Owns: what a kind of object says of itself, so that the admin API and the realm document read and write it alike.
+// Owns: the interface of a kind of object, by which the admin API and the realm document read and write it alike.
 // Does not own: comparing and ownership (features/operations/transfer), the phases of a write (write.ts), the admin API's routes (api.ts).
 // Implements: specification 2.10; decisions "Import, export, plan".
 import type { By, EventType, Party } from '../contract/events.ts';
@@ -11,13 +11,13 @@ import type { Fields, Item, Parsed } from './items.ts';
 
 export type { Fields, Item, Parsed };
 
-/** What a document declares of one section. */
+/** A section's objects in a document. */
 export interface Section {
   part: RealmPart;
   items: Item[];
 }
 
-/** One object as it stands in the realm, all fields, in the same canonical form; a secret is a {@link StoredSecret}. */
+/** A stored object with all fields, in the canonical form of {@link Item}; a secret is a {@link StoredSecret}. */
 export interface Existing {
   /** For kinds with ids. */
   id?: string;
@@ -30,7 +30,7 @@ export interface Existing {
 export interface StoredSecret {
   /** The uuid of the row that holds it: the same under any name. */
   id: string;
-  /** In constant time. */
+  /** Compares in constant time. */
   matches(plain: string): boolean | Promise<boolean>;
 }
 
@@ -41,18 +41,18 @@ export interface PlannedChange {
   key: string;
   /** For kinds with ids; a created object gets a new one. */
   id?: string;
-  /** The key that it had, where the change renames it. */
+  /** The former key, if the change renames the object. */
   renamedFrom?: string;
-  /** Where a document declares it; empty for the admin API. */
+  /** The object's path in the document; empty for the admin API. */
   path: string;
   fields: { path: string; from: unknown; to: unknown }[];
-  /** All fields as they were; absent for a creation. */
+  /** All fields before the change; absent for a creation. */
   before?: Fields;
-  /** All fields as they are to be; empty for a deletion. */
+  /** All fields after the change; empty for a deletion. */
   save: Fields;
 }
 
-/** What an object is to be: all its fields; `changed` says which differ from what is stored (secrets: only if there). */
+/** An object to write, with all its fields. `changed` names the fields that differ from the stored ones; secrets only if set. */
 export interface Saved extends Item {
   id?: string;
   renamedFrom?: string;
@@ -91,18 +91,18 @@ export interface Dependent {
 
 export interface RealmPart {
   section: SectionKey;
-  /** In plans and in managed_object: `client`. */
+  /** The kind's name in plans and in managed_object: `client`. */
   kind: string;
-  /** Whose `:read` and `:write` permission it needs. */
+  /** The area whose `:read` and `:write` permissions it needs. */
   area: Area;
-  /** Elements of a list come one by one; another section comes whole. */
+  /** Whether the section is a list, whose elements are parsed one by one. */
   list: boolean;
   parse(value: unknown, path: string): Parsed;
   /** The section in an export; `objects` are sorted by key. */
   print(objects: readonly { key: string; fields: Fields }[]): unknown;
   /** Each field of the section is an object of its own with the one field `value`; it is reset, never deleted. */
   fieldwise?: boolean;
-  /** Values of a field that nobody set; a created object has them, a pruned field goes back to them. */
+  /** Default values: a created object has them, and a pruned field returns to them. */
   fresh(realm: string, key: string): Fields;
   /** Realms are created with some of its objects; one that is created from a complete export has only those in the export. */
   seeded?: boolean;
@@ -111,7 +111,7 @@ export interface RealmPart {
   secrets?: readonly string[];
   /** The fields, by path, that decide where its secrets are sent. When one of them changes, the secrets must be given again. */
   sentTo?(object: Pick<Item, 'key' | 'fields'>): Fields;
-  /** Addresses, by path, that may be placeholders of a document: kept as such, so that no value of the environment can be read. */
+  /** Addresses, by path, that may be a document's placeholders. They are stored as such, so that no answer shows the environment. */
   placeholders?: readonly string[];
   /** Fields that list usernames: people's data, exported with users alone. */
   people?: readonly string[];
@@ -120,14 +120,14 @@ export interface RealmPart {
   references?(item: Item): Reference[];
   /** The object that this one is part of: it is kept as long as that object is kept. */
   partOf?(key: string): { kind: string; key: string };
-  /** Which of its objects the database deletes with objects of that kind: each is told of as if it had been deleted by itself. */
+  /** Objects that the database deletes together with an object of that kind. Each gets an event of its own, as if deleted alone. */
   fallsWith?: {
     kind: string;
     read(sql: Sql, realm: string, removed: readonly string[]): Promise<Map<string, Existing>>;
   };
-  /** What a document can make of an object that is there, of all that it says: what it can't change is what it is, and no difference. */
+  /** The declared fields of a stored object after removing what a document can't change: those fields keep the stored values. */
   settled?(said: Fields, stands: Fields): Fields;
-  /** Rules over the fields of one object, with paths below it; `changed` are the fields that change now. */
+  /** Rules over the fields of one object, with paths below it. `changed` names the fields that change now. */
   check?(saved: Saved, realm: string): FieldError[];
   /**
    * Rules over several objects, removed ones included: called once, with every change of the plan.
@@ -147,33 +147,33 @@ export interface RealmPart {
   atOnce?: boolean;
   /** Creates and updates, then removes: sets of rows, never a statement for each. */
   write(sql: Sql, realm: string, batch: Batch): Promise<void>;
-  /** Ties between objects of several parts, once all of them are there. */
+  /** Writes ties between objects of several parts, after all objects. */
   link?(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void>;
-  /** Ties to people, of a document that says who they are, once its users are there too. */
+  /** Writes ties to the users that a document names, after the document's own users. */
   linkPeople?(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void>;
-  /** What uses the removed objects, or would be deleted with them. The engine keeps a removed object that is still used. */
+  /** The objects that use the removed ones, or would be deleted with them. The engine keeps a removed object that is still used. */
   dependents?(sql: Sql, realm: string, removed: readonly string[]): Promise<Dependent[]>;
   /** The audit event of a change, by action. */
   events: { create: EventType; update: EventType; delete: EventType };
-  /** Whom the audit event is about; default: the object by id and key. */
+  /** The audit event's subject; default: the object by id and key. */
   subject?(key: string, id: string | null, realm: string): Party;
   /** Fields that administrators of this object alone may change; left out: none. */
   open?: readonly string[];
   /** The client that the audit event is found by. */
   clientOf?(key: string, fields: Fields): string;
-  /** Events that the change is beside its own. */
+  /** Further events of the change. */
   alsoEvents?(change: PlannedChange): readonly EventType[];
-  /** What the audit event says beside the changed fields; never a secret. */
+  /** Further data of the audit event beside the changed fields; never a secret. */
   detail?(fields: Fields): Record<string, unknown>;
   /** Its objects have ids, and the engine gives one to each that it creates. */
   ids?: boolean;
   /** Objects whose keys contain this object's key; when it is renamed, their ownership follows. */
   renames?: { same?: readonly string[]; below?: readonly { kind: string; prefix(key: string): string }[] };
-  /** What follows from a write, by the admin API or by a document: ending access, dropping caches. */
+  /** The effects of a write by the admin API or by a document: ending access, dropping caches. */
   onChange?(tx: Tx, realm: string, changes: readonly Wanted[], by: By): Promise<void>;
   /** clientIds that the caller could act as after this change; the caller must hold all that these clients hold. */
   actsAs?(change: PlannedChange): readonly string[];
-  /** Permissions in the realm that the caller must hold besides, as what the object does with its data needs. */
+  /** Further permissions in the realm that the caller must hold, for the data that the object handles. */
   needs?(change: PlannedChange): readonly string[];
   /** People whom the caller could sign in as after these changes, as a query of ids; the caller must hold all that they hold. */
   signsInAs?(changes: readonly PlannedChange[], realm: string): Fragment | undefined;

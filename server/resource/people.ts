@@ -1,5 +1,5 @@
-// Fields that name people by their usernames: whoever they name is there, or comes with the document's own users.
-// Which fields those are is the table's to say (contract/sections.ts). Decisions "Organization".
+// Fields that name users by username. A named user must exist, or be among the document's own users.
+// contract/sections.ts lists these fields. Decisions "Organization".
 import { type FieldError, unknownName } from '../contract/problem.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 import { staging } from '../db/staging.ts';
@@ -16,7 +16,7 @@ interface InDocument {
   changes: readonly PlannedChange[];
 }
 
-/** @param importId of the rows that the document's users wait in */
+/** Field errors for unknown usernames. @param importId of the import that stages the document's users */
 export async function unknownPeople(
   sql: Sql,
   { realm, parts, changes, importId }: InDocument & { importId: string | undefined },
@@ -28,7 +28,7 @@ export async function unknownPeople(
       .flatMap((field) => strings([save[field]].flat()).map((name) => ({ name, path: joinPaths(path, field) }))),
   );
   if (named.length === 0) return [];
-  // the table without rows that each import's is like
+  // import_user, the template of the imports' tables, has no rows
   const staged = importId === undefined ? fragment`import_user` : staging(realm, importId);
   const unknown = await sql<{ name: string }>`
     select n.name from unnest(${[...new Set(named.map(({ name }) => name))]}::text[]) as n (name)
@@ -40,7 +40,7 @@ export async function unknownPeople(
   return named.flatMap(({ name, path }) => (names.has(name) ? [unknownName(path, 'user', name)] : []));
 }
 
-/** Once everybody is there. */
+/** Writes the ties to users; call it after all users are written. */
 export async function linkPeople(sql: Sql, { realm, parts, changes }: InDocument): Promise<void> {
   for (const part of parts) {
     const saved = changes.filter(({ kind, action }) => kind === part.kind && action !== 'delete').map(wantedOf);

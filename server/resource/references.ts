@@ -1,4 +1,4 @@
-// Names that objects use: they must be there, or be made by the same changes. Which names an object uses is its part's to say.
+// Names that objects use: the named objects must exist, or be created by the same changes. Each part says which names its objects use.
 // Decisions "Import, export, plan".
 import { type FieldError, unknownName } from '../contract/problem.ts';
 import type { Sql } from '../db/sql.ts';
@@ -22,15 +22,15 @@ export const prunedName = (path: string, kind: string, key: string): FieldError 
   message: `names the ${kind} ${key}, which pruning deletes, as the document no longer holds it`,
 });
 
-/** Names that these changes bring: of what they make, and of what they rename. */
+/** The names that these changes create, by new objects and by renames. */
 const broughtBy = (changes: readonly PlannedChange[]): Set<string> =>
   new Set(
     changes.filter((c) => c.action === 'create' || c.renamedFrom !== undefined).map((c) => nameOf(c.kind, c.key)),
   );
 
 /**
- * Names that are neither there nor made by these changes, asked of what changes; and names that they remove, asked of
- * everything that is declared: else the next import of the same document would find them missing.
+ * Field errors for names that changed objects use and that neither exist nor are created by these changes; and for names that any
+ * declared object uses and that these changes remove. Otherwise the next import of the same document would find them missing.
  */
 export async function danglingReferences(
   sql: Sql,
@@ -45,7 +45,7 @@ export async function danglingReferences(
     parts: readonly RealmPart[];
     declared: readonly { part: RealmPart; items: readonly Item[] }[];
     changes: readonly PlannedChange[];
-    /** Whether names of the kind `of` that objects of the kind `by` use are looked for. */
+    /** Whether to look up names of the kind `of` that objects of the kind `by` use. */
     mayAsk?: (by: string, of: string) => boolean;
   },
 ): Promise<FieldError[]> {

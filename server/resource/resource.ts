@@ -1,4 +1,4 @@
-// Owns: a plain resource from one declaration: its part of the realm document and what the admin API does with it.
+// Owns: a plain resource from one declaration: its part of the realm document and its admin API.
 // Does not own: the SQL of its table (table.ts), the phases of a write (write.ts), the requests (api.ts).
 // Implements: design "A plain resource: one declaration".
 import type { z } from 'zod';
@@ -14,7 +14,7 @@ import { clientRoleKey, parsing, splitClientRoleKey, withoutUndefined } from './
 import type { Fields, Item, RealmPart } from './part.ts';
 import { createTable, keyOf, type Row, splitKey, type Table, type TableOptions } from './table.ts';
 
-/** What differs between kinds. Every optional field has a default. */
+/** The declaration of a kind. Every optional field has a default. */
 export interface Declaration
   extends Omit<
     RealmPart,
@@ -34,30 +34,30 @@ export interface Declaration
     | 'events'
     | 'fallsWith'
   > {
-  /** Its entry in contract/sections.ts says its kind, area, natural key and element. */
+  /** The key of its entry in contract/sections.ts, which has its kind, area, natural key and element. */
   section: Exclude<PresentKey, 'users'>;
   /** The resource as the admin API answers it; other fields of the object are not shown. */
   wire: z.ZodObject;
-  /** Its routes, which are mounted for it. Left out: its feature mounts its own. */
+  /** The routes to mount. Left out: the feature mounts its own. */
   routes?: Routes;
   /** Default: from the section's name (contract/section-names.ts). */
   events?: RealmPart['events'];
   table: Omit<TableOptions, 'key'>;
-  /** Which rows `t` the database deletes with objects of that kind; what is `under` another needn't say it. */
+  /** The rows `t` that the database deletes with objects of that kind. An object `under` another doesn't need it. */
   fallsWith?: { kind: string; which(realm: string, removed: readonly string[]): Fragment };
   /** Default values of a new object. */
   fresh(realm: string, key: string): Fields;
   /** Normalizes fields of a document or a request, so that equal objects compare equal: sets are sorted, defaults filled in. */
   canonical?(fields: Fields): Fields;
-  /** Of its rows, those in reach of somebody who administers single objects; left out: none of its routes is for them. */
+  /** Condition: the rows in reach of an administrator of single objects. Left out: none of the routes is for such administrators. */
   reached?(realm: string, reach: Reach): Fragment;
-  /** Fields that `q` looks at. */
+  /** Fields that the parameter `q` searches. */
   search?: readonly string[];
   /** Built in: never deleted. */
   permanent?(row: Row): boolean;
-  /** What is built in can't be changed either. */
+  /** Built-in objects can't be changed either. */
   fixed?: boolean;
-  /** Whether an export has the object; left out: each. */
+  /** Whether an export holds the object; left out: every object. */
   exported?(key: string): boolean;
   /** A PUT to an unknown id creates the object, if the body has its natural key. */
   upsert?: boolean;
@@ -68,7 +68,7 @@ export interface Declaration
   keyStays?: string;
   /** Fields of the answer that are no fields of the object. */
   shown?(row: Row, realm: string): Record<string, unknown>;
-  /** The natural key, where a request says it by other fields. @throws Problem `not-found`, `invalid-request` */
+  /** The natural key, if a request names it by other fields. @throws Problem `not-found`, `invalid-request` */
   keyOf?(sql: Sql, realm: string, input: Fields, before: Row | undefined): Promise<string>;
 }
 
@@ -94,9 +94,9 @@ export interface Resource extends RealmPart {
   nameOf(sql: Sql, realm: string, input: Fields, before: Row | undefined): Promise<string>;
 }
 
-/** Of the contract, as the kind has them. */
+/** The contract's routes of the kind. */
 export type Routes = Partial<{ [K in keyof ResourceRoutes<z.ZodType, z.ZodType, z.ZodType, z.ZodType>]: Route }> & {
-  /** PUT of the list's own path: the body says which object. */
+  /** PUT to the list's own path: the body names the object. */
   upsert?: Route;
 };
 
@@ -173,7 +173,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
   };
   const byName = (objects: readonly { key: string; fields: Fields }[]) =>
     Map.groupBy(objects, (one) => splitClientRoleKey(one.key).clientId).entries();
-  /** The section as a map: lists by the key of what their objects belong to. */
+  /** The section as a map: a list for each owner's key. */
   const listsByName: typeof listed = {
     list: false,
     parse: parsing(collectionOf(element, { shape, groups, most, mostOfEach }), (map, path) =>
@@ -183,7 +183,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     ),
     print: (objects) => Object.fromEntries(byName(objects).map(([under, of]) => [under, of.map(printed)])),
   };
-  /** The section as a list of what its objects belong to, each with its own. */
+  /** The section as a list of owners, each with its objects. */
   const listsInGroups = (of: Groups): typeof listed => ({
     list: true,
     parse: parsing(groupOf(element, { groups: of, mostOfEach }), (group, path) => {

@@ -1,5 +1,5 @@
-// What whoever changes something must hold: nobody can give, or take over, what they do not hold.
-// Which clients a change reaches and which admin roles it gives is its part's to say. Decisions "Rights", "Tenancy".
+// The rights that the author of a change must hold: an administrator can't give, or take over, rights that they don't hold.
+// Each part says which clients a change reaches and which admin roles it gives. Decisions "Rights", "Tenancy".
 import type { Permission } from '../contract/permissions.ts';
 import { Problem } from '../contract/problem.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
@@ -108,8 +108,8 @@ export const refuseStrongerUsers = (
   refuseStrongerPeople(sql, principal, realm, { people: fragment`select unnest(${userIds}::uuid[])`, changes: [] });
 
 /**
- * Refuses changes that reach a client that is stronger than the principal, that give an admin role that they don't hold, or
- * that change what an admin role may do by more than their own.
+ * Refuses a change that reaches a client with more rights than the principal, that gives an admin role which they don't hold, or
+ * that changes an admin role by permissions which they don't hold.
  * @throws Problem `privilege-escalation` naming the object
  */
 export async function refuseEscalation(

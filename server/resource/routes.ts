@@ -1,5 +1,5 @@
 // Binds a plain resource's routes of the contract to the requests of api.ts.
-// Routes that a kind has beside these are its feature's.
+// A kind's feature binds its further routes.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';
 import type { Fragment, Sql } from '../db/sql.ts';
@@ -13,14 +13,14 @@ import type { Fields } from './part.ts';
 import type { Resource, Routes } from './resource.ts';
 import type { Row } from './table.ts';
 
-/** Where the path names what the objects belong to: those that are its, the key of one, what a new one gets from it. */
+/** For paths that name the objects' owner: its objects, the key of one of them, and the fields that a new one gets from the owner. */
 export interface Within {
   filter: Fragment;
   keyOf(own: string): string;
   given: Fields;
 }
 type Params = Readonly<Record<string, string>>;
-/** What a request of these routes brings; their schemas say so, each kind its own. */
+/** A request of these routes, after each kind's schemas have parsed it. */
 interface Request {
   params: Params;
   query: { cursor?: string; limit: number; q?: string };
@@ -39,8 +39,8 @@ export const callerOf = ({
 });
 
 /**
- * @param routes those that the kind has
- * @param within throws Problem `not-found` where the path names nothing
+ * @param routes the kind's routes
+ * @param within throws Problem `not-found` if the path's owner doesn't exist
  */
 export function mountResource(
   app: FastifyInstance,
@@ -84,7 +84,7 @@ export function mountResource(
       const { realm = '', ...address } = params;
       const inside = within && (await within.find(realm, address[within.param] ?? ''));
       const own = Object.entries(address).filter(([name]) => name !== within?.param);
-      // the parts of a natural key stand in the path in their order
+      // the path holds the parts of a natural key in their order
       const key = own.map(([, value]) => value).join('/');
       const id = address[within?.id ?? 'id'];
       const at: Address = id === undefined ? { key: inside?.keyOf(key) ?? key } : { id };

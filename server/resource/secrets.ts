@@ -1,4 +1,5 @@
-// Secrets at rest beside declared ones: compared in constant time, never shown. Placeholders are features/operations/transfer's.
+// Compares declared secrets with stored ones in constant time, and never shows a stored one. features/operations/transfer owns
+// placeholders.
 // Decisions "Import, export, plan" (Secrets in a document).
 import type { FieldError } from '../contract/problem.ts';
 import type { Sql } from '../db/sql.ts';
@@ -13,7 +14,7 @@ import {
   type Saved,
 } from './part.ts';
 
-/** Counts wrong guesses of secrets in one request, however often it is planned (features/operations/transfer/guesses.ts). */
+/** Counts the wrong guesses of secrets in one request, once even if it is planned again (features/operations/transfer/guesses.ts). */
 export interface GuessCount {
   /** @throws Problem `too-many-requests` before any of these is compared */
   begin(sql: Sql, secrets: readonly string[]): Promise<void>;
@@ -21,14 +22,14 @@ export interface GuessCount {
 }
 
 /**
- * In place of a declared secret: what is stored stays, and is not compared. Where nothing is stored, a value is missing.
- * An object, so that nothing takes it for a text to be stored.
+ * Stands in place of a declared secret: the stored one stays and isn't compared; without a stored one, the value is missing. It is an
+ * object, so that no code stores it as a text.
  */
 export class KeepsSecret {
   readonly because: 'variableNotSet' | 'notCompared';
   /** The placeholder's name. */
   readonly variable: string | undefined;
-  /** For plans only: stands for a secret that is given when the document is applied. */
+  /** For plans only: the document's application will pass the secret. */
   readonly planned: boolean;
   constructor(because: KeepsSecret['because'], variable?: string, { planned = false } = {}) {
     this.because = because;
@@ -43,7 +44,7 @@ const MASK_OF_OTHER = Object.freeze({ secret: MASK });
 
 /**
  * The stored secrets of these objects, as the planner can compare them: replaced by the declared text where it is the same (in
- * constant time), else by a mark that equals nothing, which `guessCount` is told. Secrets that nobody declares are left out.
+ * constant time), else by a mark that equals nothing, and `guessCount` counts it. Undeclared secrets are left out.
  * @throws Problem `too-many-requests`
  */
 export async function compareSecrets(
@@ -67,7 +68,7 @@ export async function compareSecrets(
   return out;
 }
 
-/** The same for one object; without `guessCount` where what is wanted will be stored, so that it is no guess. */
+/** The same for one object. Omit `guessCount` if the wanted value will be stored, so that it is no guess. */
 export async function comparedSecrets(
   part: RealmPart,
   wanted: Fields | undefined,
@@ -88,7 +89,7 @@ async function compared(wanted: unknown, stored: unknown, guessCount: GuessCount
   return MASK_OF_OTHER;
 }
 
-/** A change as anybody may see it. */
+/** The change's fields with every secret masked, for answers and events. */
 export const maskedFields = (change: PlannedChange, secrets: readonly string[]): PlannedChange['fields'] =>
   change.fields.map((field) =>
     secrets.includes(field.path)
@@ -99,7 +100,10 @@ export const maskedFields = (change: PlannedChange, secrets: readonly string[]):
 const isGiven = (secret: unknown): boolean =>
   typeof secret === 'string' || (secret instanceof KeepsSecret && secret.planned);
 
-/** Nobody can read a stored secret, so nobody can have it sent elsewhere either: whoever moves it must know it. */
+/**
+ * Field errors for stored secrets that a change would send to another address. The administrator, who can't read a stored secret, must
+ * give it again for such a change.
+ */
 export function movedSecrets(
   { secrets = [], sentTo }: RealmPart,
   { key, renamedFrom = key, before, fields }: Saved,

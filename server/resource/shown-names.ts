@@ -1,9 +1,9 @@
-// What pages show of objects: nothing in it may hide, or turn the rest around. What is stored already stays. Pure.
+// Rules for names that pages show: no invisible or text-reversing characters. Stored values stay. Pure.
 import { HIDES, hasHiddenCharacters } from '../contract/names.ts';
 import type { FieldError } from '../contract/problem.ts';
 import type { Saved } from './part.ts';
 
-/** Lines and tabs are for who writes several; joiners are part of how some languages are spelt. */
+/** Allowed in longer texts: lines and tabs; and joiners, which some languages need. */
 const PROSE = /[\t\n\r\u200c\u200d]/gu;
 const plain: Readonly<Record<string, (text: string) => string>> = {
   name: (text) => text,

@@ -1,6 +1,6 @@
 // Owns: the SQL of a plain resource's table, from its columns: reading by key, id and page, writing sets of rows.
 // Does not own: what the values mean (resource.ts), tables that several objects share or that have a shape of their own.
-// Implements: design "One write path for an object": a table has one writer, by whatever way a change comes.
+// Implements: design "One write path for an object": a table has one writer for every way in.
 import { changedMeanwhile } from '../db/error-code.ts';
 import { jsonText } from '../db/json.ts';
 import { Fragment, fragment, type Sql } from '../db/sql.ts';
@@ -16,15 +16,15 @@ export interface Column {
   fromRow?(value: unknown): unknown;
 }
 
-/** Where an object is, for what is bound to its place. */
+/** An object's place, for values that are bound to it. */
 export interface ObjectRef {
   realm: string;
   id: string;
 }
-/** How a secret lies at rest: in columns of its own, compared or opened, never read into a field. */
+/** A stored secret: it has columns of its own, and is compared or opened, never read into a field. */
 export interface SecretAtRest {
   columns: Readonly<Record<string, 'bytea' | 'text' | 'timestamptz'>>;
-  /** An object with these fields has none, and what it had is forgotten. */
+  /** Whether an object with these fields has no secret; a stored one is then deleted. */
   none?(fields: Fields): boolean;
   stored(row: Readonly<Record<string, unknown>>, at: ObjectRef): StoredSecret | null;
   store(plain: string, at: ObjectRef): Promise<Readonly<Record<string, Buffer | string | null>>>;
@@ -38,19 +38,19 @@ interface Lookup {
 
 export interface TableOptions {
   name: string;
-  /** The fields of the natural key, each a text column; of several, the key joins them by `/`. */
+  /** The fields of the natural key, each a text column. A key of several fields joins them by `/`. */
   key: readonly string[];
   columns: Readonly<Record<string, ColumnType | Column>>;
   secrets?: Readonly<Record<string, SecretAtRest>>;
-  /** Fields that other tables hold: SQL over the row `t`; what writes them is the resource's `link`. */
+  /** Fields that other tables hold, as SQL over the row `t`. The resource's `link` writes them. */
   elsewhere?: Readonly<Record<string, Fragment | { sql: Fragment; fromRow(value: unknown): unknown }>>;
-  /** What an answer shows and nobody declares: SQL over the row `t`. */
+  /** Read-only fields of an answer, as SQL over the row `t`. */
   facts?: Readonly<Record<string, Fragment>>;
-  /** The same, of what only a document has. */
+  /** The same for fields that only a document has. */
   inDocument?: Readonly<Record<string, { of: Fragment; fromRow(value: unknown): unknown }>>;
-  /** Columns that follow from the object, as a parent's id does. */
+  /** Columns that are computed from the object, for example a parent's id. */
   derived?: Readonly<Record<string, { type: ColumnType; of(saved: Saved): unknown }>>;
-  /** Columns that hold another object's id, which is looked up by its key; null where that is undefined. */
+  /** Columns with another object's id, which is looked up by its key; null without a key. */
   ids?: Readonly<Record<string, Lookup & { of(saved: Saved): string | undefined }>>;
   /** The object that this one belongs to by `column`: its key stands before this one's, as clientRoleKey has it. */
   under?: Lookup & { column: string };
@@ -155,7 +155,7 @@ export function createTable(
     };
   }
 
-  /** Rows of these keys, each looked up by its own: just after an import the planner thinks that there are none, and loops. */
+  /** The rows of these keys, each found by its index: just after an import the planner assumes an empty table and would loop over it. */
   function among(realm: string, wanted: readonly string[]): Fragment {
     const parts = under ? wanted.map(splitClientRoleKey) : wanted.map((role) => ({ clientId: null, role }));
     const parent = under
@@ -167,7 +167,7 @@ export function createTable(
         select * from ${table} where t.realm_id = ${realm} ${only} ${parent} and ${raw(ownKey)} = w.own offset 0) t`;
   }
 
-  /** The ids that the rows hold of others: of those that are written with them, else as they are stored. */
+  /** The ids of other objects for the rows' columns, looked up by key. */
   async function idsIn(sql: Sql, realm: string, saved: readonly Saved[]): Promise<Map<string, Map<string, string>>> {
     const found = new Map<string, Map<string, string>>();
     for (const [column, { table: name, key: by, of }] of ids) {
@@ -177,7 +177,7 @@ export function createTable(
         const rows = await sql<{ id: string; key: string }>`
           select id, ${raw(by)} as key from ${raw(name)} where realm_id = ${realm} and ${raw(by)} = any(${wanted}::text[])
           for key share`;
-        // It was there when it was looked for: run again, and tell that it isn't.
+        // The object existed when it was checked: the transaction runs again, and then reports that it is missing.
         if (rows.length < wanted.length) throw changedMeanwhile(`what names it in ${name} is gone`);
         for (const row of rows) known.set(row.key, row.id);
       }
@@ -249,7 +249,7 @@ export function createTable(
   const made = options.createdAt ? raw(', created_at)') : raw(')');
 
   return {
-    /** These keys, or all. */
+    /** The rows of these keys, or all rows. */
     async read(sql: Sql, realm: string, wanted?: readonly string[]): Promise<Map<string, Row>> {
       const rows = await sql<Record<string, unknown>>`
         select ${selectedWhole}
@@ -257,7 +257,7 @@ export function createTable(
       return new Map(rows.map((row) => [String(row.key), toRow(realm, row)]));
     },
 
-    /** A condition on the rows `t`: those below these objects. */
+    /** Condition on the rows `t`: they belong to these objects. */
     below: (
       realm: string,
       { column, table: of, key: by }: NonNullable<typeof under>,
@@ -273,7 +273,7 @@ export function createTable(
       return new Map(rows.map((row) => [String(row.key), toRow(realm, row)]));
     },
 
-    /** @param lock nobody else changes it until the transaction ends */
+    /** @param lock no other transaction changes the row until this one ends */
     async find(
       sql: Sql,
       realm: string,
@@ -313,7 +313,7 @@ export function createTable(
         from jsonb_to_recordset(${rows}::jsonb) ${recordset}`;
     },
 
-    /** By id, the key included: so an object is renamed. */
+    /** Updates rows by id, the key included: this renames objects. */
     async update(sql: Sql, realm: string, saved: readonly Saved[]): Promise<void> {
       if (saved.length === 0) return;
       const rows = await rowsOf(sql, realm, saved);

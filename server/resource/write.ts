@@ -1,5 +1,5 @@
-// Owns: the one way in which objects are written: what changes must hold, the order of writes, what follows from them.
-// Does not own: what is asked for (features/operations/transfer's plan, api.ts), the rows (each part), users' rows.
+// Owns: the one way in which objects are written: the checks, the order of writes, their effects.
+// Does not own: which changes to make (features/operations/transfer's plan, api.ts), the rows (each part), users' rows.
 // Implements: decisions "Import, export, plan", "Rights": the admin API writes a batch of one, a document a batch of many.
 import type { By } from '../contract/events.ts';
 import { type FieldError, Problem } from '../contract/problem.ts';
@@ -18,7 +18,7 @@ import { hiddenFaults } from './shown-names.ts';
 
 export const yieldLoop = () => new Promise((resolve) => setImmediate(resolve));
 
-/** What the changed objects' own fields must hold together, each fault at its place. */
+/** Field errors of the changed objects by the part's rules, each at its path. */
 export const faultsOf = (part: RealmPart, realm: string, saved: readonly Saved[]): FieldError[] =>
   saved.flatMap((one) => {
     const faults = [...hiddenFaults(one), ...(part.check?.(one, realm) ?? [])];
@@ -29,7 +29,7 @@ export const faultsOf = (part: RealmPart, realm: string, saved: readonly Saved[]
     }));
   });
 
-/** Writes the changes, does what follows from them, and records their events. */
+/** Writes the changes with their effects, and records their events. */
 export async function writeChanges(
   tx: Tx,
   {
@@ -65,7 +65,10 @@ export async function writeChanges(
   for (const event of eventsOf({ realm, by, manager }, parts, [...known, ...fallen])) tx.record(event);
 }
 
-/** Creates and updates in the parts' order, then ties, then removes in the reverse order. @returns what falls with what is removed */
+/**
+ * Creates and updates in the parts' order, then ties, then removes in the reverse order.
+ * @returns objects that the database deletes with the removed ones
+ */
 async function writeRows(
   sql: Sql,
   { realm, parts, wanted }: { realm: string; parts: readonly RealmPart[]; wanted: readonly Wanted[] },
@@ -101,7 +104,7 @@ async function writeRows(
   return fallen;
 }
 
-/** Asked when everything else is written: what names something else by then stays. */
+/** Call it after all other writes: an object that now refers to another one isn't deleted. */
 async function fallingWith(
   sql: Sql,
   { realm, parts, removed }: { realm: string; parts: readonly RealmPart[]; removed: readonly Wanted[] },
@@ -121,7 +124,7 @@ async function fallingWith(
   return fallen;
 }
 
-/** Somebody was quicker with the name: a conflict like any other, not a fault of the server. */
+/** If another request has taken the name meanwhile, turns the database error into a Problem `name-taken`. */
 async function named(part: RealmPart, saved: readonly Wanted[], written: Promise<void>): Promise<void> {
   try {
     await written;
@@ -135,7 +138,7 @@ async function named(part: RealmPart, saved: readonly Wanted[], written: Promise
   }
 }
 
-/** Whoever manages an object that is renamed manages it under its new name, and so sees that it has drifted. */
+/** The manager of a renamed object owns it under its new name, and so sees the drift. */
 async function renameOwnership(
   sql: Sql,
   realm: string,
