@@ -1,5 +1,6 @@
 // Factors: which authenticators a user has passed and when. Sessions store them, and tokens report them (`acr`, `amr`, `auth_time`).
-// An authenticator's registry record says what it proves; the flow (features/authentication/sign-in) says which are needed. Decisions "Single sign-on and freshness".
+// An authenticator's registry record says what it proves; the flow (features/authentication/sign-in) says which are needed.
+// Decisions "Single sign-on and freshness".
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';

@@ -14,8 +14,7 @@ import { credentialTypes } from './standing.ts';
 // `(client = …) is true` and `limit` make PostgreSQL look rows up by their keys even without statistics. Otherwise it may read all rows
 // of a client by the index of clients, or the whole table, since it assumes a hundred rows in any JSON text.
 
-// Values of many requests are sent as one JSON text: bytes in PostgreSQL's hex notation, moments in seconds, which format several
-// times faster than dates.
+// Values of many requests are sent as one JSON text: bytes in hex notation, moments in seconds, which format faster than dates.
 const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`;
 const seconds = (moment: Date): number => moment.getTime() / 1000;
 

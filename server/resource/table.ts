@@ -167,7 +167,7 @@ export function createTable(
         select * from ${table} where t.realm_id = ${realm} ${only} ${parent} and ${raw(ownKey)} = w.own offset 0) t`;
   }
 
-  /** The ids of other objects for the rows' columns, looked up by key. */
+  /** The ids of other objects for the rows' columns, by key: of objects in `saved`, else of stored ones. */
   async function idsIn(sql: Sql, realm: string, saved: readonly Saved[]): Promise<Map<string, Map<string, string>>> {
     const found = new Map<string, Map<string, string>>();
     for (const [column, { table: name, key: by, of }] of ids) {
