@@ -36,7 +36,8 @@ export function createRateLimit({
     const at = now().getTime();
     const key = network(address);
     let entry = windows.get(key);
-    if (!entry || entry.until <= at) {
+    // a clock that was set back would otherwise keep a window open for as long
+    if (!entry || entry.until <= at || entry.until > at + windowMs) {
       windows.delete(key);
       entry = { used: 0, until: at + windowMs };
       windows.set(key, entry);
@@ -60,7 +61,7 @@ export function createRateLimit({
     blocked(address: string): number | undefined {
       const entry = windows.get(network(address));
       const left = entry && entry.used >= limit ? entry.until - now().getTime() : 0;
-      return left > 0 ? Math.ceil(left / 1000) : undefined;
+      return left > 0 && left <= windowMs ? Math.ceil(left / 1000) : undefined;
     },
     fail(address: string): void {
       entryOf(address).used += 1;

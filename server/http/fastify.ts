@@ -1,5 +1,6 @@
 // The HTTP server below all surfaces: limits on a request's size and time, how bodies are parsed, how faults are answered.
 // Who may come in is for each surface to say (surface.ts, oauth.ts, pages.ts). Specification 7 and 8.
+import type { RequestListener } from 'node:http';
 import { parse } from 'node:querystring';
 import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
@@ -8,6 +9,7 @@ import { Problem } from '../contract/problem.ts';
 import { type BodyTime, createBodyTime } from './body-time.ts';
 import { answerBroken } from './client-error.ts';
 import { acceptEmptyJson } from './json-body.ts';
+import { plainForwardedFor } from './network.ts';
 import { answerNotFound, isScimPath, pathOf } from './not-found.ts';
 import { sendProblem } from './problems.ts';
 import type { Ready } from './ready.ts';
@@ -69,6 +71,19 @@ export interface HttpOptions {
   bodyTime?: BodyTime;
 }
 
+/** Before Fastify derives the client's address from the header: a spelling of its own would give a client limits of its own. */
+const withPlainAddresses =
+  (behindProxy: boolean, routes: RequestListener): RequestListener =>
+  (request, response) => {
+    const header = request.headers['x-forwarded-for'];
+    if (behindProxy && typeof header === 'string') {
+      const plain = plainForwardedFor(header);
+      if (plain === '') delete request.headers['x-forwarded-for'];
+      else request.headers['x-forwarded-for'] = plain;
+    }
+    routes(request, response);
+  };
+
 export async function openHttp({
   log,
   trustProxy,
@@ -100,7 +115,7 @@ export async function openHttp({
           connectionsCheckingInterval: CHECK_MS,
           keepAliveTimeout: KEEP_ALIVE_MS,
         },
-        bodyTime.before(ready?.before(routes) ?? routes),
+        withPlainAddresses(trustProxy !== false, bodyTime.before(ready?.before(routes) ?? routes)),
       ),
     schemaController: zodAlone,
   });

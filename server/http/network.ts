@@ -1,7 +1,7 @@
-// Which network an address is of, for whatever is counted by it, and whether it is in one that somebody named.
-import { BlockList, isIP, isIPv6 } from 'node:net';
+// The one spelling of a network address, the network that limits count, and whether an address is inside configured networks.
+import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net';
 
-/** The first groups of an IPv6 address, each without leading zeros. An IPv4 address at the end stands for two groups. */
+/** The first `count` groups of an IPv6 address, each without leading zeros; a dotted IPv4 tail counts as two groups of zeros. */
 export function firstGroups(address: string, count: number): string {
   const groupsOf = (part: string) =>
     part === '' ? [] : part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]));
@@ -14,9 +14,47 @@ export function firstGroups(address: string, count: number): string {
     .join(':');
 }
 
-/** A single subscriber has a whole /64 of IPv6, so that is what counts. */
-export const network = (address: string): string =>
-  !isIPv6(address) || address.includes('.') ? address : firstGroups(address, 4);
+/** Prefixes that carry an IPv4 address in the last two groups: mapped (RFC 4291 §2.5.5.2), and NAT64 (RFC 6052 §2.1). */
+const CARRIES_IPV4 = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0']);
+const DOTTED_TAIL = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/;
+const WITH_PORT = /^(?:\[([^\]]*)\]|(\d+(?:\.\d+){3}))(?::\d{1,5})?$/;
+
+/**
+ * The one spelling of an address that a proxy or a socket names in any form: `192.0.2.1:443`, `[2001:db8::1]:443`,
+ * `::ffff:192.0.2.1` and `64:ff9b::c000:201` (both `192.0.2.1`), `FE80:0::1%eth0`; IPv6 as RFC 5952 writes it. Undefined for text
+ * that is no address.
+ */
+export function plainAddress(text: string): string | undefined {
+  const [, v6, v4] = WITH_PORT.exec(text) ?? [];
+  const [address = ''] = (v6 ?? v4 ?? text).split('%');
+  if (isIPv4(address)) return address;
+  if (!isIPv6(address)) return undefined;
+  const pair = (high: string, low: string) => (Number(high) * 256 + Number(low)).toString(16);
+  const hex = address.replace(DOTTED_TAIL, (_, a, b, c, d) => `${pair(a, b)}:${pair(c, d)}`);
+  const groups = firstGroups(hex, 8).split(':');
+  if (!CARRIES_IPV4.has(groups.slice(0, 6).join(':')))
+    return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
+  return groups
+    .slice(6)
+    .map((group) => Number.parseInt(group, 16))
+    .map((value) => `${value >> 8}.${value & 255}`)
+    .join('.');
+}
+
+/** A subscriber has a whole /64 of IPv6, so limits count that. Text that is no address counts as itself. */
+export function network(address: string): string {
+  const plain = plainAddress(address);
+  return plain === undefined || isIPv4(plain) ? (plain ?? address) : firstGroups(plain, 4);
+}
+
+/**
+ * `X-Forwarded-For` with each address in its one spelling. Proxies append on the right: the first entry from there that is no
+ * address, and all to its left, are a claim of the client and are left out.
+ */
+export function plainForwardedFor(header: string): string {
+  const addresses = header.split(',').map((entry) => plainAddress(entry.trim()));
+  return addresses.slice(addresses.lastIndexOf(undefined) + 1).join(', ');
+}
 
 /** Of addresses and of networks in CIDR notation. */
 export function blockListOf(cidrs: readonly string[]): BlockList {

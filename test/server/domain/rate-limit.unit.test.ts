@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRateLimit } from '../../../server/domain/rate-limit.ts';
-import { network } from '../../../server/http/network.ts';
+import { network, plainAddress, plainForwardedFor } from '../../../server/http/network.ts';
 
 describe('the count of attempts', () => {
   test('refuses what is over the limit until the window ends, and says when to come back', () => {
@@ -32,6 +32,15 @@ describe('the count of attempts', () => {
         }
       }),
     );
+  });
+
+  test('begins anew where the clock was set back by more than a window', () => {
+    let at = 3_600_000;
+    const attempts = createRateLimit({ limit: 1, windowMs: 60_000, now: () => new Date(at) });
+    expect([attempts.take('a'), attempts.take('a')]).toEqual([undefined, 60]);
+    at = 0;
+    expect(attempts.blocked('a')).toBeUndefined();
+    expect([attempts.take('a'), attempts.take('a')]).toEqual([undefined, 60]);
   });
 
   test('forgets the oldest address rather than grow without end', () => {
@@ -86,7 +95,11 @@ describe('the turns of an address', () => {
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],
-  ['::ffff:192.0.2.1', '::ffff:192.0.2.1'],
+  ['192.0.2.1:443', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::FFFF:c000:201', '192.0.2.1'],
+  ['64:ff9b::192.0.2.1', '192.0.2.1'],
+  ['[2001:DB8:1:2::1]:443', '2001:db8:1:2'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
   ['2001:db8:1:2::1', '2001:db8:1:2'],
   ['2001:0db8:0001:0002::9', '2001:db8:1:2'],
@@ -96,4 +109,53 @@ test.each([
   ['unknown', 'unknown'],
 ])('the network of %s is %s', (address, expected) => {
   expect(network(address)).toBe(expected);
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['192.0.2.1:65535', '192.0.2.1'],
+  ['[::1]', '::1'],
+  ['[2001:DB8:0:0::1]:443', '2001:db8::1'],
+  ['2001:0db8:0:0:0:0:0:1', '2001:db8::1'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::ffff:c000:0201', '192.0.2.1'],
+  ['0:0:0:0:0:FFFF:192.0.2.1', '192.0.2.1'],
+  ['64:ff9b::c000:201', '192.0.2.1'],
+  ['64:ff9b::192.0.2.1', '192.0.2.1'],
+  // no 96 bits of these are the prefix
+  ['64:ff9b:1::192.0.2.1', '64:ff9b:1::c000:201'],
+  ['::ffff:0:c000:201', '::ffff:0:c000:201'],
+  ['', undefined],
+  ['unknown', undefined],
+  ['_hidden', undefined],
+  ['192.0.2', undefined],
+  ['192.0.2.256', undefined],
+  ['192.0.2.1:', undefined],
+  ['192.0.2.1:443:1', undefined],
+  ['[192.0.2.1]', '192.0.2.1'],
+  ['[2001:db8::1', undefined],
+])('%j is the address %j', (text, expected) => {
+  expect(plainAddress(text)).toBe(expected);
+});
+
+test('any spelling of an IPv6 address is the same address, and is its own plain form', () => {
+  fc.assert(
+    fc.property(fc.ipV6(), (address) => {
+      const plain = plainAddress(address) ?? '';
+      expect(plainAddress(plain)).toBe(plain);
+      expect(plainAddress(`[${address.toUpperCase()}]:1`)).toBe(plain);
+    }),
+  );
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['192.0.2.1:5000,  [2001:db8::1]:6000', '192.0.2.1, 2001:db8::1'],
+  ['unknown, 192.0.2.1', '192.0.2.1'],
+  ['203.0.113.7, x, 192.0.2.1', '192.0.2.1'],
+  ['203.0.113.7, x', ''],
+  ['', ''],
+])('of X-Forwarded-For: %j counts %j', (header, expected) => {
+  expect(plainForwardedFor(header)).toBe(expected);
 });
