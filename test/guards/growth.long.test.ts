@@ -24,7 +24,7 @@ import { MASTER_KEY, startTestServer, type TestServer } from '../support/server.
 import type { AdminSession } from '../support/signed-in.ts';
 
 const REALM = 'grown';
-const SIZE = { people: 200_000, events: 500_000 };
+const SIZE = { people: 80_000, events: 200_000 };
 /** A table with more rows grows; one of every kind of thing that an administrator makes doesn't. */
 const GROWN = 5_000;
 /** Rows that one statement may read, and pages that it may touch: those of a page of a hundred, and what belongs to each. */

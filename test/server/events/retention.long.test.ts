@@ -1,4 +1,4 @@
-// Owns: retention and sealing of an audit log of three million events, under the limits of the server's own connections.
+// Owns: retention and sealing of an audit log of a million events, under the limits of the server's own connections.
 // Does not own: what they do to a chain (retention.test.ts, chain.test.ts).
 // Implements: specification 6.1; docs/audit.md.
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ import { grow } from '../../support/grown.ts';
 import { MASTER_KEY, startTestServer, type TestServer } from '../../support/server.ts';
 
 const REALM = 'grown';
-const EVENTS = 3_000_000;
+const EVENTS = 1_000_000;
 const seal = createSeal([MASTER_KEY]);
 const now = () => new Date();
 let server: TestServer;
@@ -49,7 +49,7 @@ async function verified() {
   return sum;
 }
 
-test('a log of three million events is sealed, and age deletes a half of it and then the rest', async () => {
+test('a log of a million events is sealed, and age deletes a half of it and then the rest', async () => {
   const sealing = { sql: sqlOver(server.pool), transact: transact(), seal, now };
   for (let left = 'again'; left === 'again'; ) left = await sealEvents(sealing);
   const all = await verified();

@@ -1,5 +1,5 @@
 // Owns: what a list of one person costs beside some thousand others, by each filter.
-// Does not own: the same among a million (users.search.long.test.ts), nor of all other requests (guards/growth.long.test.ts).
+// Does not own: the same among a quarter of a million (users.search.long.test.ts), nor of all other requests (guards/growth.long.test.ts).
 // Implements: specification 4.10.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRealm } from '../../../server/contract/realms.ts';
