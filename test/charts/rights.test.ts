@@ -10,6 +10,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { clusterAssets } from '../kubernetes/cluster.ts';
 import { type SharedCluster, shareCluster } from '../kubernetes/shared-cluster.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { eventually, type Manifest, resource } from '../support/operator.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { type AnyObject, helmAssets, render, root } from './helm.ts';
@@ -112,6 +113,7 @@ describe.skipIf(!found.found || !helmFound.found)('the operator with what the ch
         HOME: folder,
         POD_NAMESPACE: 'identity',
         KUBECONFIG: kubeconfig,
+        ...compileCache(),
         SVC_SERVER_URL: server.baseUrl,
         SVC_OPERATOR_TOKEN_FILE: tokenFile,
       },

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { compileCache } from '../support/compile-cache.ts';
 import { asOperator, realmctl, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { importer } from '../support/transfer.ts';
@@ -41,7 +42,7 @@ $(complete -p realmctl | sed 's/.*-F \\([^ ]*\\) .*/\\1/')
 (( \${#COMPREPLY[@]} )) && printf '%s\\n' "\${COMPREPLY[@]}"; true`;
   const { stdout } = await promisify(execFile)('bash', ['--norc', '-c', script], {
     cwd: dir,
-    env: { PATH: `${dir}:${process.env.PATH}`, HOME: dir, LINE: line, ...asOperator(server) },
+    env: { PATH: `${dir}:${process.env.PATH}`, HOME: dir, LINE: line, ...compileCache(), ...asOperator(server) },
   });
   return stdout.trimEnd().split('\n');
 }

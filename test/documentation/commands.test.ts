@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProgram } from '../../cli/program.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { OPERATOR_SECRET } from '../support/operator.ts';
 import { asOperator, withOperator } from '../support/realmctl.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -238,6 +239,7 @@ describe('run here:', () => {
       EDITOR: 'true',
       SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET,
       URL: server.baseUrl,
+      ...compileCache(),
       ...asOperator(server),
     };
     const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: dir, env });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { putSettings } from '../../server/contract/settings.ts';
+import { compileCache } from '../support/compile-cache.ts';
 import { freePort } from '../support/free-port.ts';
 import { createFolder, eventually, type Folder, OPERATOR_SECRET, resource } from '../support/operator.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -35,7 +36,12 @@ beforeAll(async () => {
   address = `http://127.0.0.1:${port}`;
   const main = path.resolve(import.meta.dirname, '../../operator/main.ts');
   operator = spawn(process.execPath, [main, '--manifests', folder.dir, '--listen', `127.0.0.1:${port}`], {
-    env: { PATH: process.env.PATH ?? '', SVC_SERVER_URL: server.baseUrl, SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET },
+    env: {
+      PATH: process.env.PATH ?? '',
+      ...compileCache(),
+      SVC_SERVER_URL: server.baseUrl,
+      SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET,
+    },
     stdio: 'ignore',
   });
   await eventually(async () => expect((await fetch(`${address}/readyz`)).status).toBe(200));

@@ -8,6 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
 import type { Client } from '../../server/contract/client.ts';
+import { compileCache } from './compile-cache.ts';
 import { makeServerCertificate } from './gateways.ts';
 import { createPerson, decode, type Person } from './person.ts';
 import { startTestServer, type TestServer } from './server.ts';
@@ -73,7 +74,7 @@ export async function startSites(): Promise<Sites> {
     await writeFile(caFile, ca);
     const [ours, theirs] = [await terminate({ cert, key }), await terminate({ cert, key })];
     const outbound = { SVC_OUTBOUND_ALLOW: 'localhost', SVC_OUTBOUND_CA_FILE: caFile };
-    const partner = await startServerProcess({ SVC_BASE_URL: theirs.url, ...outbound });
+    const partner = await startServerProcess({ ...compileCache(), SVC_BASE_URL: theirs.url, ...outbound });
     stops.push(partner.stop);
     theirs.behind.port = Number(new URL(partner.inside).port);
     const server = await startTestServer({ env: { ...outbound, SVC_BASE_URL: ours.url } });

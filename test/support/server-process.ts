@@ -41,7 +41,7 @@ async function listens(child: ChildProcess): Promise<void> {
 }
 
 /** @param env more environment, as an operator would set it */
-export async function startServerProcess(env: Record<string, string> = {}): Promise<ServerProcess> {
+export async function startServerProcess(env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
   const [database, port] = [await createDatabase(), await freePort()];
   const child = spawn(process.execPath, [main], {
     env: {

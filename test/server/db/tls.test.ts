@@ -12,6 +12,7 @@ import { type EmbeddedPostgres, startPostgres } from '../../../server/db/embedde
 import { migrate } from '../../../server/db/migrate.ts';
 import { openPool } from '../../../server/db/sql.ts';
 import { connectedCluster, testFolder } from '../../support/cluster.ts';
+import { compileCache } from '../../support/compile-cache.ts';
 import { eventually } from '../../support/operator.ts';
 import { MASTER_KEY } from '../../support/server.ts';
 
@@ -104,6 +105,7 @@ test('a whole server starts on it, with user and password of any characters besi
   const child: ChildProcess = spawn(process.execPath, [main], {
     env: {
       PATH: process.env.PATH,
+      ...compileCache(),
       DATABASE_URL: right,
       PGUSER: 'app',
       PGPASSWORD: PASSWORD,
