@@ -89,9 +89,12 @@ async function overSyslog(): Promise<Siem> {
     },
     async back() {
       syslog.away = false;
+      const had = syslog.messages.length;
       const cut = () => {
-        // in the middle of what it is sent
-        if (syslog.resets < 4) syslog.resetAfter = 40_000;
+        // The receiver cuts the first batch, and another one each time that it has taken 3,000 events more. If the receiver took nothing
+        // between two failures, the server would double its pause, up to a minute.
+        const taken = syslog.messages.length - had;
+        if (syslog.resets < 4 && taken >= syslog.resets * 3_000) syslog.resetAfter = 40_000;
       };
       cut();
       breaking = setInterval(cut, 100);
