@@ -7,8 +7,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The longest first. */
 const longest = [
   'test/node/node.long',
-  'test/operator/chaos.long',
   'test/browser/languages.long',
+  'test/server/http/slow-bodies.long',
+  'test/server/features/forwarding.away.long',
+  'test/operator/chaos.long',
+  'test/server/random-requests.long',
+  'test/documentation/new-kind.long',
+  'test/server/features/ldap-sync.long',
   'test/guards/growth.long',
   'test/containers/image.long',
   'test/server/features/users.search.long',
@@ -19,7 +24,6 @@ const longest = [
   'test/server/features/keycloak.broken.long',
   'test/server/features/transfer.model.long',
   'test/server/features/transfer.large.long',
-  'test/server/random-requests.long',
   'test/operator/renames.cluster.long',
   'test/operator/deletion.cluster.long',
   'test/server/db/embedded.long',
