@@ -66,6 +66,10 @@ export interface AppOptions extends InfrastructureDeps {
   resolveTxt?: ResolveTxt;
   /** How long a stranger's body may take, and an administrator's may bring nothing, where it isn't the usual. */
   bodyMs?: number;
+  /** How long a failed exchange of a workload's token takes, instead of two seconds. */
+  failureMs?: number;
+  /** How soon the server seals and forwards an event, instead of a second. Its pauses after failures are multiples of this. */
+  soonMs?: number;
 }
 
 export interface App {
@@ -92,6 +96,8 @@ export async function buildApp({
   passwordCost,
   resolveTxt,
   bodyMs,
+  failureMs,
+  soonMs,
   ...given
 }: AppOptions): Promise<App> {
   const { config, pool, databaseUrl, log, now, newId } = given;
@@ -112,7 +118,7 @@ export async function buildApp({
     if (eventTypes[type].configuration || type === 'ADMIN_GRANT_CHANGED') changed(realm);
   });
 
-  const audit = createAudit({ config, sql, transact, seal, bus, log, now, newId });
+  const audit = createAudit({ config, sql, transact, seal, bus, log, now, newId, soonMs });
   const settings = createSettings({ sql, transact, baseUrl, now });
   const keys = createKeys({ sql, transact, seal, now, newId, generate });
   const subjects = createSubjects({ sql, seal, settings, now });
@@ -160,6 +166,7 @@ export async function buildApp({
     realmExists: realms.exists,
     deliveries: { enqueue: queue.enqueue, ...(retryDelaysSeconds && { retryDelaysSeconds }) },
     exchangesAMinute: config.SVC_WORKLOAD_RATE_LIMIT,
+    failureMs,
     proven: async () => (await later.get()).people,
     uma: async () => (await later.get()).protocol.uma,
     log,

@@ -13,6 +13,7 @@ import { createForwarding, forwardingProgress } from './features/operations/forw
 import { createOutbound } from './http/outbound.ts';
 import { createRecurring } from './schedule/recurring.ts';
 
+/** How soon the server seals and forwards an event. Its pauses after failures are multiples of this. */
 const SOON_MS = 1_000;
 /** Where the process that wrote events died before it sealed them. */
 const IDLE_MS = 30_000;
@@ -28,17 +29,19 @@ export interface AuditDeps {
   log: Logger;
   now: () => Date;
   newId: () => string;
+  /** Instead of `SOON_MS`. */
+  soonMs: number | undefined;
 }
 
-export function createAudit({ config, sql, transact, seal, bus, log, now, newId }: AuditDeps) {
-  const sending = createSending({ config, sql, log, now, newId });
+export function createAudit({ config, sql, transact, seal, bus, log, now, newId, soonMs = SOON_MS }: AuditDeps) {
+  const sending = createSending({ config, sql, log, now, newId, soonMs });
   const sealing = createRecurring({
     run: async () => {
       const left = await sealEvents({ sql, transact, seal, now });
       sending?.recurring.ask();
       return left;
     },
-    soonMs: SOON_MS,
+    soonMs,
     idleMs: IDLE_MS,
     failed: (err) => log.warn({ err }, 'the audit log could not be sealed'),
   });
@@ -79,7 +82,14 @@ const NOTHING = {
   lastCutId: null,
 };
 
-function createSending({ config, sql, log, now, newId }: Omit<AuditDeps, 'bus' | 'transact' | 'seal'>) {
+function createSending({
+  config,
+  sql,
+  log,
+  now,
+  newId,
+  soonMs,
+}: Omit<AuditDeps, 'bus' | 'transact' | 'seal' | 'soonMs'> & { soonMs: number }) {
   const target = forwardingOf(config);
   if (!target) return undefined;
   const caFile = config.SVC_OUTBOUND_CA_FILE;
@@ -99,7 +109,7 @@ function createSending({ config, sql, log, now, newId }: Omit<AuditDeps, 'bus' |
   });
   const recurring = createRecurring({
     run: forwarding.run,
-    soonMs: SOON_MS,
+    soonMs,
     idleMs: IDLE_MS,
     longestMs: LONGEST_MS,
     failed: (err) => log.warn({ err }, 'the audit log could not be forwarded; events wait'),

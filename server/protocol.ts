@@ -67,6 +67,8 @@ export interface ProtocolDeps {
   deliveries: Pick<BackChannelDeps, 'enqueue' | 'retryDelaysSeconds'>;
   /** Of one address in one realm. */
   exchangesAMinute: number;
+  /** How long a failed exchange takes, instead of two seconds. */
+  failureMs: number | undefined;
   /** Of what is loaded later: how people signed in, and what they share. */
   proven: RefreshGrantDeps['proven'];
   uma(): Promise<Uma>;
@@ -107,6 +109,7 @@ export function createProtocol(deps: ProtocolDeps) {
     mint,
     refusals,
     now,
+    ...(deps.failureMs !== undefined && { failureMs: deps.failureMs }),
   };
   const grants = [
     codeGrant({ transact, mint, families, now, newId }),

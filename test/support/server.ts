@@ -51,6 +51,8 @@ export async function startTestServer({
   lines,
   masterKey = [MASTER_KEY],
   bodyMs,
+  failureMs,
+  soonMs,
   beside,
 }: {
   env?: Record<string, string>;
@@ -68,6 +70,10 @@ export async function startTestServer({
   masterKey?: readonly Buffer[];
   /** How long a stranger's body may take, and an administrator's may bring nothing. */
   bodyMs?: number;
+  /** How long a failed exchange of a workload's token takes. */
+  failureMs?: number;
+  /** How soon the server seals and forwards an event. */
+  soonMs?: number;
   /** Another replica of its installation. */
   beside?: TestServer;
 } = {}): Promise<TestServer> {
@@ -99,6 +105,8 @@ export async function startTestServer({
     ...(retryDelaysSeconds && { retryDelaysSeconds }),
     ...(resolveTxt && { resolveTxt }),
     ...(bodyMs !== undefined && { bodyMs }),
+    ...(failureMs !== undefined && { failureMs }),
+    ...(soonMs !== undefined && { soonMs }),
   });
   await app.start();
   await app.http.listen({ host: '127.0.0.1', port });

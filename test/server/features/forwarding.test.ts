@@ -31,9 +31,14 @@ afterAll(async () => {
 });
 
 /** A server that forwards there, and a realm on it. */
-async function forwarding(env: Record<string, string>, use: (server: TestServer) => Promise<void>): Promise<void> {
+async function forwarding(
+  env: Record<string, string>,
+  use: (server: TestServer) => Promise<void>,
+  more: { soonMs?: number } = {},
+): Promise<void> {
   const server = await startTestServer({
     env: { SVC_OUTBOUND_CA_FILE: receiver.caFile, SVC_OUTBOUND_ALLOW: '', ...env },
+    ...more,
   });
   try {
     await server.admin.call(createRealm, { body: params });
@@ -176,25 +181,32 @@ test('one event that it never takes goes there without its data in the end, and 
   }));
 
 test('a receiver that refuses everything gets nothing cut but the first, which waits with all others', () =>
-  forwarding({ SVC_SIEM_URL: receiver.url, SVC_SIEM_FORMAT: 'event' }, async (server) => {
-    await allSent(server);
-    const { sent = 0 } = (await status(server)) ?? {};
-    receiver.answer = () => ({ status: 400 });
-    await change(server, 1);
-    await change(server, 2);
-    await expect
-      .poll(async () => (await server.pool.query('select refused_times from event_forwarding')).rows[0]?.refused_times)
-      .toBeGreaterThanOrEqual(4);
-    expect(await status(server)).toMatchObject({ cut: 0, sent, lastError: 'answered 400' });
-    receiver.received.length = 0;
-    receiver.answer = () => ({});
-    await expect.poll(async () => (await status(server))?.waiting).toBe(0);
-    expect(
-      batches()
-        .flat()
-        .map(({ id }) => id),
-    ).toEqual((await logged(server)).slice(sent));
-  }));
+  forwarding(
+    { SVC_SIEM_URL: receiver.url, SVC_SIEM_FORMAT: 'event' },
+    async (server) => {
+      await allSent(server);
+      const { sent = 0 } = (await status(server)) ?? {};
+      receiver.answer = () => ({ status: 400 });
+      await change(server, 1);
+      await change(server, 2);
+      await expect
+        .poll(
+          async () => (await server.pool.query('select refused_times from event_forwarding')).rows[0]?.refused_times,
+        )
+        .toBeGreaterThanOrEqual(4);
+      expect(await status(server)).toMatchObject({ cut: 0, sent, lastError: 'answered 400' });
+      receiver.received.length = 0;
+      receiver.answer = () => ({});
+      await expect.poll(async () => (await status(server))?.waiting).toBe(0);
+      expect(
+        batches()
+          .flat()
+          .map(({ id }) => id),
+      ).toEqual((await logged(server)).slice(sent));
+    },
+    // the server doubles its pause after each of four refusals
+    { soonMs: 100 },
+  ));
 
 test('nobody who signs in waits for a receiver that answers nothing', () =>
   forwarding({ SVC_SIEM_URL: receiver.url, SVC_SIEM_FORMAT: 'event' }, async (server) => {

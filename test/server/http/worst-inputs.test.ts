@@ -18,7 +18,7 @@ const types = { form: 'application/x-www-form-urlencoded', json: 'application/js
 let server: TestServer;
 let most = 0;
 beforeAll(async () => {
-  server = await startTestServer({ jobs: false, env: { USER_REGISTRATION_ENABLED: 'true' } });
+  server = await startTestServer({ jobs: false, failureMs: 20, env: { USER_REGISTRATION_ENABLED: 'true' } });
   await makePeopledRealm(server, REALM);
   const jwk = (await import('node:crypto')).createPublicKey(samlKeyPair().certificate).export({ format: 'jwk' });
   const jwks = { keys: Array.from({ length: 10 }, (_, i) => ({ ...jwk, kid: `k${i}` })) };
