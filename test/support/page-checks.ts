@@ -2,8 +2,9 @@
 // of twice its size, right to left, 30 kB.
 // Does not own: in which languages a run looks at the pages (test/browser/pages*.test.ts), the way to them (page-walk.ts).
 // PAGES_FOLDER=… writes pictures of them instead of checking them (page-pictures.ts).
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import axe from 'axe-core';
+import { fileURLToPath } from 'node:url';
 import type { Browser, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser } from './chromium.ts';
@@ -12,6 +13,8 @@ import { createPictures } from './page-pictures.ts';
 import { createWalk, type Look, stopNames, type WalkOptions } from './page-walk.ts';
 import { makeWalkedRealm } from './page-walk-realm.ts';
 
+/** Less than half as long as `axe.source`; each page parses it. */
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const PAGE_BYTES = 30_000;
 const phone = { width: 320, height: 640 };
 const desktop = { width: 1280, height: 900 };
@@ -39,7 +42,7 @@ async function fits(page: Page): Promise<void> {
 /** All rules in light colours; in dark ones what depends on colours. */
 async function accessible(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-  if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axe.source);
+  if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axe);
   const found = await page.evaluate(`axe.run({
     runOnly: ${colorScheme === 'light' ? `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']` : `{ type: 'rule', values: ['color-contrast'] }`},
     resultTypes: ['violations', 'incomplete'],
