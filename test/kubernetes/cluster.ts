@@ -16,6 +16,7 @@ import {
 } from './control-plane.ts';
 import { createIdentity } from './identity.ts';
 import { type Daemon, type Outcome, run, startGuard } from './processes.ts';
+import { createReader, type Shown } from './reader.ts';
 
 /** A cluster that a test has to itself. */
 export interface Cluster {
@@ -29,6 +30,8 @@ export interface Cluster {
   kubectl(args: string[], input?: string): Promise<Outcome>;
   /** The same where it must succeed: what it printed. */
   must(args: string[], input?: string): Promise<string>;
+  /** The object at this path of the API, as the administrator sees it. */
+  read(path: string): Promise<Shown>;
   /** The path of a kubeconfig for another user, who has no rights but those that the test grants. */
   user(name: string, groups?: string[]): Promise<string>;
   /** What was asked for, by whom and when, as the API server noted it; only where `audit` said so. */
@@ -143,6 +146,7 @@ async function begin(site: Site, daemons: Daemon[], options: ClusterOptions): Pr
     ca: identity.ca,
     kubectl,
     must,
+    read: createReader(server, identity),
     async user(name, groups = []) {
       users += 1;
       return identity.kubeconfig(`user-${users}.kubeconfig`, server, await identity.client(name, groups));

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type Cluster, startCluster } from './cluster.ts';
 
 /** With the CRDs, and without what the next test file would suffer from. */
-export type SharedCluster = Pick<Cluster, 'kubeconfig' | 'server' | 'ca' | 'kubectl' | 'must' | 'user'>;
+export type SharedCluster = Pick<Cluster, 'kubeconfig' | 'server' | 'ca' | 'kubectl' | 'must' | 'read' | 'user'>;
 
 const crds = path.resolve(import.meta.dirname, '../../crds');
 

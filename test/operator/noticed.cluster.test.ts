@@ -13,11 +13,6 @@ const LABEL = 'identity.example.com/noticed';
 /** Far below the resync, and what an attached resource that waits looks at by itself. */
 const SOON_MS = 10_000;
 
-interface Status {
-  issuer?: string;
-  conditions?: { type: string; reason: string; message: string; observedGeneration: number }[];
-}
-
 describe.skipIf(!assets.found)('the operator', () => {
   let land: Landscape;
   beforeAll(async () => {
@@ -28,10 +23,7 @@ describe.skipIf(!assets.found)('the operator', () => {
   });
   afterAll(() => land?.stop());
 
-  const read = async (kind: KindName, name: string, namespace: string) => {
-    const text = await land.kubectl('get', kind.toLowerCase(), name, '-n', namespace, '-o', 'json');
-    return JSON.parse(text) as { metadata: { generation: number; resourceVersion: string }; status?: Status };
-  };
+  const read = (kind: KindName, name: string, namespace: string) => land.object(kind, name, namespace);
   const says = (kind: KindName, name: string, reason: string, namespace = HOME, patienceMs?: number) =>
     eventually(async () => {
       const { metadata, status = {} } = await read(kind, name, namespace);

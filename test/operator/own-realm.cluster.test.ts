@@ -1,6 +1,7 @@
 // A namespace renames, splits and rearranges what declares its own realm, on a real API server: the realm stays, and what
 // moves between two of its Realm resources changes hands.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { KindName } from '../../operator/resource.ts';
 import { listClients } from '../../server/contract/clients.ts';
 import { getRealm } from '../../server/contract/realms.ts';
 import { getSettings } from '../../server/contract/settings.ts';
@@ -34,10 +35,9 @@ describe.skipIf(!assets.found)('a namespace that made a realm', () => {
 
   const realm = (name: string, of: string, spec: object = {}) =>
     resource('Realm', name, { realm: of, ...spec }, { namespace: TEAM });
-  const says = (name: string, reason: string, kind = 'realm') =>
+  const says = (name: string, reason: string, kind: KindName = 'Realm') =>
     eventually(async () => {
-      const { metadata, status = {} } = JSON.parse(await land.kubectl('get', kind, name, '-n', TEAM, '-o', 'json'));
-      const conditions: { reason: string; message: string; observedGeneration: number }[] = status.conditions ?? [];
+      const { metadata, status: { conditions = [] } = {} } = await land.object(kind, name, TEAM);
       const found = conditions.find((c) => c.reason === reason && c.observedGeneration === metadata.generation);
       if (!found) throw new Error(`${name} says ${JSON.stringify(conditions)}, not ${reason}`);
       return found.message;
@@ -124,7 +124,7 @@ describe.skipIf(!assets.found)('a namespace that made a realm', () => {
     );
     await land.apply(realm('rebuilt', 'rebuilt', { clients: [app('web')] }), hook);
     await says('rebuilt', 'Applied');
-    await says('rebuilt', 'Applied', 'webhook');
+    await says('rebuilt', 'Applied', 'Webhook');
     const made = await createdAt('rebuilt');
     await operator.kill();
     operator = operatorOf('two');
@@ -136,7 +136,7 @@ describe.skipIf(!assets.found)('a namespace that made a realm', () => {
     expect(await says('rebuilt', 'RealmExists')).toContain(way);
     await land.client.call(moveManagers, { body: { from: 'k8s:one', to: 'k8s:two' } });
     await says('rebuilt', 'Applied');
-    await says('rebuilt', 'Applied', 'webhook');
+    await says('rebuilt', 'Applied', 'Webhook');
     const { body = [] } = await land.client.call(listManagers, { params: { realm: 'rebuilt' } });
     expect(body.map(({ manager }) => manager)).toEqual([
       `k8s:two/${TEAM}/Realm/rebuilt`,

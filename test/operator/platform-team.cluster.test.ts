@@ -55,10 +55,7 @@ describe.skipIf(!assets.found)('the platform team’s realms', () => {
   }
   const says = (kind: KindName, namespace: string, name: string, reason: string) =>
     eventually(async () => {
-      const { status = {} } = JSON.parse(
-        await land.kubectl('get', kind.toLowerCase(), name, '-n', namespace, '-o', 'json'),
-      );
-      const conditions: { reason: string }[] = status.conditions ?? [];
+      const { status: { conditions = [] } = {} } = await land.object(kind, name, namespace);
       if (!conditions.some((one) => one.reason === reason))
         throw new Error(`${kind} ${name} says ${JSON.stringify(conditions)}, not ${reason}`);
     });

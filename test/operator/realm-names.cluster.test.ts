@@ -35,9 +35,7 @@ describe.skipIf(!assets.found)('someone who waits for the name of another namesp
     resource('Realm', of, { realm: of, ...spec }, { namespace });
   const says = (kind: KindName, namespace: string, name: string, reason: string) =>
     eventually(async () => {
-      const text = await land.kubectl('get', kind.toLowerCase(), name, '-n', namespace, '-o', 'json');
-      const { metadata, status = {} } = JSON.parse(text);
-      const conditions: { reason: string; message: string; observedGeneration: number }[] = status.conditions ?? [];
+      const { metadata, status: { conditions = [] } = {} } = await land.object(kind, name, namespace);
       const found = conditions.find((c) => c.reason === reason && c.observedGeneration === metadata.generation);
       if (!found) throw new Error(`${kind} ${name} says ${JSON.stringify(conditions)}, not ${reason}`);
       return found.message;

@@ -2,6 +2,7 @@
 // comes first, and at no moment does anything name what isn't there.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { KindName } from '../../operator/resource.ts';
 import { getRealm } from '../../server/contract/realms.ts';
 import { exportRealm } from '../../server/contract/transfer.ts';
 import { clusterAssets } from '../kubernetes/cluster.ts';
@@ -67,8 +68,7 @@ describe.skipIf(!assets.found)('a rename in one commit', () => {
     observedGeneration: z.number(),
     conditions: z.array(z.object({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() })),
   });
-  const get = async ({ kind, metadata }: Manifest) =>
-    Named.parse(JSON.parse(await land.kubectl('get', kind.toLowerCase(), metadata.name, '-o', 'json')));
+  const get = async ({ kind, metadata }: Manifest) => Named.parse(await land.object(kind as KindName, metadata.name));
   const isReady = async (manifest: Manifest) => {
     const { metadata, status } = await get(manifest);
     const { observedGeneration, conditions } = Conditions.parse(status);

@@ -5,11 +5,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import type { KindName } from '../../operator/resource.ts';
+import { API_VERSION, type KindName, plurals } from '../../operator/resource.ts';
 import { serverSession } from '../../operator/session.ts';
 import { type Client, createClient } from '../../server/contract/client.ts';
 import { type Cluster, type ClusterOptions, startCluster } from '../kubernetes/cluster.ts';
 import { type Daemon, startDaemon, startGuard } from '../kubernetes/processes.ts';
+import type { Shown } from '../kubernetes/reader.ts';
 import { type SharedCluster, shareCluster } from '../kubernetes/shared-cluster.ts';
 import { compileCache } from './compile-cache.ts';
 import { createDatabase } from './database.ts';
@@ -52,7 +53,8 @@ export interface Landscape<C extends SharedCluster = SharedCluster> {
   kubectl(...args: string[]): Promise<string>;
   /** `kubectl apply`, which must succeed. */
   apply(...manifests: Manifest[]): Promise<void>;
-  object(kind: KindName, name: string): Promise<{ metadata: Record<string, unknown>; status: unknown }>;
+  /** Reads without a process, for polls. */
+  object(kind: KindName | 'Secret', name: string, namespace?: string): Promise<Shown>;
   stop(): Promise<void>;
 }
 
@@ -157,7 +159,10 @@ export async function startLandscape({ own, serverEnv = async () => ({}) }: Land
     async start() {
       await Promise.all([server.start(), operator.start()]);
     },
-    object: async (kind, name) => JSON.parse(await kubectl('get', kind.toLowerCase(), name, '-o', 'json')),
+    object(kind, name, namespace = 'default') {
+      const [group, plural] = kind === 'Secret' ? ['/api/v1', 'secrets'] : [`/apis/${API_VERSION}`, plurals[kind]];
+      return cluster.read(`${group}/namespaces/${namespace}/${plural}/${name}`);
+    },
     async stop() {
       await Promise.all(programs.map((one) => one.kill()));
       await Promise.all([owned?.then((one) => one.stop()), eventually(() => database.drop())]);

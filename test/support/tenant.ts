@@ -54,8 +54,7 @@ export async function makeMallory(land: Landscape) {
     /** The condition with this reason, of the spec as it is now. */
     says: (kind: KindName, name: string, reason: string) =>
       eventually(async () => {
-        const { metadata, status = {} } = JSON.parse(await does(['get', kind.toLowerCase(), name, '-o', 'json']));
-        const conditions: { reason: string; message: string; observedGeneration: number }[] = status.conditions ?? [];
+        const { metadata, status: { conditions = [] } = {} } = await land.object(kind, name, shop.namespace);
         const found = conditions.find((c) => c.reason === reason && c.observedGeneration === metadata.generation);
         if (!found) throw new Error(`${kind} ${name} says ${JSON.stringify(conditions)}, not ${reason}`);
         return found;
