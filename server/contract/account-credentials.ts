@@ -1,4 +1,4 @@
-// What a person signs in with, set up and removed by themselves. Specification 4.11; decisions "Enrolment".
+// A user's own credentials on the account API: set up and removed by the user. Specification 4.11; decisions "Enrolment".
 import { z } from 'zod';
 import { accountPath, ofOwnAccount as own } from './account.ts';
 import { EpochMs, Id, name, RealmName, text } from './names.ts';

@@ -1,4 +1,4 @@
-// What tokens say of the admin API, without the rest of its contract (admin-access.ts).
+// The names by which tokens refer to the admin API, without the rest of its contract (admin-access.ts).
 
 /** The public client that a person's `realmctl` signs in as: the only one that may act at the admin API for a person. */
 export const ADMIN_CLI = 'realmctl';

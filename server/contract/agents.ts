@@ -1,4 +1,4 @@
-// Agents: programs that act by a client of their own while somebody answers for them. Decisions "Agent"; specification 1, 4.10.
+// Agents: programs with a client of their own and a user who is responsible for them. Decisions "Agent"; specification 1, 4.10.
 import { z } from 'zod';
 import { ClientId } from './clients.ts';
 import { type AnswerOf, kind } from './kind.ts';

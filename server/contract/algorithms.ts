@@ -4,10 +4,10 @@ import { z } from 'zod';
 /** What realms sign. */
 export const SigningAlgorithm = z.enum(['RS256', 'PS256', 'ES256', 'EdDSA']);
 export type SigningAlgorithm = z.infer<typeof SigningAlgorithm>;
-/** What nobody chose another for; SAML's too. */
+/** The default of keys and clients, and SAML's algorithm. */
 export const DEFAULT_ALGORITHM = 'RS256' satisfies SigningAlgorithm;
 
-/** What clients send: assertions, request objects, DPoP proofs. */
+/** Algorithms that clients may sign with: assertions, request objects, DPoP proofs. */
 export const ClientAlgorithm = z.enum([
   'RS256',
   'RS384',

@@ -1,4 +1,4 @@
-// Applications: what a person sees as one app, whatever clients it is made of. Decisions "Application"; specification 4.10.
+// Applications: clients that users see as one app. Decisions "Application"; specification 4.10.
 import { z } from 'zod';
 import { kind } from './kind.ts';
 import { HttpUrl, name, text } from './names.ts';

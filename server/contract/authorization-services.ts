@@ -1,5 +1,5 @@
-// Authorization services of a client: what it protects, and who may do what with it, as data. Decisions "Authorization
-// services"; specification 2.10, 4.10. Their routes are authorization-service-routes.ts's.
+// Authorization services of a client: its protected resources, and the policies and permissions for them. Decisions "Authorization
+// services"; specification 2.10, 4.10. authorization-service-routes.ts has the routes.
 import { z } from 'zod';
 import { ClientId } from './clients.ts';
 import { GroupPath } from './groups.ts';
@@ -93,7 +93,7 @@ type ConfigField = keyof typeof configFields;
 
 export const policyTypes = ['role', 'user', 'group', 'client', 'time', 'attribute', 'aggregate'] as const;
 export type PolicyType = (typeof policyTypes)[number];
-/** What each type takes; of `some` one must be said and not be empty, of `all` each. */
+/** The fields of each policy type: at least one field of `some` must be set and not empty, and every field of `all`. */
 const takes: Record<
   PolicyType,
   { some?: readonly ConfigField[]; all?: readonly ConfigField[]; may?: readonly ConfigField[] }

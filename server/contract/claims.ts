@@ -1,4 +1,4 @@
-// Claims: what tokens and userinfo say of somebody. Client scopes name them. Decisions "Claim"; specification 4.10.
+// Claims: data about a user in tokens and userinfo. Client scopes name them. Decisions "Claim"; specification 4.10.
 import { z } from 'zod';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { name, text } from './names.ts';
@@ -8,7 +8,7 @@ export const PERSON_CLAIM = 'svc_person';
 /** In access tokens: the names of what userinfo gives beside what scopes have there. */
 export const USERINFO_CLAIM = 'svc_userinfo';
 
-/** What the server itself says in tokens: a claim that could say it could make a token of anyone. */
+/** Claims that only the server sets. A mapper that could set one could forge a token of any user. */
 export const reservedClaims: ReadonlySet<string> = new Set(
   `__proto__ iss sub aud exp nbf iat jti azp client_id scope sid gid typ auth_time acr amr nonce at_hash c_hash s_hash cnf act may_act token_use workload admin_api ${PERSON_CLAIM} ${USERINFO_CLAIM}`.split(
     ' ',
@@ -16,8 +16,8 @@ export const reservedClaims: ReadonlySet<string> = new Set(
 );
 
 /**
- * What says which roles somebody holds comes from the roles that they hold there: whoever may edit scopes could else give any,
- * and a client's role can have the name of any of the realm's. @returns the field that is wrong
+ * Whether a claim would forge roles. A claim with the name of a roles claim must have that source. Otherwise an administrator who may
+ * edit scopes could give any role; and a client's role may have the name of a realm role. @returns the wrong field
  */
 export function forgesRoles(claim: string, source: string, value: string | null): 'source' | 'value' | undefined {
   const [outer, ...inner] = claim.split('.');
@@ -82,7 +82,7 @@ export const claimFields = {
   in: z.array(z.enum(claimPlaces)).max(4).describe('Which of them carry it'),
 };
 
-/** What a claim has where nothing was said. */
+/** A claim's default values. */
 export const freshClaim = {
   claim: null,
   source: 'attribute',

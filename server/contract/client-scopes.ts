@@ -9,7 +9,7 @@ const ScopeName = z
   .min(1)
   .max(255)
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be an RFC 6749 scope token');
-/** What every fresh realm has (features/configuration/client-scopes seeds them): a document can add to them, not take them away. */
+/** The scopes of every new realm (features/configuration/client-scopes seeds them). A document can change them but not remove them. */
 export const freshClientScopes = [
   'openid',
   'profile',

@@ -58,8 +58,8 @@ export function address(
 
 /**
  * @param baseUrl where the server is, without a trailing slash
- * @param authorize gives the Authorization header of each request; called again once after a 401, and what only reads is then
- * asked once more. Nothing else is: a sign-in would be a second failure, and nobody knows what became of a write.
+ * @param authorize returns the Authorization header of each request. After a 401 it is called once more, and a request that only reads
+ * is then repeated. No other request is: a sign-in would count a second failure, and the outcome of a write is unknown.
  */
 export function createClient({
   baseUrl,
@@ -78,7 +78,7 @@ export function createClient({
     const timeout = AbortSignal.timeout(timeoutMs);
     return fetch(baseUrl + address(route.path, Object(input.params), Object(input.query)), {
       method: route.method,
-      // The token is for this server alone, whoever answers for it.
+      // The token is for this server only: never send it to a redirect's target.
       redirect: 'manual',
       headers: {
         accept: 'application/json',
@@ -126,7 +126,7 @@ const reads = ({ method }: Route, query: unknown): boolean => {
   return method === 'GET' || String(dryRun) === 'true';
 };
 
-/** What answers may be a proxy's page, or a server of another release. */
+/** Parses an answer, which may be a proxy's page or come from a server of another release. */
 function understood<R extends z.ZodType>(
   { method, path, response }: Route<z.ZodType, z.ZodType, z.ZodType, R>,
   text: string,
@@ -155,7 +155,7 @@ export async function* allRows<P extends z.ZodType, Q extends z.ZodType, T>(
   } while (cursor !== undefined);
 }
 
-/** What a refused answer throws; for those that fetch by themselves. */
+/** The error for a refused answer; for callers that use fetch themselves. */
 export async function refusal(response: Response): Promise<ServerProblem> {
   const text = await response.text();
   const retryAfter = Number(response.headers.get('retry-after')) || undefined;

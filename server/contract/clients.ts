@@ -132,7 +132,7 @@ export const clientFields = {
     .describe('true: its ID tokens hold what userinfo says too, for applications that do not ask there'),
 };
 
-/** What a client has where nothing was said. */
+/** A client's default values. */
 export const freshClient = {
   name: null,
   description: null,

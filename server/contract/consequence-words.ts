@@ -1,4 +1,4 @@
-// Whom a plan touches, in words: for the operator's events and statuses, and for realmctl alike.
+// Describes in words the users, sessions and clients that a plan affects: for the operator's events and statuses, and for realmctl.
 import type { Consequence, Plan } from './transfer.ts';
 
 const counted = (n: number, one: string, many: string): string[] => (n === 0 ? [] : [`${n} ${n === 1 ? one : many}`]);

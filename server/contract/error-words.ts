@@ -1,4 +1,4 @@
-// What an error says, whatever was thrown: for logs, conditions and terminals of every program.
+// Describes any thrown value in words: for logs, conditions and terminals of every program.
 
 export const errorWords = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -18,7 +18,7 @@ export function codeOf(cause: unknown): string | undefined {
 /** Whether a TLS handshake was answered with something that is none. */
 export const speaksNoTls = (code: string): boolean => /^ERR_SSL_(?:WRONG_VERSION|PACKET_LENGTH)/.test(code);
 
-/** What stands behind it, after a colon. */
+/** The innermost cause's message after a colon; empty without one. */
 export function causeWords(cause: unknown): string {
   const inner = innermost(cause);
   if (!(inner instanceof Error)) return '';

@@ -151,7 +151,7 @@ const alsoAdminWrites = new Set<EventType>([
 /** Whether `ADMIN_WRITE` stands for this type too: who subscribes to it, or asks for it, gets every change by its own name. */
 export const isAdminWrite = (type: EventType): boolean => eventTypes[type].configuration || alsoAdminWrites.has(type);
 
-/** Who did it, or what it was done to. */
+/** An event's actor or its subject. */
 export const Party = z.object({
   type: z.enum(['user', 'client', 'agent', 'manager', 'system', 'workload', 'realm', 'object']),
   id: z.string().nullable(),
@@ -167,7 +167,7 @@ export interface By {
 /** The server itself: seeding, janitors, boot. */
 export const bySystem: By = { actor: { type: 'system', id: null, name: 'server' }, ipAddress: null };
 
-/** What a service records in its transaction. `data` never holds a secret. */
+/** An event that a service records in its transaction. `data` never holds a secret. */
 export interface DomainEvent {
   /** Where the caller must know it; else it gets one. */
   id?: string;
@@ -178,7 +178,7 @@ export interface DomainEvent {
   clientId?: string | null;
   outcome?: 'success' | 'failure' | 'denied';
   data?: Record<string, unknown>;
-  /** The id of the only subscription that it goes to, whatever that subscribes to (WEBHOOK_TEST). */
+  /** The id of the only subscription that gets the event, even without subscribing to its type (WEBHOOK_TEST). */
   receiver?: string;
 }
 

@@ -1,5 +1,5 @@
-// What is wrong with a field, in words that follow its name: `clients[0].secret must be a string, not null`. For every
-// schema of every program that doesn't say it better itself.
+// Describes a field's error in words that follow its name: `clients[0].secret must be a string, not null`. Used for every schema of
+// every program that has no better words of its own.
 import { z } from 'zod';
 
 const kinds: Record<string, string> = {

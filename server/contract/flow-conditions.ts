@@ -1,4 +1,4 @@
-// What the conditions of a flow can be told, by authenticator id. Specification 2.2; decisions "Names".
+// The configuration of a flow's conditions, by authenticator id. Specification 2.2; decisions "Names".
 import { z } from 'zod';
 import { name } from './names.ts';
 

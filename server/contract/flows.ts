@@ -69,7 +69,7 @@ export const Flow = z
   .meta({ id: 'Flow' });
 export type Flow = z.infer<typeof Flow>;
 
-/** What a tree is written with: flat with `parentId` (as GET answers), or nested `executions`, or both. */
+/** A tree as input: flat with `parentId` (as GET answers), or with nested `executions`, or both. */
 export interface ExecutionInput {
   executionId?: string | undefined;
   parentId?: string | null | undefined;

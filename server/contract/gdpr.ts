@@ -1,4 +1,4 @@
-// What a realm holds of a person: export, consents, erasure; for administrators and for the person. Specification 2.9, 4.6.
+// A user's personal data in a realm: export, consents, erasure; for administrators and for the user. Specification 2.9, 4.6.
 import { z } from 'zod';
 import { EpochMs, Id, RealmName } from './names.ts';
 import { route } from './route.ts';

@@ -79,7 +79,7 @@ function asciiDigit(sign: string): string {
   while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
   return String(value);
 }
-/** What a sign reads as, without accents, marks that no font shows, and another script's digits and look-alikes. */
+/** The text as a reader sees it: without accents and invisible marks, and with other scripts' digits and look-alikes replaced. */
 const plain = (text: string): string =>
   text
     .normalize('NFKD')

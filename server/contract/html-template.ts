@@ -18,7 +18,7 @@ const TAG = /<\/?([a-zA-Z][^\s/>{}]*)/y;
 const ATTRIBUTE = /[\s/]*([^\s"'>/=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'=<>`]+))?/y;
 const TAG_END = /[\s/]*>/y;
 
-/** @returns what is wrong, for whoever writes the template */
+/** @returns the template's fault, in words for its author; undefined if it has none */
 export function htmlFault(html: string): string | undefined {
   let at = 0;
   const next = (pattern: RegExp): RegExpExecArray | null => {

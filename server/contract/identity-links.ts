@@ -1,4 +1,4 @@
-// Who a user is at the realm's identity providers. Decisions "Identity provider", "Single sign-on and freshness".
+// A user's links to accounts at the realm's identity providers. Decisions "Identity provider", "Single sign-on and freshness".
 import { z } from 'zod';
 import { EpochMs, Id, RealmName } from './names.ts';
 import { route } from './route.ts';

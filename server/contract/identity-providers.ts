@@ -4,7 +4,7 @@ import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { isHttpsAddress, isLoopback, name, text } from './names.ts';
 import { DomainName } from './organizations.ts';
 
-/** A document may have one in place of an endpoint; whoever goes there looks it up. */
+/** A document may have a placeholder in place of an endpoint. The code that calls the endpoint resolves it. */
 export const isPlaceholder = (value: unknown): boolean =>
   typeof value === 'string' && /^\$\{SVC_VAR_[A-Z0-9_]+\}$/.test(value);
 /** Plain http is spoken on this machine alone; whether the server goes there at all is the outbound guard's to say. */

@@ -1,5 +1,5 @@
-// Owns: a document sent to a server, for its plan, or to apply just that plan; for the operator and the CLI alike.
-// Does not own: the comparing; that is the server's. What a refusal means is for the caller to say.
+// Owns: sending a document to a server, for a plan or to apply that plan; used by the operator and the CLI.
+// Does not own: the comparison, which the server makes; the meaning of a refusal, which the caller decides.
 // Implements: decisions "Import, export, plan": dry run, then the same document with the plan's revision in If-Match.
 import { type Client, ServerProblem } from './client.ts';
 import { importRealm, type Plan, type RealmDocument } from './transfer.ts';
@@ -34,9 +34,9 @@ async function importDocument(
 }
 
 /**
- * What would change; nothing is written.
- * @param mustExist the realm isn't the document's to make
- * @throws ServerProblem 412 where it must exist and doesn't
+ * Asks for the plan; nothing is written.
+ * @param mustExist the document may not create the realm
+ * @throws ServerProblem 412 if the realm must exist and doesn't
  */
 export const planDocument = (
   client: Client,
@@ -44,8 +44,8 @@ export const planDocument = (
 ): Promise<Plan> => importDocument(client, wanted, true, mustExist ? '*' : undefined);
 
 /**
- * @param revision of the realm that the plan was made for; 0: it must not exist, `*`: it must, whatever its revision
- * @throws ServerProblem 412 where that isn't so
+ * @param revision the realm's revision for which the plan was made; 0: the realm must not exist, `*`: it must exist, with any revision
+ * @throws ServerProblem 412 if the realm has another revision
  */
 export const applyDocument = (
   client: Client,

@@ -1,4 +1,4 @@
-// Invitations: somebody who may join an organization, or have an account in the realm, by a link. Decisions "Organization".
+// Invitations: a link by which an invited person joins an organization, or gets an account in the realm. Decisions "Organization".
 
 import { z } from 'zod';
 import { DAY_SECONDS } from './durations.ts';

@@ -1,5 +1,5 @@
-// Realms that another identity server exported: Keycloak 26's files, read as a realm document. Specification 4.2; decisions
-// "Import, export, plan". What becomes of them is features/operations/transfer/keycloak's.
+// Realm exports of another identity server: Keycloak 26's files, read as a realm document. Specification 4.2; decisions
+// "Import, export, plan". features/operations/transfer/keycloak translates them.
 import { z } from 'zod';
 import { InRealm, text } from './names.ts';
 import { route } from './route.ts';

@@ -1,4 +1,4 @@
-// Which roles and groups a user has, one by one; and who is in a group. Decisions "Role", "Group"; specification 4.10.
+// A user's roles and groups, one by one; and a group's members. Decisions "Role", "Group"; specification 4.10.
 import { z } from 'zod';
 import { Id, Page, RealmName } from './names.ts';
 import { RoleName } from './roles.ts';

@@ -1,5 +1,5 @@
-// What can send messages: channels, their drivers, and each driver's configuration. Specification 2.5; decisions "Messaging".
-// Sending is features/configuration/messaging's.
+// Channels of messages, their drivers, and each driver's configuration. Specification 2.5; decisions "Messaging".
+// features/configuration/messaging sends messages.
 import { z } from 'zod';
 import { name, text } from './names.ts';
 
@@ -25,7 +25,7 @@ const apiUrl = https.optional().describe('Where the service is, if not at its us
 /** `{{to}}`, `{{secret}}`: where a gateway's request has the message in it. */
 export const PLACEHOLDER = /\{\{\s*(?!\s)((?:[^{}]*[^{}\s])?)\s*\}\}/g;
 const ofGateways: ReadonlySet<string> = new Set('to from fromName subject text html secret'.split(' '));
-/** What is wrong with the placeholders of a text that only `known` ones may stand in. */
+/** The fault of a text's placeholders, in words, if one isn't `known`; undefined if it has none. */
 export function placeholderFault(template: string, known: (placeholder: string) => boolean): string | undefined {
   const unknown = [...template.matchAll(PLACEHOLDER)].map(([, of = '']) => of).filter((of) => !known(of));
   if (unknown.length > 0) return `there is no placeholder {{${unknown[0]}}}`;
@@ -162,7 +162,7 @@ export const ApnsConfig = z.strictObject({
   apiUrl,
 });
 
-/** What decides where the secret goes, and what of it: whoever changes that must know the secret. */
+/** The fields that decide where a driver's secret is sent. An administrator who changes one must give the secret again. */
 export const sendsSecretBy: Readonly<Record<DriverName, readonly string[]>> = {
   smtp: ['host', 'port', 'tls'],
   http: ['url', 'headers', 'body'],

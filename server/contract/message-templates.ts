@@ -43,7 +43,7 @@ export const MessageTemplate = z
   .meta({ id: 'MessageTemplate' });
 export type MessageTemplate = z.infer<typeof MessageTemplate>;
 
-/** What subject and body must hold together; each fault at its field. */
+/** Field errors of a template's subject and body, which must fit together. */
 export function templateFaults(
   template: { templateKey: TemplateKey; channel: Channel } & Partial<
     Pick<MessageTemplate, 'subject' | 'body' | 'html'>

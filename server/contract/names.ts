@@ -25,7 +25,7 @@ export const name = (max = 255) =>
     .refine((s) => s === s.trim(), 'must not begin or end with a blank')
     .refine((s) => !/\p{Cc}/u.test(s), 'must not contain control characters');
 
-/** What nobody sees, or what turns the rest around, makes one name look like another. */
+/** Whether the text has invisible or text-reversing characters, by which one name can look like another. */
 export const hasHiddenCharacters = (s: string): boolean => /[\p{Cc}\p{Cf}]/u.test(s);
 export const HIDES = 'must not contain control, invisible or direction characters';
 
@@ -55,13 +55,13 @@ const EARLIEST_MS = -62_135_596_800_000;
 export const LATEST_MS = 253_402_300_799_999;
 const NOT_BEFORE = [EARLIEST_MS, 'must not be before the year 1'] as const;
 const NOT_AFTER = [LATEST_MS, 'must not be after the year 9999'] as const;
-/** Every instant of the contract, so that whatever is taken can be kept, shown, and written in a token. */
+/** The schema of every instant: in a range that can be stored, shown, and written in a token. Milliseconds. */
 export const EpochMs = z
   .int({ abort: true })
   .min(...NOT_BEFORE)
   .max(...NOT_AFTER)
   .describe('Epoch milliseconds');
-/** Whether a schema is {@link EpochMs}, whatever its description. */
+/** Whether a schema is {@link EpochMs}, with any description. */
 export const isInstant = (schema: z.ZodType): boolean =>
   schema instanceof z.ZodNumber && schema.maxValue === LATEST_MS && schema.minValue === EARLIEST_MS;
 /** The same as a query parameter. */
@@ -93,7 +93,7 @@ export const Page = z.strictObject({
 });
 export const SearchPage = Page.extend({ q: text(255).optional().describe('Search text') });
 
-/** What a PUT brings: whatever is left out keeps its value. */
+/** The body of a PUT: a field that is left out keeps its value. */
 export type Changes<T> = { [K in keyof T]?: T[K] | undefined };
 
 /** name → list of strings, as users, groups and roles carry them. */

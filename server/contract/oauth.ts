@@ -44,7 +44,7 @@ export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token';
 /** RFC 7523 §2.1: who trusts its issuer is said by workload identity, so no client has it among its grant types. */
 export const jwtBearerBody = z.object({ assertion: z.string() });
-/** What each grant of the token endpoint takes beside what all take. */
+/** Each grant's own parameters at the token endpoint. */
 export const grantBodies = {
   authorization_code: z.object({ code: z.string(), redirect_uri: z.string(), code_verifier: parameter }),
   refresh_token: z.object({ refresh_token: z.string() }),

@@ -1,4 +1,4 @@
-// What an administrator can be allowed: `area:verb`. Listed by GET /admin-roles/permissions. Decisions "Admin authentication".
+// The permissions of administrators: `area:verb`. Listed by GET /admin-roles/permissions. Decisions "Admin authentication".
 import { z } from 'zod';
 import { type SectionArea, sectionNames } from './section-names.ts';
 
@@ -19,17 +19,17 @@ export const permissions: readonly Permission[] = [
   ...[...areas].flatMap((area): Permission[] => [`${area}:read`, `${area}:write`]),
   'realm:create',
   'realm:delete',
-  // have documents planned, whatever their sections but users: for pipelines that write nothing
+  // plan documents with any sections except users: for pipelines that write nothing
   'realm:plan',
-  // act as somebody who holds no more
+  // impersonate a user who has no further permissions
   'users:impersonate',
 ];
 
 export const PermissionName = z.enum([...permissions]);
 
 /**
- * What an admin role may allow that counts for the members of single groups, or for single clients: it is judged person by person,
- * client by client. Any other permission counts for a whole realm or not at all.
+ * Permissions that an admin role can limit to the members of single groups, or to single clients: they are checked for each user or
+ * client. Any other permission counts for a whole realm or not at all.
  */
 export const limitable = {
   groups: ['users:read', 'users:write', 'groups:read', 'sessions:read', 'sessions:write'],

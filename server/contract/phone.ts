@@ -6,8 +6,9 @@ export const PHONE_CONFIRMED = 'phone_number_verified';
 type Attributes = Readonly<Record<string, readonly string[]>>;
 
 /**
- * @param attributes as they are to be
- * @param says what speaks of the confirmation itself; whatever else brings another number takes it away
+ * Removes the confirmation of a phone number that changes.
+ * @param attributes the new attributes
+ * @param says attributes of the same change; if they set the confirmation, it stays
  */
 export function withoutOldConfirmation<T extends Attributes>(was: Attributes, attributes: T, says: Attributes): T {
   const isSame = was[PHONE_NUMBER]?.[0] === attributes[PHONE_NUMBER]?.[0];

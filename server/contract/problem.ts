@@ -83,8 +83,8 @@ export type ProblemDetails = z.infer<typeof ProblemDetails>;
 export const problemType = (code: ProblemCode): string => `urn:svc:problem:${code}`;
 
 /**
- * What a caller may know is in `detail`, `errors` and `extra`; `reason` and `cause` go to the log alone. `words` are the detail
- * before it was put into English: a page translates them.
+ * A refusal. The caller gets `detail`, `errors` and `extra`; `reason` and `cause` go only to the log. `words` are the detail's key and
+ * values: a page translates them.
  */
 export class Problem extends Error {
   readonly code: ProblemCode;

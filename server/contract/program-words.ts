@@ -1,4 +1,4 @@
-// What a program's help calls the program: a built one is a file beside others, as in the image, where there is no npm.
+// The program's name in its help: npm's in the source tree, the built file's in the image, which has no npm.
 
 /** @param started `process.argv[1]` */
 export function helpOf(help: string, started = ''): string {

@@ -1,4 +1,4 @@
-// What protected resources take tokens, and of whom: RFC 9728. Whatever answers a 401 here names its document.
+// Metadata of protected resources: the tokens that they accept, and their issuers (RFC 9728). Each 401 of the server names the document.
 import { z } from 'zod';
 import { InRealm } from './names.ts';
 import { OAuthErrorBody } from './oauth.ts';
@@ -31,7 +31,7 @@ const ofRealm = {
   },
 };
 
-/** What a 401 of the realm's own APIs leads to, the account API among them; and what servers of others name in theirs. */
+/** The metadata that a 401 of the realm's own APIs names, such as the account API's; other resource servers name it too. */
 export const protectedResourceRoute = {
   method: 'GET',
   url: '/realms/:realm/.well-known/oauth-protected-resource',

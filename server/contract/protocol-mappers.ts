@@ -1,4 +1,4 @@
-// Protocol mappers: claims of one client alone, in its tokens whatever scopes it asks for. Decisions "Protocol mapper";
+// Protocol mappers: claims of one client only. They are in its tokens for any requested scopes. Decisions "Protocol mapper";
 // specification 2.10, 4.10.
 import { z } from 'zod';
 import { claimFields } from './claims.ts';

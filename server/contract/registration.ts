@@ -8,7 +8,7 @@ import { servedTo } from './surface.ts';
 const list = z.array(z.string().max(2048)).max(200);
 const words = z.string().max(2000);
 
-/** What is understood; other metadata is passed over, as RFC 7591 §2 asks. */
+/** The supported metadata; the server ignores other metadata, as RFC 7591 §2 demands. */
 export const ClientMetadata = z.object({
   redirect_uris: list.optional(),
   post_logout_redirect_uris: list.optional(),

@@ -37,7 +37,7 @@ export interface Described<Input, Update> {
   updateExample: Update;
   /** `q` searches. */
   searches?: boolean;
-  /** What a write may answer beside name-taken, not-found and precondition-failed. */
+  /** Problems that a write may answer beside name-taken, not-found and precondition-failed. */
   problems?: readonly ProblemCode[];
   describe?: Partial<Record<'list' | 'create' | 'get' | 'put' | 'remove', string>>;
   /** Of the routes that administrators of single groups or clients may use. */

@@ -1,5 +1,5 @@
-// What can speak for a risk in a sign-in, in the one place: the findings of the audit log, and how many points a realm gives each.
-// Scoring is features/authentication/risk's. Specification 1 "Adaptive authentication", 3 "Risk bands".
+// The signs of risk in a sign-in: their names in the audit log, and the points that a realm gives each.
+// features/authentication/risk computes the score. Specification 1 "Adaptive authentication", 3 "Risk bands".
 import { z } from 'zod';
 
 /** In a fresh realm. */

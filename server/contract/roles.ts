@@ -27,7 +27,7 @@ export type RoleInput = z.infer<typeof RoleInput>;
 export const RoleDocument = RoleInput;
 export type RoleDocument = RoleInput;
 
-/** Which role it is, where somebody or something has it. */
+/** A reference to a role. */
 export const RoleName = z
   .object({
     id: Id,

@@ -8,8 +8,8 @@ import { type Principal, type SurfaceName, surfaceOf } from './surface.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * What administrators of single groups or clients may ask of a route: the path's parameters that name a group, a person, a client
- * in their reach; `rows`: whatever is in it, by a handler that leaves out the rest.
+ * How administrators of single groups or clients may use a route: the path's parameters that name a group, a user or a client in their
+ * reach; `rows`: the handler returns only the rows in their reach.
  */
 export type ReachedBy = { group?: string; user?: string; client?: string } | 'rows';
 
@@ -22,16 +22,16 @@ export interface Route<
   method: Method;
   /** From the root: `/admin/realms/:realm/webhooks`; a last `*name` is the rest of the path, with its slashes. */
   path: string;
-  /** What generated clients call it, where its method and path don't say so (http/operation-id.ts). */
+  /** The operation's name in generated clients, if its method and path don't give a good one (http/operation-id.ts). */
   operationId?: string;
   /** Groups operations in the OpenAPI document; the feature's name. */
   tag: string;
   summary: string;
   description?: string;
-  /** Who may call it at all. */
+  /** The kind of caller that may call the route. */
   principal: Principal;
   surface: SurfaceName;
-  /** What an administrator must hold in the realm of the path; `null`: nothing more. */
+  /** The permission that an administrator needs in the path's realm; `null`: none. */
   permission: Permission | null;
   /** Left out: the permission has to be held over the whole realm. */
   reach?: ReachedBy;
@@ -40,12 +40,12 @@ export interface Route<
   params: Params;
   query: Query;
   body: Body;
-  /** A body that works, for whoever tries the route out; a fresh realm takes it. */
+  /** An example body for readers of the API documentation; a new realm accepts it. */
   example?: z.input<Body>;
   status: 200 | 201 | 202 | 204;
   response: Response;
   problems: readonly ProblemCode[];
-  /** What isn't done at once is answered as far as it is, by 202. */
+  /** If the work isn't done at once, the route answers 202 with the progress. */
   mayTakeLonger: boolean;
   /** Where nothing was asked for in the answer, it is a 204 without one. */
   mayBeEmpty: boolean;

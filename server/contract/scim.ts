@@ -144,7 +144,7 @@ export const ScimBulk = z
     z.object({
       schemas: z.array(z.string()).optional(),
       failOnErrors: z.int().min(1).optional().describe('After so many errors the rest is not tried'),
-      // What is more than this is 413, with words of its own.
+      // the handler answers 413 above MOST_OPERATIONS; this limit only bounds the parsing
       Operations: z.array(BulkOperation).max(10 * MOST_OPERATIONS),
     }),
   )
@@ -170,7 +170,7 @@ export type ScimBulkResponse = z.infer<typeof ScimBulkResponse>;
 
 const conditional = ['not-found', 'name-taken', 'privilege-escalation', 'precondition-failed'] as const;
 
-/** What people and groups have alike. */
+/** The routes that users and groups have alike. */
 const routesOf = (name: 'Users' | 'Groups', one: string, example: Record<string, unknown>) => {
   const singular = name.slice(0, -1);
   return {

@@ -1,5 +1,5 @@
-// What the sections of the realm document are called where people and programs speak of their objects: kind, permission's area and
-// audit events. Without their fields, so that permissions and events, which fields are made of, can be made of this.
+// The names of the realm document's sections: the kind of their objects, the permission's area, the audit events. This file doesn't
+// import the sections' fields: permissions and events are made from these names, and fields from those.
 // Decisions "Admin authentication", "Webhooks".
 import { separateWords } from './apart.ts';
 import { declaredNames } from './declared-names.ts';
@@ -7,9 +7,9 @@ import { declaredNames } from './declared-names.ts';
 interface Named {
   /** One object, in plans and managers' lists: `clientScope`. */
   kind: string;
-  /** Whose `:read` and `:write` permission it needs; default: the section's name. */
+  /** The area whose `:read` and `:write` permissions it needs; default: the section's name. */
   area?: string;
-  /** What its events begin with; default: the kind. null: not created, updated and deleted as such, its part says its events. */
+  /** The beginning of its events' names; default: the kind. null: the section's part names its events itself. */
   events?: string | null;
 }
 
@@ -64,13 +64,13 @@ type AreaOf<Key extends keyof Names> = Names[Key] extends { area: infer Area } ?
 type StemOf<Entry extends Named> = Entry extends { events: null }
   ? never
   : Uppercase<Apart<Entry extends { events: infer Stem extends string } ? Stem : Entry['kind'], '_'>>;
-/** Of whatever is created, updated and deleted as an object of its section. */
+/** Events of objects that are created, updated and deleted in a section. */
 export type SectionEvent = `${StemOf<Names[keyof Names]>}_${'CREATED' | 'UPDATED' | 'DELETED'}`;
 export type SectionArea = { [Key in keyof Names]: AreaOf<Key> }[keyof Names];
 
 const entries = Object.entries<Named>(all);
 
-/** What an entry of the table of sections begins with. */
+/** The names in each entry of the table of sections. */
 export const sectionNames = Object.fromEntries(
   entries.map(([section, { kind, area = separateWords(section, '-') }]) => [section, { kind, area }]),
 ) as { readonly [Key in keyof Names]: { readonly kind: Names[Key]['kind']; readonly area: AreaOf<Key> } };

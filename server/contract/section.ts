@@ -35,7 +35,7 @@ export interface Section {
   kind: string;
   /** To people: `client scope`. */
   label: string;
-  /** Whose `:read` and `:write` permission it needs. */
+  /** The area whose `:read` and `:write` permissions it needs. */
   area: Area;
   /** Left out: an element of a list is its own name; an object has none, and each of its fields is declared by itself. */
   key?: Key;
@@ -70,7 +70,7 @@ export type Table = Readonly<Record<string, Section | Later>>;
 
 export type Element = Readonly<Record<string, unknown>>;
 
-/** What elements belong to, with them. */
+/** An owner with its elements. */
 export const groupOf = (
   element: z.ZodType,
   { groups, mostOfEach = 1000 }: { groups: Groups; mostOfEach: number | undefined },

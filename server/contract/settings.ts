@@ -214,7 +214,7 @@ export const settingsShape = {
     ),
 };
 
-/** What a realm document and a Realm resource may declare: any subset. */
+/** The settings in a realm document and a Realm resource: any subset. */
 export const SettingsDocument = z.strictObject(settingsShape).partial();
 export type SettingsDocument = z.infer<typeof SettingsDocument>;
 
@@ -253,7 +253,7 @@ export const freshSettings = (realm: string): Settings => ({
   backgroundColor: null,
   welcomeText: null,
   customCss: null,
-  // Who can administer every realm is not for strangers to join: master says so where it wants it.
+  // master's users can administer every realm, so self-registration there is off until an administrator turns it on
   registrationEnabled: realm !== MASTER,
   registrationEmailAsUsername: true,
   registrationVerifyEmail: true,

@@ -1,4 +1,4 @@
-// What people share of what is theirs at resource servers, on the account API. Specification 4.11; decisions "Authorization services".
+// Users share their resources at resource servers with others, on the account API. Specification 4.11; decisions "Authorization services".
 import { z } from 'zod';
 import { EpochMs, Id, name, RealmName, text } from './names.ts';
 import { route } from './route.ts';

@@ -1,4 +1,4 @@
-// What the tokens of people call them (`sub`): a view of the realm's settings. Specification 4.2; decisions "Subject claim".
+// The `sub` in users' tokens: a view of the realm's settings. Specification 4.2; decisions "Subject claim".
 import { z } from 'zod';
 import { InRealm } from './names.ts';
 import { route } from './route.ts';

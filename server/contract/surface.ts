@@ -1,9 +1,12 @@
-// Families of endpoints: each has one way of finding out who asks and one form of errors. A route says which principal it is
-// for and on which surface; mounting, the permission check, the form of errors and OpenAPI follow (http/surface.ts).
+// Families of endpoints: each has one way to authenticate the caller and one form of errors. A route names its kind of caller and its
+// surface; mounting, the permission check, the form of errors and OpenAPI follow (http/surface.ts).
 
 /**
- * Who may call a route. `admin-session`: an administrator, though their session may have more to prove. `person`: for their own account, by session or token. `own-token`: whoever has the token that was
- * given out for this alone, as for a registered client. `device`: what a person approves with, by what it signs. `application`: a client with an access token of a person, for what the person signs. `resource-server`: a client, for itself or for a person, about what it protects. `anonymous`: anybody.
+ * The callers of a route.
+ * `admin-session`: an administrator, even if their session lacks a factor. `person`: a user, for their own account, by session or token.
+ * `own-token`: the holder of a token that was issued for this route only, such as a registration access token. `device`: a user's device
+ * for approvals, by its signature. `application`: a client with a user's access token, for what the user signs. `resource-server`: a
+ * client, for itself or for a user, about its protected resources. `anonymous`: any client.
  */
 export type Principal =
   | 'administrator'
@@ -47,7 +50,10 @@ export const surfaceOf: Readonly<Partial<Record<Principal, SurfaceName>>> = {
   device: 'devices',
 };
 
-/** Who a route of OAuth's is for, whose parameters its RFC parses and whose schema documents alone; mounting checks it. */
+/**
+ * The caller of an OAuth route. The handler parses the parameters as the RFC says; the schema only documents them. Mounting checks the
+ * caller's kind.
+ */
 export const servedTo = <P extends Principal>(principal: P, surface: SurfaceName = 'protocol') =>
   ({ served: { principal, surface } }) as const;
 export type Served = ReturnType<typeof servedTo>['served'];

@@ -35,7 +35,7 @@ export const Transaction = z
   .meta({ id: 'Transaction' });
 export type Transaction = z.infer<typeof Transaction>;
 
-/** What is shown is what is signed: nothing hidden, nothing turned around, one way to write it. */
+/** A text that a user signs: without invisible or text-reversing characters, and in one normal form, so the user signs what they see. */
 const shown = (of: z.ZodString) => of.refine(isAllSeen, HIDES).refine(isComposed, NOT_COMPOSED);
 const given = { amount: Amount.optional(), currency: Currency.optional(), payee: shown(name(200)).optional() };
 export const createTransaction = route({

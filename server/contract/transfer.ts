@@ -1,5 +1,5 @@
-// The realm document and the plan: what import, export, the operator and the CLI speak. Specification 2.10;
-// decisions "Import, export, plan". The engine that compares is features/operations/transfer's; nobody else compares.
+// The realm document and the plan: the format of import, export, the operator and the CLI. Specification 2.10;
+// decisions "Import, export, plan". Only features/operations/transfer compares.
 import { z } from 'zod';
 import { EpochMs, InRealm, name, Page, RealmName } from './names.ts';
 import { route } from './route.ts';

@@ -1,5 +1,5 @@
-// A realm's user profile: which attributes people have, what their values are, and who may see and change them.
-// What is declared holds at every door; what isn't declared is as `unmanagedAttributes` says. Decisions "User profile".
+// A realm's user profile: which attributes users have, their allowed values, and the parties that may see and change them.
+// Every way in applies the rules of declared attributes; `unmanagedAttributes` governs the others. Decisions "User profile".
 import { z } from 'zod';
 import { InRealm, name, text } from './names.ts';
 import { route } from './route.ts';
@@ -40,7 +40,7 @@ const attributeFields = {
   validation: ProfileValidation.describe('What each value must be'),
   annotations: z.record(name(255), text(2000)).describe('For whoever shows it; the server passes them on'),
 };
-/** What an attribute has where nothing was said. */
+/** An attribute's default values. */
 export const freshAttribute = {
   displayName: null,
   type: 'string',

@@ -4,7 +4,7 @@ import { GroupPath } from './groups.ts';
 import { Attributes, EpochMs, Id, InRealm, name, RealmName, SearchPage, text } from './names.ts';
 import { route } from './route.ts';
 
-/** What nobody sees, or what turns the rest around, makes one name look like another. */
+/** A username has no invisible or text-reversing characters, by which one name can look like another. */
 export const Username = name(255)
   .refine(
     (s) => !/[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(s),
@@ -89,7 +89,7 @@ export const CredentialDocument = z.strictObject({
 });
 export type CredentialDocument = z.infer<typeof CredentialDocument>;
 
-/** Who somebody is at an identity provider of the realm. A link that is there already stays, whosever it is. */
+/** A user's account at an identity provider of the realm. An existing link stays, even if it belongs to another user. */
 export const IdentityDocument = z.strictObject({
   identityProvider: name(255).describe('The alias'),
   issuer: text(2048)

@@ -1,5 +1,6 @@
-// What an application says of itself where people decide whether to go on: its picture and its own pages. OpenID Connect Dynamic Client
-// Registration §2: logo_uri, client_uri, policy_uri, tos_uri. All of it is somebody else's: https alone, and no way back to this page.
+// An application's picture and links, on pages where a user decides whether to continue. OpenID Connect Dynamic Client
+// Registration §2: logo_uri, client_uri, policy_uri, tos_uri. All of it is foreign content: only https, and without a
+// reference back to the page.
 import { z } from 'zod';
 import { type Html, html } from './html.ts';
 import { text } from './texts.ts';
@@ -10,12 +11,12 @@ export const AboutClient = z.object({
   home: address,
   policy: address,
   terms: address,
-  /** Where it leads people, of one that registered itself: nobody has looked at the rest. */
+  /** The host that a self-registered application leads to. Its other data is unverified. */
   host: z.string().optional(),
 });
 export type AboutClient = z.infer<typeof AboutClient>;
 
-/** What of it there is to show; undefined: nothing. */
+/** The parts to show; undefined if there are none. */
 export const aboutOf = (about: AboutClient): AboutClient | undefined =>
   Object.values(about).some((one) => one !== null) ? about : undefined;
 
@@ -25,7 +26,7 @@ export const withHost = (about: AboutClient | undefined, redirectUri: string): A
   return { ...(about ?? { logo: null, home: null, policy: null, terms: null }), host: host || protocol };
 };
 
-/** What the page has to load for it. */
+/** The addresses of pictures that the page loads. */
 export const picturesOf = (about: AboutClient | undefined): string[] => (about?.logo ? [about.logo] : []);
 
 export function aboutClient(about: AboutClient | undefined): Html | false {

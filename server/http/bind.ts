@@ -1,5 +1,5 @@
-// Mounts a contract route: parses what comes in, answers what the contract names, and nothing else.
-// Who may call is the surface's (features/operations/admin-access, features/authentication/account). Design "A route is data".
+// Mounts a contract route: parses the request, and answers only what the contract names.
+// The surface decides who may call (features/operations/admin-access, features/authentication/account). Design "A route is data".
 import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -17,12 +17,12 @@ declare module 'fastify' {
     contract?: Route;
   }
   interface FastifyRequest {
-    /** Who asks, as audit rows name them: set by the surface once it is known. */
+    /** The caller as audit rows name it; the surface sets it after authentication. */
     party?: Party;
   }
 }
 
-/** What a handler gets: parsed input, on whose behalf, and the condition of the request. */
+/** A handler's argument: the parsed input, the caller, and the request's condition. */
 export interface Call<P, Q, B> {
   params: P;
   query: Q;
@@ -122,7 +122,7 @@ function refuseAnothers(params: unknown, body: unknown): void {
   if (errors.length > 0) throw new Problem('invalid-request', undefined, { errors });
 }
 
-/** What has no tag matches none (RFC 9110 §13.1.1): a condition that a route can't look at is never passed over. */
+/** An object without a tag matches no condition (RFC 9110 §13.1.1): a route that can't check If-Match refuses it, never ignores it. */
 function refuseUnheld(ifMatch: string | undefined, { method, problems }: Route): void {
   if (ifMatch === undefined || ifMatch.trim() === '*' || method === 'GET') return;
   if (!problems.includes('precondition-failed'))

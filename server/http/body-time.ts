@@ -1,6 +1,6 @@
-// How long a request's body may take. A stranger's body must have arrived after a short while. The body of a signed-in
-// administrator, such as an import, may take as long as a request may (REQUEST_MS), but must go on: the request ends where no
-// byte comes for that short while and none is left to be read. node:http bounds the time of headers.
+// How long a request's body may take. An unauthenticated client's body must arrive within a short time. The body of a
+// signed-in administrator, such as an import, may take as long as a request (REQUEST_MS). It must keep arriving: the request ends if no
+// byte comes for that short time and none is left to read. node:http bounds the time of headers.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 const BODY_MS = 30_000;

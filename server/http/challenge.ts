@@ -1,4 +1,4 @@
-// How an answer tells whoever needs an access token how to come in, and where to read on: RFC 6750 §3, RFC 9449 §7.1, RFC 9728 §5.1.
+// WWW-Authenticate: tells a client how to authenticate, and where the metadata is. RFC 6750 §3, RFC 9449 §7.1, RFC 9728 §5.1.
 import type { FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';
 import { pathRealm } from './path-realm.ts';
@@ -29,8 +29,8 @@ const ERRORS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The same for a problem, to whoever has sent an access token or none; undefined: it is about something else.
- * @param more what is said beside the error
+ * The challenge for a problem about the access token or its absence; undefined for other problems.
+ * @param more further parameters
  */
 export function problemChallenge(
   error: unknown,

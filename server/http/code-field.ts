@@ -1,4 +1,4 @@
-// The field for a code of digits that somebody was sent, or reads on their device.
+// The field for a code of digits that the user received, or reads on a device.
 import { invalidState } from './field-errors.ts';
 import { type Html, html } from './html.ts';
 import { text } from './texts.ts';

@@ -1,4 +1,4 @@
-// Keeps text readable whatever colours a realm chose (WCAG 2.2 §1.4.3: a contrast of 4.5 to 1). Pure arithmetic.
+// Keeps text readable with any colours of a realm (WCAG 2.2 §1.4.3: a contrast of 4.5 to 1). Pure arithmetic.
 export type Rgb = readonly [number, number, number];
 
 const READABLE = 4.5;
@@ -50,7 +50,7 @@ export function readableOn(colour: Rgb, background: Rgb): Rgb {
   return towards;
 }
 
-/** What white text has against a page that still looks dark. */
+/** The least contrast of white text on a page that looks dark. */
 const DARK = 14;
 
 /** `colour`, moved towards black no further than it needs for a page at night. */

@@ -27,8 +27,8 @@ export function trackConnections(server: Server, graceMs = GRACE_MS) {
   });
   return {
     /**
-     * Balancers choose another server for new connections alone. From now on each answer ends its connection, so that whoever keeps
-     * one goes over, and none is cut as a request comes on it.
+     * From now on each answer ends its connection. Load balancers choose another server only for new connections, so clients with open
+     * ones move over, and no connection is cut while a request arrives.
      */
     drain(): void {
       draining = true;

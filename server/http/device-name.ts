@@ -1,9 +1,9 @@
-// What a browser is called before people, by what it says of itself.
+// A browser's name for users, from its User-Agent header.
 import Bowser from 'bowser';
 import { text } from './texts.ts';
 
 const MOST = 512;
-/** Nobody writes words of their own into a mail or a page by a header. */
+/** Only known names are shown, so that a client's header can't put its own words into a mail or a page. */
 const known = new Set([...Object.values(Bowser.BROWSER_MAP), ...Object.values(Bowser.OS_MAP)]);
 
 export function deviceName(userAgent: string | null | undefined): string {

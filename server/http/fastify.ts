@@ -1,5 +1,5 @@
 // The HTTP server below all surfaces: limits on a request's size and time, how bodies are parsed, how faults are answered.
-// Who may come in is for each surface to say (surface.ts, oauth.ts, pages.ts). Specification 7 and 8.
+// Each surface authenticates its own callers (surface.ts, oauth.ts, pages.ts). Specification 7 and 8.
 import type { RequestListener } from 'node:http';
 import { parse } from 'node:querystring';
 import cookie from '@fastify/cookie';
@@ -63,7 +63,7 @@ export interface HttpOptions {
   trustProxy: string[] | false;
   /** Origins that the server is reached at beside its own address. */
   otherAddresses?: readonly string[];
-  /** What requests are called in the log: `req-1`, `req-2` … */
+  /** The prefix of request ids in the log: `req-1`, `req-2` … */
   requests: string;
   /** Requests that are answered before routing. */
   ready?: Ready;
@@ -105,7 +105,7 @@ export async function openHttp({
     frameworkErrors: (error, request, reply) =>
       void (isScimPath(pathOf(request.url)) ? sendScimError : sendProblem)(error, request, reply),
     clientErrorHandler: (error, socket) => answerBroken(error, socket, log),
-    // Whoever has a connection when the server closes is answered, and loses the connection.
+    // When the server closes, requests on open connections are answered, and then the connections are closed.
     return503OnClosing: false,
     serverFactory: (routes) =>
       createServer(
@@ -123,7 +123,7 @@ export async function openHttp({
   http.setValidatorCompiler(validatorCompiler);
   http.setSerializerCompiler(serializerCompiler);
   http.setErrorHandler(sendProblem);
-  // After the admin surface has looked at who asks, and before the body is read.
+  // After the admin surface has authenticated the caller, and before the body is read.
   http.addHook('preParsing', (request, _, payload, done) => {
     if ('principal' in request && request.principal) bodyTime.allow(request.raw);
     done(null, payload);

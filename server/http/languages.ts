@@ -28,7 +28,7 @@ export interface Language {
   tag: string;
   texts: Catalogue;
   rightToLeft: boolean;
-  /** What client scopes mean, by name, where the realm's message texts have it in this language. */
+  /** The realm's own descriptions of client scopes in this language, by the scope's name. */
   scopes?: ReadonlyMap<string, string>;
 }
 

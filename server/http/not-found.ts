@@ -1,5 +1,5 @@
-// What the router finds nothing for: 404, or 405 with Allow where the address exists under other methods (RFC 9110 §15.5.6).
-// Both are problems like all others, and to a browser a page. Decisions "Errors".
+// Answers requests without a route: 404, or 405 with Allow if the address has other methods (RFC 9110 §15.5.6). Both are problems like
+// all others; a browser gets a page. Decisions "Errors".
 
 import type { FastifyInstance } from 'fastify';
 import { phrase } from '../contract/phrases.ts';

@@ -1,5 +1,5 @@
-// What OAuth endpoints refuse with: the vocabulary of RFC 6749 §4.1.2.1 and §5.2, OIDC Core §3.1.2.6, RFC 6750 §3.1, RFC 8707.
-// Rendering is http/oauth.ts's (JSON) and http/oauth-pages.ts's (a page). Decisions "Errors".
+// The errors of OAuth endpoints: the vocabulary of RFC 6749 §4.1.2.1 and §5.2, OIDC Core §3.1.2.6, RFC 6750 §3.1, RFC 8707.
+// http/oauth.ts (JSON) and http/oauth-pages.ts (a page) render them. Decisions "Errors".
 import { inEnglish, type Words } from '../contract/phrases.ts';
 
 const oauthErrors = {
@@ -43,7 +43,7 @@ export type OAuthErrorCode = keyof typeof oauthErrors;
 
 /** Texts for the error page that people see, besides those that follow from the code. */
 export interface PersonsPage {
-  /** What happened, in the language of the request. */
+  /** The error's description in the request's language. */
   told?: string;
   /** The application that sent them here. */
   back?: { title: string; homeUrl: string | null } | undefined;
@@ -92,6 +92,6 @@ export class OAuthError extends Error {
   }
 }
 
-/** What a stranger sent, as a log can show it: bounded, and of plain characters. */
+/** A client's text made safe for the log: cut to a length, and only plain characters. */
 export const loggableText = (text: string | undefined, most: number): string | undefined =>
   text?.slice(0, most).replace(/[^\x20-\x7e]/g, '?');

@@ -7,7 +7,7 @@ import type { OAuthError } from './oauth-error.ts';
 import { type Brand, type Html, html, sendPage, sentence } from './pages.ts';
 import { text, translated } from './texts.ts';
 
-/** What happened, in words that need no knowledge of the protocol. */
+/** Describes the error to a user, without terms of the protocol. */
 function sentenceOf({ page, error, status, words }: OAuthError): string {
   if (page.told !== undefined) return page.told;
   if (error === 'not_found') return text('error.nothingHere');

@@ -70,7 +70,7 @@ export function guardProtocol(
 ): void {
   app.decorate('surface', surface);
   app.addHook('onRoute', ({ method, url, schema, config }) => {
-    // What a browser is led through within a page, and asks beforehand, is in no contract.
+    // Hidden routes, which a browser reaches only within a page's steps, and CORS preflights have no contract.
     if (schema?.hide || ['OPTIONS', 'HEAD'].includes(String(method))) return;
     if (!config?.served) throw new Error(`${method} ${url} must say whom it serves`);
     refuseMisplaced(app, { method: String(method), path: url, ...config.served });
@@ -107,7 +107,7 @@ export function oauthErrorOf(error: unknown): OAuthError {
   return new OAuthError('invalid_request', description ?? 'The request is malformed', { cause: error });
 }
 
-/** Who was refused what, and why: one line, without what the request sent as a proof. */
+/** Logs the client, the refusal and its reason in one line, without the request's secrets. */
 export function logRefusal(request: FastifyRequest, error: OAuthError): void {
   const { reason, clientId: client } = error;
   const who = { realm: realmOf(request), ...(client !== undefined && { client }), address: request.ip };

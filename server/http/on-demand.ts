@@ -19,8 +19,8 @@ export interface Surface {
 }
 
 /**
- * Hands every request below the prefixes whose address the server's own router doesn't know to the surface, unread: whatever the
- * method is, the surface answers. An address belongs to one of them with all its methods. Must be called before routes are mounted.
+ * Hands requests below the prefixes to the surface, unread, if the server's own router doesn't know the address. The surface answers
+ * all methods of such an address. Call it before routes are mounted.
  */
 export function onDemand(http: FastifyInstance, prefixes: readonly string[], make: () => Promise<Surface>) {
   const surface = once(make);

@@ -16,7 +16,7 @@ import { answerNotFound } from './not-found.ts';
 import { answersOf, inWords, operationOf, type Responses, securitySchemes } from './openapi-operations.ts';
 import { sendProblem } from './problems.ts';
 
-/** The page is of the admin session's origin: no script but its own, and nobody may frame it. Its styles are inline. */
+/** The page is of the admin session's origin: no script but its own, and no frame around it. Its styles are inline. */
 const UI_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -120,7 +120,7 @@ interface Operation {
   responses: Responses;
 }
 
-/** What a schema has no place for: a contract's answers, and an example of the body. */
+/** Adds what the routes' schemas can't hold: the contract's answers, and an example of the body. */
 function complete<D extends Document>(document: D, routes: readonly RouteOptions[]): D {
   const contracts = new Map(
     routes.flatMap(({ config }) => {
@@ -150,7 +150,7 @@ function complete<D extends Document>(document: D, routes: readonly RouteOptions
 const sortedByName = <T>(entries: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(entries).sort(([one], [other]) => (one < other ? -1 : 1)));
 
-/** Leaves out schemas and ways to prove who asks that nothing refers to; by name, otherwise the order would be that in which modules are imported. */
+/** Removes unused schemas and security schemes, and sorts them by name: otherwise the order would depend on that of imports. */
 function tidy<D extends Document>(document: D): D {
   const schemas: Record<string, unknown> = { ...document.components?.schemas };
   for (let removed = true; removed; ) {

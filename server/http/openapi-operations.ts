@@ -1,5 +1,5 @@
-// What an operation of the OpenAPI document says beyond its schemas: its name, who may call it and with what, and every answer
-// that it may give. From the contract; the protocol's routes say theirs themselves (contract/oauth.ts).
+// An operation of the OpenAPI document beyond its schemas: its name, its callers with their credentials, and every possible answer. It
+// comes from the contract; the protocol's routes have their own words (contract/oauth.ts).
 import { z } from 'zod';
 import { type ProblemCode, problems } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';
@@ -96,7 +96,7 @@ function securityOf(route: Route): Record<string, string[]>[] {
   };
   return by[route.principal];
 }
-/** Whose session's cookie a browser sends by itself; SCIM's clients hold tokens alone. */
+/** Whether the route accepts a session cookie, which browsers send by themselves. SCIM's clients only have tokens. */
 const hasCookie = ({ principal, surface }: Route): boolean =>
   surface !== 'scim' && ['administrator', 'admin-session', 'person'].includes(principal);
 

@@ -1,5 +1,5 @@
-// The addresses of the API's documentation. What is shown there is an application of its own (openapi-document.ts), loaded
-// and made at the first request for it: most servers get none, and a start doesn't wait for it.
+// The addresses of the API's documentation. The documentation is a server application of its own (openapi-document.ts),
+// loaded at the first request for it: most servers get no such request, so the start doesn't load it.
 // Specification 1: GET /v3/api-docs, GET /swagger-ui.html.
 import type {} from '@fastify/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';

@@ -1,5 +1,5 @@
-// What generated clients call an operation, from its method and path alone: `GET /admin/realms/:realm/webhooks/:id` is
-// `getWebhook`. Where that would read wrong, the route says its own (contract/route.ts, `operationId`). Pure.
+// An operation's name in generated clients, from its method and path alone: `GET /admin/realms/:realm/webhooks/:id` is
+// `getWebhook`. If that name would be wrong, the route states its own (contract/route.ts, `operationId`). Pure.
 import type { Method } from '../contract/route.ts';
 
 interface Operation {

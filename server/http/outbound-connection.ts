@@ -1,5 +1,5 @@
-// Owns: the guard against SSRF, for whatever protocol: who may be reached is decided when a connection is made, on the address
-// that is dialled (so no DNS rebinding). Does not own: which addresses those are (outbound-addresses.ts).
+// Owns: the guard against SSRF, for every protocol: it checks the dialled IP address when a connection is made, so DNS rebinding has
+// no effect. Does not own: which addresses those are (outbound-addresses.ts).
 // Implements decisions "Webhooks" (the same guard covers every outbound request) and specification 5 rule 5.
 import { lookup as systemLookup } from 'node:dns';
 import { once } from 'node:events';
@@ -44,7 +44,7 @@ function guarded(lookup: net.LookupFunction, permits: (address: string) => boole
 const notPublic = (addresses: readonly string[]) => `at ${addresses.join(', ') || 'no address'}, which is not public`;
 
 /**
- * The same message for a name that nobody has, for one of the internal network, and where nobody listens; only the log tells
+ * One message for an unknown name, for an address of the internal network, and for an address without a listener; only the log tells
  * them apart.
  */
 const unreached = (fault: OutboundFault, host: string, more: { cause?: unknown; logged: string }) =>

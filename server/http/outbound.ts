@@ -24,7 +24,7 @@ export interface OutboundRequest {
   /** From the first look-up to the last byte. */
   timeoutMs: number;
   maxBytes: number;
-  /** What happens to an answer that is longer; `cut` keeps its beginning. */
+  /** The treatment of a longer answer: refuse it, or keep its beginning (`cut`). */
   excess?: 'refuse' | 'cut';
   /** Default true; false also takes http. */
   httpsOnly?: boolean;
@@ -37,9 +37,9 @@ export interface OutboundAnswer {
   atHome?: boolean;
 }
 /**
- * The issuer of the cluster that this server runs in. One that anybody can ask is asked like any other. Where that fails,
- * its discovery document and keys, and nothing else, are fetched with the server's own token, also from a private
- * address, and only from who shows a certificate of the cluster's CA: a public issuer is never sent the token.
+ * The issuer of the cluster that this server runs in. A public one is fetched like any other issuer. If that fails, its discovery
+ * document and its keys, and no other documents, are fetched with the server's own token, also from a private address. The address must
+ * show a certificate of the cluster's CA, so a public issuer never gets the token.
  */
 export interface ClusterIssuer {
   issuer: string;
@@ -61,7 +61,7 @@ export interface Outbound {
   fetch(url: string, options: OutboundRequest): Promise<OutboundAnswer>;
   /** A connection for what speaks no HTTP/1, to an address that the policy permits. @throws OutboundError */
   connect(target: Target): Promise<net.Socket>;
-  /** Whom TLS over such a connection trusts. */
+  /** The certificate authorities that TLS over such a connection trusts. */
   secureContext(): tls.SecureContext;
   close(): Promise<void>;
 }
@@ -210,7 +210,7 @@ function parseUrl(address: string, httpsOnly: boolean): URL {
   return url;
 }
 
-/** What is asked of the cluster's own issuer, and the headers that go there and nowhere else. */
+/** The addresses of the cluster's own issuer, and the headers that are sent only there. */
 function homeOf({ issuer, tokenFile }: ClusterIssuer) {
   const { origin, pathname } = new URL(issuer);
   const paths = new Set([`${pathname.replace(/\/$/, '')}/.well-known/openid-configuration`, CLUSTER_KEYS_PATH]);

@@ -1,5 +1,5 @@
-// Which addresses below `{base_url}` are whose, however they are written: a realm's own path is the realm's, and nobody else
-// may bear it as an issuer or a resource; nobody at all the admin API's. Pure. Decisions "Admin authentication"; RFC 3986 §6.
+// The owner of an address below `{base_url}`, in any spelling. Only the realm itself may have an address below its path as an issuer or
+// a resource; no realm may have the admin API's. Pure. Decisions "Admin authentication"; RFC 3986 §6.
 import type { RealmSettingsDto } from '../contract/settings.ts';
 
 /** The resource that admin bearer tokens are for. */
@@ -53,7 +53,7 @@ function placeOf(address: string): string | undefined {
   return place.join('/');
 }
 
-/** What was encoded twice, too; bytes beyond ASCII as they stand, as nothing of ours has any. */
+/** Decodes the path, also if it was encoded twice. Bytes beyond ASCII stay, since none of the server's paths has any. */
 function decoded(path: string): string {
   const once = path.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return once === path ? path : decoded(once);

@@ -32,7 +32,7 @@ export interface Page {
   body: Html;
   /** It shows a secret, or asks for consent or a new password: no custom CSS, which could read or disguise that. */
   plain?: boolean | undefined;
-  /** What must not be overlooked, whatever the page is about. */
+  /** A notice that the user must not overlook, on any page. */
   banner?: string | null | undefined;
   /** Where the choice of another language leads, if the page's own address is good once; null: nowhere, so there is no choice. */
   back?: string | null | undefined;
@@ -40,7 +40,7 @@ export interface Page {
   wide?: boolean;
   /** The text of its one script; the page's policy lets no other run. */
   script?: string | undefined;
-  /** What it loads from elsewhere. */
+  /** The page's content from other sites. */
   foreign?: Foreign | undefined;
   /** It waits: its script (waiting-script.ts) asks `path` every few seconds until the answer isn't `mark`. */
   waiting?: { seconds: number; mark: string | undefined; path: string } | undefined;
@@ -70,7 +70,7 @@ const DEFAULT_PRIMARY = '#2f5bd7';
 const LIGHT_CARD: Rgb = [255, 255, 255];
 const DARK_CARD: Rgb = [27, 31, 39];
 
-/** The realm's colours as custom properties, with whatever text colours they need to be read, then its own CSS in a layer of its own. */
+/** The realm's colours as custom properties, with readable text colours for them; then its own CSS in a layer of its own. */
 export function themeCss({ primaryColor, backgroundColor, customCss }: Brand): string {
   const primary = parseHex(primaryColor ?? DEFAULT_PRIMARY);
   const on = (card: Rgb) => `--link:${toHex(readableOn(primary, card))};--mark:${toHex(visibleOn(primary, card))};`;
@@ -183,7 +183,7 @@ function policy(
   return widened(directives, foreign?.sources ?? {}).join('; ');
 }
 
-/** What a directive has already, and what is asked for beside it. */
+/** A directive with further sources. */
 function widened(directives: readonly string[], sources: Foreign['sources']): string[] {
   const nameOf = (directive: string) => directive.slice(0, directive.indexOf(' '));
   const named = new Set(directives.map(nameOf));

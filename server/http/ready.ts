@@ -1,5 +1,5 @@
-// Owns: answering ready texts, which everybody asks for all the time, before anything else of a request is looked at.
-// Does not own: the texts and who may have them (features/protocol/discovery); what isn't ready goes the ordinary way, to the same end.
+// Owns: answering frequent requests for ready documents before any other processing of a request.
+// Does not own: the documents and their readers (features/protocol/discovery). A request for another document takes the usual way.
 // Implements: performance, "discovery" and "jwks" beside node:http.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
@@ -9,7 +9,7 @@ export interface ReadyAnswer {
   headers: Readonly<Record<string, string | number>>;
 }
 
-/** What one address has for each realm. */
+/** A document that each realm has at one address. */
 export interface ReadyDocument {
   /** The route's pattern, which begins with `/realms/:realm/`. */
   url: string;
@@ -45,7 +45,7 @@ export function answerReady(documents: readonly ReadyDocument[], count: Count) {
   }
 
   return {
-    /** What `listener` needn't see any more. */
+    /** Answers a request if it can, so that `listener` doesn't get it. */
     before:
       (listener: RequestListener): RequestListener =>
       (request, response) => {

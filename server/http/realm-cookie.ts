@@ -1,5 +1,5 @@
-// A realm's cookies. Behind https their names begin with `__Host-`: a browser takes such a one from this very host alone, so
-// nobody at a neighbouring host can plant one. Its path is always `/`, so the realm is in its name.
+// A realm's cookies. Behind https their names begin with `__Host-`: a browser accepts such a cookie only from this very host,
+// so a neighbouring host can't plant one. Its path is always `/`, so the realm is in its name.
 
 export function realmCookie(baseUrl: string, name: string) {
   const secure = baseUrl.startsWith('https:');

@@ -26,7 +26,7 @@ export function createRemoteDocuments({
   outbound: Pick<Outbound, 'fetch'>;
   /** Whether plain http is spoken with this machine. */
   loopback?: boolean;
-  /** What a document says; left out: JSON. */
+  /** Parses a document; default: JSON. */
   read?: (text: string) => unknown;
   /** Whether what was fetched before serves where it can't be fetched again. */
   keepOld?: boolean;

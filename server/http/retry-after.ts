@@ -1,4 +1,4 @@
-// What a server that asks for time asks for: RFC 9110 §10.2.3, seconds or a date.
+// Reads Retry-After (RFC 9110 §10.2.3): seconds or a date.
 const MOST_MS = 3_600_000;
 
 /** Milliseconds from now; 0 where it says nothing that can be read. */

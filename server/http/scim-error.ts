@@ -1,4 +1,4 @@
-// Renders every failure of the SCIM server as RFC 7644 §3.12 has it. What may be said is as for problems (problems.ts).
+// Renders every failure of the SCIM server as RFC 7644 §3.12 has it. It reveals as much as a problem does (problems.ts).
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Problem, problems } from '../contract/problem.ts';
 import { SCIM_ERROR, type ScimType, scimTypes } from '../contract/scim.ts';

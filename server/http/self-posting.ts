@@ -37,7 +37,7 @@ const FOLLOW = "location.replace(document.querySelector('main a.button').href);"
 /** When the frames have been loaded, or failed to. */
 const FOLLOW_LATER = `addEventListener('load', () => ${FOLLOW.slice(0, -1)});`;
 
-/** What a browser loads without showing it, so that applications hear of something. */
+/** Invisible frames by which a page notifies applications. */
 export const hiddenFrames = (addresses: readonly string[]): Html[] =>
   addresses.map((address) => html`<iframe src="${address}" title="" aria-hidden="true" hidden></iframe>\n`);
 

@@ -1,4 +1,4 @@
-// How whoever makes an account wants to sign in, by a passkey or a password, where the realm lets them choose. The fields of the
+// The choice between a passkey and a password for a new account, if the realm offers both. The fields of the
 // password stand in an element with `data-password`.
 import { type Html, html } from './html.ts';
 import { text } from './texts.ts';

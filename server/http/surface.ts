@@ -1,5 +1,5 @@
-// A surface: what each of its routes goes through before its handler, whichever it is. It owns the phases, so that no surface
-// can forget one: a contract that belongs here → who asks → whether they may. How that is found out is the surface's own
+// A surface: the phases of its routes before their handlers. This file owns the phases, so that no surface can forget one: the route
+// belongs to the surface → the caller is authenticated → the caller is authorized. Each surface has its own way to do the last two
 // (features/operations/admin-access, features/authentication/account).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';

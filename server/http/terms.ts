@@ -1,17 +1,18 @@
-// The realm's terms of use on a page: the link to them, and which ones the page shows, so that nobody accepts what changed meanwhile.
+// The realm's terms of use on a page: the link to them, and the version that the page shows, so that a user can't accept terms that
+// changed meanwhile.
 import type { Settings } from '../contract/settings.ts';
 import { type Html, html } from './html.ts';
 import { text, textHtml } from './texts.ts';
 
 type Fields = Pick<Settings, 'termsUrl' | 'termsVersion'>;
 type Form = Readonly<Record<string, string>>;
-/** Which ones somebody accepted. */
+/** The terms' address and version. */
 export interface Terms {
   url: string | null;
   version: string | null;
 }
 
-/** Those that whoever makes an account accepts; undefined: the realm has none. */
+/** The terms that a new user accepts; undefined if the realm has none. */
 export const termsOf = ({ termsUrl: url, termsVersion: version }: Fields): Terms | undefined =>
   url === null && version === null ? undefined : { url, version };
 
@@ -31,9 +32,9 @@ export function termsLink({ termsUrl, displayName }: Settings): Html {
 }
 
 /**
- * The box by which somebody accepts them, where the realm has any.
- * @param form as it was sent before: ticked again where it was ticked for these terms
- * @param state what else the box says of itself
+ * The checkbox to accept the terms; false if the realm has none.
+ * @param form the form as it was sent: the box stays ticked if it was ticked for this version
+ * @param state further attributes of the box
  */
 export const termsBox = (settings: Settings, form: Form, state: Html | false): Html | false =>
   termsOf(settings) !== undefined &&

@@ -45,7 +45,7 @@ export const plainText = (key: PlainKey): string => filled(key, {});
 export const translated = (words: Words): string =>
   typeof words === 'string' ? words : filled(`said.${words.code}`, words.values);
 
-/** What a client scope means: as the realm's message texts have it in this language, else by its description, else its name. */
+/** A client scope's text: from the realm's message texts in this language, else its description, else its name. */
 export function scopeText(name: string, description: string | null): string {
   const code = scopePhrases.get(name);
   const isBuiltIn = code !== undefined && description === phrases[code];

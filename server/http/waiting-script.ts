@@ -1,5 +1,5 @@
-// The script of a page that waits: it asks in the background, and loads the page anew only when there is another one. So nobody loses
-// their place, and readers say nothing twice. Without it the page is loaded anew every few seconds.
+// The script of a page that waits: it polls in the background, and reloads the page only when another one is due. Users keep their
+// place, and screen readers don't repeat the page. Without the script the page reloads every few seconds.
 export const waitingScript = `(() => {
 const { dataset } = document.querySelector('[data-waiting]');
 const look = async () => {

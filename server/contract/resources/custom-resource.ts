@@ -1,4 +1,4 @@
-// What the four custom resources share: references to Secrets, drift policy, status and its conditions.
+// The common part of the custom resources: references to Secrets, drift policy, status and its conditions.
 // No defaults in a spec: the API server would write them into the object, and an omitted setting would look managed.
 // Decisions "Custom resources"; conditions as kstatus reads them.
 import { z } from 'zod';
