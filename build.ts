@@ -1,12 +1,12 @@
-// `npm run build [-- FOLDER] [--role ROLE]`: one file per role under dist/, with what each reads beside it, and its compiled
-// code kept for the next start. ROLE: server, operator, migrate, reseal, recover-admin or realmctl, and nothing else is built. Development needs
-// none of it: every program runs from its .ts file. Performance section 7 and technique 10.
+// `npm run build [-- FOLDER] [--role ROLE]`: builds one file per role under dist/, with the files that it reads and its compiled code
+// for the next start. ROLE: server, operator, migrate, reseal, recover-admin or realmctl; then only that role is built. Development needs
+// no build: every program runs from its .ts file. Performance section 7 and technique 10.
 //
 //   dist/server.js, operator.js, migrate.js, reseal.js, recover-admin.js   run these: each turns the compile cache on and loads its bundle
-//   dist/node-version.mjs                     refuses a Node that is too old, in a line
-//   dist/bundles/                             the bundles, the password thread, the migrations, what messages say, the common passwords, the API page's files
-//   dist/realmctl.js                          the CLI: one file for Node 20 and newer, nothing beside it
-//   dist/package.json                         what can't be bundled, being native code: install it beside them
+//   dist/node-version.mjs                     refuses a Node that is too old with a one-line message
+//   dist/bundles/                             the bundles, the password thread, the migrations, the message texts, the common passwords, the API page's files
+//   dist/realmctl.js                          the CLI: one file for Node 20 and newer, without other files
+//   dist/package.json                         the native dependencies, which can't be bundled: install them beside the bundles
 //   dist/.cache/                              compiled code, from a start of the server here; it may move with the folder
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -177,7 +177,7 @@ async function warm(): Promise<void> {
     await postgres.stop();
     await rm(dir, { recursive: true });
   }
-  // whoever runs it later may be another user
+  // a later start may run as another user
   const cache = path.join(dist, '.cache');
   for (const file of await readdir(cache, { recursive: true, withFileTypes: true }))
     if (file.isFile()) await chmod(path.join(file.parentPath, file.name), 0o644);

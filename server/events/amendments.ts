@@ -1,5 +1,6 @@
-// What the chain says later of its own blocks: that a person's erasure rewrote events of theirs, or that age deleted them. It is said
-// in the transaction that does so, by a block of its own: without the chain's key nobody can excuse a change by it.
+// Amendments: blocks by which the chain explains later changes of its own blocks, namely that a user's erasure rewrote events, or that
+// retention deleted them. The transaction that changes events adds the amendment. It takes the chain's key, so an attacker without the
+// key can't justify a change.
 import type { Seal } from '../crypto/seal.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 import { appendBlocks, lastBlock, type NextBlock } from './block.ts';
@@ -8,14 +9,14 @@ export interface Amendment {
   realm: string;
   /** Of which block. */
   block: number;
-  /** Of what it holds now, in hex; null: its events are deleted. */
+  /** The digest of the block's present events, in hex; null: its events are deleted. */
   digest: string | null;
 }
 
-/** What a block says of others, from rows `a` of event_amendment. */
+/** The hash of the amendments in a block, from rows `a` of event_amendment. */
 export const amendmentsHash: Fragment = fragment`
   sha256(convert_to(coalesce(string_agg(a.block || ' ' || coalesce(encode(a.digest, 'hex'), 'deleted'), e'\\n' order by a.block), ''), 'UTF8'))`;
-/** What is said last of block `b`, as `said`. */
+/** The last amendment of block `b`, as `said`. */
 export const lastSaid: Fragment = fragment`lateral (
   select a.digest, a.digest is null as deleted from event_amendment a
   join event_block saying on saying.realm_id = a.realm_id and saying.number = a.number and saying.first_position is null
@@ -24,10 +25,13 @@ export const lastSaid: Fragment = fragment`lateral (
 export const isRetained: Fragment = fragment`(b.first_position is not null and not exists (
   select from event_amendment a where a.realm_id = b.realm_id and a.block = b.number and a.digest is null))`;
 
-/** Until the transaction ends nobody else puts blocks into a chain. Rows of events that it waits for are locked before, never behind. */
+/**
+ * Locks all chains: until the transaction ends, no other one adds blocks. A transaction that needs rows of events must lock those
+ * before the chain.
+ */
 export const holdChain = (sql: Sql) => sql`select from event_log for update`;
 
-/** For whoever holds the chain. */
+/** Writes amendments. The caller must hold the chain's lock. */
 export async function recordAmendments(
   sql: Sql,
   seal: Seal,

@@ -4,7 +4,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Seal } from '../crypto/seal.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 
-/** What is hashed of a block; bytes in hex. */
+/** The hashed fields of a block; bytes in hex. */
 export interface Hashed {
   realm: string;
   number: number;
@@ -16,7 +16,7 @@ export interface Hashed {
   events: number;
   digest: string;
 }
-/** What the next block of a realm is to hold, and behind what it comes. */
+/** The content of a realm's next block, and the hash of the block before it. */
 export interface NextBlock extends Hashed {
   first_id: string | null;
   last_id: string | null;
@@ -36,7 +36,7 @@ const KEY_BYTES = 32;
 /** Binds a realm's sealed key to it. */
 export const chainContext = (realm: string): string => `event-chain:${realm}`;
 
-/** Nobody who has the database alone can make blocks. */
+/** The keys of the realms' chains. An attacker with only the database can't make blocks without them. */
 export async function chainKeys(sql: Sql, seal: Seal, realms: readonly string[]): Promise<Map<string, Buffer>> {
   const rows = await sql<{ realm: string; key: Buffer }>`
     select realm_id as realm, key from event_chain where realm_id = any(${realms}::text[])`;
@@ -53,7 +53,7 @@ async function newKeys(sql: Sql, seal: Seal, realms: readonly string[]): Promise
   return made;
 }
 
-/** For whoever holds the row of event_log. */
+/** Writes blocks. The caller must hold the lock on the row of event_log. */
 export async function appendBlocks(sql: Sql, seal: Seal, at: Date, blocks: readonly NextBlock[]): Promise<void> {
   const realms = blocks.map(({ realm }) => realm);
   const known = await chainKeys(sql, seal, realms);

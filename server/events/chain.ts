@@ -13,14 +13,15 @@ import { completeUpTo } from './position.ts';
 const MOST = 5_000;
 
 /**
- * What is hashed of `e`, as text that says which value is where. Times are numbers, so that no setting of a session changes it.
+ * The hashed text of the event `e`, which separates the values unambiguously. Times are numbers, so that no session setting changes
+ * the text.
  */
 const line = fragment`row(e.realm_id, e.id, e.type, extract(epoch from e.occurred_at), e.actor, e.subject, e.client_id, e.ip_address,
   e.outcome, e.data)::text`;
 /** Over rows of `e`. */
 export const eventsDigest: Fragment = fragment`
   sha256(convert_to(coalesce(string_agg(${line}, e'\\n' order by e.position, e.id), ''), 'UTF8'))`;
-/** What block `b` holds now, as rows of `e`: its key finds them. */
+/** Condition: the events `e` that block `b` holds now, found by the primary key. */
 export const ofBlock: Fragment = fragment`e.realm_id = b.realm_id and e.id between b.first_id and b.last_id
   and e.position between b.first_position and b.last_position`;
 
@@ -51,8 +52,8 @@ const waiting = async (sql: Sql): Promise<boolean> => {
 };
 
 /**
- * Seals what is committed. What began before a transaction that still goes on waits for its end.
- * @returns whether more is waiting: a backlog, or what can be sealed a little later
+ * Seals committed events. Events behind a transaction that is still open wait for its end.
+ * @returns `again`: a backlog remains; `soon`: events can be sealed a little later
  */
 export async function sealEvents({ sql, transact, seal, now }: SealDeps): Promise<'again' | 'soon' | 'idle'> {
   if (!(await waiting(sql))) return 'idle';

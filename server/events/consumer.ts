@@ -1,14 +1,14 @@
-// Who wants events for good, as a record: webhooks, and whatever else sends events on. What a consumer has to do about events is
-// written in the transaction that they are of, all consumers' in one statement, and becomes jobs of the durable queue. Realms
-// that no consumer has a subscriber in pay nothing for any of them (subscriptions.ts).
+// The interface of durable consumers of events: webhooks and other features that forward events. Their work is written in the events' own
+// transaction, in one statement for all consumers, and becomes jobs of the durable queue. A realm without subscribers has no cost for any
+// consumer (subscriptions.ts).
 import type { Fragment } from '../db/statement.ts';
 
 export interface EventConsumer {
   /** The job that does the rest (jobs/job.ts); its payloads are what `take` gives. */
   job: string;
   /**
-   * A condition: somebody in the realm of this name wants events. What it reads changes with a configuration event of that
-   * realm, or is noticed a little later.
+   * Condition: the realm of this name has a subscription. If its tables change without a configuration event of that realm, the change
+   * is noticed a little later.
    */
   wanted(realm: Fragment): Fragment;
   /**

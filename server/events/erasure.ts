@@ -1,15 +1,15 @@
-// A person's pseudonym in the place of their id and names in an event's JSON. Their id, which nobody chooses, is replaced wherever
-// it stands. Names they chose, and `user` or `roles` may be one: those are replaced where they are somebody's name, and in what is
-// told of the person, but never in a word of the server's own. Specification 4.6, 6.1.
+// Replaces a user's id and names by their pseudonym in an event's JSON. The id is random, so it is replaced everywhere. A user can choose
+// a name such as `user` or `roles`: names are replaced in fields that hold a user's name, and in data about this user, but never in the
+// server's own words. Specification 4.6, 6.1.
 import { type Fragment, fragment } from '../db/statement.ts';
 
 export interface Erased {
   id: string;
   username: string;
   email: string | null;
-  /** The address, where nobody else's can be meant. */
+  /** The e-mail address, if it is surely the user's own. */
   ownEmail: string | null;
-  /** What stands for them from now on. */
+  /** The pseudonym that replaces the user's name from now on. */
   pseudonym: string;
 }
 export interface EventColumns {
@@ -38,13 +38,13 @@ const anyOf = (texts: readonly string[]): string =>
     )
     .join('|');
 
-/** What a person is called. */
+/** A user's id and names. */
 type Called = Pick<Erased, 'id' | 'username' | 'email' | 'ownEmail'>;
 const namesOf = (username: string, email: string | null): string[] => [username, ...(email === null ? [] : [email])];
 
 /**
- * Regular expressions over a JSON text, as PostgreSQL writes it. What is before a value is captured: `\1`. An address that was only
- * said to be the person's is looked for in what is theirs (`own`), and in nothing else.
+ * Regular expressions over a JSON text in PostgreSQL's format. They capture the text before a value: `\1`. An unconfirmed address is
+ * searched only in the user's own data (`own`).
  */
 export function patternsOf({ id, username, email, ownEmail }: Called) {
   const texts = namesOf(username, email);
@@ -52,14 +52,14 @@ export function patternsOf({ id, username, email, ownEmail }: Called) {
   const addresses = texts.filter((text) => text.includes('@'));
   const inList = addresses.length === 0 ? '' : String.raw`|([[,] ?)"(?:${anyOf(addresses)})"(?!\s*:)`;
   return {
-    // In an address, too, that somebody asked for.
+    // Also within requested URLs.
     id: `(${anyOf([id])})`,
     named: `("(?:${NAMES})": ?)"(?:${anyOf(namesOf(username, ownEmail))})"`,
     own: String.raw`("(?!(?:${WORDS})":)(?:[^"\\]|\\.)*": ?)"(?:${anyOf(texts)})"${inList}`,
   };
 }
 
-/** A regular expression over the state of a sign-in under way: it is of the person, or somebody typed their name. */
+/** A regular expression over the state of an unfinished sign-in: it is the user's, or the username was typed in it. */
 export const signInsOf = ({ id, username, ownEmail }: Omit<Called, 'email'>): string =>
   `${id}|"(?:username|email|loginHint)": ?"(?:${anyOf(namesOf(username, ownEmail))})"`;
 
@@ -75,7 +75,7 @@ export function erasureOf(person: Erased, { actor, subject, data }: EventColumns
     fragment`(${party} ->> 'id' is null and ${party} ->> 'type' = 'user'
     and lower(${party} ->> 'name') in (lower(${id}::text), lower(${username}::text), lower(${address})))`;
   const byId = fragment`(concat(${actor}, ${subject}, ${data}) ~* ${patterns.id})`;
-  // What somebody calls a thing of theirs has their name in it, often enough.
+  // Users often put their name into the names of their devices and passkeys.
   const free = fragment`regexp_replace(${withoutId(fragment`${data}::text`)}, ${FREE}, ${instead}, 'g')`;
   const named = (party: Fragment) => fragment`case
     when ${party} ->> 'id' = ${id} then
@@ -92,8 +92,8 @@ export function erasureOf(person: Erased, { actor, subject, data }: EventColumns
 }
 
 /**
- * Events that may tell of the person, as a query of `realm_id` and `id`, each found by an index: of their realm, and for who may
- * administer others of every one.
+ * A query of `realm_id` and `id` of events that may name the user, all found by indexes: in the user's realm, and for a user who may
+ * administer other realms, in every realm.
  */
 export function maybeTelling(realm: string, { id, username, ownEmail }: Omit<Called, 'email'>): Fragment {
   const realms =

@@ -20,14 +20,14 @@ export async function forgetRealm(sql: Sql, realm: string): Promise<void> {
   await sql`delete from event_chain where realm_id = ${realm}`;
 }
 
-/** What was forwarded of realms that are gone. */
+/** Deletes forwarded events of deleted realms. */
 export const forgetDeparted = (sql: Sql) => sql`
   delete from departed_event where position < (select position from event_forwarding)`;
 
 /**
- * A pseudonym in the person's place, in other realms' logs too where they may have administered those. Of what they did themselves
- * the address goes, too. The chain says what its blocks hold from then on, but for a block that was changed before: that stays to be
- * found.
+ * Replaces the user by a pseudonym, also in other realms' logs if they may have administered those. Events of their own also lose the IP
+ * address. The chain gets amendments for the changed blocks. A block that was tampered with before gets none, so that the check still
+ * finds it.
  */
 export async function erasePerson(
   sql: Sql,

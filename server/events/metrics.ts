@@ -94,7 +94,7 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
   /** Counts whose realm is being looked up; a scrape waits for them. */
   const pending = new Set<Promise<void>>();
 
-  /** The realm's name, or master's where nobody has made such a realm: attempts on the server as a whole. */
+  /** Counts under the realm's name. A realm that doesn't exist counts under master: attempts on the server as a whole. */
   function inRealm(realm: string, count: (label: string) => void): void {
     if (known.has(realm)) {
       count(realm);
@@ -130,7 +130,7 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
   return {
     /** A try that was answered. */
     message: (realm: string, channel: string, outcome: 'sent' | 'retried') => message(realm, channel, outcome),
-    /** The bus's listener: sign-ins, MFA challenges, and messages that nobody gets, as they are recorded. */
+    /** The bus's listener: counts recorded sign-ins, MFA challenges and undeliverable messages. */
     count({ type, realm, data }: DomainEvent): void {
       const outcome = SIGN_INS[type];
       const became = MESSAGES[type];
@@ -226,7 +226,7 @@ function httpHistogram(registry: Registry): CountRequest {
   return ({ seconds, ...labels }) => latency.observe(labels, seconds);
 }
 
-/** Number and time alone: kept in maps on the request's path, turned into series when somebody asks. */
+/** Counts and times of requests: kept in maps on the request's path, and turned into series when metrics are scraped. */
 function httpTotals(registry: Registry): CountRequest {
   interface Total {
     labels: { method: string; uri: string; status: number };

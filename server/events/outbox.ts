@@ -1,5 +1,5 @@
 // Writes events into the audit log and has consumers take them, in the caller's transaction (consumer.ts).
-// What they are taken for is the consumers'. Specification 6.1, 6.2; design "One transaction".
+// Each consumer decides how to use them. Specification 6.1, 6.2; design "One transaction".
 
 import { type DomainEvent, isAdminWrite } from '../contract/events.ts';
 import { copyRow } from '../db/copy.ts';

@@ -1,5 +1,5 @@
-// Where each event stands in the log: by the number of its transaction, which PostgreSQL gives out in ascending order. What is below
-// the oldest transaction that goes on is complete: nothing comes to be there any more.
+// An event's position in the log is the number of its transaction; PostgreSQL's numbers ascend. The log is complete below the oldest open
+// transaction: no event can be added there any more.
 import type { Sql } from '../db/sql.ts';
 import { Fragment, fragment } from '../db/statement.ts';
 import type { Transact } from '../db/transact.ts';
@@ -27,7 +27,7 @@ export const continuePositions = (transact: Transact): Promise<void> =>
     { bookkeeping: true },
   );
 
-/** What is to be added; undefined: nothing else than is. */
+/** The number to add to transaction numbers; undefined if the present one is right. */
 async function behind(sql: Sql): Promise<number | undefined> {
   const [row] = await sql<{ added: number }>`
     select reached - next + 1 as added from (

@@ -50,7 +50,7 @@ export function createRefusals({ record, now }: { record(event: DomainEvent): vo
   }
 
   return {
-    /** `kind`: what is refused and why, of somebody known; these are counted apart. */
+    /** `kind`: the refused action and its reason, for a known caller; each kind is counted apart. */
     record(event: DomainEvent, kind?: string): void {
       const apart = kind === undefined ? '' : sha256(kind).toString('base64url');
       const key = `${event.realm} ${event.type} ${network(event.by.ipAddress ?? '')} ${apart}`;

@@ -92,10 +92,10 @@ const noLongerDue = (sql: Sql, blocks: readonly Place[]) => sql`
   where b.realm_id = gone.realm_id and b.number = gone.number`;
 
 /**
- * Deletes old events a block at a time: of what is left of one, nobody could say whether it was changed. What is not sealed yet stays.
- * Blocks at the beginning of their chain are folded (fold.ts); of others the chain says that their events are deleted (amendments.ts).
- * @param keep a query (`name as (…)`) in the same statement that keeps elsewhere what is needed of rows `gone`
- * @returns how many; `more` wherever a block was due: the next call may find more, or says that there are none
+ * Deletes old events block by block, since a part of a block can't be verified. Unsealed events stay. Blocks at the beginning of their
+ * chain are folded (fold.ts); other blocks get an amendment (amendments.ts).
+ * @param keep a query (`name as (…)`) in the same statement that stores needed data of the rows `gone` elsewhere
+ * @returns the number of deleted events; `more`: a block was due, so call it again
  */
 export const forgetBlocks = (
   { transact, seal, keep }: { transact: Transact; seal: Seal; keep?: Fragment | undefined },

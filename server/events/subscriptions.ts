@@ -1,5 +1,5 @@
-// In which realms a consumer has somebody who wants events, kept in process, so that the events of all others cost no look-up.
-// What it says may be outdated: the transaction that relies on "none" checks it when it commits (db/transact.ts).
+// A cache of the realms that have a subscription, so that events of other realms cost no query. It may be outdated: a transaction that
+// relies on "none" checks it when it commits (db/transact.ts).
 import type { Sql } from '../db/sql.ts';
 import { type Fragment, fragment, type Statement, statement } from '../db/statement.ts';
 import type { EventConsumer } from './consumer.ts';

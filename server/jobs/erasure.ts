@@ -1,4 +1,4 @@
-// What waits in the queue, and what was done a little while ago, says whom it was about by an id. Specification 4.6.
+// Erases a user's id from waiting and recently finished jobs of the queue. Specification 4.6.
 import type { Sql } from '../db/sql.ts';
 
 /** @param pseudonym an id that stands for the person from now on */

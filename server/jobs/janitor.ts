@@ -31,7 +31,7 @@ const before = (now: Date, ms: number) => new Date(now.getTime() - ms);
 const expiries: readonly Expiry[] = [
   { table: fragment`sign_in`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`device_enrolment`, gone: (now) => fragment`expires_at < ${now}` },
-  // As long as pushes that nobody approved are counted.
+  // unanswered pushes are counted for this long
   { table: fragment`device_challenge`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
   { table: fragment`device_transaction`, gone: (now) => fragment`expires_at < ${before(now, 30 * DAY_MS)}` },
   { table: fragment`pushed_authorization_request`, gone: (now) => fragment`expires_at < ${now}` },
@@ -59,7 +59,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`dpop_proof`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`initial_access_token`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`admin_session`, gone: (now) => fragment`expires_at < ${now}` },
-  // For a receiver that nobody configures any more.
+  // for a forwarding receiver that is no longer configured
   { table: fragment`departed_event`, gone: (now) => fragment`occurred_at < ${before(now, 90 * DAY_MS)}` },
   {
     table: fragment`directory_sync`,

@@ -23,7 +23,7 @@ export interface JobContext {
   signal: AbortSignal;
 }
 
-/** What of a job is known before its work is loaded, with the schema of its payload. */
+/** The part of a job that is known before its code is loaded, with its payload's schema. */
 export interface Terms<Payload> {
   name: string;
   schema: z.ZodType<Payload>;

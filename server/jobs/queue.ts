@@ -100,7 +100,7 @@ export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }
       for (const timer of timers) clearInterval(timer);
       const idle = Promise.all([...known.keys()].map((name) => boss.offWork(name)));
       await Promise.race([idle, sleep(graceMs, undefined, { ref: false })]);
-      // What still runs is failed here, which makes it due again at once, in another process or after the restart.
+      // Running jobs are marked as failed, which makes them due again at once, in another process or after the restart.
       await boss.stop({ graceful: false, close: true });
     },
     async enqueue(sql, name, payloads, { startAfterSeconds } = {}) {
@@ -127,7 +127,7 @@ const queueOptions = (job: Job) => ({
   retryBackoff: true,
   retryDelayMax: RETRY_MAX_SECONDS,
   expireInSeconds: job.expireSeconds,
-  // What was delivered is in our own tables; pg-boss's rows are only the queue.
+  // The server's own tables log deliveries; pg-boss's rows are only the queue.
   deleteAfterSeconds: 600,
   retentionSeconds: 30 * DAY_SECONDS,
 });

@@ -1,5 +1,5 @@
-// A batcher: what arrives while a batch runs goes together in the next one, so that many share one message to the database.
-// Nobody waits where none runs. It knows nothing of what is asked (db/batched-reads.ts, db/group-commit.ts).
+// A batcher: requests that arrive while a batch runs share the next one, so that many share one message to the database. If no batch
+// runs, a request starts at once. Its users define the requests (db/batched-reads.ts, db/group-commit.ts).
 import { Overloaded } from './bulkhead.ts';
 
 export interface BatcherOptions<Item> {
@@ -64,7 +64,7 @@ export function createBatcher<Item>({
     if (waiting.length > 0 && !watching) watch();
   }
 
-  /** One timer for all: whoever waits now is refused after `timeoutMs`, whoever comes later by the next timer. */
+  /** One timer for all: requests that wait now are refused after `timeoutMs`, later ones by the next timer. */
   function watch(): void {
     const before = added;
     watching = true;

@@ -24,9 +24,9 @@ interface Waiter {
 const RESERVED = 5;
 
 /**
- * A realm may take one more while it has fewer than are free (dynamic thresholds, as in shared buffers): alone it gets half
- * of all; where several are stuck, each has as many as are left; and the first of a realm is never refused. `nearlyFull`
- * tells the caller to be quick, so that many stuck realms don't take all places by the first one of each.
+ * A realm may take one more place while it has fewer than are free (dynamic thresholds, as in shared buffers). A single busy realm gets
+ * half of all places; several stuck realms each get as many as remain free; a realm's first request always gets one. `nearlyFull` tells
+ * the caller to hold its place only briefly, so that many stuck realms don't take all places by the first one of each.
  * @param most places in all
  */
 export function createBulkhead({ most, timeoutMs = 5_000 }: { most: number; timeoutMs?: number }): Bulkhead {

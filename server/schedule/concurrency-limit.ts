@@ -1,5 +1,5 @@
-// A concurrency limit by key that never makes anybody wait: whoever finds its key at the limit is told when to come back,
-// later the more there are.
+// A concurrency limit by key that never blocks: a caller at the limit gets the time at which to come back, later the more callers
+// there are.
 
 const SPACING_MS = 5;
 const LONGEST_MS = 30_000;

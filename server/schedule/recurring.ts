@@ -18,7 +18,7 @@ export function createRecurring({
   /** @returns whether there is more to do at once (`again`), soon, or nothing as far as is known */
   run(): Promise<'again' | 'soon' | 'idle'>;
   soonMs: number;
-  /** Between runs that nobody asked for. */
+  /** Milliseconds between runs without a request. */
   idleMs: number;
   /** Between tries after failures. */
   longestMs?: number;
@@ -69,7 +69,7 @@ export function createRecurring({
       // Each event asks: what has been asked for since the last run is due already.
       if (asked) return;
       asked = true;
-      // After a failure the pause counts, whoever asks.
+      // after a failure, requests wait for the pause too
       if (failures === 0) within(soonMs);
     },
     start() {

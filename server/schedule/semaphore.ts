@@ -1,5 +1,5 @@
-// A semaphore by key: so many of one key run at once, and so many of all; the others wait, in order, for as long as it takes.
-// bulkhead.ts is for where nobody should wait for long.
+// A semaphore by key: it limits the concurrent calls of one key and of all keys. Further calls wait in order, without a time limit.
+// bulkhead.ts limits the wait.
 
 export type Semaphore = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 

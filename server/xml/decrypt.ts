@@ -1,7 +1,7 @@
 // Owns: reading XML that was encrypted for a key of this server: AES under a key that RSA-OAEP carries.
-// Does not own: whether what was encrypted may be believed (signature.ts, features): anybody can encrypt.
-// Implements: XML Encryption 1.1 §5.2, §5.5.2. RSA with PKCS #1 v1.5 is never undone, nor AES-CBC without a signature around it:
-// whoever changes the message could read it by our answers.
+// Does not own: whether the decrypted content is authentic (signature.ts, features): anyone can encrypt.
+// Implements: XML Encryption 1.1 §5.2, §5.5.2. RSA with PKCS #1 v1.5 is never decrypted, nor AES-CBC without a signature around it: an
+// attacker who changes the message could learn its content from the server's answers.
 
 import { constants, createDecipheriv, type KeyObject, privateDecrypt } from 'node:crypto';
 import { childrenIn } from './children.ts';
@@ -32,13 +32,13 @@ const bytesOf = (at: Xml): Buffer => {
   return Buffer.from(value?.text ?? '', 'base64');
 };
 const algorithmIn = (at: Xml | undefined): string => at?.attributes.Algorithm ?? '';
-/** The same whatever is wrong. */
+/** One error for every cause, so that an attacker learns nothing from it. */
 const unreadable = (cause?: unknown): XmlError => new XmlError('What is encrypted can’t be read', { cause });
 
 /**
- * What stands encrypted in an element, as text.
- * @param keys of which one may be the one that it was encrypted for
- * @param signed whether a signature that was verified covers it
+ * The decrypted content of an element, as text.
+ * @param keys the server's keys, one of which should match
+ * @param signed whether a verified signature covers the element
  * @throws XmlError
  */
 export function decrypted(around: Xml, keys: readonly KeyObject[], { signed }: { signed: boolean }): string {

@@ -1,4 +1,4 @@
-// Owns: reading XML that somebody else wrote: no document types, no entities but the five, bounded in size, depth and number.
+// Owns: reading foreign XML: no document types, no entities but the five, bounded in size, depth and number.
 // Does not own: what the elements mean (features), signatures (signature.ts).
 // Implements: decisions "SAML client"; the only way in which the server reads XML.
 import { DOMParser, type Element } from '@xmldom/xmldom';
@@ -31,7 +31,7 @@ const NAMESPACE = /\sxmlns[^\s=]*\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 const DECLARATION =
   /^<\?xml\s+version=(["'])1\.0\1(\s+encoding=(["'])utf-8\3)?(\s+standalone=(["'])(yes|no)\5)?\s*\?>$/i;
 
-/** What is wrong with it, in words for whoever sent it. */
+/** A fault of the XML, in words for its sender. */
 export class XmlError extends Error {}
 
 /** One element, as much of it as readers need. */
@@ -50,7 +50,7 @@ export interface Xml {
 /** A document that was parsed once, for `readSigned` too (signature.ts): parsing costs more than the signature does. */
 export interface XmlDocument {
   root: Element;
-  /** What it says; nobody may have signed it. */
+  /** The content, which may be unsigned. */
   xml: Xml;
   limits: XmlLimits;
 }
@@ -64,7 +64,7 @@ export function parseDocument(source: string | Buffer, limits: XmlLimits): XmlDo
 /** @throws XmlError */
 export const parseXml = (source: string | Buffer, limits: XmlLimits): Xml => parseDocument(source, limits).xml;
 
-/** As UTF-8, whatever it says of itself. @throws XmlError */
+/** Decodes the source as UTF-8, whatever encoding it declares. @throws XmlError if it is too large or not UTF-8 */
 export function textOf(source: string | Buffer, { bytes }: XmlLimits): string {
   if (source.length > bytes) throw new XmlError(`The XML is larger than ${bytes} bytes`);
   if (typeof source === 'string') return source.replace(/^\uFEFF/, '');
@@ -166,7 +166,7 @@ function refuseUnsafe(text: string, limits: XmlLimits): void {
   between(end, text.length);
 }
 
-/** How many a start tag declares. What looks like a declaration within a value counts too. */
+/** The number of namespaces that a start tag declares. Text in a value that looks like a declaration counts too. */
 function namespacesIn(tag: string): number {
   if (!tag.includes('xmlns')) return 0;
   const names = Array.from(tag.matchAll(NAMESPACE), ([, double, single]) => double ?? single ?? '');

@@ -1,6 +1,6 @@
-// Owns: encrypting XML that is written here for somebody's certificate: AES-256-GCM under a key that RSA-OAEP carries.
-// Does not own: what is encrypted, and for whom (features).
-// Implements: XML Encryption 1.1 §5.2.4 (AES-GCM), §5.5.2 (RSA-OAEP; its digest and mask are SHA-1's, as all that read it have them).
+// Owns: encrypting the server's own XML for a recipient's certificate: AES-256-GCM under a key that RSA-OAEP carries.
+// Does not own: the content and the recipient (features).
+// Implements: XML Encryption 1.1 §5.2.4 (AES-GCM), §5.5.2 (RSA-OAEP; its digest and mask are SHA-1's, which every recipient supports).
 import { constants, createCipheriv, publicEncrypt, randomBytes, X509Certificate } from 'node:crypto';
 import { canonicalXml, type XmlNode, xml } from './write.ts';
 

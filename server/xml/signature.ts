@@ -32,8 +32,8 @@ const digestAlgorithms = new Map([
   ['http://www.w3.org/2001/04/xmlenc#sha512', 'sha512'],
 ]);
 /**
- * A reference to an element by its ID, or to the whole document, has no comments whatever canonicalisation follows (XML Signature
- * §4.4.3.3); a SignedInfo with comments is refused, since its value is verified over the text without them.
+ * A reference to an element by its ID, or to the whole document, drops comments with any canonicalisation (XML Signature §4.4.3.3);
+ * a SignedInfo with comments is refused, since its value is verified over the text without them.
  */
 const canonicalisations = new Map([
   [EXCLUSIVE, xmlCrypto.ExclusiveCanonicalization],
@@ -47,7 +47,7 @@ interface Canonicalisation {
   /** Namespaces that exclusive canonicalisation keeps whether they are used or not. */
   prefixes: readonly string[];
 }
-/** What a SignedInfo says, of a signature as SAML 2.0 Core §5.4 has it. */
+/** The content of a SignedInfo, as SAML 2.0 Core §5.4 permits it. */
 interface SignedInfo {
   algorithm: string;
   uri: string;
@@ -84,9 +84,9 @@ export function isSignedBy(keys: readonly KeyObject[], algorithm: string, text: 
 }
 
 /**
- * The root element as it was signed: read again from the very text that the signature covers, so that nothing else is read.
- * @param certificates of the keys of which one must have signed it
- * @param inside the name of the root's one child that is signed by itself, where that is to be read
+ * The signed root element, parsed again from the very text that the signature covers, so that no unsigned content is read.
+ * @param certificates one of their keys must have signed the element
+ * @param inside the name of the root's child, if that child has the signature and is to be read
  * @throws XmlError
  */
 export function readSigned(
@@ -127,7 +127,7 @@ function idsIn(element: Element, id: string): number {
   return childrenOf(element).reduce((sum, child) => sum + idsIn(child, id), own);
 }
 
-/** What SignedInfo says once its value is known to be by one of the keys; it is read from the text that the value covers. */
+/** Verifies SignedInfo with the keys, and reads it from the very text that the signature value covers. @throws XmlError */
 function verifiedInfo(signature: Element, keys: readonly KeyObject[]): SignedInfo {
   const infos = childrenOf(signature).filter((child) => isOf(child, 'SignedInfo'));
   const values = childrenOf(signature).filter((child) => isOf(child, 'SignatureValue'));

@@ -21,7 +21,7 @@ export interface XmlNode {
 
 type Child = XmlNode | string | undefined | readonly XmlNode[];
 
-/** What is undefined is left out. */
+/** Builds an element; undefined attributes and children are left out. */
 export const xml = (
   name: XmlName,
   attributes: Readonly<Record<string, string | undefined>> = {},
@@ -51,7 +51,7 @@ function prefixOf(name: XmlName): Prefix {
   return prefix;
 }
 
-/** What XML can't hold, whatever way it is written: control characters, halves of pairs. */
+/** Characters that XML can't hold, even escaped: control characters, halves of surrogate pairs. */
 export const NOT_XML = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 const clean = (text: string): string => text.toWellFormed().replaceAll(NOT_XML, '\uFFFD');
 
