@@ -42,7 +42,7 @@ export async function walk(
   return new URL(page.url);
 }
 
-/** What `realmctl login` ends with. */
+/** Signs in by `realmctl login`. @returns its result */
 export async function signInCli(
   server: TestServer,
   {

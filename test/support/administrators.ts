@@ -1,6 +1,6 @@
 // Owns: administrators of a test's own making, with just the permissions that the test is about.
-// Does not own: how people come to be otherwise (features/people/users), nor the first administrator (bootstrap).
-// Implements: tests of who may do what.
+// Does not own: other ways to create users (features/people/users), the first administrator (bootstrap).
+// Implements: tests of permissions.
 import type { Client } from '../../server/contract/client.ts';
 import type { Permission } from '../../server/contract/permissions.ts';
 import { newId } from '../../server/crypto/ids.ts';

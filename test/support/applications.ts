@@ -61,7 +61,7 @@ export async function getCode(
   const verifier = newVerifier();
   let page = await person.open(authorizePath(realm, clientId, verifier, more.parameters));
   if (page.heading === 'Sign in') page = await person.fill(page, { username, password: PASSWORD });
-  // Any application with the scope account asks, whatever its client says.
+  // Every application with the scope account asks for consent, even if its client needs none.
   const agrees = page.heading === 'Allow access?' && (more.parameters?.scope ?? '').split(' ').includes('account');
   if (agrees) page = await person.post(`/realms/${realm}/oauth2/consent`, { ...page.fields, decision: 'allow' });
   const code = new URL(page.url).searchParams.get('code');

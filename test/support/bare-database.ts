@@ -23,7 +23,7 @@ const withoutAudit: Outbox = {
   rows: () => ({ target: '', text: '' }),
 };
 
-/** @param max connections: of one alone, whatever a failure leaves behind meets the next statement */
+/** @param max connections: with only one, the next statement meets whatever a failure left behind */
 export function bareDatabase({ max, strict = false }: { max: number; strict?: boolean }) {
   let made: { database: TestDatabase; pool: pg.Pool; transact: Transact } | undefined;
   const there = () => {

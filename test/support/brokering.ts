@@ -59,7 +59,7 @@ export async function sentTo(person: Person, page: ShownPage, alias = 'corp'): P
   return left.url;
 }
 
-/** Somebody who opens the realm's sign-in and comes back from the provider. */
+/** A user opens the realm's sign-in and comes back from the provider. */
 export async function comeBy(
   server: TestServer,
   realm: string,

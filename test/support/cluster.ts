@@ -11,7 +11,7 @@ import { migrate } from '../../server/db/migrate.ts';
 import { readMigrations } from '../../server/db/migration-files.ts';
 import { createQueue } from '../../server/jobs/queue.ts';
 
-/** What a test needs to make its own databases; plain data, so that it can be handed to the workers. */
+/** The data with which a test makes its own databases; plain, so that it can be passed to the workers. */
 export interface TestCluster {
   /** An administrator's URL. */
   url: string;
@@ -94,7 +94,7 @@ export async function testFolder(parent: string = os.tmpdir()): Promise<string> 
   const user = process.getuid?.() ?? 0;
   const folder = path.join(parent, `realmkeeper-test-${user}`);
   await fs.mkdir(folder, { mode: 0o755 }).catch(() => {});
-  // these folders are everybody's: run no programs that somebody else has put there
+  // every user can write to these folders: run no programs that another user has put there
   const { uid } = await fs.lstat(folder);
   if (uid !== user) throw new Error(`${folder} belongs to uid ${uid}: remove it, or set TMPDIR to a folder of yours`);
   await fs.chmod(folder, 0o755);

@@ -8,7 +8,7 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '../..');
 const mains = ['server/app.ts', 'server/admin-api.ts', 'server/start.ts', 'operator/start.ts', 'cli/run.ts'];
 
-/** What a program needs in its environment to use the cache. */
+/** The environment with which a program uses the cache. */
 export const compileCache = (): NodeJS.ProcessEnv => ({ NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE });
 
 /** Fills the folder if it is not there. A program writes to it when it exits, and most of those in tests are killed. */

@@ -23,13 +23,13 @@ export interface DeliveriesOptions {
   url: string;
   outbound?: OutboundOptions;
   retryDelaysSeconds?: readonly number[];
-  /** What a receiver has to answer in. */
+  /** Milliseconds within which a receiver must answer. */
   timeoutMs?: number;
   /** After which a sender that says nothing more counts as dead. */
   expireSeconds?: number;
 }
 
-/** Subscriptions give nobody anything, so nothing is asked of who makes them. */
+/** Subscriptions give no rights, so their author needs none. */
 const nobody: Principal = {
   type: 'client',
   id: '',

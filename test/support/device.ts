@@ -7,7 +7,7 @@ import { CompactSign, exportJWK, generateKeyPair } from 'jose';
 export type Algorithm = 'ES256' | 'EdDSA';
 export interface Answered {
   status: number;
-  // What an answer holds is each test's to say.
+  // Each test knows the shape of its answer.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   body: any;
 }

@@ -1,6 +1,6 @@
-// Owns: the realm `people` with whoever may call the account API, SCIM and the protocol endpoints, and what each sends as a proof.
-// Does not own: what is sent (extremes-tests.ts).
-// Implements: tests that no input makes the server fail, behind the refusal of strangers too.
+// Owns: the realm `people` with callers of the account API, SCIM and the protocol endpoints, and the credentials of each.
+// Does not own: the requests (extremes-tests.ts).
+// Implements: tests that no input makes the server fail, also after authentication.
 import { createInitialAccessToken } from '../../server/contract/provisioning.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { createAccountCaller } from './account-api.ts';
@@ -13,9 +13,9 @@ import type { TestServer } from './server.ts';
 export const PEOPLE = 'people';
 
 export interface Callers {
-  /** Headers by which whoever may call it is known. */
+  /** Headers that authenticate a caller of this address. */
   headersFor(url: string): Record<string, string>;
-  /** What paths name, by the first word behind the realm. */
+  /** Values of path parameters, by the first word behind the realm. */
   ids: Record<string, Record<string, string>>;
 }
 

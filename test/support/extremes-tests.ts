@@ -139,13 +139,13 @@ export function extremesTests(count: number): void {
     ];
   }
 
-  /** What was taken can be read. */
+  /** Every accepted object can be read. */
   const reads = (of: readonly Target[]): Attempt[] =>
     of
       .filter(({ method }) => method === 'GET')
       .map((target) => ({ what: 'read', method: 'GET', url: addressOf(target), headers: {} }));
 
-  /** One operation's at a time: some are a megabyte long. What deletes comes last. */
+  /** The attempts of one operation at a time: some are a megabyte long. Deletions come last. */
   function* all(of: readonly Target[]): Generator<Attempt> {
     for (const target of of) if (target.method !== 'DELETE') yield* attemptsOn(target);
     yield* reads(of);
@@ -168,7 +168,7 @@ export function extremesTests(count: number): void {
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
     if (process.env.TEST_TALLY) console.log(Object.fromEntries(tally));
-    // Whoever is refused as a flood has proven nothing.
+    // A request that the rate limit refuses proves nothing.
     const sent = [...tally.values()].reduce((sum, some) => sum + some, 0);
     expect((tally.get(429) ?? 0) / sent).toBeLessThan(0.2);
     return failed;
@@ -279,7 +279,7 @@ const addressTexts: readonly unknown[] = [
 function cursor(parts: unknown[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
-/** What a client can put there at all. */
+/** The value reduced to characters that a client can send in a header. */
 const inHeader = (value: string): string => value.replaceAll(/[^\x20-\x7e]/g, '?').trim();
 const shown = (text: string): string =>
   text.length > 400 ? `${text.slice(0, 200)} … ${text.slice(-100)} (${text.length})` : text;

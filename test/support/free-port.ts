@@ -1,7 +1,7 @@
-// Owns: a port for a program that must be told its own, and that may be killed and come back to it.
-// Does not own: ports that the system gives (listen on 0): better wherever the program can say which it got.
-// Below those that systems give unasked (from 32768 on Linux): nobody else comes by it before the program listens, or
-// while it is down.
+// Owns: a port for a program that needs a fixed one, and that may be killed and use it again.
+// Does not own: ports from the system (listen on 0), which are better if the program can report its port.
+// These ports lie below those that the system assigns (from 32768 on Linux), so no other program gets one before the program
+// listens, or while it is down.
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
@@ -9,7 +9,7 @@ const [FIRST, END] = [11_000, 32_000];
 // none twice in a process, and two processes begin far from each other
 let next = randomInt(FIRST, END);
 
-/** A port of loopback on which nobody listens, and that this process gives to nobody else. */
+/** A loopback port without a listener, which this process returns only once. */
 export async function freePort(): Promise<number> {
   for (let tries = END - FIRST; tries > 0; tries -= 1) {
     const port = next;

@@ -1,5 +1,5 @@
-// Owns: a server for the tests of a file, a realm of its own for each of them, and the time there, which they turn.
-// Does not own: servers (server.ts, mail.ts), who is in a realm (applications.ts).
+// Owns: a server for the tests of a file, a realm of its own for each test, and the server's clock, which tests set.
+// Does not own: servers (server.ts, mail.ts), a realm's users and clients (applications.ts).
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 
 /** @param begin before each test, at the time that it is, with a realm's name that no other test has */

@@ -8,7 +8,7 @@ new PerformanceObserver((list) => {
   collections += list.getEntries().length;
 }).observe({ entryTypes: ['gc'] });
 
-/** What a probe answers. */
+/** A probe's answer. */
 export interface Heap {
   used: number;
   /** Garbage collections so far: a difference of `used` over one says nothing. */

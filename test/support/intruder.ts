@@ -1,6 +1,6 @@
-// Owns: somebody who is signed in as a person wherever that can be, and what of it still holds.
+// Owns: an intruder who is signed in as a user in every possible way, and the check of which access still works.
 // Does not own: the application (applications.ts), the person's own browser (person.ts).
-// Implements: tests of what ends somebody's access.
+// Implements: tests of the ends of a user's access.
 import { getAdminSession, putUserAdminRoles } from '../../server/contract/admin-access.ts';
 import type { Client } from '../../server/contract/client.ts';
 import { createEnrolmentToken } from '../../server/contract/devices.ts';
@@ -62,7 +62,7 @@ export async function breakIn(server: TestServer, realm: string, username: strin
   };
 }
 
-/** What still holds; to be asked once, as refresh tokens and codes are used up by it. */
+/** The access that still works. Call it once: it uses up refresh tokens and codes. */
 export async function whatHolds(server: TestServer, realm: string, { browser, ...held }: Intruder): Promise<string[]> {
   const introspected = async (token: unknown) => {
     const headers = { authorization: basic('api') };

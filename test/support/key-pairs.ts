@@ -33,7 +33,7 @@ export async function prepareKeyPairs(): Promise<PreparedKeyPairs> {
     publicKey.toString('base64'),
     privateKey.toString('base64'),
   ]);
-  // whole or not at all, whoever else makes one at this moment
+  // written whole or not at all, even if another process writes one at this moment
   const draft = `${file}.${randomUUID()}`;
   await fs.writeFile(draft, JSON.stringify(pairs), { mode: 0o600 });
   await fs.rename(draft, file);

@@ -14,7 +14,7 @@ export const sendKeycloak = ({ fetch }: Sender, realm: string, body: string, que
     body,
   });
 
-/** What must be taken. */
+/** Imports a file, which the server must accept. */
 export async function importKeycloak(
   admin: Sender,
   realm: string,

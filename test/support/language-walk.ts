@@ -15,7 +15,7 @@ interface Seen {
   lang: string | null;
   dir: string | null;
   width: number;
-  /** What runs over its own box, or out of the page. */
+  /** Elements whose text overflows their box or the page. */
   cutOff: string[];
   words: string[];
 }

@@ -9,7 +9,7 @@ import { type Mail, startMailServer } from './gateways.ts';
 import { eventually } from './operator.ts';
 import { startTestServer } from './server.ts';
 
-/** What isn't mostly ASCII goes out in base64. */
+/** A part that isn't mostly ASCII is sent in base64. */
 const BASE64 = /(content-transfer-encoding: base64\r\n(?:.+\r\n)*\r\n)([\w+/=\r\n]+)/gi;
 const plain = ({ raw }: Mail): string =>
   raw
@@ -48,7 +48,7 @@ export async function startMailingServer({
       const body = { channel: 'EMAIL', driver: 'smtp', config } as const;
       await server.admin.call(putMessagingProvider, { params: { realm }, body });
     },
-    /** The mail to somebody that holds these words, once it has come. */
+    /** Waits for the mail to this address that holds these words. */
     async mailTo(address: string, words: string): Promise<string> {
       const found = () => mail.mails.findLast((one) => one.to.includes(address) && plain(one).includes(words));
       await eventually(async () => expect(found(), `a mail to ${address} with: ${words}`).toBeDefined());

@@ -39,9 +39,9 @@ export function startAsking({ pool, databaseUrl, baseUrl }: TestServer, now = ()
   // it asks alone
   queue.takes([{ ...messaging.job, concurrency: 0 }]);
   return {
-    /** What the log would say. */
+    /** Warnings for the log. */
     warnings,
-    /** What a job works with. */
+    /** A job's dependencies. */
     with: { sql, transact, send: messaging.send },
     /** In a transaction of its own, which `after` may still fail. */
     ask: (request: Partial<Request> & Pick<Request, 'realm' | 'userId' | 'templateKey'>, after?: (tx: Tx) => unknown) =>

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What may have to be fetched or built first. */
+/** A preparation: something to fetch or build first. */
 export type Need =
   | 'chromium'
   | 'containers'
@@ -19,7 +19,7 @@ export type Need =
   | 'scimTester'
   | 'slapd';
 
-/** Who imports these, needs that. */
+/** Modules whose importers need a preparation. */
 const files: Record<string, Need> = {
   'containers/engine.ts': 'containers',
   'kubernetes/assets.ts': 'kubernetes',

@@ -44,7 +44,7 @@ test.each([
   expect([...needsOf(file, folder)].sort()).toEqual(needs);
 });
 
-/** What the tests of a project may need. */
+/** The preparations that a project's tests may need. */
 const may: Record<keyof typeof projects, Need[]> = {
   unit: [],
   server: ['database', 'slapd'],

@@ -49,7 +49,7 @@ export const validBodies: Record<string, unknown> = {
   'PUT workload-identity': { name: 'x', issuer: 'https://x.example.test', subject: 'x', audience: 'x', clientId: 'x' },
 };
 
-/** What some ask beside it. */
+/** Further query parameters of some routes. */
 const queries: Record<string, string> = { 'DELETE /admin/realms/:realm/sessions': '?clientId=app' };
 
 const words = (route: Route) => route.path.split('/').filter((word) => /^[a-z]/.test(word));

@@ -85,7 +85,7 @@ export const secret = (name: string, stringData: Record<string, string>, namespa
 
 export interface Folder {
   dir: string;
-  /** Writes a file whole, as an editor does: nobody reads half of it. */
+  /** Writes a file in one step, as an editor does, so that no reader sees half of it. */
   write(file: string, ...documents: Manifest[]): Promise<void>;
   writeText(file: string, text: string): Promise<void>;
   remove(file: string): Promise<void>;
@@ -183,7 +183,7 @@ export async function startTestOperator(options: TestOperatorOptions) {
 }
 export type TestOperator = Awaited<ReturnType<typeof startTestOperator>>;
 
-/** What the tests of a file share: one server; for each test a realm name and a folder of its own, and its operators. */
+/** Shared by the tests of a file: one server; each test has a realm name, a folder and operators of its own. */
 export interface OperatorSite {
   readonly server: TestServer;
   readonly folder: Folder;

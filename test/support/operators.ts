@@ -19,7 +19,7 @@ export interface Life {
   way: Recorder;
 }
 
-/** What an operator may do, and no more than it needs. */
+/** An operator's rights: only those that it needs. */
 const rights = [
   {
     apiVersion: 'v1',
@@ -72,11 +72,11 @@ export async function createOperators(land: Landscape<Cluster>) {
   return {
     lives,
     lease,
-    /** Forgets who led: nobody may be there any more. The next need not wait for the end of their time. */
+    /** Deletes the lease, whose holder may be gone, so that the next operator needn't wait for its end. */
     forget: () => land.kubectl('delete', 'lease', 'realmkeeper-operator', '-n', HOME, '--ignore-not-found'),
     /**
-     * @param kubeconfig another way to the cluster than the straight one
-     * @param election false: it acts whoever else does
+     * @param kubeconfig another route to the cluster than the direct one
+     * @param election false: it acts even beside another leader
      */
     async begin({ kubeconfig = (path: string) => Promise.resolve(path), election = true } = {}): Promise<Life> {
       born += 1;
@@ -95,7 +95,7 @@ export async function createOperators(land: Landscape<Cluster>) {
       await program.start();
       return life;
     },
-    /** Waits until one of them leads who is none of `but`. */
+    /** Waits for a leader that is none of `but`. */
     leader: (...but: Life[]): Promise<Life> =>
       eventually(async () => {
         const { holderIdentity } = await lease();
@@ -109,7 +109,7 @@ export async function createOperators(land: Landscape<Cluster>) {
         }
         throw new Error(`nobody leads; the Lease is held by ${holderIdentity}`);
       }),
-    /** Whose turn it was to act, as the server and the cluster saw it: a life is named once for each of its turns. */
+    /** The order in which operators acted, as the server and the cluster saw it: an operator is named once for each of its turns. */
     async turns(): Promise<{ server: string[]; cluster: string[] }> {
       const asked = lives.flatMap(({ name, way }) => way.requests.map(({ at }) => ({ at, name })));
       const writes = (await land.cluster.requests()).filter(

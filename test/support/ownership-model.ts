@@ -10,7 +10,7 @@ interface Owner {
   /** Its manager declares it no more, and something needs it. */
   kept?: boolean;
 }
-/** By `kind key`; what somebody owns needn't be there any more. */
+/** By `kind key`; an owned object may be deleted already. */
 export interface World {
   things: ReadonlyMap<string, Fields>;
   owners: ReadonlyMap<string, Owner>;
@@ -158,7 +158,7 @@ export function apply({ things, owners }: World, declared: readonly Thing[], ask
   return { world, changes: changes.sort(), moves: moves.sort(), kept: keeps.sort(), raises };
 }
 
-/** Whatever named a role that is gone does no more. */
+/** The objects without references to deleted roles. */
 export const withoutRoles = (things: ReadonlyMap<string, Fields>, gone: ReadonlySet<unknown>): Map<string, Fields> =>
   new Map(
     [...things].map(([id, fields]) => [

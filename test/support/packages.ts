@@ -2,7 +2,7 @@
 // Does not own: which (chromium.ts, saml-tools.ts, slapd.ts).
 import { spawn } from 'node:child_process';
 
-/** This machine lets nobody install them. */
+/** The packages can't be installed on this machine. */
 export class NotInstallable extends Error {}
 
 /** @param missing what to say where they can't be installed from here */

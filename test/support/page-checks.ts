@@ -22,7 +22,7 @@ const desktop = { width: 1280, height: 900 };
 export const pictures = process.env.PAGES_FOLDER ? createPictures(process.env.PAGES_FOLDER) : undefined;
 
 const tooWide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-/** What runs over its own box, as a word that is too long for a button. */
+/** Elements whose text overflows their box, such as a word that is too long for a button. */
 const cutOff = `[...document.querySelectorAll('main *')].filter((one) => {
   return one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 1 && !one.matches('input, .hidden');
 }).map((one) => one.outerHTML.slice(0, 120))`;
@@ -53,7 +53,7 @@ async function accessible(page: Page, colorScheme: 'light' | 'dark'): Promise<vo
   expect(found, `in ${colorScheme} colours`).toEqual({ violations: [], unsure: [] });
 }
 
-/** Whatever can be clicked is reached by Tab, in the order in which it stands, and seen when it is; of radio buttons the chosen one. */
+/** Tab reaches every clickable element in its order on the page, and each is visible then; of radio buttons the chosen one. */
 async function byKeyboard(page: Page): Promise<void> {
   const focusable = `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary')]
     .filter((one) => one.checkVisibility() && !one.disabled && one.tabIndex >= 0 && !(one.type === 'radio' && !one.checked))`;

@@ -174,7 +174,7 @@ export function createBeside({ site, realm, locale, callback, password, fresh }:
     },
     phone: async () => {
       const at = await beside('phones');
-      // nobody answers there: the page asks for the code before it has come
+      // no server answers at this address: the page asks for the code before it has come
       const config = { url: 'https://127.0.0.1:9/' };
       await server.admin.call(putMessagingProvider, {
         params: { realm: at },

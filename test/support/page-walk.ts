@@ -17,7 +17,7 @@ import { addAuthenticator } from './passkeys.ts';
 import { ADMIN_PASSWORD } from './server.ts';
 
 const PASSWORD = 'three wet umbrellas 3';
-/** What is done with each page, by its name. */
+/** A check of each page, by its name. */
 export type Look = (page: Page, name: string) => Promise<void>;
 const ownNames = [
   'sign-in',
@@ -79,7 +79,7 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
     });
     return made.body?.id ?? '';
   }
-  /** A browser of its own: nobody is signed in. */
+  /** A browser of its own, without a session. */
   async function fresh(go: (visit: Visit) => Promise<void>): Promise<void> {
     const context = await browser.newContext({ locale, javaScriptEnabled: javaScript });
     const page = await context.newPage();
@@ -359,7 +359,7 @@ export function createWalk({ browser, site, realm, locale, callback, look, answe
         await open(`/realms/${realm}/account`);
         await signIn('anna');
         await page.waitForURL(/\/account$/);
-        // after signing in: whoever has a device is asked for a second factor
+        // after signing in: a user with a device is asked for a second factor
         await deviceFor(server, realm, userId);
         await page.reload();
         await see('account');

@@ -1,7 +1,7 @@
 // Owns: a second Realmkeeper, a process with a database of its own, and TLS before it and before the test's own server; a browser that
-// goes from one to the other by what their pages say.
-// Does not own: what the two agree on; the tests declare it.
-// Implements: tests of federation with somebody else's server.
+// goes from one to the other by their pages' forms and links.
+// Does not own: the agreement of the two; the tests declare it.
+// Implements: tests of federation with a foreign server.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
@@ -29,7 +29,7 @@ export interface Sites {
   stop(): Promise<void>;
 }
 
-/** Listens at once, so that the port is known before who is behind it. */
+/** Listens at once, so that the port is known before the server behind it. */
 async function terminate(options: tls.TlsOptions) {
   const behind = { port: 0 };
   const sockets = new Set<net.Socket>();
@@ -92,7 +92,7 @@ export async function startSites(): Promise<Sites> {
   }
 }
 
-/** What stands still before a person. */
+/** A page that waits for the user. */
 export interface Page {
   url: string;
   status: number;
@@ -128,7 +128,7 @@ function onwardOf(text: string, from: string): Hop | undefined {
   return link === undefined ? undefined : { url: new URL(decode(link), from).href };
 }
 
-/** Of somebody who has cookies at both sites. What a form posts to the other site carries none, as SameSite=Lax says. */
+/** A browser with cookies of both sites. A form that posts to the other site sends none (SameSite=Lax). */
 export function createBrowser({ here, there }: Pick<Sites, 'here' | 'there'>) {
   const people = new Map<string, Person>([here, there].map(({ url, inside }) => [url, createPerson(inside)]));
   /** @param stopAt the hop that isn't made any more */
@@ -138,7 +138,7 @@ export function createBrowser({ here, there }: Pick<Sites, 'here' | 'there'>) {
       if (stopAt(hop)) return hop;
       const url = new URL(hop.url);
       const person = people.get(url.origin);
-      // an application, which is nobody's here
+      // an application's address, which no site here serves
       if (!person) return hop;
       const crossSite = hop.form !== undefined && from !== '' && from !== url.origin;
       const response = await person.once(url.pathname + url.search, {

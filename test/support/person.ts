@@ -11,7 +11,7 @@ export interface ShownPage {
   fields: Record<string, string>;
 }
 
-/** What stands in markup, as text. */
+/** Markup decoded to text. */
 export const decode = (text: string) =>
   text.replace(
     /&(amp|lt|gt|quot|#39);/g,

@@ -21,7 +21,7 @@ export async function processorTime(work: () => unknown, enough = 0, runs = 8): 
   return least;
 }
 
-/** What the yardstick takes where a request may take 50 ms: a processor of the year 2020 at 3 GHz. */
+/** Milliseconds that the yardstick takes on a processor of 2020 at 3 GHz, on which a request may take 50 ms. */
 const YARDSTICK_MS = 20;
 function yardstick(): void {
   const text = JSON.stringify(Array.from({ length: 20_000 }, (_, i) => ({ i, name: `name ${i}` })));

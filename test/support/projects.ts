@@ -12,6 +12,6 @@ export const projects = {
   server: { include: ['test/**/*.test.ts'], exclude: [...unit, ...long, ...cluster, ...browser] },
   cluster: { include: cluster, exclude: [...unit, ...long] },
   browser: { include: browser, exclude: [...unit, ...long] },
-  /** Whatever it needs: large data, hundreds of random cases, chaos. Not part of `npm test`. */
+  /** Slow tests: large data, hundreds of random cases, chaos. Not part of `npm test`. */
   long: { include: long, exclude: [] },
 } satisfies Record<string, { include: string[]; exclude: string[] }>;

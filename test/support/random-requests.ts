@@ -1,6 +1,6 @@
-// Owns: values that a JSON schema takes and values that it doesn't, by a seed: the same seed makes the same requests.
+// Owns: values that a JSON schema accepts and values that it refuses, by a seed: the same seed makes the same requests.
 // Does not own: sending them (test/server/random-requests.long.test.ts).
-// Implements: tests that every endpoint answers whatever it is sent as its documentation says.
+// Implements: tests that every endpoint answers every request as its documentation says.
 export interface Schema {
   $ref?: string;
   type?: string | string[];

@@ -26,7 +26,7 @@ export interface Receiver {
   /** PEM file of the authority that signed its certificate. */
   caFile: string;
   received: Received[];
-  /** What it answers; called for each request. */
+  /** Computes the answer to each request. */
   answer: (request: Received) => Answer | Promise<Answer>;
   stop(): Promise<void>;
 }

@@ -38,8 +38,8 @@ export async function startRecorder(target: string) {
 export type Recorder = Awaited<ReturnType<typeof startRecorder>>;
 
 /**
- * A TCP way to `port` of `host`. While it is frozen nothing goes through, and nobody at either end is told.
- * @param opened told of each connection; what it gives back gets what is sent on it
+ * A TCP way to `port` of `host`. While it is frozen nothing goes through, and neither end notices.
+ * @param opened called for each connection; the function that it returns gets the data that is sent on it
  */
 export async function startRelay(
   port: number,

@@ -15,7 +15,7 @@ export const RP_WITH_QUERY = `${RP}?tenant=1`;
 export const STATE = 's t&ä="<';
 export const STANDARD_SCOPES = ['profile', 'email', 'address', 'phone', 'offline_access'];
 
-/** What a person has in each of the standard's scopes. */
+/** A user with data in each of the standard's scopes. */
 export const alice = {
   username: 'alice',
   email: 'alice@example.com',
@@ -61,14 +61,14 @@ export function requestPath(more: Record<string, string> = {}): string {
   return `/realms/${REALM}/oauth2/authorize?${query}`;
 }
 
-/** What the relying party is told, by its address or by the form that posts itself there; undefined: nothing. */
+/** The parameters that the relying party gets, by its URL or by the self-posting form; undefined if it gets none. */
 export function responseParameters({ url, text, fields }: ShownPage): Record<string, string> | undefined {
   const { origin, searchParams } = new URL(url);
   if (origin === new URL(RP).origin) return Object.fromEntries(searchParams);
   return text.includes(`action="${RP}`) && text.includes('document.forms[0].submit()') ? fields : undefined;
 }
 
-/** Somebody new, who signs in where they are asked to. */
+/** A new user, who signs in. */
 export async function signedIn(server: TestServer, more: Record<string, string> = {}) {
   const person = createPerson(server.baseUrl);
   return { person, answer: await signInAt(person, requestPath(more)) };
@@ -99,7 +99,7 @@ export const exchange = (
     { authorization: basic(clientId), ...headers },
   );
 
-/** The tokens of somebody who has just signed in. */
+/** The tokens of a user who has just signed in. */
 export async function freshTokens(server: TestServer, more: Record<string, string> = {}) {
   const { person, answer } = await signedIn(server, more);
   const { body } = await exchange(server, answer);

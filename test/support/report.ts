@@ -114,7 +114,7 @@ export function failures(modules: TestModule[]): string[] {
   });
 }
 
-/** What the numbers add up to. */
+/** The sums of all suites. */
 export function total(suites: Suite[]): Pick<Suite, 'passed' | 'failed' | 'skipped'> {
   const sum = (key: 'passed' | 'failed' | 'skipped') => suites.reduce((all, suite) => all + suite[key], 0);
   return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') };

@@ -1,4 +1,4 @@
-// Owns: a SAML 2.0 identity provider of a test's own: what it says, right or wrong, and somebody who comes back with that.
+// Owns: a SAML 2.0 identity provider of a test's own: its assertions, right or wrong, and a user who comes back with one.
 // Does not own: signatures (saml.ts), forgeries of them (signature-wrapping.ts).
 import { inflateRawSync } from 'node:zlib';
 import type { ProviderConfig } from '../../server/contract/identity-providers.ts';
@@ -19,7 +19,7 @@ export const callbackOf = ({ server, realm }: RealmAt): string =>
   `${server.baseUrl}/realms/${realm}/broker/corp/endpoint`;
 export const minutesFromNow = (n: number): string => new Date(Date.now() + n * 60_000).toISOString();
 
-/** What isn't as it should be. */
+/** Deliberate faults of an assertion. */
 export interface Lies {
   id?: string;
   issuer?: string;
@@ -73,7 +73,7 @@ export interface Come {
   send(by?: Person): Promise<ShownPage>;
 }
 
-/** Somebody who comes back with what the test makes of their request. */
+/** A user who comes back with the answer that the test makes of their request. */
 export async function comeWith(
   place: RealmAt,
   make: (requestId: string) => string,

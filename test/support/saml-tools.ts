@@ -65,7 +65,7 @@ const CATALOG = `<catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog">${
   .map(([address, file]) => `<system systemId="${address}" uri="${XMLTOOLING}/${file}"/>`)
   .join('')}</catalog>`;
 
-/** What the OASIS schema has against a document; undefined: nothing. */
+/** The document's fault by the OASIS schema; undefined if it has none. */
 export const schemaFault = (xml: string, schema: 'protocol' | 'metadata'): Promise<string | undefined> =>
   withFiles({ 'it.xml': xml, 'catalog.xml': CATALOG }, (at) =>
     complaint(
@@ -81,7 +81,7 @@ const NAMES = {
   metadata: 'urn:oasis:names:tc:SAML:2.0:metadata:EntityDescriptor',
 };
 
-/** What xmlsec1 has against an element's own signature by the certificate (PEM); undefined: nothing. */
+/** The fault that xmlsec1 finds in an element's own signature by the certificate (PEM); undefined if it finds none. */
 export const signatureFault = (xml: string, element: keyof typeof NAMES, certificate: string) =>
   withFiles({ 'it.xml': xml, 'it.crt': certificate }, (at) => {
     const ids = Object.values(NAMES).flatMap((name) => ['--id-attr:ID', name]);

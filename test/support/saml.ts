@@ -14,7 +14,7 @@ import {
 } from 'node:crypto';
 import xmlCrypto from 'xml-crypto';
 
-/** Nobody has its key. */
+/** A certificate whose key was discarded. */
 export const SAML_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIDGTCCAgGgAwIBAgIUII+Kuo4Z2orxCCZ36nQc50UDkw0wDQYJKoZIhvcNAQEL
 BQAwGzEZMBcGA1UEAwwQd2lraS5leGFtcGxlLmNvbTAgFw0yNjExMjIxNTIwNDZa

@@ -45,7 +45,7 @@ export const scimWith =
     return { status: answer.status, headers: answer.headers, body: text === '' ? undefined : JSON.parse(text) };
   };
 
-/** What came in, sent on to the SCIM server as by a proxy. @returns its answer; 502 where it doesn't answer */
+/** Forwards a request to the SCIM server, as a proxy does. @returns its answer; 502 if it doesn't answer */
 export async function passOn(
   server: Pick<TestServer, 'baseUrl'>,
   { method, url, headers, raw }: Received,

@@ -34,7 +34,7 @@ export async function makeServiceProvider(
   await server.admin.call(createSamlClient, { params: { realm }, body });
 }
 
-/** It refuses whatever isn't signed, for it, in answer to a request of its own. */
+/** A service provider that accepts only signed responses to its own requests. */
 export async function serviceProvider(
   server: TestServer,
   realm: string,
@@ -66,7 +66,7 @@ export async function signedIn(person: Person, shown: ShownPage, username = 'ali
   return shown.heading === 'Sign in' ? person.fill(shown, { username, password: PASSWORD }) : shown;
 }
 
-/** What the identity provider posts to the service provider, by the page's form. */
+/** The message that the identity provider posts to the service provider, by the page's form. */
 export function postedSamlMessage({ text, fields }: ShownPage): {
   action: string;
   xml: string;

@@ -1,5 +1,5 @@
-// Owns: what forgers make of XML that somebody signed: the eight published shapes of signature wrapping, and signatures of no worth.
-// Does not own: what is signed (saml-provider.ts, authn-requests.ts), what becomes of it.
+// Owns: forgeries of signed XML: the eight published shapes of signature wrapping, and worthless signatures.
+// Does not own: the signed XML (saml-provider.ts, authn-requests.ts), the checks of the answers.
 // Implements: tests of SAML; the shapes are those of "On Breaking SAML" (USENIX Security 2012), by the numbers that testers know.
 import { macXml, samlKeyPair, signedXml } from './saml.ts';
 

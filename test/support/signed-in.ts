@@ -3,7 +3,7 @@
 // Implements: tests at the level of use.
 import { type Client, createClient } from '../../server/contract/client.ts';
 
-/** What a request says of the session that it belongs to. */
+/** The headers' values by which a request belongs to a session. */
 export interface AdminSession {
   cookie: string;
   'x-xsrf-token': string;

@@ -88,8 +88,8 @@ export function createSoftPasskey(
 }
 
 /**
- * What the page's script sends.
- * @param handle as the server names the person to their authenticator
+ * The answer that the page's script sends.
+ * @param handle the server's id of the user for the authenticator
  */
 export function answerByPasskey(
   key: ReturnType<typeof createSoftPasskey>,

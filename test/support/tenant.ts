@@ -1,5 +1,5 @@
-// Owns: somebody who may do everything in the namespace shop and nothing elsewhere, and does it with kubectl.
-// Does not own: what they try (test/operator/tenancy*.test.ts).
+// Owns: a tenant who has all rights in the namespace shop and none elsewhere, and who uses kubectl.
+// Does not own: the tenant's attempts (test/operator/tenancy*.test.ts).
 import { expect } from 'vitest';
 import type { KindName } from '../../operator/resource.ts';
 import type { Landscape } from './landscape.ts';

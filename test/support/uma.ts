@@ -116,7 +116,7 @@ export async function ticketFor(server: TestServer, wanted: unknown, clientId = 
   return String((await protection(server, token, { path: 'permission', body: wanted })).body.ticket);
 }
 
-/** The grant, by `shop` unless somebody else is named. */
+/** Requests the grant, as the client `shop` unless another one is named. */
 export function askUma(
   server: TestServer,
   form: Record<string, string | string[]>,

@@ -1,6 +1,6 @@
 // Owns: a small identity provider of a test's own, over https: discovery, keys, codes, tokens, userinfo, in OpenID Connect's shape or
-// GitHub's. It says whatever the test lets it say, right or wrong.
-// Does not own: the server that people come from (server.ts).
+// GitHub's. The test sets its answers, right or wrong.
+// Does not own: the server that sends users there (server.ts).
 import { createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { type Received, startReceiver } from './receiver.ts';
 
@@ -16,13 +16,13 @@ export interface Upstream {
   discovery: Record<string, unknown>;
   /** How ID tokens are signed. */
   alg: 'RS256' | 'none' | 'HS256' | 'another key';
-  /** What the token endpoint answers instead. */
+  /** Another answer of the token endpoint. */
   token: { status: number; body: string } | undefined;
-  /** What `expires_in` it says of an access token. */
+  /** The `expires_in` of access tokens. */
   lifetime: number | undefined;
-  /** Who is signed in there: called for each person that is sent there. @returns where they are sent back */
+  /** Signs a user in: called for each user that is sent there. @returns the address to which they are sent back */
   answer(url: string, parameters?: Record<string, string>): string;
-  /** What it says where a session has ended, over what is right. */
+  /** The logout token of an ended session. @param claims replace the right ones */
   logoutToken(claims: Record<string, unknown>): string;
   /** Forgets what the last test said. */
   reset(): void;

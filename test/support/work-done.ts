@@ -1,15 +1,15 @@
-// Owns: what a server in the test's process does for a request, counted in statements and hashes, and what somebody who watches sees of
-// the answer: so that two answers can be compared without a clock.
-// Does not own: which of it has to be the same (enumeration*.test.ts).
+// Owns: the work of a server in the test's process for a request, counted in statements and hashes, and the parts of the answer that a
+// client can observe: so that two answers can be compared without a clock.
+// Does not own: which parts must be the same (enumeration*.test.ts).
 // Implements: specification 8.
 import { Worker } from 'node:worker_threads';
 import pg from 'pg';
 import { expect } from 'vitest';
 
-/** What is of one answer, whoever gets it. */
+/** Headers that differ between any two answers. */
 const VARIES = new Set(['date', 'content-length', 'connection', 'keep-alive', 'etag']);
 
-/** @param counts the statements that matter: others are done behind it, by whatever is due */
+/** @param counts whether a statement counts: background jobs run others meanwhile */
 export function watchWork(counts: (statement: string) => boolean) {
   const done = { statements: [] as string[], hashes: 0 };
   const texts = new Map<string, string>();
@@ -41,7 +41,7 @@ export function watchWork(counts: (statement: string) => boolean) {
       })
       .toBe(0);
   return {
-    /** What `act` came to, and what it cost. */
+    /** The result of `act`, with its statements and hashes. */
     async of<T>(act: () => Promise<T>): Promise<{ result: T; statements: string[]; hashes: number }> {
       await quiet();
       done.statements.length = 0;

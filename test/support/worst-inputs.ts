@@ -16,7 +16,7 @@ export const repeatedTo = (unit: string, bytes: number, most = Number.POSITIVE_I
 export const repeatedReference = (signed: string, times: number): string =>
   signed.replace(/<ds:Reference[\s\S]*<\/ds:Reference>/, (reference) => reference.repeat(times));
 
-/** A signature over SignedInfo that holds, though not its digest: taken from another message of whoever has the key. */
+/** A signature that is valid over SignedInfo, but whose digest is wrong: it is copied from another message of the key's owner. */
 export function borrowedSignature(key: string, id: string, { by = EXCLUSIVE, inside = '' } = {}): string {
   const info = `<ds:SignedInfo xmlns:ds="${DS}"><ds:CanonicalizationMethod Algorithm="${EXCLUSIVE}"></ds:CanonicalizationMethod><ds:SignatureMethod Algorithm="http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"></ds:SignatureMethod><ds:Reference URI="#${id}"><ds:Transforms><ds:Transform Algorithm="${DS}enveloped-signature"></ds:Transform><ds:Transform Algorithm="${by}">${inside}</ds:Transform></ds:Transforms><ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"></ds:DigestMethod><ds:DigestValue>${'A'.repeat(43)}=</ds:DigestValue></ds:Reference></ds:SignedInfo>`;
   const value = sign('sha256', Buffer.from(info), createPrivateKey(key)).toString('base64');
@@ -28,7 +28,7 @@ const prefixList = (count: number): string =>
 const declared = (count: number, length: number): string =>
   Array.from({ length: count }, (_, i) => ` xmlns:p${i}="${'u'.repeat(length)}${i}"`).join('');
 
-/** What stands in an element of a message, by what it is meant to cost: attributes of the root, and its content. */
+/** Contents of a message's element, by the work that they should cause: attributes of the root, and its content. */
 const contents = (bytes: number): Record<string, { attributes?: string; content?: string }> => ({
   'as many elements as fit': { content: repeatedTo('<a/>', bytes) },
   'as many elements as are read': { content: repeatedTo('<a/>', bytes, 1_950) },
@@ -145,8 +145,8 @@ const encoded = (value: unknown): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
 /**
- * Tokens of at most so many bytes, which aren't what they say.
- * @param claims that lead to whoever they say they are from
+ * Forged tokens of at most this many bytes.
+ * @param claims name the alleged issuer, so that the server looks it up
  */
 export function worstTokens(bytes: number, claims: object = {}): [string, string][] {
   const room = Math.floor((bytes * 3) / 4) - 800;
