@@ -33,9 +33,12 @@ afterEach(async () => {
   }
 });
 
-function start(env: Record<string, string>) {
+function start(
+  env: Record<string, string>,
+  [program = process.execPath, ...words]: readonly string[] = [process.execPath, 'quickstart/main.ts'],
+) {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(SVC_|DATABASE_URL$|NODE_ENV$)/.test(name));
-  const child = spawn(process.execPath, ['quickstart/main.ts'], {
+  const child = spawn(program, words, {
     env: { ...Object.fromEntries(inherited), SVC_DATA_DIR: path.join(home, 'data'), SVC_PORT: String(port), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -46,7 +49,7 @@ function start(env: Record<string, string>) {
   return {
     ended,
     text: () => text,
-    stop: () => child.kill('SIGINT'),
+    stop: (signal: NodeJS.Signals = 'SIGINT') => child.kill(signal),
     /** Resolves with everything printed, once `words` stand in it or the program ended. */
     until: (words: string) =>
       new Promise<string>((resolve) => {
@@ -156,6 +159,20 @@ test('stopped while it starts, it ends by itself and leaves nothing running', as
   expect(await next.until(LAST)).not.toContain('left behind');
   next.stop();
   expect(await next.ended).toBe(0);
+});
+
+test('SIGTERM to npm, as a supervisor sends it, stops the program that npm started', async () => {
+  const started = start({}, ['npm', 'start']);
+  await started.until(LAST);
+  started.stop('SIGTERM');
+  // closed only when no process has its output any more
+  await started.ended;
+  expect(started.text()).toContain('Stopping…');
+  const next = start({}, ['npm', 'run', 'server']);
+  await next.until('"msg":"listening');
+  next.stop('SIGTERM');
+  await next.ended;
+  await expect(fetch(`http://localhost:${port}/`)).rejects.toThrow();
 });
 
 test('another master key than the data was written with is told at the start', async () => {
