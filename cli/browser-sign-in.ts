@@ -103,7 +103,10 @@ function answer(
       if (given('iss') !== discovered.issuer) {
         page(response, 400, 'Not signed in', 'The answer does not come from the server that was asked.');
         return end(
-          new Refused(`the answer is not from ${discovered.issuer}`, 'Somebody may have mixed up two sign-ins.'),
+          new Refused(
+            `the answer is not from ${discovered.issuer}`,
+            'Another sign-in may have been mixed up with this one.',
+          ),
         );
       }
       if (error !== '') {

@@ -55,7 +55,8 @@ export async function clusterResources(
   } catch (error) {
     if (signal.aborted) throw new Interrupted();
     const { code, stderr = '' } = Object(error);
-    if (code === 'ENOENT') throw new Refused('kubectl is not there', 'It asks the cluster: put it on the PATH.');
+    if (code === 'ENOENT')
+      throw new Refused('kubectl was not found', 'realmctl reads the cluster by kubectl: put it on the PATH.');
     if (typeof stderr === 'string' && stderr !== '') throw new Refused(`kubectl: ${stderr.trim()}`);
     throw error;
   }

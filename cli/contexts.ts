@@ -93,7 +93,10 @@ async function readPrivate(file: string, warn: (line: string) => void): Promise<
     const { mode, uid } = await handle.stat();
     const me = process.getuid?.();
     if (me !== undefined && me !== 0 && uid !== me)
-      throw new Refused(`${file} belongs to somebody else`, 'Set REALMCTL_CONFIG to a file of your own.');
+      throw new Refused(
+        `${file} belongs to another user of this machine`,
+        'Set REALMCTL_CONFIG to a file of your own.',
+      );
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
       await handle.chmod(0o600);
       warn(`${file} could be read by others (mode ${(mode & 0o777).toString(8)}); it is 600 now.`);

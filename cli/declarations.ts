@@ -34,7 +34,7 @@ export const addFiles = (command: Command): Command =>
   command
     .requiredOption('-f, --file <file>', 'a file or a folder of YAML or JSON, - for stdin; may be given again', collect)
     .option('-R, --recursive', 'folders with what is below them')
-    .option('-r, --realm <realm>', 'of documents that do not say theirs (default: the context’s)', realmName)
+    .option('-r, --realm <realm>', 'the realm of documents that name none (default: the context’s)', realmName)
     .option('--cluster-issuer <url>', 'the issuer of ServiceAccount tokens, for a serviceAccountRef without an issuer');
 
 export const addPlan = (command: Command): Command =>

@@ -12,7 +12,7 @@ export async function ask(
   question: string,
   { hidden = false, instead }: { hidden?: boolean; instead: string },
 ): Promise<string> {
-  if (!io.terminal) throw new Refused(`this is not a terminal, so nobody is asked: ${question}`, instead);
+  if (!io.terminal) throw new Refused(`this is not a terminal, so the question can’t be asked: ${question}`, instead);
   io.stderr.write(`${question}: `);
   // readline shows what is typed on its output, so a secret's goes nowhere
   const lines = createInterface({ input: io.stdin, output: hidden ? nowhere() : io.stderr, terminal: true });

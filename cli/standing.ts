@@ -31,7 +31,7 @@ function wordsOf(one: ClusterResource): { reason: string; message: string } {
   if (!first)
     return {
       reason: 'NotSeen',
-      message: 'no operator has looked at it yet: is one running that watches this namespace?',
+      message: 'no operator has processed it yet: does an operator run that watches this namespace?',
     };
   const { reason, message } = drift ?? first;
   const tried = one.status.conditions.some(
@@ -41,7 +41,7 @@ function wordsOf(one: ClusterResource): { reason: string; message: string } {
   const deleting = one.metadata.deletionTimestamp === undefined ? '' : 'being deleted: ';
   return {
     reason,
-    message: `${deleting}${message}${old ? ' (of an earlier spec: this one was not looked at yet)' : ''}`,
+    message: `${deleting}${message}${old ? ' (of an earlier spec: the present one is not processed yet)' : ''}`,
   };
 }
 

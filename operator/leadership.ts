@@ -52,7 +52,7 @@ export function createLeadership({
     lost(reason) {
       connections.cut();
       acting.abort(new Error(`the Lease ${port.described} is lost`));
-      log(`no longer leading: ${reason}; ending, so that nothing of this goes on beside the next leader`);
+      log(`no longer leading: ${reason}; ending, so that no request of this process runs beside the next leader`);
       terms?.lost();
     },
     log: (message) => log(`Lease ${port.described}: ${message}`),

@@ -94,7 +94,7 @@ function refuseMissing(cli: Cli, { declared }: Wanted): void {
 async function agree(cli: Cli, { yes }: Options): Promise<void> {
   if (yes) return;
   if (!cli.io.terminal)
-    throw new Refused('nothing was applied: this is not a terminal, so nobody can be asked', 'Add --yes to apply.');
+    throw new Refused('nothing was applied: this is not a terminal, so you can’t be asked', 'Add --yes to apply.');
   if (!(await confirm(cli, 'Apply this?'))) throw new Refused('nothing was applied');
 }
 

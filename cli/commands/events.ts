@@ -65,7 +65,7 @@ async function verify(cli: Cli, options: VerifyOptions): Promise<void> {
   const { client } = await cli.connect();
   const ask = async (query: { after: number; limit?: number }) => {
     const { body } = await client.call(verifyEvents, { params: { realm }, query, signal: cli.signal });
-    if (!body) throw new Refused('the server said nothing');
+    if (!body) throw new Refused('the server sent an empty answer');
     return body;
   };
   const sum = { realm, blocks: 0, events: 0, forgotten: 0, erased: 0 };

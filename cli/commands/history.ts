@@ -116,7 +116,10 @@ async function show(cli: Cli, realm: string, revision: number, { output }: Optio
     },
   });
   if (!body.complete)
-    writeLine(cli.io, 'It was too large to be kept whole, or named somebody who was erased, so it can’t be undone.');
+    writeLine(
+      cli.io,
+      'The plan was too large to be kept whole, or named a user who was erased, so it can’t be undone.',
+    );
 }
 
 /** A plan in which nothing stands in the way. */

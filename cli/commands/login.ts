@@ -104,7 +104,7 @@ async function sessionBy(cli: Cli, deps: Deps, server: string, options: Options)
   if (username !== undefined || passwordStdin) return byPassword(cli, deps.fetch, server, options);
   if (options.browser === undefined && !cli.io.terminal)
     throw new Refused(
-      'this is not a terminal, so nobody is asked to sign in',
+      'this is not a terminal, so you can’t be asked to sign in',
       'Give --client-id, or --username with --password-stdin, or --no-browser to sign in at an address that is printed.',
     );
   const how = { server, realm, open: options.browser !== false, again: options.again === true, fetch: deps.fetch };
@@ -195,5 +195,5 @@ async function revoke(server: string, realm: string, token: string, fetch: Fetch
 
 function warnOfPlainHttp({ io }: Cli, server: string): void {
   if (new URL(server).protocol === 'http:' && !isLoopback(server))
-    writeLine(io, `Warning: ${server} is not https; whoever is on the way can read the session.`);
+    writeLine(io, `Warning: ${server} is not https; others on the network can read the session.`);
 }

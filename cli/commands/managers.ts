@@ -36,7 +36,7 @@ function list(managers: Command, cli: Cli): void {
     const scope = { connection: await cli.connect(), realm, signal: cli.signal };
     const rows: Row[] = [];
     for await (const row of kind.rows(scope, {}, 0)) rows.push(row);
-    if (rows.length === 0 && output === 'table') return writeLine(cli.io, `Nobody manages anything in ${realm}.`);
+    if (rows.length === 0 && output === 'table') return writeLine(cli.io, `No manager owns anything in ${realm}.`);
     print(cli.io, output, {
       value: rows.map(({ value }) => value),
       names: () => rows.map(({ name }) => name),
@@ -144,7 +144,7 @@ function adoption(managers: Command, cli: Cli): void {
             headers: etag === undefined ? {} : { 'if-match': etag },
             signal: cli.signal,
           });
-        if (wanted.length === 0 && output === 'table') return writeLine(cli.io, `Nobody may adopt ${realm}.`);
+        if (wanted.length === 0 && output === 'table') return writeLine(cli.io, `No manager may adopt ${realm}.`);
         print(cli.io, output, {
           value: wanted,
           names: () => wanted,

@@ -54,7 +54,7 @@ export const registerUsers: Register = (program, cli) => {
       );
     });
   addOutput(addRealm(users.command('impersonate').argument('<user>', 'username or id')))
-    .description('act as somebody in your browser, for half an hour at most; both names stand in the audit log')
+    .description('act as a user in your browser for up to half an hour; the audit log records both names')
     .action(async (word: string, { realm, output }: Options & { output: Format }) => {
       const { client, name, params } = await person(cli, realm, word);
       const { body } = await client.call(impersonateUser, { params, signal: cli.signal });

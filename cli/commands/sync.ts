@@ -17,10 +17,10 @@ const LOOK_MS = 500;
 const hasEnded = ({ state }: DirectorySync): boolean => state === 'done' || state === 'failed';
 
 export const registerSync: Register = (program, cli) => {
-  const sync = program.command('sync').description('take over what somebody else keeps');
+  const sync = program.command('sync').description('import data that another system keeps');
   const command = addRealm(sync.command('directory'))
     .argument('<alias>', 'the directory')
-    .description('take over the people of a directory; it goes on by itself, also where nobody waits for it')
+    .description('import the users of a directory; the server continues even if realmctl ends')
     .option('--changed', 'only what was changed since the last sync; who is gone is not seen so')
     .option('--no-wait', 'only ask for it');
   examples(

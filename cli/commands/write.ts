@@ -96,7 +96,7 @@ function registerCreateOf(create: Command, kind: Kind, route: WriteRoute, cli: C
     const body = { ...(await fromFile(cli, options.file)), ...fromFlags(flags, options), ...fromSets(options.set) };
     // where nothing has to be said, saying nothing is enough
     if (Object.keys(body).length === 0 && !route.body.safeParse({}).success)
-      throw new Refused(`nothing is said of the ${kind.singular}`, 'Give options, or a file with -f.');
+      throw new Refused(`no field of the ${kind.singular} is set`, 'Give options, or a file with -f.');
     const value = await send(scope, route, { at: await kind.within(scope), body });
     const row = isObject(value) ? kind.rowOf(value) : undefined;
     print(cli.io, options.output, {
@@ -167,7 +167,7 @@ export const registerEdit: Register = (program, cli) => {
     'realmctl edit client billing -r acme',
     'EDITOR="code --wait" realmctl edit role reader -r acme',
     '',
-    'It is written only if nobody else changed it meanwhile.',
+    'The object is written only if it has not changed meanwhile.',
   );
 };
 

@@ -79,7 +79,7 @@ export function withSecrets(section: Section, value: unknown, secrets: Secrets):
       delete out[sourceOf(field)];
       if (!ref) continue;
       const what = `the ${wordsOfField(field)} of ${key || `the ${label}s`}`;
-      if (field in out) throw new Unusable(`${what} has both ${field} and ${sourceOf(field)}: it stands in one place`);
+      if (field in out) throw new Unusable(`${what} has both ${field} and ${sourceOf(field)}: declare it in one place`);
       out[field] = readValue(ref, what, secrets);
     }
     for (const secret of section.secrets ?? []) {

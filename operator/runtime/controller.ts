@@ -84,7 +84,7 @@ export function createController(options: ControllerOptions) {
   function otherServer({ spec }: Resource): Outcome | undefined {
     const named = serverRefOf(spec);
     if (named === options.serverName) return undefined;
-    const message = `waiting for an operator that serves ${named}: none with such a --server or --server-name has looked at this`;
+    const message = `waiting for an operator that serves ${named}: no operator with this --server or --server-name has processed the resource`;
     return { is: 'Waiting', reason: 'ServerUnknown', message };
   }
 

@@ -143,7 +143,7 @@ export function createConverge(options: ConvergeOptions) {
     forget(keyOfResource(resource));
     if (plan.changes.length > 0) return reported(intent, plan, 'Observed');
     const shown = await details({ kind: resource.kind, realm, own, made: [] });
-    const message = 'the realm holds what is declared; only looked at, nothing is written';
+    const message = 'the realm holds what is declared; Observe writes nothing';
     return { outcome: { is: 'Ready', reason: 'Observed', message }, found: { ...own, ...shown, lastPlan: undefined } };
   }
 

@@ -122,7 +122,7 @@ export function createDeletion({
       if (!(error instanceof ServerProblem && error.status === 409)) throw error;
       const deletedAt = Date.parse(resource.metadata.deletionTimestamp ?? '');
       if (now().getTime() < deletedAt + IN_USE_MS)
-        throw new Waiting('InUse', `something in the realm ${realm} still needs it`);
+        throw new Waiting('InUse', `another object of the realm ${realm} still needs it`);
       return `${await leave(resource, realm, kind)}, because something there needs it`;
     }
   }

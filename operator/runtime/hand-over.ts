@@ -82,7 +82,7 @@ export function createHandOver({ client, clusterName, kinds, inRealm, pause, log
         changed = true;
         log({
           resource: nameOf(resource),
-          message: `${count} objects are ${nameOf(other)}’s now, which declares them`,
+          message: `moved ${count} objects to ${nameOf(other)}, which declares them now`,
         });
       }
     }

@@ -118,7 +118,7 @@ export function createLeader(options: LeaderOptions): Leader {
       if (!(await write('create', signal))) lose('the Lease was deleted, and made anew by another');
       return;
     }
-    if (record.holderIdentity !== identity) return lose(`it is ${record.holderIdentity || 'nobody'} that holds it now`);
+    if (record.holderIdentity !== identity) return lose(`${record.holderIdentity || 'no process'} holds the Lease now`);
     observed = record;
     await write('update', signal);
   }

@@ -113,7 +113,7 @@ export function createRealms(options: RealmsOptions): Realms {
     if (await isFirst(resource, realm)) return;
     throw new Stalled(
       'RealmTaken',
-      `a Realm resource of another namespace declared ${realm} before this one, and the realm is that one's to make`,
+      `a Realm resource of another namespace declared ${realm} before this one did, so only that resource may make the realm`,
     );
   }
 

@@ -22,7 +22,8 @@ export function createSecretHandOver({ kinds, inRealm, pause, log }: SecretHandO
   async function give(own: OwnSecrets, output: ClientOutput, from: Resource, to: Resource): Promise<boolean> {
     const { name, clientId } = output;
     const given = await own.give(name, { from, to, fits: (values) => values.get(CLIENT_ID) === clientId });
-    if (given) log({ resource: nameOf(from), message: `the Secret ${name} is ${nameOf(to)}’s now, which declares it` });
+    if (given)
+      log({ resource: nameOf(from), message: `moved the Secret ${name} to ${nameOf(to)}, which declares it now` });
     return given;
   }
 

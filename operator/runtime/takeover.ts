@@ -40,7 +40,7 @@ export function mayTakeOver(
   const may = trusted || conflicts.every(({ manager }) => manager.startsWith(ours));
   if (!force) {
     const way = may ? ', or take it over once with spec.force: true' : '';
-    throw new Stalled('Conflict', `${owners}; take it out here or there${way}`);
+    throw new Stalled('Conflict', `${owners}; remove the declaration here or there${way}`);
   }
   if (appliedBefore(resource)) {
     throw new Stalled('Conflict', `${owners}; spec.force took over once for this spec and does not take back`);

@@ -209,7 +209,7 @@ export function folderSource({
             failing = '';
           },
           (error: Error) => {
-            if (failing !== error.message) log(`${error.message} (until that is mended, what was read before stays)`);
+            if (failing !== error.message) log(`${error.message} (the last valid state stays until that is mended)`);
             failing = error.message;
           },
         );

@@ -187,7 +187,7 @@ export function createListWatch(options: ListWatchOptions) {
 
   /** The kind isn't there (any more), and so nothing of it is. */
   function noSuchKind(): void {
-    log(`${path}: the cluster does not know this kind (are the CRDs installed?); looking for it now and then`);
+    log(`${path}: the cluster does not know this kind (are the CRDs installed?); trying again from time to time`);
     for (const key of [...known.keys()]) forget(key);
   }
 

@@ -3,7 +3,7 @@ import type { Consequence, Plan } from './transfer.ts';
 
 const counted = (n: number, one: string, many: string): string[] => (n === 0 ? [] : [`${n} ${n === 1 ? one : many}`]);
 
-/** `client web: nobody comes back to https://… any more (2 live sessions, 1 person, 1 client)` */
+/** `client web: sign-ins no longer return to https://… (2 live sessions, 1 person, 1 client)` */
 export function consequenceText({ kind, key, path, message, sessions, people, clients }: Consequence): string {
   const touched = [
     ...counted(sessions, 'live session', 'live sessions'),

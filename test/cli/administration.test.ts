@@ -142,7 +142,7 @@ test('managers are listed, and released with their objects or without', async ()
   expect((await run('get', 'user', 'ana', '-r', 'acme')).code).toBe(0);
   expect((await run('managers', 'release', 'acme', MANAGER, '--delete-objects', '--yes')).code).toBe(0);
   expect((await run('get', 'webhooks', '-r', 'acme')).stderr).toBe('No webhooks in acme.\n');
-  expect((await run('managers', 'acme')).stderr).toBe('Nobody manages anything in acme.\n');
+  expect((await run('managers', 'acme')).stderr).toBe('No manager owns anything in acme.\n');
   expect((await run('managers', 'release', 'acme', 'nobody')).code).toBe(2);
 });
 
@@ -198,7 +198,7 @@ test('a manager of much is listed by kinds', async () => {
 
 test('who may adopt a realm is allowed, shown and taken back', async () => {
   const pattern = 'k8s:*/identity/*';
-  expect((await run('managers', 'allow', 'acme')).stderr).toBe('Nobody may adopt acme.\n');
+  expect((await run('managers', 'allow', 'acme')).stderr).toBe('No manager may adopt acme.\n');
   expect((await run('managers', 'allow', 'acme', pattern)).stdout).toContain(pattern);
   await run('managers', 'allow', 'acme', 'cli:*');
   expect(JSON.parse((await run('managers', 'allow', 'acme', pattern, '-o', 'json')).stdout)).toEqual([

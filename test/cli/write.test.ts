@@ -83,7 +83,7 @@ describe('an object', () => {
     await done(['create', 'webhook', '-r', 'acme', '-f', '-'], { stdin: JSON.stringify(hook) });
     expect(await json('get', 'webhook', 'audit', '-r', 'acme')).toMatchObject({ secretSet: true });
     expect((await run(['create', 'webhook', '-r', 'acme', '--secret', 'x'])).code).toBe(2);
-    expect((await run(['create', 'role', '-r', 'acme'])).stderr).toContain('nothing is said of the role');
+    expect((await run(['create', 'role', '-r', 'acme'])).stderr).toContain('no field of the role is set');
     expect((await run(['create', 'initial-access-token', '-r', 'acme'])).code).toBe(0);
   });
 

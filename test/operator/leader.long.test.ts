@@ -135,7 +135,7 @@ describe.skipIf(!assets.found)('a leader', () => {
       ...['-p', JSON.stringify({ spec: { holderIdentity: 'somebody', leaseDurationSeconds: LEASE_SECONDS } })],
     );
     expect(await ended).toBe(1);
-    expect(await leader.program.said()).toContain('it is somebody that holds it now');
+    expect(await leader.program.said()).toContain('somebody holds the Lease now');
   });
 
   test('keeps what others have written to the Lease', async () => {

@@ -228,7 +228,7 @@ test('somebody’s label is no reason to give up; another holder is, at once', a
   if (!record) throw new Error('no Lease');
   store.put({ ...record, holderIdentity: 'intruder' });
   await time.pass(2_000);
-  expect(one.turns.at(-1)).toMatch(/^lost at \d+: it is intruder that holds it now$/);
+  expect(one.turns.at(-1)).toMatch(/^lost at \d+: intruder holds the Lease now$/);
   expect(store.record()?.holderIdentity).toBe('intruder');
 });
 

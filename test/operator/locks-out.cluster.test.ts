@@ -77,7 +77,7 @@ describe.skipIf(!assets.found)('what locks people out', () => {
     await land.client.call(createUser, { params, body: { username: 'alice', password: PASSWORD } });
     await signIn('spa');
 
-    const told = `Warning: client spa: nobody comes back to ${CALLBACK} any more (1 live session, 1 person, 1 client)`;
+    const told = `Warning: client spa: sign-ins no longer return to ${CALLBACK} (1 live session, 1 person, 1 client)`;
     const elsewhere = { redirectUris: ELSEWHERE };
     await heldUp('client', async () => {
       await land.apply(shop(elsewhere));
@@ -146,7 +146,7 @@ describe.skipIf(!assets.found)('what locks people out', () => {
     await signIn('kept', 'drifting');
     await heldUp('client', async () => {
       await land.operator.start();
-      const told = `Warning: client kept: nobody comes back to ${CALLBACK} any more (1 live session, 1 person, 1 client)`;
+      const told = `Warning: client kept: sign-ins no longer return to ${CALLBACK} (1 live session, 1 person, 1 client)`;
       await eventually(async () => expect(await warnings('unchanged')).toEqual([told]));
       expect((await kept())?.redirectUris).toContain(CALLBACK);
     });

@@ -9,7 +9,7 @@ import { listWebhooks } from '../../server/contract/webhooks.ts';
 import { createFolder, NOTICED_MS, operatorSite, resource } from '../support/operator.ts';
 import { asOperator, realmctl } from '../support/realmctl.ts';
 
-const WAY = 'take it out here or there, or take it over once with spec.force: true';
+const WAY = 'remove the declaration here or there, or take it over once with spec.force: true';
 const site = operatorSite({ name: 'owned' });
 const url = (who: string) => `https://${who}.example.com/`;
 const theRealm = (more: object = {}, metadata = {}) =>

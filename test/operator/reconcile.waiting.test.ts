@@ -216,7 +216,7 @@ test('a file that can’t be read at run time leaves what was read before in for
   const operator = await site.begin();
   await operator.ready('Webhook', 'one');
   await site.folder.writeText('realm.yaml', 'apiVersion: [unclosed');
-  await eventually(() => expect(operator.lines.some((line) => line.includes('what was read before stays'))).toBe(true));
+  await eventually(() => expect(operator.lines.some((line) => line.includes('the last valid state stays'))).toBe(true));
   const told = operator.lines.length;
   // still looked after
   const [found] = await webhooks();

@@ -209,7 +209,7 @@ test('who has the name there and is somebody else is neither changed nor deleted
   const userId = await person('boss', { email: 'mallory@staff.example' });
   const groupId = (await server.admin.call(createGroup, { params: FROM, body: { name: 'board' } })).body?.id ?? '';
   const failed = async () => (await objects(targetId, 'failed')).filter(({ id }) => [userId, groupId].includes(id));
-  const taken = { remoteId: null, error: 'its name is taken there by somebody else', nextTryAt: expect.any(Number) };
+  const taken = { remoteId: null, error: 'another object of the target has its name', nextTryAt: expect.any(Number) };
   await expect
     .poll(failed, soon)
     .toEqual(

@@ -59,7 +59,7 @@ const touched = async (document: RealmDocument) =>
 
 test('a redirect URI, a grant type and a client that go lock out who is signed in there', async () => {
   expect(await touched({ clients: [{ clientId: 'spa', redirectUris: [CALLBACK] }] })).toEqual([
-    [`spa: nobody comes back to ${OTHER} any more`, true, 3, 2, 1],
+    [`spa: sign-ins no longer return to ${OTHER}`, true, 3, 2, 1],
   ]);
   expect(await touched({ clients: [{ clientId: 'spa', grantTypes: ['authorization_code'] }] })).toEqual([
     ['spa: gets no tokens by refresh_token any more', true, 3, 2, 1],
@@ -137,7 +137,7 @@ test('a group, an identity provider, a directory, a SAML client and an organizat
     (await touched({ identityProviders: [{ alias: 'partner', config: { issuer: 'https://other.example.com' } }] })).map(
       ([what, locksOut]) => [what, locksOut],
     ),
-  ).toEqual([['partner: whoever signed in by it is somebody else', true]]);
+  ).toEqual([['partner: users who signed in by it are no longer recognized', true]]);
   expect((await touched(off)).toSorted()).toEqual([
     ['Acme: no claim names it, and its providers lead nowhere', false, 2, 1, 0],
     ['https://sp.example.com: nobody signs in to it any more', true, 0, 0, 0],

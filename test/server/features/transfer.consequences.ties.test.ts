@@ -84,7 +84,7 @@ test('a role that goes touches who holds it by a role that contains it, by a gro
     serviceAccountRoles: [{ clientId: 'job', roles: [] }],
   });
   expect(without).toEqual([
-    ['editor: goes from whoever holds it, and with it reader, job/runner', true, 2, 2, 1],
+    ['editor: is taken from all who hold it, and with it reader, job/runner', true, 2, 2, 1],
     ['chief: no longer gives editor', true, 2, 2, 0],
     ['job: no longer gives editor', true, 0, 0, 0],
   ]);
@@ -100,7 +100,7 @@ test('a client’s role that is held within others alone touches who holds those
   const roles = everything.roles?.with(1, { name: 'editor', composite: { roles: ['reader'] } }) ?? [];
   expect(await pruned({ clientRoles: { job: [] }, roles })).toEqual([
     ['editor: no longer gives job/runner', true, 2, 2, 1],
-    ['job/runner: goes from whoever holds it', true, 2, 2, 1],
+    ['job/runner: is taken from all who hold it', true, 2, 2, 1],
   ]);
 });
 
@@ -241,7 +241,7 @@ test('people who go, are disabled or lose roles by a document are counted togeth
   ];
   const planned = await plan({ users }, { manager, prune: 'true', force: 'true' });
   expect(planned.toSorted()).toEqual([
-    ['*: go, with all that is theirs', true, expect.any(Number), 2, 0],
+    ['*: are deleted, with all their data', true, expect.any(Number), 2, 0],
     ['*: lose roles or groups', true, 1, 1, 0],
     ['*: sign in no more', true, 1, 1, 0],
   ]);
@@ -256,7 +256,7 @@ test('undoing a plan says whom that touches, too', async () => {
   const at = { params: { realm, revision }, query: { dryRun: 'true' } } as const;
   const { body } = await server.admin.call(undoHistory, at);
   expect(body?.consequences.map(words)).toEqual([
-    ['late: goes from whoever holds it, and with it reader', true, 1, 1, 0],
+    ['late: is taken from all who hold it, and with it reader', true, 1, 1, 0],
   ]);
 });
 

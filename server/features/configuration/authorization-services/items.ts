@@ -39,7 +39,7 @@ export function withChangedItem(services: Services, list: ItemList, name: string
   const before = itemOf(services, list, name);
   if (input.name !== undefined && input.name !== name)
     throw new Problem('invalid-request', undefined, {
-      errors: [{ path: 'name', message: `must be ${name}, as in the path: what names it would lose it` }],
+      errors: [{ path: 'name', message: `must be ${name}, as in the path: other items refer to it by this name` }],
     });
   return { [list]: byName([...without(services, list, name), { ...before, ...input }]) };
 }

@@ -157,7 +157,7 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
       if (!model) throw new Problem('not-found', 'There is no such client');
       const ofUser = question.userId !== undefined || question.username !== undefined;
       if (ofUser && !hasPermission(principal, realm, 'users:read'))
-        throw new Problem('forbidden', 'What is decided for a user needs the permission users:read');
+        throw new Problem('forbidden', 'A decision for a user needs the permission users:read');
       const { userId, requester } = await requesterOf(realm, question);
       const keys = question.permissions.map(({ resource }) => resource);
       const runtime = await readRuntime(sql, realm, { client: clientId, userId, which: { keys } });

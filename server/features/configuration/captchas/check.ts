@@ -131,7 +131,7 @@ export function createCaptchas({ sql, seal, outbound, log }: CaptchaDeps) {
         return Verdict.parse(JSON.parse(body.toString())).success;
       } catch (error) {
         log(
-          `the CAPTCHA ${hosted} of the realm ${realm} could not be asked, so nobody passed it: ${errorWords(error)}`,
+          `the CAPTCHA ${hosted} of the realm ${realm} could not be asked, so no answer passed: ${errorWords(error)}`,
         );
         return false;
       }

@@ -50,7 +50,7 @@ export function claimFaults(given: object, at: RealmAt): FieldError[] {
   if (!shape.success) return [];
   const { name, claim, source, attribute, value, jsonType } = shape.data;
   if (source === 'audience') {
-    if (value === null || value === '') return [fault('value', 'must name whom the token is for')];
+    if (value === null || value === '') return [fault('value', 'must name the audience of the token')];
     return isAnothers(value, at) ? [fault('value', anothersResource(value))] : [];
   }
   const said = claim ?? name;

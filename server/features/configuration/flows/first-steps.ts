@@ -81,7 +81,7 @@ export function firstFaults(
       faults.push({
         node,
         field: 'requirement',
-        message: 'gives nobody an account, so it is no ALTERNATIVE to what does',
+        message: 'makes no account, so it is no ALTERNATIVE to a step that does',
       });
     node.children.forEach(visit);
   };
@@ -99,7 +99,7 @@ export function firstFaults(
         node,
         field: 'requirement',
         message:
-          'nobody gets an account by this: put create-account, link-password or link-email, as ALTERNATIVEs where both',
+          'no step makes or connects an account: add create-account, link-password or link-email, as ALTERNATIVEs if several',
       });
   }
   const seen = new Set<TreeNode>();

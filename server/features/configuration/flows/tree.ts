@@ -233,7 +233,7 @@ function oneOf(
   return (
     outcomes.find((outcome) => 'stuckAt' in outcome) ?? {
       stuckAt,
-      because: 'no alternative can be done, so nobody gets by',
+      because: 'no alternative can be done, so no person can pass',
     }
   );
 }

@@ -49,10 +49,10 @@ function faults({ fields: { permissions, groups, clients } }: Pick<Saved, 'field
   return [
     ...beyond.map((permission) => ({
       path: 'permissions',
-      message: `${permission} can’t be limited so; what can: ${[...can].join(', ')}`,
+      message: `${permission} can’t be limited to groups or clients; these can: ${[...can].join(', ')}`,
     })),
     ...(strings(clients).includes(ADMIN_CLI)
-      ? [{ path: 'clients', message: `${ADMIN_CLI} signs administrators in, and is nobody’s alone` }]
+      ? [{ path: 'clients', message: `${ADMIN_CLI} signs administrators in: a limited role can’t include it` }]
       : []),
   ];
 }

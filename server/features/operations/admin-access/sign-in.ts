@@ -240,7 +240,10 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
       request: FastifyRequest,
     ): Promise<{ cookie: string }> {
       if (!session || !('adminSession' in session))
-        throw new Problem('invalid-request', 'A session by cookie goes on so; a token is asked for anew');
+        throw new Problem(
+          'invalid-request',
+          'Only a session by cookie continues this way; request a new token instead',
+        );
       const by = byOf(request);
       const policy = await settings.of(realm);
       const from = takeTurn(realm, request);

@@ -107,7 +107,7 @@ export function remoteOf({
       const found = await named(type, String(body[nameOf[type]]));
       const own = found.find(({ externalId }) => externalId === objectId);
       if (own) return { id: own.id, adopted: true };
-      throw found.length > 0 ? new ObjectRefused('its name is taken there by somebody else') : refused(answer);
+      throw found.length > 0 ? new ObjectRefused('another object of the target has its name') : refused(answer);
     },
     /** @returns false: it is not there any more */
     async replace(id: string, body: Values): Promise<boolean> {

@@ -31,7 +31,7 @@ const stricter =
     if (ACTIONS.indexOf(String(to)) <= ACTIONS.indexOf(String(from))) return [];
     return to === 'deny'
       ? [lockoutEffect(`refuses sign-ins of ${band} risk`)]
-      : [changeEffect(`asks more of whoever signs in at ${band} risk`)];
+      : [changeEffect(`asks more of users who sign in at ${band} risk`)];
   };
 const lower =
   (said: string): FieldEffect =>
@@ -40,7 +40,7 @@ const lower =
 
 const otherKeys = always(lockoutEffect('has to prove itself by other keys'));
 const otherNames = always(lockoutEffect('it knows people by other names'));
-const notBack = (uris: string) => lockoutEffect(`nobody comes back to ${uris} any more`);
+const notBack = (uris: string) => lockoutEffect(`sign-ins no longer return to ${uris}`);
 const signedBy =
   (what: string): FieldEffect =>
   (_, to) => [lockoutEffect(`${what} by ${String(to ?? 'RS256')}`)];
@@ -56,7 +56,7 @@ export const ofClient: FieldEffects = {
   allowedResources: allowListEffect((resources) => lockoutEffect(`gets tokens for ${resources} alone`)),
   defaultClientScopes: removalEffect((scopes) => changeEffect(`its tokens lose ${scopes}`)),
   optionalClientScopes: removalEffect((scopes) => changeEffect(`its tokens can’t be asked for ${scopes} any more`)),
-  postLogoutRedirectUris: removalEffect((uris) => changeEffect(`nobody comes back to ${uris} after signing out`)),
+  postLogoutRedirectUris: removalEffect((uris) => changeEffect(`sign-outs no longer return to ${uris}`)),
   secret: always(lockoutEffect('has to prove itself by another secret')),
   jwks: otherKeys,
   jwksUri: always(lockoutEffect('has to prove itself by the keys of another address')),
@@ -91,12 +91,12 @@ export const ofSettings: FieldEffects = {
   subjectStrategy: always(lockoutEffect('applications know people by other names')),
   subjectAttribute: always(lockoutEffect('applications know people by the values of another attribute')),
   requirePushedAuthorizationRequests: requirementEffect('sign-ins that are not pushed first'),
-  registrationEnabled: switchedOff(changeEffect('nobody makes an account of their own any more')),
+  registrationEnabled: switchedOff(changeEffect('users can’t register any more')),
   passwordMaxAgeDays: atMost(
     (days) => `who has a password for more than ${days} days sets a new one at the next sign-in`,
   ),
-  passwordRecoveryEnabled: switchedOff(changeEffect('whoever forgot their password gets no link any more')),
-  rememberMe: switchedOff(changeEffect('nobody is remembered any more')),
+  passwordRecoveryEnabled: switchedOff(changeEffect('users who forgot their password get no link any more')),
+  rememberMe: switchedOff(changeEffect('no sign-in is remembered any more')),
   lockoutEnabled: switchedOn(changeEffect('people are locked out after failed sign-ins')),
   maxLoginFailures: (from, to) =>
     becameLess(from, to) ? [changeEffect(`people are locked out after ${String(to)} failures`)] : [],
@@ -108,7 +108,7 @@ export const ofSettings: FieldEffects = {
   riskLowAction: stricter('low'),
   requireMfa: switchedOn(changeEffect('who has no second factor sets one up at the next sign-in')),
   termsVersion: (_, to) =>
-    to === null ? [] : [changeEffect('whoever accepted other terms is asked at the next sign-in')],
+    to === null ? [] : [changeEffect('users who accepted other terms are asked at the next sign-in')],
   browserFlow: flow,
   clientAssertionAudience: (_, to) =>
     to === 'issuer' ? [lockoutEffect('refuses assertions that are made for an endpoint')] : [],
@@ -122,7 +122,7 @@ export const ofSettings: FieldEffects = {
   accessTokenTtlSeconds: shorterLifetimeEffect('access tokens'),
   refreshTokenTtlSeconds: shorterLifetimeEffect('refresh tokens'),
   workloadTokenTtlSeconds: shorterLifetimeEffect('tokens of workloads'),
-  ssoSessionIdleTimeoutSeconds: shorterLifetimeEffect('sessions that nobody uses'),
+  ssoSessionIdleTimeoutSeconds: shorterLifetimeEffect('unused sessions'),
   ssoSessionMaxLifetimeSeconds: shorterLifetimeEffect('sessions'),
   rememberMeLifetimeSeconds: shorterLifetimeEffect('remembered sessions'),
   maxConcurrentSessions: atMost((most) => `of more than ${most} sessions of a person the oldest end`),
@@ -143,15 +143,15 @@ export const ofSamlClient: FieldEffects = {
   signAssertions: switchedOff(lockoutEffect('its assertions carry no signature of the realm’s')),
   signResponses: switchedOff(lockoutEffect('its answers carry no signature of the realm’s')),
   requireSignedRequests: requirementEffect('requests without its signature'),
-  idpInitiated: switchedOff(lockoutEffect('nobody comes without a request of its own')),
+  idpInitiated: switchedOff(lockoutEffect('no sign-in comes without a request of its own')),
   consentRequired: switchedOn(changeEffect('people are asked for their consent')),
   mappers: removalEffect((names) => changeEffect(`its assertions lose ${names}`), namesIn('name')),
   flowOverride: flow,
 };
 
 const configOf: FieldEffects = {
-  issuer: always(lockoutEffect('whoever signed in by it is somebody else')),
-  entityId: always(lockoutEffect('whoever signed in by it is somebody else')),
+  issuer: always(lockoutEffect('users who signed in by it are no longer recognized')),
+  entityId: always(lockoutEffect('users who signed in by it are no longer recognized')),
   signingCertificates: formerKeys,
   wantAssertionsEncrypted: requirementEffect('assertions that are not encrypted'),
 };
@@ -187,7 +187,7 @@ export const ofDirectory: FieldEffects = {
       ? []
       : [lockoutEffect('looks for its people otherwise: whom it finds there no more is out')],
   groups: (_, to) => (to === null ? [changeEffect('its people are in no groups by it any more')] : []),
-  away: (_, to) => (to === 'refuse' ? [changeEffect('nobody of its people signs in while it is away')] : []),
+  away: (_, to) => (to === 'refuse' ? [changeEffect('none of its users signs in while it is away')] : []),
 };
 
 export const ofAgent: FieldEffects = {

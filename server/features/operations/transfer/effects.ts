@@ -81,7 +81,7 @@ const settingTouches: Readonly<Record<string, Touched>> = {
 function roleGone({ before }: PlannedChange): EffectWords {
   const parts = fields.containedRoles(before?.composite);
   return lockoutEffect(
-    `goes from whoever holds it${parts.length > 0 ? `, and with it ${namesForMessage(parts)}` : ''}`,
+    `is taken from all who hold it${parts.length > 0 ? `, and with it ${namesForMessage(parts)}` : ''}`,
   );
 }
 
@@ -146,7 +146,7 @@ const ofKinds: Readonly<Record<string, OfKind>> = {
     touched: { clients: [splitClientRoleKey(formerKey(change)).clientId] },
   }),
   adminRole: (change) => ({
-    said: changed(fields.ofAdminRole, lockoutEffect('goes from whoever holds it'), change),
+    said: changed(fields.ofAdminRole, lockoutEffect('is taken from all who hold it'), change),
     touched: { adminRole: formerKey(change) },
   }),
   serviceAccountRoles: (change) => ({
@@ -213,7 +213,7 @@ const ofKinds: Readonly<Record<string, OfKind>> = {
     touched: { scimTarget: formerKey(change) },
   }),
 };
-const NO_MESSAGES = 'codes and links that it sends reach nobody, where no other provider sends them';
+const NO_MESSAGES = 'codes and links are not sent, unless another provider sends them';
 
 /** Effects that lock users out come first. */
 export const effectsOf = (planned: readonly PlannedChange[]): Effect[] =>

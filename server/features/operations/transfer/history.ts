@@ -149,7 +149,7 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
     if (!recorded)
       throw new Problem(
         'changed-since',
-        `The plan of revision ${revision} was too large to be kept, or named somebody who was erased: it can’t be undone`,
+        `The plan of revision ${revision} was too large to be kept, or named a user who was erased: it can’t be undone`,
       );
     const kinds = new Set([...recorded.changes, ...recorded.moves].map(({ kind }) => kind));
     const touched = parts.filter(({ kind }) => kinds.has(kind));

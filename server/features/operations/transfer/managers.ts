@@ -47,7 +47,7 @@ export function createManagers({ sql, transact }: { sql: Sql; transact: Transact
         expect(before);
         const wanted = [...new Set(managers)];
         const more = wanted.some((manager) => !before.managers.includes(manager));
-        if (more && !holdsAll(principal, realm, permissions)) throw escalation('Who adopts the realm');
+        if (more && !holdsAll(principal, realm, permissions)) throw escalation('A manager that adopts the realm');
         const answer = { ...before, managers: wanted };
         if (JSON.stringify(before.managers) === JSON.stringify(wanted)) return answer;
         await store.writeAdoption(tx.sql, realm, wanted);

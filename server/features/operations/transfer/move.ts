@@ -71,7 +71,7 @@ export function createManagersMove({
   return async (request: MoveRequest): Promise<ManagersMove> => {
     const { principal, by, from, to, dryRun, realm: of, objects } = request;
     requirePermission(principal, '*', 'managers:write');
-    if (!dryRun && !holdsAll(principal, '*', permissions)) throw escalation('Who owns what others owned');
+    if (!dryRun && !holdsAll(principal, '*', permissions)) throw escalation('Ownership of other managers’ objects');
     refuse(from, to, []);
     if (of !== undefined && objects) return handOver(request, of, objects);
     const rename = { from, to };

@@ -31,7 +31,7 @@ export interface UserPlan {
 export const NOBODY: UserPlan['undeclared'] = { count: 0, usernames: [] };
 
 const WORDS = {
-  delete: 'go, with all that is theirs',
+  delete: 'are deleted, with all their data',
   disable: 'sign in no more',
   lose: 'lose roles or groups',
 } as const;

@@ -120,7 +120,7 @@ export function transferRoutes(
 /** Aborted when the client has the answer, or has gone without it. */
 export function untilClosed({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  raw.once('close', () => gone.abort(new Problem('unavailable', 'Nobody waits for the answer any more')));
+  raw.once('close', () => gone.abort(new Problem('unavailable', 'The client no longer waits for the answer')));
   return gone.signal;
 }
 

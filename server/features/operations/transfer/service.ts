@@ -341,7 +341,8 @@ export function createTransfer({
     const address = stage && (await takenNames(sql, realm, stage));
     if (address) return address;
     const constraint = constraintOf(error);
-    const words = takenWords[constraint] ?? 'Somebody took a name or an address of this document meanwhile: plan again';
+    const words =
+      takenWords[constraint] ?? 'Another write took a name or an address of this document meanwhile: plan again';
     return new Problem('name-taken', words, { cause: error, reason: constraint });
   }
 

@@ -41,6 +41,6 @@ export function createAdmission({ transact, subjects }: { transact: Transact; su
     const subject = await subjects.ofUser(at.realm, client, session.userId);
     if (subject) return subject.sub;
     await transact(at.realm, async ({ record }) => record(denied(at, client, session, { subject: null })));
-    throw new OAuthError('access_denied', 'Your account lacks what applications would know you by');
+    throw new OAuthError('access_denied', 'Your account lacks the attribute that applications know you by');
   };
 }

@@ -68,7 +68,8 @@ function decideActing(request: Request, userId: string, { expectedUser, consente
   const anew = prompt.has('login') || prompt.has('select_account') || prompt.has('create');
   if (anew || maxAgeSeconds !== undefined || requiredLevel > 0)
     return refuse('login_required', 'The person themselves would have to sign in');
-  if (expectedUser !== undefined && userId !== expectedUser) return refuse('login_required', 'It is somebody else');
+  if (expectedUser !== undefined && userId !== expectedUser)
+    return refuse('login_required', 'Another person is signed in');
   const agreed = !needsConsent(client, toAgree) || agreementCovers(consented, toAgree);
   return agreed && !request.administers && !prompt.has('consent')
     ? { do: 'code' }

@@ -214,7 +214,7 @@ export function createDevices(deps: DevicesDeps) {
   async function signedIn(context: RequestContext): Promise<Signed | undefined> {
     const session = await sessions.current(context.request, context.realm);
     if (session?.impersonator)
-      throw new OAuthError('access_denied', 'Who acts for somebody connects no devices', {
+      throw new OAuthError('access_denied', 'An impersonated session connects no devices', {
         page: { told: text('device.acting') },
       });
     return session && { ...context, session };

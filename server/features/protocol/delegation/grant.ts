@@ -43,7 +43,7 @@ export function delegationGrant({ sql, tokens, subjects, mint, batch }: Delegati
       if (!claims || !isPersons(claims)) throw invalid('no token of a person of this realm');
       if (!isProven(claims, jkt)) throw invalid('bound to a key that was not proven');
       // Chains of acting parties are refused: they would be hard to review.
-      if (claims.act !== undefined) throw invalid('somebody acts for the person already');
+      if (claims.act !== undefined) throw invalid('an acting party is named already');
       if (claims.gid === undefined) throw invalid('it belongs to no grant');
       if (!isFor(client, claims)) throw invalid('it is neither the agent’s nor for it');
       const userId = subjects.find(realm, claims);

@@ -24,7 +24,7 @@ export const failures = {
   acting: failed('Responder', 'RequestDenied', 'The person themselves would have to sign in'),
   noNameId: failed('Responder', 'InvalidNameIDPolicy', 'The person has no name of this format'),
   nameIdPolicy: failed('Requester', 'InvalidNameIDPolicy', 'There are no names of this format, or for others'),
-  noContext: failed('Requester', 'NoAuthnContext', 'Nobody can sign in as the request asks'),
+  noContext: failed('Requester', 'NoAuthnContext', 'No sign-in can reach the requested context'),
   subject: failed('Requester', 'RequestUnsupported', 'The subject must be named in plain text'),
   binding: failed('Requester', 'UnsupportedBinding', 'Responses go by HTTP-POST'),
 } as const satisfies Record<string, Failed>;

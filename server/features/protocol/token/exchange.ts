@@ -63,7 +63,7 @@ export function exchangeGrant({
       throw invalid('the actor token is not this client’s');
     if (!isProven(actor, jkt)) throw invalid('the actor token is bound to a key that was not proven');
     if (isPersons(actor) && namesIn(subject) !== client.clientId)
-      throw invalid('nobody may act for the person by this client');
+      throw invalid('the subject token’s may_act does not name this client');
     return { sub: actor.sub, exp: Math.min(subject.exp, actor.exp) };
   }
 

@@ -102,7 +102,7 @@ export function createRedeeming<A extends Redemption, Row extends { n: number }>
     const [row] = await lock(tx.sql, [redemption], 'wait');
     const verdict = judge(redemption, row);
     if (!verdict.ok) return { ok: false, refusal: await refuse(tx, redemption, row, verdict) };
-    if (!row) throw new Error('what there is no row of was let pass');
+    if (!row) throw new Error('a request without a row passed');
     const taken = { row, ...verdict };
     take(tx, [{ redemption, taken }]);
     return { ok: true, taken };

@@ -200,7 +200,7 @@ export function umaGrant(deps: UmaGrantDeps): Grant<typeof umaTicketBody> {
       } else if (!party.person) {
         const required_claims = [{ claim_token_format: [ACCESS_TOKEN_TYPE, ID_TOKEN_FORMAT] }];
         const more = { ticket: await again(tx), required_claims };
-        refusal = new OAuthError('need_info', 'Say who asks by a claim_token', { audited: true, more });
+        refusal = new OAuthError('need_info', 'Name the requesting person by a claim_token', { audited: true, more });
       }
     });
     throw refusal ?? error;
@@ -211,7 +211,7 @@ export function umaGrant(deps: UmaGrantDeps): Grant<typeof umaTicketBody> {
     async authorize(call): Promise<Granted | Answered> {
       const { realm, body, client, resources } = call;
       if (resources.length > 0)
-        throw new OAuthError('invalid_target', 'What such a token is for is said by audience and permission');
+        throw new OAuthError('invalid_target', 'Name the use of the token by audience and permission');
       const party = await requesters.of(call);
       const ticket =
         body.ticket === undefined

@@ -61,11 +61,11 @@ export function createProtection(deps: ProtectionDeps) {
 
   async function ownerOf(realm: string, { owner }: ResourceServer, given: ResourceDescription): Promise<string | null> {
     if (owner && (given.owner ?? owner.username).toLowerCase() !== owner.username.toLowerCase())
-      throw new OAuthError('invalid_request', 'owner: the token is a person’s, and what is registered by it is theirs');
+      throw new OAuthError('invalid_request', 'owner: the token is a person’s, so the resource is that person’s');
     if (owner) return owner.userId;
     if (given.owner === undefined) return null;
     const found = await store.userIdOf(sql, realm, given.owner);
-    if (found === undefined) throw new OAuthError('invalid_request', 'owner: nobody has this username');
+    if (found === undefined) throw new OAuthError('invalid_request', 'owner: no user has this username');
     return found;
   }
 
@@ -86,7 +86,7 @@ export function createProtection(deps: ProtectionDeps) {
       if (!claims) throw invalid('it does not verify');
       if (!(claims.scope ?? '').split(' ').includes(PROTECTION_SCOPE))
         throw new OAuthError('insufficient_scope', `This needs the scope ${PROTECTION_SCOPE}`);
-      if (claims.act !== undefined) throw invalid('somebody acts for the person');
+      if (claims.act !== undefined) throw invalid('it names an acting party');
       const client = await clients.view(realm, claims.client_id ?? '');
       if (!client) throw invalid('its client is gone');
       if (!isPersons(claims)) return { client, owner: undefined };
@@ -116,7 +116,7 @@ export function createProtection(deps: ProtectionDeps) {
       await transact(realm, async (tx) => {
         const there = await store.countRegistered(tx.sql, realm, { client: client.id, owner });
         if (there.all >= MOST || there.owned >= MOST_OWNED)
-          throw new OAuthError('access_denied', 'There are as many resources as there can be');
+          throw new OAuthError('access_denied', 'The number of resources is at its limit');
         await store.insertRegistered(tx.sql, realm, { ...resource, id, client: client.id, owner, at: now() });
         const data = { resource: id, name: resource.name, scopes: resource.scopes, owner };
         tx.record({ type: 'RESOURCE_REGISTERED', realm, by: byOf(server, ip), clientId: client.clientId, data });

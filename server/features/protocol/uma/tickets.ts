@@ -43,6 +43,6 @@ export async function presentedTicket(
   if (row.used_at) throw invalidTicket('it was used before');
   if (row.expires_at <= now) throw invalidTicket('it has expired');
   if (row.issued_to !== null && row.issued_to !== client) throw invalidTicket('it was given to another client');
-  if (row.user_id !== null && row.user_id !== userId) throw invalidTicket('it was given for somebody else');
+  if (row.user_id !== null && row.user_id !== userId) throw invalidTicket('it was issued for another person');
   return { ...row, hash };
 }

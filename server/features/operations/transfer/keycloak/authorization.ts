@@ -175,7 +175,7 @@ export function authorizationOf(
     const by = names(config, 'applyPolicies');
     const lacking = by.filter((policy) => gone.has(policy));
     // Without one of them it could permit more; without any it denies.
-    if (lacking.length > 0) note(name, `${goesBy(lacking)}: it denies until it says who decides`);
+    if (lacking.length > 0) note(name, `${goesBy(lacking)}: it denies until a policy decides`);
     return {
       name,
       resources: names(config, 'resources'),

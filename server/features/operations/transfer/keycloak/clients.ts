@@ -106,9 +106,9 @@ export function clientOf(
   for (const grant of wanted)
     if (!Object.hasOwn(grantBodies, grant)) note('grants', `the grant ${grant} isn’t there here`);
   tellAttributes(attributes, note);
-  if (given.fullScopeAllowed === false) note('fullScopeAllowed', 'its tokens hold all of somebody’s roles here');
+  if (given.fullScopeAllowed === false) note('fullScopeAllowed', 'its tokens hold all roles of the user here');
   if (given.adminUrl) note('adminUrl', 'nothing is pushed to clients here but logout');
-  if (given.baseUrl) note('baseUrl', 'where people open it is an application’s to say here: declare one');
+  if (given.baseUrl) note('baseUrl', 'the address is an application’s here: declare one');
   if (given.alwaysDisplayInConsole) note('alwaysDisplayInConsole', 'people see applications here: declare one');
   const { mappers, pairwise } = mappersOf(given, known, note);
   const flow = given.authenticationFlowBindingOverrides?.browser;
@@ -221,7 +221,7 @@ function mappersOf(
     }
     if (translated.pairwise) {
       pairwise = true;
-      note(`protocolMappers.${mapper.name}`, 'its subjects are others here, though again the client’s own');
+      note(`protocolMappers.${mapper.name}`, 'its subjects differ from Keycloak’s, and are the client’s own again');
     }
     // One claim has the mapper's name; those of an address have theirs.
     const alone = translated.claims.length === 1;

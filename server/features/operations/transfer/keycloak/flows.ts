@@ -89,7 +89,10 @@ export function flowsOf(
   for (const { alias, authenticationExecutions = [] } of authenticationFlows)
     for (const { authenticator, authenticatorConfig: configured } of authenticationExecutions)
       if (authenticator === 'identity-provider-redirector' && configured)
-        notes.add({ kind: 'flow', key: alias, field: authenticator }, 'nobody is sent to a provider unasked here');
+        notes.add(
+          { kind: 'flow', key: alias, field: authenticator },
+          'users are not sent to a provider automatically here',
+        );
   const flows = tops.flatMap((flow) => {
     try {
       return [{ alias: flow.alias, executions: stepsOf(flow, there, 1) }];
@@ -155,7 +158,7 @@ function stepOf(
     // Where nothing is left to do, its conditions say nothing.
     if (executions.every(isCondition)) return [];
     if (requirement === 'CONDITIONAL' && !executions.some(isCondition))
-      throw new NoCounterpart(`when ${flowAlias} is asked can’t be said here`);
+      throw new NoCounterpart(`the condition of ${flowAlias} has no counterpart here`);
     return [{ name: flowAlias.slice(0, 200), requirement, executions }];
   }
   const id = authenticator ?? '';

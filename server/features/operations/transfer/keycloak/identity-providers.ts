@@ -54,7 +54,7 @@ const silent =
   /^(issuer|authorizationUrl|tokenUrl|userInfoUrl|jwksUrl|useJwksUrl|logoutUrl|clientAuthMethod|pkceEnabled|pkceMethod|clientId|clientSecret|defaultScope|syncMode|hideOnLoginPage|idpEntityId|metadataDescriptorUrl|useMetadataDescriptorUrl|singleSignOnServiceUrl|singleLogoutServiceUrl|postBindingAuthnRequest|postBindingResponse|postBindingLogout|signingCertificate|nameIDPolicyFormat|wantAuthnRequestsSigned|wantAssertionsSigned|validateSignature|signatureAlgorithm|xmlSigKeyInfoKeyNameTransformer|allowCreate|enabledFromMetadata|backchannelSupported|addExtensionsElementWithKeyInfo|attributeConsumingServiceIndex|metadataValidUntil.*|filteredByClaim|trustEmail|clientAssertionAudience)$/;
 const why: Readonly<Record<string, string>> = {
   guiOrder: 'providers stand in the order of their aliases here',
-  hostedDomain: 'whoever the provider lets in comes in here: have it see to the domain',
+  hostedDomain: 'every user of the provider can sign in here: let the provider check the domain',
   entityId: 'the realm’s own entity id is its address here: tell the provider',
   wantAssertionsEncrypted: 'is asked for, with the realm’s key here: give the provider its metadata',
   principalType: 'people are known by their NameID here',
@@ -95,7 +95,7 @@ export function identityProviderOf(
     note(undefined, `there is no ${providerId} here: declare it as oidc, oauth2 or saml`);
     return undefined;
   }
-  if (given.linkOnly) note('linkOnly', 'nobody could sign in by it: it is disabled here, where people could');
+  if (given.linkOnly) note('linkOnly', 'Keycloak lets nobody sign in by it; it is disabled here, where users could');
   if (given.storeToken)
     note(
       'storeToken',

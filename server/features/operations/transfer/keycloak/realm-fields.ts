@@ -4,10 +4,10 @@ import type { Exported } from './settings.ts';
 
 export const NOT_HERE = 'has no counterpart here';
 const ONE_SESSION = 'a client’s session is the person’s here';
-const ROLES = 'tokens hold all of somebody’s roles here';
+const ROLES = 'tokens hold all roles of the user here';
 const LOCK = 'a lock has one length here';
 const SERVERS = 'is the server’s own here';
-const CODES = 'new one-time codes are the usual ones here; those that people have keep theirs';
+const CODES = 'new one-time codes have the standard form here; existing ones keep theirs';
 const THEMES = 'themes are logo, colours and CSS here (settings)';
 const SIGN_IN_ALONE = 'only sign-in is a flow here';
 
@@ -47,7 +47,7 @@ const told: Unusual = {
   ...all({ otpPolicyType: 'totp' }, 'new one-time codes go by time here'),
   ...all({ otpPolicyAlgorithm: 'HmacSHA1', otpPolicyDigits: 6, otpPolicyPeriod: 30 }, CODES),
   ...all({ otpPolicyCodeReusable: false }, 'a code counts once here'),
-  ...all({ eventsListeners: ['jboss-logging'] }, 'whoever wants events has a webhook here'),
+  ...all({ eventsListeners: ['jboss-logging'] }, 'events are received by a webhook here'),
   ...all({ eventsExpiration: 0 }, 'how long events are kept is the server’s to say here'),
   ...all({ scopeMappings: [{ clientScope: 'offline_access', roles: ['offline_access'] }] }, ROLES),
   ...all(

@@ -174,7 +174,7 @@ export function organizationsOf(organizations: readonly Organization[], notes: N
     const { name, alias, description, enabled, attributes, domains, identityProviders, members } = organization;
     const key = alias || name;
     const note = (field: string, why: string) => notes.add({ kind: 'organization', key, field }, why);
-    if (organization.redirectUrl) note('redirectUrl', 'nobody is sent there here');
+    if (organization.redirectUrl) note('redirectUrl', 'users are not sent there here');
     if ((organization.groups ?? []).length > 0) note('groups', 'groups are the realm’s here');
     const names = (members ?? []).flatMap(({ username }) => username ?? []);
     if (names.length < (members ?? []).length) note('members', 'some are named by ids alone: add them by hand');

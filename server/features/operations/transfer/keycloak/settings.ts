@@ -44,10 +44,7 @@ export function settingsOf(exported: Exported, realm: Realm, notes: Notes): Reco
   if (longest !== undefined) settings.rememberMeLifetimeSeconds = longest;
   Object.assign(settings, localesOf(exported));
   if (verifyEmail === true)
-    note(
-      'verifyEmail',
-      'asked of whoever registers; those who are there already need the required action VERIFY_EMAIL',
-    );
+    note('verifyEmail', 'asked of users who register; existing users need the required action VERIFY_EMAIL');
   tellFields(exported, (field) => Object.hasOwn(same, field), note);
   noteObjects(realm, note);
   return settings;

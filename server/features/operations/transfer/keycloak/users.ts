@@ -68,7 +68,8 @@ export function userOf(
   if (given.id !== undefined && !UUID.test(given.id)) note('id', 'is no UUID: the user gets a new id');
   const requiredActions = (given.requiredActions ?? []).flatMap((alias) => {
     const action = actionOf(alias);
-    if (!action) note('requiredActions', `${alias}: nobody is asked for that here`, `requiredActions.${alias}`);
+    if (!action)
+      note('requiredActions', `${alias}: this server has no such required action`, `requiredActions.${alias}`);
     return action ?? [];
   });
   const user = {
@@ -135,7 +136,7 @@ function identitiesOf({ federatedIdentities = [] }: User, { issuers }: Surroundi
 
 function noteTies(given: User, note: (field: string, why: string) => void): void {
   if (given.federationLink)
-    note('federationLink', 'their password is asked of the directory, once it is set up here and finds them');
+    note('federationLink', 'the directory checks their password, once it is set up here and finds them');
   if ((given.clientConsents ?? []).length > 0) note('clientConsents', 'applications ask again');
 }
 
