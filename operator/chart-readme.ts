@@ -38,7 +38,7 @@ function* rowsOf(map: YAMLMap, path: string): Generator<[string, string, string]
   }
 }
 
-/** Headings of sections, and what is before an empty line, aren't the value's. */
+/** A value's own comment: headings of sections, and text before an empty line, don't belong to it. */
 const wordsOf = (comment: string | null | undefined): string => {
   const parts = (comment ?? '').split(/\n\s*\n|^.*──.*$/m);
   const lines = (parts.at(-1) ?? '').split('\n').map((line) => line.trim());

@@ -9,7 +9,7 @@ import { parseSelector, type Selector } from './runtime/selector.ts';
 import { parseServer, type ServerConfig, ServerName, ServerUrl } from './servers.ts';
 
 export interface OperatorConfig {
-  /** At least one; each has another name. */
+  /** At least one server; their names differ. */
   servers: readonly ServerConfig[];
   kubeconfig: string | undefined;
   manifests: string | undefined;
@@ -25,7 +25,7 @@ export interface OperatorConfig {
   leaderElection: { leaseName: string; leaseSeconds: number } | undefined;
   /** Empty: all namespaces. */
   watchNamespaces: readonly string[];
-  /** Where Secrets and ConfigMaps are read; empty: wherever it watches. */
+  /** The namespaces whose Secrets and ConfigMaps are read; empty: all watched namespaces. */
   secretNamespaces: readonly string[];
   /** Address of metrics and probes; undefined: none are served. */
   listen: { host: string; port: number } | undefined;
@@ -191,7 +191,7 @@ export function parseOperatorConfig(
   };
 }
 
-/** Of the environment; --server has all else. */
+/** The server of the environment variables; `--server` contains all settings of its servers. */
 function defaultServer(
   { SVC_SERVER_URL: url, SVC_OPERATOR_CLIENT_SECRET: secret, SVC_OPERATOR_TOKEN_FILE: tokenFile = '' }: Environment,
   name: string | undefined,

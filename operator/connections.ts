@@ -1,7 +1,8 @@
-// Connections of what acts. Nothing is sent over them without the permit, though it was asked for in time: a process may
-// sleep while it connects. And they can be cut: what was sent and has not arrived yet is taken back as far as that is
-// possible; a connection that is merely closed still delivers it, minutes later if need be, when another operator leads.
-// They decide nothing about when that is. Decisions "Custom resources": two operators never act at once.
+// Connections for requests that act. Without the permit nothing is sent, even if the request began in time: a process may
+// sleep while it connects. The connections can also be cut. A connection that is merely closed still delivers sent data,
+// perhaps
+// minutes later, when another operator leads; a cut takes undelivered data back as far as possible. leader.ts decides when.
+// Decisions "Custom resources": two operators never act at once.
 import { connect as connectTcp, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, setGlobalDispatcher } from 'undici';
 import { demandPermit, mayAct, NotPermitted, type Permit } from './runtime/permit.ts';
@@ -38,7 +39,7 @@ export function createConnections(permit: Permit): Connections {
         sockets.delete(socket);
       });
       socket.on('error', (error) => {
-        // later ones are for who uses it
+        // errors after the connection go to its user
         if (!connected) callback(error, null);
       });
       socket.once('connect', () => {
@@ -68,7 +69,7 @@ export const fetchBy =
   (input, init) =>
     globalThis.fetch(input, Object.assign({ ...init }, { dispatcher }));
 
-/** From now on `fetch` goes over these. */
+/** Sends all later requests of `fetch` over these connections. */
 export function fetchOver(connections: Connections): void {
   setGlobalDispatcher(connections.dispatcher());
 }

@@ -1,5 +1,5 @@
-// Prints the CustomResourceDefinitions from the wire's zod schemas: structural, described, validated by CEL where a
-// schema can't say it. No defaults in a spec: the API server would write them, and what was left out would look managed.
+// Prints the CustomResourceDefinitions from the wire's zod schemas: structural, described, with CEL rules where a schema
+// can't express a limit. A spec has no defaults: the API server would write them, and omitted fields would look managed.
 // Design "Generated things"; decisions "Custom resources".
 import { stringify } from 'yaml';
 import { z } from 'zod';
@@ -79,17 +79,17 @@ type Schema = { [key: string]: unknown };
 const HEADER = '# Printed from server/contract/resources/ by npm run generate; do not edit.\n';
 
 /**
- * A version of all four kinds. Versions are names for one shape: objects are never converted (strategy None), so a field
- * that is in one is in all. docs/upgrade.md says how versions come and go.
+ * A version of all four kinds. Versions are names for one shape: objects are never converted (strategy None), so every
+ * version has every field. docs/upgrade.md explains how versions come and go.
  */
 export interface CrdVersion {
   name: string;
   /** New objects and rewritten ones are stored in it; exactly one. */
   storage: boolean;
-  /** The API server's warning to those who still use it. */
+  /** The API server's warning to clients that still use the version. */
   deprecationWarning?: string;
 }
-/** Of this release. The operator reads the one that it names in `VERSION`. */
+/** The versions of this release. The operator reads the one that `VERSION` names. */
 const crdVersions: readonly CrdVersion[] = [{ name: VERSION, storage: true }];
 
 /** Path from the root → content, one file for each kind. */
@@ -140,7 +140,7 @@ function versionOf(
       { name: 'Realm', type: 'string', jsonPath: '.spec.realm' },
       ...columns,
       { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-      // the first condition says most: what is waited for, or Ready, or Suspended where nothing is looked at
+      // the first condition tells most: the awaited object, or Ready, or Suspended
       { name: 'Reason', type: 'string', jsonPath: '.status.conditions[0].reason' },
       { name: 'Status', type: 'string', jsonPath: '.status.conditions[0].message' },
       { name: 'Last change', type: 'string', jsonPath: '.status.lastPlan.summary', priority: 1 },
@@ -152,7 +152,7 @@ function versionOf(
         description,
         required: ['spec'],
         properties: {
-          // The same in all versions: the API server refuses selectableFields beside schemas that differ in one word.
+          // The same text in all versions: the API server rejects selectableFields if the versions' schemas differ in a word.
           apiVersion: { type: 'string', description: `${GROUP} and the version that the resource is written in` },
           kind: { type: 'string', description: kind },
           metadata: { type: 'object' },
@@ -253,8 +253,8 @@ function members(properties: unknown, additional: unknown, place: string): Schem
 }
 
 /**
- * Lists whose items have a name: it can stand there once, and with server-side apply each field manager keeps items of its
- * own (a platform team its clients, an application team another). All other lists are one value.
+ * Lists whose items have a name. A name occurs once in such a list, and with server-side apply each field manager keeps items
+ * of its own: a platform team its clients, an application team another. All other lists are one value.
  */
 const listKeys: ReadonlyMap<string, readonly string[]> = new Map([
   ['status.conditions', ['type']],
@@ -263,7 +263,7 @@ const listKeys: ReadonlyMap<string, readonly string[]> = new Map([
 
 type KeyedSection = Pick<Section, 'shape' | 'groups' | 'namedLists'> & { key?: Section['key'] | undefined };
 type NamedList = [place: string, key: readonly string[]];
-/** Where the lists of a section stand whose items have a name, and the fields that hold it. */
+/** The named lists of a section, with the fields that hold the names. */
 export function keysOf(place: string, { shape, groups, key, namedLists = {} }: KeyedSection): NamedList[] {
   if (groups) {
     const { by, list } = groups;
@@ -283,7 +283,7 @@ function namedBy(key: readonly string[], items: unknown, place: string): readonl
   return key;
 }
 
-/** Values that stand in an element or elsewhere, by the element's place. */
+/** Fields whose value is in the element or in another object, by the element's place. */
 const sourcedIn: ReadonlyMap<string, readonly string[]> = new Map(
   [...realmFields].map(([field, { section }]) => [
     section.shape === 'object' ? `spec.${field}` : `spec.${field}[]`,
@@ -301,7 +301,7 @@ const oneSource = {
 };
 
 const validated = (rule: string, message: string) => ({ 'x-kubernetes-validations': [{ rule, message }] });
-/** Within a list of a list `startsWith` is all that the API server's budget for rules has room for; the server says the rest. */
+/** In a list within a list, the API server's budget for rules only suffices for `startsWith`. The server checks the rest. */
 const redirect = validated(
   ["self.startsWith('javascript:')", "self.startsWith('data:')", "self.startsWith('vbscript:')"]
     .map((one) => `!${one}`)
@@ -365,7 +365,7 @@ function rules({ properties, required, items }: Schema, place: string): Schema {
     return { 'x-kubernetes-validations': [{ rule, message: somebody }, ...immutable] };
   }
   if (!/^spec\.executions(\[\]\.executions)*\[\]$/.test(place) || !isSchema(properties)) return {};
-  // the deepest level has no children, so only a step can stand there
+  // the deepest level has no children, so its executions are steps
   if (!('executions' in properties))
     return { required: [...(Array.isArray(required) ? required : []), 'authenticatorId'] };
   const message = 'is a step with authenticatorId, or a container with executions: exactly one of the two';

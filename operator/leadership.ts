@@ -1,5 +1,5 @@
-// Puts leader election together for a process: the Lease of the cluster, who this process is, what follows from each turn.
-// The rules are runtime/leader.ts's. Decisions "Custom resources" (operator).
+// Sets up leader election for a process: the cluster's Lease, the process's identity, and the effects of each turn.
+// runtime/leader.ts has the rules. Decisions "Custom resources" (operator).
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { type Connections, createConnections, fetchOver } from './connections.ts';

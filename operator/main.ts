@@ -1,5 +1,5 @@
 // `npm run operator`: the operator alone, on a cluster or on a folder. Stops gracefully on SIGTERM and SIGINT.
-// It reads the environment and the arguments, and nothing else does. Decisions "Where it listens, what it reads".
+// Only this file reads the environment and the arguments. Decisions "Where it listens, what it reads".
 import { hostname } from 'node:os';
 import v8 from 'node:v8';
 import { type Client, createClient } from '../server/contract/client.ts';

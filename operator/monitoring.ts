@@ -108,7 +108,7 @@ export async function startMonitoring(options: MonitoringOptions): Promise<Monit
   };
 }
 
-/** Beats every second; a beat that comes late tells for how long nothing else could run either. */
+/** Beats every second: a late beat shows for how long the event loop was blocked. */
 function createHeart(timers: Timers) {
   let blocked: { ms: number; at: number } | undefined;
   let due = timers.now() + BEAT_MS;

@@ -12,7 +12,7 @@ import {
 
 export const API_VERSION = `${GROUP}/${VERSION}`;
 export const FINALIZER = `${GROUP}/release`;
-/** `true`: give up what is on the server and let the resource go. */
+/** `true`: leave the objects on the server as they are, and let the resource be deleted. */
 export const ABANDON = `${GROUP}/abandon`;
 
 export { type KindName, kindNames } from '../server/contract/resources/custom-resource.ts';
@@ -58,14 +58,14 @@ export function resourceOf(kind: KindName, object: unknown): Resource {
   return { kind, metadata, spec, status: status ?? {} };
 }
 
-/** The resource is under deletion and its annotation says to let it go without any change on the server. */
+/** The resource is under deletion, and its annotation leaves its objects on the server unchanged. */
 export const isAbandoned = ({ metadata }: Pick<Resource, 'metadata'>): boolean =>
   metadata.deletionTimestamp !== undefined && metadata.annotations[ABANDON] === 'true';
 
 /** `Flow identity/browser-mfa`: how messages name a resource. */
 export const nameOf = (r: Resource): string => `${r.kind} ${r.metadata.namespace}/${r.metadata.name}`;
 
-/** Whether a spec, parsed or not, asks to be looked at alone. */
+/** Whether a spec, parsed or not, sets `managementPolicy: Observe`. */
 export const isObserveOnly = (spec: unknown): boolean => Object(spec).managementPolicy === 'Observe';
 
 /** The queue's and the cache's key. */

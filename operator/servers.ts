@@ -1,5 +1,5 @@
-// The servers that one operator serves: what `--server` says of each, and how each is reached. Each has credentials of its
-// own: a token or a secret that two servers take, one of them could use at the other. Decisions "Custom resources".
+// The servers of one operator: the settings of each `--server`, and its connection. Each has credentials of its own: a server
+// could use a token or secret that another accepts too, at that other one. Decisions "Custom resources".
 import { readFileSync } from 'node:fs';
 import { Agent } from 'undici';
 import { z } from 'zod';
@@ -33,7 +33,7 @@ const Parts = z.strictObject({
 
 /**
  * `eu=https://id.eu.example.com,token-file=/var/run/secrets/eu/token`
- * @throws Error naming what is wrong with it
+ * @throws Error naming the fault
  */
 export function parseServer(text: string): ServerConfig {
   const [first = '', ...more] = text.split(',');

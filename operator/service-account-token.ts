@@ -10,7 +10,7 @@ const Claims = z.object({
 });
 export type Claims = z.output<typeof Claims>;
 
-/** undefined: it is no such token. */
+/** undefined: the text is no ServiceAccount token. */
 export function claimsOf(token: string): Claims | undefined {
   try {
     return Claims.parse(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()));

@@ -1,4 +1,4 @@
-// Puts the operator together: a source, the queue, the frame, the drift poll. It decides nothing about a resource.
+// Puts the operator together: a source, the queue, the controller, the revision watch. It decides nothing about a resource.
 // The quick start runs it in process; main.ts runs it alone. Design "Reconciler".
 import type { Client } from '../server/contract/client.ts';
 import { errorWords } from '../server/contract/error-words.ts';
@@ -29,7 +29,7 @@ export interface OperatorOptions {
   undeclaredRealms?: boolean;
   realmNamespaces?: ((labels: Readonly<Record<string, string>>) => boolean) | undefined;
   realmNames?: RealmNames | undefined;
-  /** Of the server, where operators of several watch the source; the source gives only what is for it. */
+  /** This operator's server, if operators of several share the source; the source then contains only its resources. */
   serverName?: string | undefined;
   concurrency?: number;
   /**
@@ -48,7 +48,7 @@ export interface Operator {
   /** Resolves when nothing is being worked on: every known resource has had its pass. */
   idle(): Promise<void>;
   resources(): { name: string; ready: boolean; message: string }[];
-  /** Since when the longest of the present passes has been running. */
+  /** When the longest of the present passes began. */
   runningSince(): number | undefined;
   /** Ends the standby. */
   act(): Promise<void>;
@@ -136,7 +136,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       const before = writesTo(realm);
       const outcome = await counted(key, () => controller.reconcile(key));
       if (!outcome) return undefined;
-      // It may have looked before another wrote what it lacks, and says so only now.
+      // Another write may have made the missing object while this pass ran: try again at once.
       if (writesTo(realm) !== before && isHeldUp(source.get(key))) return { afterMs: 0 };
       if (nextOf(outcome) === 'backoff') return 'backoff';
       // jittered by as much again, so that resources that came together don't come back together
@@ -173,7 +173,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     for (const key of registry.ofRealm(name)) if (isHeldUp(source.get(key))) queue.add(key, { leisure: true });
   }
 
-  // Until everything is listed, a Flow would look as if its Realm weren't there.
+  // Until the lists are complete, a Flow's Realm may only seem to be missing.
   let phase: 'listing' | 'standby' | 'acting' | 'stopped' = 'listing';
   async function act(): Promise<void> {
     if (phase !== 'standby') return;
@@ -194,7 +194,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   async function stop(): Promise<void> {
     phase = 'stopped';
     drift.stop();
-    // Passes that run write what they found before the source goes.
+    // Running passes write their results before the source stops.
     await queue.stop();
     await source.stop();
   }
@@ -269,11 +269,11 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
 
 const isRealm = (key: string): boolean => key.startsWith('Realm/');
 
-/** At this spec, or at one before. */
+/** The present spec, or an earlier one, has been applied. */
 const isApplied = (resource: Resource | undefined): boolean =>
   resource?.status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
 
-/** By what is in the realm, or isn't yet. */
+/** The resource waits for an object of the realm that exists or is missing. */
 const isHeldUp = (resource: Resource | undefined): boolean =>
   resource?.status.conditions?.some(
     ({ type, status, reason }) =>

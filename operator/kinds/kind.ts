@@ -5,10 +5,10 @@ import type { SecretKeyRef, SecretOutput } from '../../server/contract/resources
 import type { RealmDocument } from '../../server/contract/transfer.ts';
 import type { KindName, Metadata } from '../resource.ts';
 
-/** A value that stands elsewhere in the resource's own namespace: in a Secret, unless it says so. */
+/** A value in another object of the resource's own namespace: a Secret, unless `in` names another kind. */
 export interface ValueRef extends SecretKeyRef {
   in?: 'ConfigMap' | undefined;
-  /** It may as well stand in the resource, and is no secret; json is parsed. */
+  /** Set for values that are no secrets and may also be in the resource itself; json is parsed. */
   form?: 'text' | 'json' | undefined;
 }
 
@@ -25,14 +25,14 @@ export interface Context {
   secrets: Secrets;
   /** The issuer of this cluster's ServiceAccount tokens, where it is known. */
   clusterIssuer: string | undefined;
-  /** In another namespace than its Realm: what comes from there never acts as an administrator. */
+  /** The resource is in another namespace than its Realm: it can't act as an administrator. */
   guest?: boolean;
 }
 
 /** A client whose credentials go into a Secret. */
 export interface ClientOutput extends SecretOutput {
   clientId: string;
-  /** It proves itself by a secret. */
+  /** The client authenticates by a secret. */
   confidential: boolean;
 }
 /** The keys of such a Secret that hold the client's id and its secret. */
@@ -60,7 +60,7 @@ export interface Kind<Spec extends { realm: string }> {
   status(spec: Spec, context: Pick<Context, 'metadata' | 'clusterIssuer'>): Record<string, unknown>;
 }
 
-/** To those who ask all kinds alike; the kind's schema has parsed the spec that they give it. */
+/** A kind for code that handles all kinds alike; it passes a spec that the kind's schema has parsed. */
 export type AnyKind = Kind<{ realm: string }>;
 
 /** The spec can't become a document; the message is for the resource's condition. */
@@ -123,7 +123,7 @@ export function literal(value: string, what: string): string {
   return value;
 }
 
-/** Drops the keys that the spec leaves out, so that only what is declared becomes the manager's. */
+/** Drops the keys that the spec leaves out, so that the manager owns only declared fields. */
 export function declaredFields<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;

@@ -1,4 +1,5 @@
-// References to Secrets and ConfigMaps in the elements of a section, and the values in their place; Secrets that they have made; the table says which fields hold one.
+// Resolves references to Secrets and ConfigMaps in a section's elements, and lists the Secrets that the operator makes
+// for them. The section table says which fields hold a reference.
 // Decisions "Custom resources": where the wire has a write-only secret, the resource has a reference.
 import { SecretKeyRef, SecretOutput, ValueSource } from '../../server/contract/resources/custom-resource.ts';
 import {
@@ -26,7 +27,7 @@ const Reference = SecretKeyRef.optional();
 const Output = SecretOutput.optional();
 const Source = ValueSource.optional();
 
-/** Of all elements of a section. */
+/** The references of all elements of a section. */
 export function referencesIn(section: Section, value: unknown): ValueRef[] {
   const { secrets = [], sourced = {} } = section;
   return elementsOf(section, value).flatMap(({ element }) => [
@@ -35,7 +36,7 @@ export function referencesIn(section: Section, value: unknown): ValueRef[] {
   ]);
 }
 
-/** Where a field's value is, if not in the element itself. */
+/** The reference that holds a field's value; undefined: the element itself does. */
 function sourceIn(element: Record<string, unknown>, field: string, form: 'text' | 'json'): ValueRef | undefined {
   const { configMapKeyRef, secretKeyRef } = Source.parse(element[sourceOf(field)]) ?? {};
   if (configMapKeyRef) return { ...configMapKeyRef, in: 'ConfigMap', form };
@@ -52,7 +53,7 @@ function readValue(ref: ValueRef, what: string, secrets: Secrets): unknown {
   }
 }
 
-/** Of all elements of a section. */
+/** The secretOutputs of all elements of a section. */
 export function outputsIn(section: Section, value: unknown): ClientOutput[] {
   if (!section.output) return [];
   return elementsOf(section, value).flatMap(({ element, key }) => {

@@ -4,7 +4,7 @@ import { referenceTo } from '../../server/contract/section.ts';
 import { presentSections } from '../../server/contract/sections.ts';
 import type { KindName } from '../resource.ts';
 
-/** Where a section's element is: `[3]`, `.shop[0]`. */
+/** The place of an element in its section: `[3]`, `.shop[0]`. */
 const ELEMENT = { list: /^(?:\[\d+\])?/, map: /^(?:\..*?\[\d+\])?/s, object: /^/ };
 
 /** `flows[0].executions[1].config` → `spec.executions[1].config`, `clients[3].secret` → `spec.clients[3].secretKeyRef` */

@@ -22,7 +22,7 @@ export const workloadIdentity: Kind<WorkloadIdentitySpec> = {
       clientId,
       scopes: scopes?.join(' '),
       enabled,
-      // also where the client comes to hold admin roles only later
+      // false even if the client gets admin roles later
       adminAccess: context.guest ? false : spec.adminAccess,
     });
     return { workloadIdentity: [identity] };

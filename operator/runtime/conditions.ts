@@ -23,8 +23,8 @@ function draftsOf(outcome: Outcome): Draft[] {
         { type: 'Drifted', status: 'True', reason: 'DriftFound', message: outcome.message },
       ];
     case 'Suspended':
-      // No Ready: whether the realm holds the spec is not looked at. Ready=Unknown would be in progress for ever to
-      // kstatus, and one suspended resource would fail every wait of Flux and Helm for all the others.
+      // No Ready: whether the realm holds the spec is unknown. kstatus takes Ready=Unknown for "in progress", so one
+      // suspended resource would make every wait of Flux and Helm fail for all the others.
       return [{ type: 'Suspended', status: 'True', reason: 'Suspended', message: 'spec.suspend is true' }];
     case 'Stalled': {
       const { reason, message } = outcome;

@@ -1,5 +1,5 @@
-// The only frame: suspend → finalizer → secrets → document → converge (plan, apply) → outcome → one status write.
-// It compares nothing (converge.ts asks the server to) and knows no kind. Design "Reconciler"; decisions "Custom resources".
+// Runs a pass of a resource: suspend → finalizer → secrets → document → converge (plan, apply) → outcome → one status write.
+// It knows no kind, and leaves comparisons to converge.ts. Design "Reconciler"; decisions "Custom resources".
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { ServerProblem } from '../../server/contract/client.ts';
@@ -203,7 +203,7 @@ export function createController(options: ControllerOptions) {
       observedGeneration: result ? metadata.generation : (status.observedGeneration ?? -1),
     };
     if (!isDeepStrictEqual(clean(next), clean(status))) await source.writeStatus(resource, clean(next));
-    // as they were: a source may hold the resource itself, and has written its status by now
+    // the conditions from before the write: the source may share the resource, whose status is new by now
     await tell(resource, outcome, status.conditions);
   }
 
@@ -220,7 +220,7 @@ export function createController(options: ControllerOptions) {
   return { reconcile, secretChanged, sourceChanged };
 }
 
-/** Each unknown field by its own path, as the API server tells it. */
+/** Each unknown field by its own path, as the API server reports it. */
 const faultWords = (issue: z.core.$ZodIssue): string[] =>
   issue.code === 'unrecognized_keys'
     ? issue.keys.map((key) => `${pathWords(['spec', ...issue.path, key])}: is not a known field`)

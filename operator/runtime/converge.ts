@@ -88,7 +88,7 @@ export function createConverge(options: ConvergeOptions) {
   const { client, clusterName, details, looked, applied, writing, metrics, log, say } = options;
   /** Resources that name a Secret which has changed since they were in sync. */
   const rotated = new Set<string>();
-  /** Resources whose values in ConfigMaps have changed since: what they declare is another than what was applied. */
+  /** Resources whose ConfigMap values have changed since the last apply: their declaration differs from the applied one. */
   const redeclared = new Set<string>();
 
   const wantedBy = ({ resource, realm, document }: Intent) => ({
@@ -107,7 +107,7 @@ export function createConverge(options: ConvergeOptions) {
     if (claimed.plan.inSync) return inSync(intent, claimed.plan);
     if (isUnchanged(resource) && !onlyPrunes(claimed.plan)) {
       countDrift(resource, claimed.plan);
-      // under Report a changed spec is still applied: what is reported is what others changed since
+      // under Report a changed spec is still applied: only later changes by others are reported
       if (intent.driftPolicy === 'Report') return reported(intent, claimed.plan, 'Reported');
     }
     await refuseFlows(intent, claimed.plan);
@@ -198,7 +198,7 @@ export function createConverge(options: ConvergeOptions) {
     await say(resource, { type: 'Warning', reason: 'LocksOut', message });
   }
 
-  /** It declares what the realm held in full before, so that what differs is drift. */
+  /** The realm has held this declaration in full before, so a difference is drift. */
   const isUnchanged = (resource: Resource): boolean =>
     appliedBefore(resource) && !redeclared.has(keyOfResource(resource));
 
@@ -225,7 +225,7 @@ export function createConverge(options: ConvergeOptions) {
     };
   }
 
-  /** Counts and logs what was written, and sends an event. */
+  /** Counts and logs the changes, and sends an event. */
   async function written(intent: Intent, { plan, force }: Claimed): Promise<Result> {
     const { resource, realm, own } = intent;
     metrics?.applied(plan.changes.length);
@@ -251,7 +251,7 @@ export function createConverge(options: ConvergeOptions) {
     const { resource, realm, own } = intent;
     forget(keyOfResource(resource));
     const { lastAppliedRevision = plan.revision, lastPlan } = resource.status;
-    // what was reported as different isn't any more
+    // reported differences are gone
     const kept = { lastPlan: lastPlan?.changes ? undefined : lastPlan };
     const last = { lastAppliedRevision, lastAppliedGeneration: resource.metadata.generation };
     const shown = await details({ kind: resource.kind, realm, own, made: [] });

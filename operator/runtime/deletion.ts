@@ -70,7 +70,7 @@ export function createDeletion({
     return adoption.createdBy === manager || managers.includes(manager) ? etag : undefined;
   }
 
-  /** @returns false where the realm isn't theirs to delete */
+  /** @returns false if the resource may not delete the realm */
   async function deleteTheirs(resource: Resource, realm: string): Promise<boolean> {
     for (let tries = 1; ; tries += 1) {
       const etag = await tagOfTheirs(resource, realm);
@@ -112,7 +112,7 @@ export function createDeletion({
     if (plan) await warn(resource, plan);
   }
 
-  /** An object that a client or a flow needs can't go. For good it must not hold up a namespace that is deleted. */
+  /** An object that a client or a flow needs can't be removed. It must not block the deletion of its namespace for good. */
   async function removeObjects(resource: Resource, realm: string, kind: Rules): Promise<string> {
     const manager = managerOf(clusterName, resource);
     try {
@@ -127,7 +127,7 @@ export function createDeletion({
     }
   }
 
-  /** Answers what was done, in words. */
+  /** Answers the result as text. */
   return async (resource: Resource, kind: Rules): Promise<string> => {
     const aim = aimOf(resource.spec, kind);
     if (!aim) return 'deleted; its spec named no realm';

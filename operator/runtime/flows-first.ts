@@ -4,7 +4,7 @@ import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { Waiting } from './outcome.ts';
 
-/** @throws Waiting where nothing but flows is missing, else what was refused */
+/** @throws Waiting if only flows are missing, else the refusal */
 export async function flowsFirst(
   client: Client,
   { realm, manager, make }: { realm: string; manager: string; make: boolean },

@@ -14,7 +14,7 @@ interface Named {
 /** By kind and key. */
 type Objects = ReadonlyMap<string, Named>;
 const NONE: Objects = new Map();
-/** Resources of one commit come one after another: what one lets go another may be about to declare. */
+/** Resources of one commit arrive one after another: one may release an object that another is about to declare. */
 export const PATIENCE_MS = 1_500;
 
 export interface HandOverOptions {
@@ -111,17 +111,17 @@ export function createHandOver({ client, clusterName, kinds, inRealm, pause, log
   };
 }
 
-/** Of one object: what its resource called it when it was applied. */
+/** The former name of a single-object kind's object: the one in the status of the last apply. */
 const formerNames = ({ status: { name, alias } }: Resource, mine: Objects): string[] =>
   [...mine.values()].map(({ kind }) => nameIn(kind, name ?? alias));
 
 const nameIn = (kind: string, key: unknown): string => `${kind} ${String(key)}`;
 
-/** It keeps what it is given. */
+/** The resource keeps objects that are handed to it. */
 export const isApplied = ({ metadata, spec }: Resource): boolean =>
   !metadata.deletionTimestamp && !isObserveOnly(spec) && Object(spec).suspend !== true;
 
-/** None of a spec that can't be applied. */
+/** The objects of a spec; none if it can't be applied. */
 function objectsOf(resource: Resource, kind: AnyKind | undefined): Objects {
   if (!kind) return NONE;
   const named = kind.attached ? [theOneOf(resource)] : inRealmOf(resource, kind);
@@ -130,7 +130,7 @@ function objectsOf(resource: Resource, kind: AnyKind | undefined): Objects {
 
 const kindOf = new Map([...presentSections.values()].map((section) => [section.resource?.kind, section.kind]));
 
-/** A kind of its own declares one object. There may be thousands beside each other, so none is parsed for it. */
+/** The object of a kind that declares one. There may be thousands of such resources, so none is parsed for it. */
 function theOneOf({ kind, metadata, spec }: Resource): Named {
   const { name, alias } = Object(spec);
   return { kind: kindOf.get(kind) ?? kind, key: String(alias ?? name ?? metadata.name) };

@@ -23,7 +23,7 @@ export interface LeasePort {
 
 export interface LeaderOptions {
   lease: LeasePort;
-  /** Of this process alone: a process that is started again is another one. */
+  /** Unique to this process run: a restarted process gets another. */
   identity: string;
   leaseSeconds: number;
   /** `now` is a monotonic clock; when another process wrote its record doesn't matter, only that it changed. */
@@ -32,7 +32,7 @@ export interface LeaderOptions {
   wallClock(): Date;
   /** From now on this process may act. */
   acquired(): void;
-  /** From now on it must not; called once, after `acquired`. It never leads again. */
+  /** From now on the process must not act. Called once, after `acquired`: the process never leads again. */
   lost(reason: string): void;
   log(message: string): void;
 }
@@ -47,7 +47,7 @@ export interface Leader {
   stop(): Promise<void>;
 }
 
-/** Of client-go's defaults 15, 10 and 2 seconds. */
+/** The proportion of client-go's defaults 15, 10 and 2 seconds. */
 const DEADLINE = 2 / 3;
 const RETRY = 2 / 15;
 const JITTER = 1.2;
@@ -90,7 +90,7 @@ export function createLeader(options: LeaderOptions): Leader {
     };
   }
 
-  /** The Lease is ours from when the request was sent: others see it later, and wait longer. */
+  /** The term counts from when the request was sent: other processes see the write later, and so wait longer. */
   async function write(how: 'create' | 'update', signal: AbortSignal): Promise<boolean> {
     const sentAt = timers.now();
     const record = recordOf(observed);

@@ -1,5 +1,5 @@
-// How a reconcile ended, and what that means for conditions and for the next try: one place for both.
-// It holds no clock and no I/O. Decisions "Custom resources": Stalled (a human must act), Waiting (a dependency), back-off.
+// The outcome of a pass, and its effect on conditions and on the next try. Without clock and I/O. Decisions "Custom
+// resources": Stalled (a person must act), Waiting (a dependency is missing), back-off.
 import { ServerProblem } from '../../server/contract/client.ts';
 import { errorWords } from '../../server/contract/error-words.ts';
 import { Conflict } from '../../server/contract/transfer.ts';
@@ -65,7 +65,7 @@ export function outcomeOf(error: unknown, kind?: KindName): Outcome {
   return { is: 'Stalled', reason: reasons[error.status] ?? 'Refused', message: wordsOf(error, kind) };
 }
 
-/** The server's words: every faulty field and every owner that stands in the way, where it names them. */
+/** The server's message, with every faulty field and every conflicting owner that the problem names. */
 export function wordsOf({ message, problem }: ServerProblem, kind?: KindName): string {
   const faults = problem?.errors ?? [];
   const fields = faults.map(({ path, message: what }) => `${kind ? specPath(kind, path) : path}: ${what}`);
@@ -77,7 +77,7 @@ export function wordsOf({ message, problem }: ServerProblem, kind?: KindName): s
 export const conflictText = ({ kind, key, path, manager }: Conflict): string =>
   `${kind} ${key}${path ? ` (${path})` : ''} is managed by ${manager}`;
 
-/** Whether to try again soon, ever later; what is settled is looked at when its realm changes, and at the resync. */
+/** Whether to try again soon with growing delays, or only when the realm changes and at the resync. */
 export function nextOf(outcome: Outcome): 'backoff' | 'resync' {
   return outcome.is === 'Waiting' || outcome.is === 'Retrying' ? 'backoff' : 'resync';
 }

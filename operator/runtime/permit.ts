@@ -13,7 +13,7 @@ export class NotPermitted extends Error {
   }
 }
 
-/** Of an operator without standbys. */
+/** For an operator without standbys. */
 export const alwaysPermitted: Permit = { granted: () => true, signal: new AbortController().signal };
 
 export const mayAct = ({ granted, signal }: Permit): boolean => !signal.aborted && granted();

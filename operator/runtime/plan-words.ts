@@ -16,7 +16,7 @@ export function planWords({ changes, ownership, summary }: Plan): string {
   return words.length === 0 ? summary.text : firstOf(words);
 }
 
-/** Only removes what was kept until now, by a spec that was applied before: the realm itself was not changed. */
+/** The plan only removes objects that pruning kept until now, for a spec that was applied before: the realm did not drift. */
 export const onlyPrunes = ({ changes, ownership }: Plan): boolean =>
   changes.length > 0 &&
   changes.every(({ action }) => action === 'delete') &&
@@ -24,7 +24,7 @@ export const onlyPrunes = ({ changes, ownership }: Plan): boolean =>
 
 /**
  * `kept until nothing needs it any more: client web (used by workloadIdentity ci)`
- * @param named by which the realm's own are told what else needs it; others aren't
+ * @param named whether to name the objects that still need them: only for resources of the realm's own namespaces
  */
 export function keptWords({ kept }: Plan, { named }: { named: boolean }): string {
   const words = kept.map(({ kind, key, usedBy }) => {
@@ -49,10 +49,10 @@ const lines = ({ action, kind, key, fields }: Change): string[] =>
     ? fields.map(({ path, from, to }) => `${kind} ${key}: ${path} ${shown(from)} → ${shown(to)}`)
     : [`${kind} ${key}: ${action}`];
 
-/** From what is on the server to what is declared. */
+/** One line for each change, from the server's value to the declared one. */
 export const changeLines = ({ changes }: Plan): string[] => changes.flatMap(lines).slice(0, MOST);
 
-/** For a status, where there are any. */
+/** The plan's consequences as a status field, if there are any. */
 export function consequenceLines(plan: Plan): { consequences?: string[] } {
   const lines = consequencesWithNumbers(plan).map(consequenceText);
   return lines.length === 0 ? {} : { consequences: lines.slice(0, MOST) };
@@ -65,6 +65,6 @@ export const onlySecrets = ({ changes }: Plan): boolean =>
     ({ action, fields }) => action === 'update' && fields.every(({ from, to }) => from === SECRET && to === SECRET),
   );
 
-/** For the log: people write names, and a line of theirs must not look like one of ours. */
+/** One line for the log: a name from a user must not break into a line that looks like a log entry. */
 export const oneLine = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => `\\u${(c.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);

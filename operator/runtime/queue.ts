@@ -1,6 +1,6 @@
-// A work queue: one run of a key at a time, a key that is added while it runs runs once more, failures back off.
-// Groups take turns, so that one with thousands of keys never keeps another waiting for more than a run of each group.
-// It knows nothing of Kubernetes: what a group is, the caller says. As client-go's workqueue does.
+// A work queue: one run of a key at a time; a key that is added while it runs, runs once more; failures back off. Groups
+// take turns, so that one with thousands of keys never keeps another waiting for more than a run of each group. The caller
+// decides the groups; nothing here concerns Kubernetes. It works as client-go's workqueue does.
 
 export interface Timers {
   now(): number;
@@ -21,8 +21,8 @@ export const systemTimers: Timers = {
 
 export interface Queue {
   /**
-   * Runs the key as soon as there is room; what is done at leisure lets others go first, but never waits for ever: one
-   * run of four is its.
+   * Runs the key as soon as there is room. Keys at leisure let others go first, but never wait for ever: they get every
+   * fourth run.
    */
   add(key: string, options?: { leisure?: boolean }): void;
   /** Runs the key after `ms`, at leisure; an earlier time wins. */
@@ -34,7 +34,7 @@ export interface Queue {
   stop(): Promise<void>;
   /** Keys that wait to run at once. */
   depth(): number;
-  /** Since when the longest of the present runs has been running; undefined: nothing runs. */
+  /** When the longest of the present runs began; undefined: nothing runs. */
   runningSince(): number | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface QueueOptions {
 
 const BASE_MS = 500;
 const MAX_MS = 5 * 60_000;
-/** So many runs in a row before what is done at leisure has one. */
+/** The number of runs in a row before a key at leisure gets one. */
 const URGENT_RUNS = 3;
 
 export function createQueue(options: QueueOptions): Queue {

@@ -2,7 +2,7 @@
 // Decisions "Tenancy".
 import type { Resource } from '../resource.ts';
 
-/** By what a realm's name must begin: the namespace's own name, or a label of the namespace. */
+/** The required beginning of a realm's name: the namespace's own name, or a label of the namespace. */
 export type RealmNames = { by: 'namespace' } | { by: 'label'; label: string };
 
 /**
@@ -29,7 +29,7 @@ export function realmNameOf(
 
 export const mayBeNamed = (realm: string, name: string): boolean => realm === name || realm.startsWith(`${name}-`);
 
-/** As in Gateway API: by creation, then by namespace and name. Kubernetes writes times in UTC, to the second. */
+/** The order of Gateway API: by creation, then by namespace and name. Kubernetes writes times in UTC, to the second. */
 export function byAge({ metadata: one }: Resource, { metadata: other }: Resource): number {
   const keys = ({ creationTimestamp = '', namespace, name }: Resource['metadata']) => [
     creationTimestamp,

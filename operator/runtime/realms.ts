@@ -17,7 +17,7 @@ import { type Admission, sameResource } from './takeover.ts';
 export interface Realms {
   /** @throws Waiting or Stalled where the resource may not (yet) be applied */
   admit(resource: Resource, kind: AnyKind, spec: { realm: string }): Promise<Admission>;
-  /** Whether a Realm resource may speak for a realm that is there, by what the server says of it. */
+  /** Whether a Realm resource may declare an existing realm, by the server's record of its makers and managers. */
   mayDeclare(resource: Resource, realm: string, adoption: Adoption): boolean;
   /** Whether another Realm resource speaks for it by right: one that takes this one's place, or holds a part of it. */
   isDeclaredBeside(resource: Resource, realm: string, adoption: Adoption): boolean;
@@ -31,7 +31,7 @@ export interface RealmsOptions {
   inRealm(realm: string): readonly Resource[];
   client: Client;
   clusterName: string;
-  /** Where the operator itself lives: only there `master` and existing realms can be declared freely. */
+  /** The operator's own namespace: only there `master` and existing realms can be declared freely. */
   operatorNamespace: string | undefined;
   /** Attach to realms that no Realm resource declares. */
   undeclaredRealms: boolean;
@@ -65,7 +65,7 @@ export function createRealms(options: RealmsOptions): Realms {
   const counts = async (namespace: string, realm: string): Promise<boolean> =>
     (await discounted(namespace, realm)) === undefined;
 
-  /** It goes by labels of namespaces, which this operator can't read. */
+  /** The resource depends on namespaces' labels, which this operator may not read. */
   const isUnreadable = (resource: Resource): boolean => source.labelsUnreadable !== undefined && goesByLabels(resource);
 
   /**
@@ -117,7 +117,7 @@ export function createRealms(options: RealmsOptions): Realms {
     );
   }
 
-  /** How the resource comes to have the realm after all. */
+  /** The advice how the resource can get the realm. */
   function wayTo(resource: Resource, realm: string, { createdBy }: Adoption, way: string): string {
     const other = sameElsewhere(clusterName, resource, createdBy);
     if (other !== undefined) return sameResource(other, clusterName);
@@ -135,7 +135,7 @@ export function createRealms(options: RealmsOptions): Realms {
     return true;
   }
 
-  /** Not refused by its spec alone, as it is, and not content with looking. */
+  /** The spec is valid and permitted by itself, and doesn't only observe. */
   function isApplicable(resource: Resource): boolean {
     const { success, data } = RealmSpec.safeParse(resource.spec);
     if (!success || isUnreadable(resource) || isObserveOnly(data)) return false;
@@ -254,7 +254,7 @@ export function createRealms(options: RealmsOptions): Realms {
   };
 }
 
-/** By what the server says of the realm: whose it is, and whom an administrator lets adopt it. */
+/** Decides by the server's record of the realm: its maker, and the managers that an administrator lets adopt it. */
 export function mayDeclareRealm(
   { clusterName, operatorNamespace }: Pick<RealmsOptions, 'clusterName' | 'operatorNamespace'>,
   resource: Resource,
@@ -281,7 +281,7 @@ function missing({ metadata, spec, status }: Resource, namespace: string, realm:
 const goesByLabels = ({ spec }: Resource): boolean =>
   RealmSpec.safeParse(spec).data?.allowedNamespaces?.from === 'Selector';
 
-/** A realm that isn't there yet is no error here: it is about to be made. */
+/** A missing realm is no error here: it is about to be made. */
 function absent(error: unknown): undefined {
   if (error instanceof ServerProblem && error.status === 404) return undefined;
   throw error;

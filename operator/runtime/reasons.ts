@@ -19,7 +19,7 @@ export const conditionReasons = [
   'ServerUnreachable',
   'SignInRefused',
   'ServerUnknown',
-  // something in the realm needs what is to go
+  // an object of the realm needs one that is to be removed
   'InUse',
   // it is tried again
   'ServerUnavailable',
@@ -47,7 +47,7 @@ export const conditionReasons = [
 ] as const;
 export type Reason = (typeof conditionReasons)[number];
 
-/** Of events alone: what was done. A problem's event has the reason of its condition. */
+/** Reasons of events alone: the operator's actions. An event about a problem has the reason of its condition. */
 export const eventReasons = [
   'LocksOut',
   'Repaired',

@@ -1,5 +1,5 @@
-// Which resources speak of a realm, and which name a Secret: found without walking through all of them for each event.
-// It holds keys alone; the source holds the resources. It decides nothing.
+// An index of the resources that name a realm or a Secret, so that no event has to walk through all of them. It holds only
+// keys; the source holds the resources.
 import { type AnyKind, objectName } from '../kinds/kind.ts';
 import type { Resource } from '../resource.ts';
 import type { Source } from '../source/source.ts';
@@ -10,7 +10,7 @@ export interface Registry {
   /** Keys of the resources that name the realm, whether they may or not. */
   ofRealm(realm: string): readonly string[];
   naming(namespace: string, secret: string): readonly string[];
-  /** Those whose values are in a ConfigMap, or that might stand in them as well and are in a Secret. */
+  /** Resources with values in a ConfigMap, or in a Secret where a ConfigMap is possible too. */
   sourcedFrom(namespace: string, object: string): readonly string[];
 }
 

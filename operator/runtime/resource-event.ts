@@ -1,6 +1,5 @@
-// The Kubernetes event for a change of a resource's state, once for each change. Waiting is normal for a minute, and a
-// warning from then on. Pure.
-// Decisions "Custom resources"; the plan's own words are sent by the controller where it applies.
+// The Kubernetes event for a change of a resource's state, once for each change. Waiting is a normal event for a minute, and
+// then a warning. Pure. The controller sends the plan's own messages where it applies one. Decisions "Custom resources".
 import type { Condition } from '../../server/contract/resources/custom-resource.ts';
 import type { ResourceEvent } from '../source/source.ts';
 import type { Outcome } from './outcome.ts';

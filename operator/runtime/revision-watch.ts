@@ -1,4 +1,4 @@
-// Sees that a realm has changed by its revision: one conditional request for all realms, every 2 seconds.
+// Notices changed realms by their revisions: one conditional request for all realms, every 2 seconds.
 // It compares revisions, never configuration, and only names the realms to plan again. The server's plan then finds the
 // differences, and converge.ts acts on them. Decisions "Custom resources" (drift), "revision".
 import type { Client } from '../../server/contract/client.ts';
@@ -22,7 +22,7 @@ const PAGE = 10_000;
 
 /** One realm's revisions: the last that was polled, and those of the operator's own writes. */
 interface Seen {
-  /** By the last look, and our own writes that followed; before the first look, what a pass went by. Undefined: no realm. */
+  /** As polled last, with our own later writes; before the first poll, the revision of a pass. Undefined: no realm. */
   revision: number | undefined;
   /** Our own writes in flight. */
   writing: number;
@@ -45,7 +45,7 @@ export function createRevisionWatch({
   timers: Timers;
   /** The realm was made, changed or deleted. */
   changed(realm: string): void;
-  /** We have made it ourselves: who waits for it can go on. */
+  /** This operator has made the realm: resources that wait for it can proceed. */
   made(realm: string): void;
   /** The server answers again after it did not. */
   reached(): void;
@@ -120,7 +120,7 @@ export function createRevisionWatch({
     complete = true;
   }
 
-  /** Read before our write came to be known: the next look tells. */
+  /** The answer was read before our write was complete: the next poll decides. */
   const isStale = ({ revision, movedIn }: Seen, is: number | undefined): boolean =>
     movedIn === look && revision !== undefined && (is === undefined || is < revision);
 

@@ -10,7 +10,7 @@ import { realmOf } from './registry.ts';
 export type SecretHandOverOptions = Pick<HandOverOptions, 'kinds' | 'inRealm' | 'pause' | 'log'>;
 
 export function createSecretHandOver({ kinds, inRealm, pause, log }: SecretHandOverOptions) {
-  /** Of the same kind, namespace and realm. */
+  /** Other resources of the same kind, namespace and realm. */
   function besides(resource: Resource): Resource[] {
     const { kind, metadata } = resource;
     return inRealm(realmOf(resource) ?? '').filter(
@@ -39,7 +39,7 @@ export function createSecretHandOver({ kinds, inRealm, pause, log }: SecretHandO
   return {
     offer,
 
-    /** The resource is being deleted, and what it has made would go with it. */
+    /** Hands over the Secrets of a resource under deletion: they would be deleted with it. */
     async leave(own: OwnSecrets, resource: Resource): Promise<void> {
       const declared = (outputsOf(resource, kinds) ?? []).map(({ name }) => name);
       const offerAll = async (names: Iterable<string>) => {

@@ -1,6 +1,6 @@
-// The credentials of clients that a resource has made for it: the secret is made here, stands in a Secret before the realm
-// has it, and is declared from there like any other. So what the Secret holds is what counts, whenever a pass is cut off.
-// Decisions "Custom resources".
+// The credentials of clients with secretOutput. The secret is generated here, stored in a Secret before the realm has it, and
+// declared from there like any other. So the Secret's value counts, even if a pass is interrupted. Decisions "Custom
+// resources".
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { allRows, type Client } from '../../server/contract/client.ts';
@@ -41,9 +41,9 @@ const discovery = route({
 interface Outputs {
   /** Secrets that can't be made here, one message each. */
   warnings: readonly string[];
-  /** Of the Secrets, as documents read them. */
+  /** The values in the Secrets, for the documents. */
   values: ReadonlyMap<string, string>;
-  /** Once the realm holds what is declared: where it is, and new secrets that were asked for. */
+  /** After the apply: writes the realm's addresses, and secrets that were requested anew, into the Secrets. */
   finish(realm: string, outcome: Outcome): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ export function createSecretOutputs({ source, client, now, ...options }: SecretO
     });
   }
 
-  /** @returns the new secret; the old one goes on for a while. Undefined where the client isn't there any more */
+  /** @returns the new secret; the old one stays valid for a while. Undefined if the client no longer exists */
   async function rotated(
     resource: Resource,
     realm: string,
@@ -130,7 +130,7 @@ export function createSecretOutputs({ source, client, now, ...options }: SecretO
     return undefined;
   }
 
-  /** Those that were made for what the spec doesn't ask for any more. */
+  /** Deletes Secrets that no secretOutput of the spec names any more. */
   async function takeAway(own: OwnSecrets, resource: Resource, outputs: readonly ClientOutput[]): Promise<void> {
     for (const name of own.namesOf(resource)) {
       if (outputs.some((output) => output.name === name) || (await hands.offer(own, resource, name))) continue;

@@ -28,7 +28,7 @@ export function servedBy(
 const isUnclaimed = ({ conditions = [] }: Resource['status']): boolean =>
   conditions.length === 0 || conditions.some(({ reason }) => reason === 'ServerUnknown');
 
-/** As long its own operator has to be the first to speak. */
+/** The time that the server's own operator has to write the first status. */
 const PATIENCE_MS = 15_000;
 export const isFresh = ({ metadata }: Resource, now: Date): boolean =>
   now.getTime() - Date.parse(metadata.creationTimestamp ?? '') < PATIENCE_MS;

@@ -6,9 +6,9 @@ import { conflictText, Stalled } from './outcome.ts';
 
 /** The permissions of a resource in its realm. */
 export interface Admission {
-  /** In the namespace of its Realm resource. */
+  /** The resource is in the namespace of its Realm resource. */
   atHome: boolean;
-  /** At home, or in the operator's own namespace: it may adopt existing objects, and by force take those of any manager. */
+  /** At home or in the operator's namespace: the resource may adopt existing objects, and take any manager's by force. */
   trusted: boolean;
   /** Namespaces of its Realm resources; for a Realm resource the operator's, too. */
   homes: readonly string[];
@@ -21,7 +21,8 @@ export const appliedBefore = ({ status, metadata }: Resource): boolean =>
   status.lastAppliedGeneration === metadata.generation;
 
 /**
- * Whether the conflicts are to be taken over. Once for each generation: two that both force would else never rest.
+ * Permits the takeover of the conflicts, or throws. Force works once for each generation: two forcing resources would else
+ * take objects from each other for ever.
  * @throws Stalled `Conflict`, `ForceNotAllowed` naming every owner
  */
 export function mayTakeOver(

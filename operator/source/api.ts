@@ -1,5 +1,6 @@
-// Requests to the Kubernetes API: configuration and sign-in are client-node's, the connections are ours, kept alive.
-// Its typed clients aren't used: they open a connection for each request and drop what they don't know of a CRD.
+// Requests to the Kubernetes API: client-node does configuration and sign-in; the connections are this file's, kept
+// alive. Its typed clients aren't used: they open a connection for each request and drop a CRD's fields that they don't
+// know.
 // Only KubeConfig is imported from client-node: the whole package costs half a second and 90 MiB. build.ts leaves the
 // generated clients that KubeConfig imports out of the bundles.
 import { createHash } from 'node:crypto';
@@ -38,7 +39,7 @@ function byDefault(): KubeConfig {
   return config;
 }
 
-/** One, or several as kubectl has them. */
+/** Reads one kubeconfig, or several as kubectl does. */
 function fromFiles(kubeconfig: string): KubeConfig {
   const config = new KubeConfig();
   for (const [index, file] of kubeconfig.split(delimiter).filter(Boolean).entries()) {
@@ -58,7 +59,7 @@ export function connect(kubeconfig: string | undefined) {
   const config = kubeconfig === undefined ? byDefault() : fromFiles(kubeconfig);
   return {
     ...apiOver(config),
-    /** The same for what acts, over connections of its own. */
+    /** The same API for requests that act, over connections of their own. */
     over: (connections: Connections): Api => apiOver(config, connections),
   };
 }
@@ -70,7 +71,7 @@ function apiOver(config: KubeConfig, connections?: Connections) {
   const { server } = cluster;
   let current: { key: string; dispatcher: Dispatcher } | undefined;
 
-  /** One pool for as long as certificates stay the same: they are read again as they rotate. */
+  /** One pool while the certificates stay the same: they are read again when they rotate. */
   function dispatcherFor(tls: Tls): Dispatcher {
     const key = createHash('sha256')
       .update(JSON.stringify([tls.ca, tls.cert, tls.key, tls.servername]))
@@ -105,7 +106,7 @@ function apiOver(config: KubeConfig, connections?: Connections) {
       body: body === undefined ? null : JSON.stringify(body),
       dispatcher: dispatcherFor({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }),
       signal,
-      // a watch is quiet for as long as nothing happens; who follows it knows how long is too long
+      // a watch is silent while nothing happens; its reader has a limit of its own
       bodyTimeout: 0,
     });
     const content = decoded(answer.body, answer.headers['content-encoding']);
@@ -115,7 +116,7 @@ function apiOver(config: KubeConfig, connections?: Connections) {
   }
 
   return {
-    /** Of the pod, or as the kubeconfig says. */
+    /** The Pod's namespace, or the kubeconfig's. */
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     /** @throws ApiFailure with the API server's words */
     async call(method: Method, path: string, { signal, ...ask }: ApiRequest = {}): Promise<unknown> {
@@ -128,7 +129,7 @@ function apiOver(config: KubeConfig, connections?: Connections) {
         throw new Error(`${method} ${path}: the Kubernetes API answered with something that is no JSON`);
       }
     },
-    /** Without a time limit: who follows knows how long is too long. */
+    /** Without a time limit: the reader has one of its own. */
     async lines(
       path: string,
       { signal, ...ask }: ApiRequest & { signal: AbortSignal },
@@ -142,7 +143,7 @@ function apiOver(config: KubeConfig, connections?: Connections) {
 }
 export type Api = ReturnType<typeof apiOver>;
 
-/** Without what isn't set, which the types of connections want. */
+/** Without unset fields: the connections' types don't take undefined. */
 const given = ({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }: Tls) => ({
   ...(ca !== undefined && { ca }),
   ...(cert !== undefined && { cert }),
@@ -173,7 +174,7 @@ function decoded(body: Readable, encoding: string | string[] | undefined): Reada
   return body.pipe(unzipped);
 }
 
-/** Of a refusal: a proxy's page may be long. */
+/** The beginning of a refusal's body: a proxy's page may be long. */
 async function beginningOf(content: Readable): Promise<string> {
   const parts: Buffer[] = [];
   let length = 0;

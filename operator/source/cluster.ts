@@ -1,6 +1,6 @@
-// Resources from a Kubernetes cluster: the four kinds and the Secrets are followed (object-cache.ts keeps them); what is
-// written is writes.ts's. Of Secrets it follows the metadata alone and reads values when they are needed.
-// Decisions "Custom resources"; the port is source.ts.
+// Resources from a Kubernetes cluster. It follows the four kinds (object-cache.ts keeps them) and the metadata of
+// Secrets, whose values are read when they are needed. writes.ts writes. Decisions "Custom resources"; the port is
+// source.ts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { errorWords } from '../../server/contract/error-words.ts';
@@ -30,11 +30,11 @@ export interface ClusterOptions {
   kubeconfig: string | undefined;
   log(message: string): void;
   watchFailed?: ((kind: string) => void) | undefined;
-  /** Only there is anything looked at; empty: everywhere. */
+  /** The namespaces to watch; empty: all. */
   namespaces?: readonly string[];
-  /** Only there are Secrets and ConfigMaps read; empty: wherever it looks. */
+  /** The namespaces whose Secrets and ConfigMaps are read; empty: all watched ones. */
   secretNamespaces?: readonly string[];
-  /** Of the operator's own ServiceAccount token, in case the cluster doesn't tell or may not be asked. */
+  /** The issuer in the operator's own ServiceAccount token, if the cluster may not be asked or doesn't answer. */
   tokenIssuer?: string | undefined;
   /** Whether a resource is this operator's. */
   serves?: (resource: Resource) => boolean;
@@ -80,7 +80,7 @@ export function clusterSource(options: ClusterOptions): Source {
     listener?.reached?.();
     await learnIssuer();
   }
-  /** Where only single namespaces are looked at, the cluster isn't asked: the operator's own token tells. */
+  /** If only single namespaces are watched, the operator's own token names the issuer and the cluster isn't asked. */
   async function learnIssuer(): Promise<void> {
     if (namespaces.length === 0) clusterIssuer ??= await issuerOf(api);
   }
@@ -140,7 +140,7 @@ export function clusterSource(options: ClusterOptions): Source {
     }),
   ];
 
-  // Like labels: it says when to look, and an operator without the right goes on without.
+  // A change only triggers a pass, as with labels. An operator without the right works without it.
   const configMaps = valued('configmaps', {
     upserted: ({ metadata }) => listener?.configMapChanged?.(metadata.namespace, metadata.name),
     deleted: (namespace, name) => listener?.configMapChanged?.(namespace, name),
@@ -149,8 +149,8 @@ export function clusterSource(options: ClusterOptions): Source {
 
   const labels = new Map<string, string>();
   /**
-   * It only says when to look: what counts are the labels as they are then. So nothing waits for it, and where it isn't
-   * allowed, a label is seen at the next look.
+   * A change only triggers a pass, which reads the labels itself. So nothing waits for this watch, and without the right the
+   * next pass sees a changed label.
    */
   const labelled =
     namespaces.length > 0
@@ -189,7 +189,7 @@ export function clusterSource(options: ClusterOptions): Source {
     get: cache.get,
     list: cache.list,
     async secret(namespace, name) {
-      // the CRD says so too; but a name that leads to another namespace must not depend on what a cluster has installed
+      // the CRD checks it too, but a name that leads to another namespace must not depend on the installed CRD
       if (!DNS_NAME.test(name)) return undefined;
       demandReadable(namespace);
       const object = await undefinedIfMissing(act('GET', `/api/v1/namespaces/${namespace}/secrets/${name}`));
@@ -213,7 +213,7 @@ export function clusterSource(options: ClusterOptions): Source {
   };
 }
 
-/** Of this cluster's ServiceAccount tokens; a cluster may keep it to itself. */
+/** The issuer of this cluster's ServiceAccount tokens; a cluster may keep it to itself. */
 async function issuerOf(api: Api): Promise<string | undefined> {
   try {
     return z.object({ issuer: z.string() }).parse(await api.call('GET', '/.well-known/openid-configuration')).issuer;

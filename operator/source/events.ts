@@ -13,7 +13,7 @@ export interface EventWriter {
 /** Objects that are remembered, each with its last events. */
 const OBJECTS = 4096;
 const EVENTS = 64;
-/** From so many on, messages that differ under one reason are told as one event... */
+/** With so many different messages under one reason, later ones are combined into one event. */
 const ALIKE = 10;
 /** ...until there was none for so long. */
 const ALIKE_MS = 10 * 60_000;
@@ -25,7 +25,7 @@ const LONGEST = 1024;
 interface Known {
   tokens: number;
   refilled: number;
-  /** By type and reason: the messages of late. */
+  /** By type and reason: the recent messages. */
   alike: Map<string, { messages: Set<string>; last: number }>;
   sent: Map<string, { name: string; firstTimestamp: string; count: number }>;
 }
@@ -40,7 +40,7 @@ export function createRecorder(options: { component: string; writer: EventWriter
     return known;
   }
 
-  /** The message as it is, or what stands for many that differ in nothing else. */
+  /** The message itself, or one text for many messages that differ in nothing else. */
   function combined({ alike }: Known, { type, reason, message }: ResourceEvent): { key: string; message: string } {
     const group = `${type} ${reason}`;
     const before = alike.get(group);

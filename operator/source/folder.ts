@@ -13,7 +13,7 @@ import type { Source, SourceListener } from './source.ts';
 const EVERY_MS = 1_000;
 const NAMESPACE = 'default';
 
-/** With a slash in it one manager's name could be another's. */
+/** Names without a slash: with one, two managers could have the same name. */
 const ObjectName = z.string().max(253).regex(DNS_NAME, 'must be a name as Kubernetes has them');
 const KubernetesObject = z
   .object({
@@ -53,7 +53,7 @@ export function folderSource({
   orphans?: readonly (() => Promise<readonly Resource[]>)[];
   /** Whether a resource is this operator's. */
   serves?: (resource: Resource) => boolean;
-  /** How often the files are looked at. */
+  /** How often the files are checked for changes. */
   everyMs?: number;
   log(message: string): void;
 }): Source {
@@ -160,7 +160,7 @@ export function folderSource({
       listener?.configMapChanged?.(namespace, name);
   }
 
-  /** Servers that haven't said yet what they have from here. */
+  /** Servers that have not yet answered which objects of this folder they hold. */
   const unasked = new Set(orphans);
   /** Their orphans that wait: a resource of another server, or one that leaves another realm, still holds the same key. */
   let waiting: readonly Resource[] = [];

@@ -1,5 +1,4 @@
-// Ends what waits for answers: when all is stopped, when something else is wanted first, or when nothing was heard for too
-// long. It asks for nothing itself.
+// Ends waits for answers: at a stop, for more urgent work, or after too long a silence.
 
 export interface Running {
   /** Aborted where what runs has to end. */
@@ -27,7 +26,7 @@ export function createInterruption() {
   }
 
   return {
-    /** Once and for all. */
+    /** Ends all waits for good. */
     stop: () => stopping.abort(),
     stopped: () => stopping.signal.aborted,
     /** Ends running waits, and every wait that begins before `resume`. */
@@ -37,7 +36,7 @@ export function createInterruption() {
       turn = new AbortController();
     },
     interruptible: (): Running => endable(),
-    /** The same, which ends too where it is not said to be `alive` for so long. */
+    /** The same, and the wait ends too if `alive` isn't called for so long. */
     withIdleTimeout(firstMs: number): Running & { alive(ms: number): void } {
       const { signal, end, done } = endable();
       let timer: NodeJS.Timeout | undefined;

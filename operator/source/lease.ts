@@ -1,6 +1,5 @@
-// A Lease (coordination.k8s.io) as leader election reads and writes it, over connections of its own: nothing else that
-// the operator asks of the Kubernetes API can hold up a renewal. It decides nothing; runtime/leader.ts does.
-// Design "Reconciler": Kubernetes behind a small port.
+// Reads and writes the Lease (coordination.k8s.io) of the leader election, over connections of its own, so that no other
+// request can delay a renewal. runtime/leader.ts decides. Design "Reconciler": Kubernetes behind a small port.
 import { z } from 'zod';
 import type { LeasePort, LeaseRecord } from '../runtime/leader.ts';
 import { connect, undefinedIfMissing } from './api.ts';
@@ -48,7 +47,7 @@ export function clusterLease({ kubeconfig, namespace: given, name }: LeaseOption
   const api = connect(kubeconfig);
   const namespace = given ?? api.namespace;
   const collection = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
-  /** As last seen, whole: what others keep in it (labels, fields that we don't know) stays. */
+  /** The whole Lease as last seen, so that a write keeps others' labels and unknown fields. */
   let current: z.output<typeof LeaseObject> | undefined;
 
   /** @returns false if the answer says that another process wrote first */

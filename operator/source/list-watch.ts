@@ -1,6 +1,6 @@
 // Follows one kind of object: list in pages, then watch from there with bookmarks; lists again after 410, and watches again
 // after silence or any other fault. It never throws and never stops by itself. It works as client-go's reflector does.
-// It owns no connection: `open` does, so that tests need none. Of each object it keeps the version, nothing more.
+// `open` makes the connections, so that tests need none. Of each object it keeps only the version.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -16,11 +16,11 @@ export interface ListWatchOptions {
   /** The collection, e.g. `/api/v1/secrets`. */
   path: string;
   open: Open;
-  /** @param listedAt when the list that holds it was asked for (performance.now); undefined: a watch told */
+  /** @param listedAt when the list that holds the object was requested (performance.now); undefined: it came by a watch */
   upserted(object: Followed, listedAt?: number): void;
   deleted(namespace: string, name: string): void;
   log(message: string): void;
-  /** It goes on after it was in trouble. */
+  /** Called when a watch works again after faults. */
   recovered?(): void;
   /** A list or a watch failed. */
   failed?(): void;
@@ -33,14 +33,14 @@ export interface ListWatchOptions {
 /** The server ends a watch by itself after this time; bookmarks come about every minute. */
 const WATCH_SECONDS = 290;
 const SILENCE_MS = 150_000;
-/** Until an answer begins, and between the parts of a list; the API server itself gives up a request after 60 s. */
+/** The time until an answer begins, and between the parts of a list; the API server itself ends a request after 60 s. */
 const ANSWER_MS = 60_000;
 const MAX_BACKOFF_MS = 10_000;
 /** A watch that lived so long was no failure, even if nothing happened in its time. */
 const LASTING_MS = 10_000;
 /** So many watches in a row that fail, and it is the version that they begin at that may be at fault. */
 const RELIST_AFTER = 3;
-/** A kind that isn't there is believed when it was said so often: an API server that starts knows few kinds. */
+/** An unknown kind counts as missing after so many answers: an API server that just started knows few kinds. */
 const GONE_AFTER = 3;
 
 export function createListWatch(options: ListWatchOptions) {
@@ -55,9 +55,9 @@ export function createListWatch(options: ListWatchOptions) {
   let failures = 0;
   let missing = 0;
   let troubled = false;
-  /** Whether the version to go on from may be one of before a backup was restored. */
+  /** Whether the version may be from before a backup was restored. */
   let doubted = false;
-  /** Told when a list is complete that began after they came. */
+  /** Called when a list is complete that began after they were added. */
   let waiting: (() => void)[] = [];
 
   function recover(): void {
@@ -106,7 +106,7 @@ export function createListWatch(options: ListWatchOptions) {
     }
   }
 
-  /** Watches until the connection ends. @returns where to go on; undefined: list again */
+  /** Watches until the connection ends. @returns the version to continue from; undefined: list again */
   async function watch(from: string): Promise<string | undefined> {
     const query = new URLSearchParams({
       watch: 'true',
@@ -137,7 +137,7 @@ export function createListWatch(options: ListWatchOptions) {
     }
   }
 
-  /** @returns where to go on; undefined: list again */
+  /** @returns the version to continue from; undefined: list again */
   async function failed(error: unknown, version: string): Promise<string | undefined> {
     if (run.stopped() || run.interrupted()) return undefined;
     if (error instanceof ApiFailure && error.status === 410) return undefined;
@@ -179,7 +179,7 @@ export function createListWatch(options: ListWatchOptions) {
     failures += 1;
     troubled = true;
     guarded(() => options.failed?.());
-    // said once for each spell of trouble, with the fault that began it
+    // logged once for each series of faults, with the first
     if (failures === 1) log(`${path}: ${words(error)}; trying again`);
     const full = Math.min(MAX_BACKOFF_MS, 250 * 2 ** Math.min(failures, 10));
     await pause(full / 2 + (full / 2) * random());
@@ -230,7 +230,7 @@ export function createListWatch(options: ListWatchOptions) {
     for (const resolve of waiting) resolve();
   }
 
-  /** Lists (again), now. Resolves once everything that exists has been told; that it is stopped ends it too. */
+  /** Lists again now. Resolves once every existing object has been reported, or at a stop. */
   function refresh(): Promise<void> {
     if (run.stopped()) return Promise.resolve();
     const listed = new Promise<void>((resolve) => waiting.push(resolve));

@@ -1,5 +1,5 @@
-// Lists a collection in pages, or asks how far it has come. Every answer is the newest there is: no version is asked for.
-// It holds nothing and retries nothing; who follows the collection (list-watch.ts) does.
+// Lists a collection in pages, or asks for its latest version. Every answer is the newest: no version is requested. It keeps
+// nothing and repeats nothing; list-watch.ts does.
 import { z } from 'zod';
 import { ApiFailure } from './api-failure.ts';
 import type { Interruption } from './interruption.ts';
@@ -67,7 +67,7 @@ export function createListing({
   }
 
   return {
-    /** All there is, by key, and the version to watch from. */
+    /** All objects by key, and the version to watch from. */
     async all(): Promise<{ found: Map<string, Followed>; version: string }> {
       try {
         return await pages(PAGE);

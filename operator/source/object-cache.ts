@@ -17,7 +17,7 @@ export function createObjectCache({
   serves?: ((resource: Resource) => boolean) | undefined;
 }) {
   const resources = new Map<string, { resource: Resource; since: number }>();
-  /** The status that we wrote last, or are about to: its echo is no news. */
+  /** The status that we wrote last, or are about to write: its echo is no change. */
   const ours = new Map<string, Status>();
   const foreignAt = new Map<string, number>();
 
@@ -47,7 +47,7 @@ export function createObjectCache({
     keys: (): Iterable<string> => resources.keys(),
     list: (): Resource[] => [...resources.values()].map(({ resource }) => resource),
 
-    /** @param listedAt when the list that holds it was asked for; undefined: a watch told */
+    /** @param listedAt when the list that holds the object was requested; undefined: it came by a watch */
     seen(kind: KindName, object: unknown, listedAt?: number): void {
       const resource = read(kind, object);
       const key = keyOfResource(resource);
@@ -63,10 +63,10 @@ export function createObjectCache({
       if (!before || isChange(before.resource, resource) || isForeign(key, before.resource, resource)) changed(key);
     },
 
-    /** Told before it is written. */
+    /** Call it before the status is written. */
     writing: (resource: Resource, status: Status): void => void ours.set(keyOfResource(resource), status),
 
-    /** Known at once, before the watch tells it: the next pass must not start from an older status. */
+    /** Takes the answer to our write before the watch reports it: the next pass must not start from an older status. */
     written(kind: KindName, object: unknown): void {
       const resource = read(kind, object);
       const key = keyOfResource(resource);

@@ -21,7 +21,7 @@ const SecretMetadata = z.object({
 const SecretObject = z.object({ metadata: SecretMetadata, data: z.record(z.string(), z.string()).default({}) });
 const TRIES = 3;
 
-/** Of the Secrets that are there, which of them resources have made: what follows Secrets tells. */
+/** The index of Secrets that resources have made; the watch of Secrets feeds it. */
 export function createSecretOwners() {
   const ownerOf = new Map<string, string>();
   const names = new Map<string, Set<string>>();
@@ -80,7 +80,7 @@ export function createOwnSecrets({
   /** Merged, so that what others keep in it (labels, keys of their own) stays. */
   const merged = 'application/merge-patch+json';
 
-  /** @throws Error that says how the right is given */
+  /** @throws Error that explains how to grant the right */
   async function writing(...request: Parameters<Api['call']>): Promise<void> {
     try {
       await act(...request);

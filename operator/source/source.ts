@@ -1,5 +1,5 @@
-// Where resources come from: a cluster or a folder, behind one small port. The frame sees nothing else of either.
-// Design "Reconciler": Kubernetes behind a small port, so that both are the same to the reconcilers.
+// The port to the resources' source, a cluster or a folder, so that both are the same to the reconcilers. Design
+// "Reconciler".
 import type { Resource, Status } from '../resource.ts';
 import type { EventReason } from '../runtime/reasons.ts';
 
@@ -27,7 +27,7 @@ export interface OwnSecret<Value = string> {
   values: ReadonlyMap<string, Value>;
   /** The `rotation` that its value is of. */
   rotation: string | undefined;
-  /** As it was read; undefined: it isn't there yet. */
+  /** The version that was read; undefined: the Secret doesn't exist yet. */
   version: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface Source {
   addFinalizer(resource: Resource): Promise<boolean>;
   removeFinalizer(resource: Resource): Promise<void>;
   say(resource: Resource, event: ResourceEvent): Promise<void>;
-  /** Where Secrets can be made. */
+  /** Undefined where no Secrets can be made. */
   readonly ownSecrets?: OwnSecrets;
   /** The issuer of this cluster's ServiceAccount tokens, once it is known. */
   readonly clusterIssuer: string | undefined;

@@ -68,7 +68,7 @@ interface Listening {
   changed(key: string): void;
 }
 
-/** Told of what is there for it, and once of what no longer is. */
+/** Reports every resource of its server, and once each one that is gone. */
 function listeningWith(listener: SourceListener, get: (key: string) => Resource | undefined): Listening {
   const known = new Set<string>();
   return {

@@ -49,7 +49,7 @@ export function createWrites({
 
   /** @returns false where the resource is gone */
   async function finalizers(resource: Resource, change: (all: string[]) => string[]): Promise<boolean> {
-    // As it was last seen is mostly as it is; where it isn't, the API server says so.
+    // The cached object is mostly current; if it isn't, the API server answers with a conflict.
     let object: unknown = resource;
     for (let tries = 1; ; tries += 1) {
       const { uid, resourceVersion, finalizers: all } = Versioned.parse(object).metadata;
@@ -80,7 +80,7 @@ export function createWrites({
     async removeFinalizer(resource) {
       await finalizers(resource, (all) => all.filter((name) => name !== FINALIZER));
     },
-    // Not worth a failed pass: a namespace that is going away takes no events.
+    // A failed event must not fail a pass: a namespace under deletion takes no events.
     say: (resource, event) => record(resource, event).catch(() => undefined),
   };
 }
