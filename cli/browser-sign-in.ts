@@ -152,7 +152,7 @@ main p:last-child { margin: 0; color: var(--soft) }
 `);
 }
 
-/** It may be there or not: the address has been printed. */
+/** Tries to open a browser; without one, the user opens the printed address. */
 function openBrowser(url: string, env: Environment): void {
   const [command = '', ...args] = browserOf(env);
   try {

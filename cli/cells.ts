@@ -1,4 +1,4 @@
-// How single values stand in a column, and in what `describe` says.
+// The text of single values in columns and in `describe`.
 import type { Party } from '../server/contract/events.ts';
 
 export const yes = (value: boolean): string => (value ? 'yes' : 'no');

@@ -1,5 +1,5 @@
 // Owns: the custom resources of a cluster as kubectl returns them, with the rights of kubectl's user.
-// Does not own: what they mean (operator/), files (files.ts).
+// Does not own: the resources' meaning (operator/), files (files.ts).
 // Implements: docs/cli.md: `status`, as a plugin of kubectl too.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -37,7 +37,7 @@ export type ClusterResource = z.infer<typeof Listed>['items'][number];
 const LARGEST = 512 * 1024 * 1024;
 const execute = promisify(execFile);
 
-/** In one namespace, or in all. */
+/** The resources of one namespace, or of all. */
 export async function clusterResources(
   { io, signal }: Pick<Cli, 'io' | 'signal'>,
   { namespace, kubeContext, kubeconfig }: ClusterOptions,

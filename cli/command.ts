@@ -30,7 +30,7 @@ export interface Connection {
   client: Client;
   /** Its address, without a trailing slash. */
   server: string;
-  /** For what the typed client can't do: streams, raw bytes. `path` begins with a slash. Refusals are thrown. */
+  /** For requests beyond the typed client: streams, raw bytes. `path` begins with a slash. Refusals are thrown. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** The Authorization header of a request now; empty where the session is a cookie. */
   authorization(): Promise<string>;
@@ -40,9 +40,12 @@ export interface Cli {
   io: Io;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
-  /** By `--context`, REALMCTL_CONTEXT, REALMCTL_SERVER or the current context; throws without a sign-in. */
+  /**
+   * Connects to the server of `--context`, REALMCTL_CONTEXT, REALMCTL_SERVER or the current context; throws without a
+   * sign-in.
+   */
   connect(): Promise<Connection>;
-  /** The realm that the context keeps, where no other is said. */
+  /** The context's realm, for commands that name none. */
   defaultRealm(): Promise<string | undefined>;
 }
 
@@ -54,7 +57,7 @@ export function examples(command: Command, ...lines: string[]): Command {
   return command.addHelpText('after', ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n'));
 }
 
-/** For an argument or an option that names a realm. */
+/** Parses an argument or option that names a realm. */
 export function realmName(value: string): string {
   if (!RealmName.safeParse(value).success) throw new Refused(`${value} is not the name of a realm`);
   return value;
@@ -64,7 +67,7 @@ export function realmName(value: string): string {
 export const addRealm = (command: Command): Command =>
   command.addOption(new Option('-r, --realm <realm>', 'the realm (default: the context’s)').argParser(realmName));
 
-/** The realm of a command: as it is said, by `-r` or in its place, else the context's. */
+/** The realm of a command: that of its argument or of `-r`, else the context's. */
 export async function realmOf(
   cli: Pick<Cli, 'defaultRealm'>,
   { option, place }: { option?: string | undefined; place?: string | undefined },
@@ -81,7 +84,7 @@ export async function realmOf(
   );
 }
 
-/** For an argument or an option that names a manager. */
+/** Parses an argument or option that names a manager. */
 export function managerName(value: string): string {
   if (ManagerName.safeParse(value).success) return value;
   throw new Refused(`${value} is not the name of a manager`, 'It may hold letters, digits and : / . _ @ -');

@@ -15,7 +15,7 @@ export type Completion =
 
 const NONE: Completion = { of: 'words', words: [] };
 
-/** @param words all behind the program's name, the last being what is typed now */
+/** @param words the words after the program's name; the last is the one being typed */
 export function nextOf(program: Command, words: readonly string[]): Completion {
   const typed = words.at(-1) ?? '';
   let command = program;
@@ -69,7 +69,7 @@ function valuesOf(choices: readonly string[] | undefined, what: string): Complet
   return /<(?:file|dir|path)[^>]*>/.test(what) ? { of: 'files' } : NONE;
 }
 
-/** Those of the command, and the program's own, which stand everywhere. */
+/** The options of the command, and those of the program, which every command takes. */
 function optionsOf(command: Command): Option[] {
   const found: Option[] = [];
   for (let one: Command | null = command; one; one = one.parent) found.push(...one.options);

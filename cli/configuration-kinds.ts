@@ -225,7 +225,7 @@ const authorizationServices = kind({
 });
 
 const FEW = 5;
-/** By name while they are few, else how many of each kind; `-o yaml` has them all. */
+/** The objects by name while they are few, else a count of each kind; `-o yaml` has them all. */
 function owned(objects: readonly { kind: string; key: string }[]): string {
   if (objects.length <= FEW) return list(objects.map(({ kind: of, key }) => `${of} ${key}`));
   const counts = new Map<string, number>();

@@ -12,9 +12,9 @@ import { Refused } from './faults.ts';
 import { writeWhole } from './whole-file.ts';
 
 const Session = z.discriminatedUnion('type', [
-  /** By the code flow: `expiresAt` is the access token's, epoch ms. */
+  /** A session of the authorization code flow: `expiresAt` is the access token's, epoch ms. */
   z.object({ type: z.literal('person'), accessToken: z.string(), refreshToken: z.string(), expiresAt: z.number() }),
-  /** By username and password. */
+  /** A session of a sign-in by username and password. */
   z.object({ type: z.literal('cookie'), cookie: z.string() }),
   /** A client. Its secret is not kept: it is read anew from its file, or from the environment. */
   z.object({ type: z.literal('client'), clientId: z.string(), secretFile: z.string().optional() }),
@@ -82,7 +82,7 @@ export function contextFile(env: Environment, warn: (line: string) => void): Con
   };
 }
 
-/** The file's text; a mode that lets others in is mended, and said. */
+/** The file's text. If its mode lets other users in, the mode is corrected, with a warning. */
 async function readPrivate(file: string, warn: (line: string) => void): Promise<string | undefined> {
   const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -108,7 +108,7 @@ async function readPrivate(file: string, warn: (line: string) => void): Promise<
   }
 }
 
-/** A file that only one can make. One that was left behind by a process that died is taken away. */
+/** Creates the lock file, which only one process can. One that a dead process left behind is removed. */
 async function lock(file: string): Promise<() => Promise<void>> {
   const mine = randomBytes(16).toString('hex');
   const until = Date.now() + LOCK_WAIT_MS;
@@ -140,7 +140,7 @@ async function isStale(file: string): Promise<boolean> {
   return found !== undefined && Date.now() - found.mtimeMs > LOCK_STALE_MS;
 }
 
-/** One process at a time; each checks again under the lock, since another one may have been faster. */
+/** Removes an old lock, one process at a time; each checks again under the lock, since another may have been first. */
 async function takeAway(file: string): Promise<boolean> {
   const turn = `${file}.stale`;
   if (!(await made(turn, ''))) return false;

@@ -1,6 +1,6 @@
-// Owns: the options of what reads `-f` (apply, diff, validate), the faults of files in words, asking for a realm's plan.
-// Does not own: reading (files.ts), what is declared (declared.ts, merge.ts), plans in words (plan.ts).
-// Implements: docs/cli.md: exit code 2 for what a file says wrongly, before anything is sent.
+// Owns: the options of commands that read `-f` (apply, diff, validate), faults of files as text, requesting a realm's plan.
+// Does not own: reading (files.ts), declared parts (declared.ts, merge.ts), plans as text (plan.ts).
+// Implements: docs/cli.md: exit code 2 for faults in a file, before any request.
 import type { Command } from 'commander';
 import { ServerProblem } from '../server/contract/client.ts';
 import { applyDocument, planDocument } from '../server/contract/import-document.ts';
@@ -49,7 +49,7 @@ export interface Wanted {
   faults: FileFault[];
 }
 
-/** Everything that can be said without a server. */
+/** Reads the files and checks them as far as possible without a server. */
 export async function wantedBy(
   { io }: Pick<Cli, 'io'>,
   options: FileOptions,
@@ -69,7 +69,7 @@ export async function wantedBy(
 const filled = async (part: Part, variables: Variables, used: (name: string) => void): Promise<Part> =>
   part.resource ? part : { ...part, document: await documentWithVariables(part.document, variables, used) };
 
-/** The same, where a server is to be asked next: a fault ends the run. */
+/** The same before a request to the server: a fault ends the run. */
 export async function readWanted(cli: Pick<Cli, 'io' | 'defaultRealm'>, options: PlanOptions): Promise<Wanted> {
   const realm = options.realm ?? (await cli.defaultRealm());
   const variables = await variablesOf(cli.io.env, options.envFile);
@@ -153,13 +153,13 @@ export const planOf = (
     planDocument(client, { realm, document, manager, prune, force, mustExist, signal: cli.signal }),
   );
 
-/** The same; a refusal is told with file and line. */
+/** The same; a refusal is reported with file and line. */
 export const planFiles: typeof planOf = (cli, connection, merged, how) =>
   planOf(cli, connection, merged, how).catch((error) => {
     throw inFiles(cli, error, merged);
   });
 
-/** Applies it where the realm still is at that revision; a refusal is told with file and line. */
+/** Applies the plan if the realm is still at its revision; a refusal is reported with file and line. */
 export const applyFiles = (
   cli: Pick<Cli, 'io' | 'signal'>,
   { client }: Connection,

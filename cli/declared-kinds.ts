@@ -1,5 +1,5 @@
-// Kinds that are declared as a whole (server/contract/kind.ts): their columns follow from what is answered, the first few fields that
-// say something in a word at once, the others by `-o wide`.
+// Kinds that are declared as a whole (server/contract/kind.ts). Their columns follow from the response's fields: the
+// first few with short values, the others by `-o wide`.
 import { z } from 'zod';
 import { separateWords } from '../server/contract/apart.ts';
 import { declaredKinds } from '../server/contract/declared-kinds.ts';

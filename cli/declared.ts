@@ -33,7 +33,7 @@ export interface Part {
   item: Item;
   /** `Realm identity/acme`, or `realm document`. */
   object: string;
-  /** Where in the object a part of the document came from. */
+  /** The place in the object that a path of its document came from. */
   pathOf(at: Path): Path;
 }
 
@@ -146,7 +146,7 @@ const zodFaults = (item: Item, { issues }: z.ZodError, before: Path, object?: st
       : [fault(item, issue.message, path, object)];
   });
 
-/** Of Secrets by namespace and name, of ConfigMaps with that word before the name. */
+/** Secrets by namespace and name; ConfigMaps with that word before the name. */
 type Secrets = Map<string, ReadonlyMap<string, string>>;
 const isValues = ({ apiVersion, kind }: z.infer<typeof ObjectHead>): boolean =>
   apiVersion === 'v1' && (kind === 'Secret' || kind === 'ConfigMap');
@@ -244,7 +244,10 @@ function manifest(
   }
 }
 
-/** A document's paths are the spec's by the same names, but for the settings and what is an object of its own. */
+/**
+ * A document's path as one of the spec. The names are the same, except for settings and for objects of a kind of their
+ * own.
+ */
 function inSpec(kind: KindName, [section, index, ...rest]: Path): Path {
   if (kind !== 'Realm') return section === 'realm' ? ['spec', 'bind'] : ['spec', ...rest];
   const inside = index === undefined ? rest : [index, ...rest];

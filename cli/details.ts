@@ -14,7 +14,7 @@ import { listDeliveries } from '../server/contract/webhooks.ts';
 import { party, time } from './cells.ts';
 import type { Found, Kind, Scope } from './kinds.ts';
 
-/** In the order in which they are shown; by name in JSON. */
+/** In display order; in JSON the keys are names. */
 export type Details = Record<string, unknown>;
 
 const LATELY = 10;

@@ -22,7 +22,7 @@ export async function* documentBytes(file: string, stdin: Readable): AsyncGenera
   yield Buffer.from(JSON.stringify(ofYaml(file, Buffer.concat(held).toString('utf8'))));
 }
 
-/** Of a file, or of standard input. */
+/** The bytes of a file, or of standard input. */
 export async function* bytesOf(file: string, stdin: Readable): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of file === '-' ? stdin : createReadStream(file)) yield Buffer.from(chunk);

@@ -13,10 +13,10 @@ const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
 const NAME = /^SVC_VAR_[A-Z0-9_]+$/;
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
-/** Of `{"clients":[{"secret":…}]}`, and one more for objects some of whose values may be placeholders. */
+/** The depths in `{"clients":[{"secret":…}]}`, and one more for objects in which single values may be placeholders. */
 const [SECTION, FIELD, INNER] = [1, 3, 4];
 
-/** Those of the file, and of the environment what the file doesn't have. */
+/** The file's variables, and those of the environment that the file lacks. */
 export async function variablesOf(
   env: Readonly<Record<string, string | undefined>>,
   file: string | undefined,
@@ -75,7 +75,7 @@ export async function* withVariables(
   let inString = false;
   let escaped = false;
   let [section, field, within] = ['', '', ''];
-  /** The string that is looked at, as far as it has come; undefined: no string, or one that can't matter. */
+  /** The current string so far; undefined: no string, or one that can't be a placeholder. */
   let held: Buffer[] | undefined;
 
   function ended(text: string): string {
@@ -133,7 +133,7 @@ export async function* withVariables(
     else out.push(chunk.subarray(from));
     if (out.length > 0) yield Buffer.concat(out);
   }
-  // cut off: the server says so
+  // the document was cut off: the server reports it
   if (held) yield Buffer.concat(held);
 }
 

@@ -1,5 +1,5 @@
-// An export as YAML, section by section as it comes: a realm of a million users never stands in memory. It relies on what
-// the server promises of its export, an element a line; anything else is refused, never guessed. Specification 2.10.
+// An export as YAML, written section by section while it arrives: a realm of a million users never fills the memory. It
+// relies on the export's documented form, an element a line; any other form is refused. Specification 2.10.
 import { Refused } from './faults.ts';
 import { yamlText } from './manifest-text.ts';
 

@@ -5,7 +5,7 @@ import { CommanderError } from 'commander';
 import { ServerProblem } from '../server/contract/client.ts';
 import { causeWords, codeOf, errorWords, speaksNoTls } from '../server/contract/error-words.ts';
 
-/** Asked for wrongly, or not allowed; `hint` says what to do about it. */
+/** A wrong or forbidden command; `hint` says what to do next. */
 export class Refused extends Error {
   readonly hint: string | undefined;
   constructor(message: string, hint?: string) {
@@ -31,7 +31,7 @@ export class Outcome extends Error {
 
 export interface Fault {
   code: number;
-  /** Empty: everything has been said. */
+  /** Empty: the command has printed its message itself. */
   lines: string[];
 }
 
@@ -49,7 +49,7 @@ export function faultOf(error: unknown): Fault {
   return { code: 2, lines: [errorWords(error)] };
 }
 
-/** OpenSSL's message doesn't help the person who gave the address. */
+/** Advice for TLS faults, since OpenSSL's message names no next step. */
 function tlsHint(cause: unknown): string[] {
   const code = codeOf(cause) ?? '';
   if (speaksNoTls(code)) return ['Give the address with http://, or the port that the server has for https.'];

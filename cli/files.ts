@@ -38,7 +38,7 @@ export interface Reading {
 }
 
 const STDIN = '-';
-/** Beyond this a file's lines aren't counted: the parser that knows them takes ten times as long. */
+/** Lines of larger files aren't counted: the parser that counts them takes ten times as long. */
 const LINES_UP_TO = 4_000_000;
 
 export async function readFiles(
@@ -64,7 +64,7 @@ async function textOf(stdin: Io['stdin']): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** A folder's files in the order of their names; a link to a folder isn't followed, so that there is no circle. */
+/** A folder's files, sorted by name; a link to a folder isn't followed, which rules out circles. */
 async function filesOf(name: string, recursive: boolean): Promise<string[]> {
   if (name === STDIN) return [STDIN];
   if (/^https?:/.test(name)) throw new Refused(`${name} is not a file`, 'Fetch it first: curl … | realmctl … -f -');
@@ -141,7 +141,7 @@ function nodeAt(root: Node, at: Path): Node | undefined {
   return node;
 }
 
-/** kubectl's `List`, and any other that has `items`, stands for what it holds. */
+/** Takes an object; `List`, and every other kind with `items`, is replaced by its items. */
 function take(item: Item, reading: Reading): void {
   const { value } = item;
   if (!isList(value)) {

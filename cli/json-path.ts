@@ -3,7 +3,7 @@ import { Refused } from './faults.ts';
 
 const STEP = /^(?:\.?\[\*\]|\.\*|\.?\[(-?\d+)\]|\.?\['([^']*)'\]|\.([A-Za-z_$][\w$-]*))/;
 
-/** @throws Refused for what is no such template */
+/** @throws Refused for an invalid template */
 export function jsonPath(template: string, value: unknown): string {
   const pieces = template.match(/\{[^{}]*\}|[^{}]+|[{}]/g) ?? [];
   const { text, next } = render(pieces, 0, value);
@@ -38,7 +38,7 @@ function render(pieces: readonly string[], from: number, value: unknown): { text
   return { text, next: at };
 }
 
-/** Where the range that begins here ends. */
+/** The index after the end of the range that begins here. */
 function skipped(pieces: readonly string[], from: number): number {
   let depth = 1;
   for (let at = from; at < pieces.length; at += 1) {

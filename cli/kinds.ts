@@ -25,13 +25,13 @@ export interface Scope {
 export interface Row {
   name: string;
   value: object;
-  /** In the order of the kind's heads. */
+  /** The cells in the order of the kind's heads. */
   cells(wide: boolean): string[];
 }
 export interface Found extends Row {
   /** Managers' names, where one manages it (decisions "Ownership"). */
   managedBy: string[];
-  /** For If-Match, where it was read by itself. */
+  /** For If-Match, if the object was read alone. */
   etag?: string | undefined;
 }
 export interface Column<T> {
@@ -51,7 +51,7 @@ export interface Definition<T extends object> {
   many?: true;
   /** The server's list takes `q`. */
   searches?: true;
-  /** As its contract has them: what is missing can't be read by itself, or written so. */
+  /** The kind's routes from its contract; a kind without `get` can't be read singly, without a write route not written. */
   routes: { list: ReadRoute<T[]>; get?: ReadRoute<object> } & WriteRoutes;
   /** The path parameters of a single object, beside the realm; default: its id. */
   at?(row: T): Record<string, string>;
@@ -81,7 +81,7 @@ export interface Kind {
   routes: WriteRoutes;
   /** The path parameters of a listed object, beside the realm. */
   at(value: object): Record<string, string>;
-  /** The path's parameter for what they belong to. */
+  /** The path parameter of the parent object. */
   parentIn: string | undefined;
   /** The path parameters that name the parent object. */
   within(scope: Scope): Promise<Record<string, string>>;
@@ -127,7 +127,7 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
     within,
     heads: (wide) => shown(wide).map(({ head }) => head),
     async *rows(scope, filter, most) {
-      // one more than is wanted, which tells that there are more
+      // one more than wanted: it shows whether there are more
       for await (const row of all(scope, filter, most === 0 ? LARGEST_PAGE : most + 1)) yield rowOf(row);
     },
     async find(scope, word) {

@@ -9,8 +9,8 @@ const PLAIN = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 const MADE = /--[0-9a-f]{10}$/;
 
 /**
- * The name itself where Kubernetes takes it; otherwise what is left of it and a digest. It depends on nothing but the
- * name, so that a second export doesn't rename what the first one named.
+ * The name itself if Kubernetes accepts it; otherwise its valid characters and a digest. It depends only on the name, so that
+ * a second export gives the same names as the first.
  */
 export function label(name: string): string {
   if (PLAIN.test(name) && !MADE.test(name) && name.length <= LONGEST) return name;

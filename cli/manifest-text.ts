@@ -9,7 +9,7 @@ export const yamlText = (value: unknown): string =>
 
 export const fileName = ({ kind, metadata }: Manifest): string => `${kind.toLowerCase()}-${metadata.name}.yaml`;
 
-/** All in one, the notes in front as comments. */
+/** All manifests as one stream, with the notes as comments before them. */
 export function yamlStream({ items, secrets, notes }: Manifests, namespace?: string): string {
   const head = [...notes, ...secretLines(secrets, namespace)].map((line) => `# ${oneLine(line)}`.trimEnd());
   return `${head.join('\n')}\n${items.map((item) => `---\n${yamlText(item)}`).join('')}`;
@@ -30,7 +30,7 @@ export function secretLines(secrets: readonly SecretToCreate[], namespace?: stri
   ];
 }
 
-/** Secrets with empty values, to be filled in by hand or by another tool; Git is no place for the filled ones. */
+/** Secrets with empty values, to be filled in by hand or by another tool: filled ones don't belong into Git. */
 export function secretTemplates(secrets: readonly SecretToCreate[], namespace?: string): string {
   const documents = secrets.map(({ name, key, of }) => ({
     apiVersion: 'v1',

@@ -30,14 +30,14 @@ export interface Manifest {
 export interface SecretToCreate extends SecretKeyRef {
   /** `client billing`. */
   of: string;
-  /** The environment variable that stands for it in the realm document. */
+  /** The environment variable that holds the value in the realm document. */
   placeholder: string | undefined;
 }
 
 export interface Manifests {
   items: Manifest[];
   secrets: SecretToCreate[];
-  /** Notes for those who apply them. */
+  /** Notes for the users who apply the manifests. */
   notes: string[];
 }
 
@@ -112,7 +112,7 @@ export function manifestsOf(
   for (const { scopes, adminAccess, ...identity } of identities)
     add(workloadIdentity, objectName(realm, identity.name), {
       ...identity,
-      // what everyone may who isn't kept from it
+      // allowed is the default, so the manifest only says it if it is denied
       adminAccess: adminAccess === true ? undefined : adminAccess,
       scopes: scopes?.split(' ').filter((scope) => scope !== ''),
     });
@@ -120,7 +120,10 @@ export function manifestsOf(
   return { items, secrets, notes: notesOn(realm, document) };
 }
 
-/** A container says so, children or not: the Kubernetes API takes no execution that is neither step nor container. */
+/**
+ * A container always gets `executions`, even an empty list: the Kubernetes API rejects an execution without step and
+ * container.
+ */
 function withContainers(executions: readonly ExecutionDocument[], level: number): ExecutionDocument[] {
   return executions.map(({ executions: children, ...execution }) =>
     execution.authenticatorId !== undefined || level === MAX_FLOW_DEPTH

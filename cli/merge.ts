@@ -1,6 +1,6 @@
-// Owns: one document of a realm out of many pieces, and what contradicts itself in them.
+// Owns: one document of a realm from many pieces, and the contradictions in them.
 // Does not own: the pieces (declared.ts).
-// Implements: docs/cli.md: what is declared in one run is one manager's, so nothing may be said twice.
+// Implements: docs/cli.md: all declarations of one run belong to one manager, so none may be repeated.
 import { elementsOf } from '../server/contract/section.ts';
 import { presentSections } from '../server/contract/sections.ts';
 import type { RealmDocument } from '../server/contract/transfer.ts';
@@ -10,7 +10,7 @@ import type { FileFault, Path } from './files.ts';
 export interface Merged {
   realm: string;
   document: RealmDocument;
-  /** Where a path of the document (`flows[0].executions[1]`) is in the files. */
+  /** The place in the files of a path of the document (`flows[0].executions[1]`). */
   placeOf(path: string): Omit<FileFault, 'message'> | undefined;
 }
 
@@ -68,7 +68,7 @@ function mergeRealm(parts: readonly Part[], faults: FileFault[]): Omit<Merged, '
     }
     const before = list(merged[name]);
     if (section?.groups) {
-      // what was declared before is a fault, so nothing is left out here
+      // a repeated declaration is a fault, so no element is left out here
       for (const n of list(value).keys()) origins.set(`${name} ${before.length + n}`, { part, path: [name, n] });
       merged[name] = [...before, ...list(value)];
       return;

@@ -23,7 +23,7 @@ export async function planAsOperator(
   { cluster, force = false }: { cluster: string; force?: boolean },
 ): Promise<{ plans: Planned[]; waits: boolean }> {
   const resources = declared.parts.map(asResource).sort((a, b) => rank(a) - rank(b));
-  // what all of it together can't be is a fault, told with its place; what only waits for another is none
+  // a fault of the whole is reported with its place; a part that only waits for another is no fault
   for (const whole of realms) await planFiles(cli, connection, whole, { manager: `k8s:${cluster}`, force: true });
   const plans: Planned[] = [];
   let waits = false;
@@ -59,7 +59,7 @@ function whyNot({ status, message, problem }: ServerProblem, { realm, resource }
 /** The Realm first: the others attach to it. */
 const rank = ({ resource }: Resource): number => (resource.kind === 'Realm' ? 0 : 1);
 
-/** Away from its Realm's namespace a workload never acts as an administrator, and the operator says so to the server. */
+/** Outside its Realm's namespace a workload can't act as an administrator: the operator sets that, so the plan does too. */
 async function asGuest({ client }: Connection, part: Resource, cluster: string): Promise<Part> {
   const { workloadIdentity } = part.document;
   if (!workloadIdentity) return part;

@@ -1,5 +1,5 @@
-// Owns: how answers look: table, json, yaml, name (`-o`); colour; what of a server's text may reach a terminal.
-// Does not own: what a plan looks like in words (plan.ts).
+// Owns: the forms of answers: table, json, yaml, name (`-o`); colour; the filter for a server's text before the terminal.
+// Does not own: the text of plans (plan.ts).
 // Implements: docs/cli.md: coloured, table, JSON and YAML output; NO_COLOR (no-color.org).
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
@@ -23,7 +23,7 @@ export interface Table {
   rows: readonly (readonly string[])[];
 }
 
-/** One answer in every form; only the one that is asked for is made. */
+/** One answer in every form; only the requested form is made. */
 export interface View {
   value: unknown;
   table: () => Table | string;
@@ -54,7 +54,7 @@ export function formattedView(io: Io, format: Format, { value, table, names }: V
   return typeof shown === 'string' ? shown : columns(io, shown);
 }
 
-/** Says something beside the answer: progress, a warning, what was done. */
+/** Writes a message beside the answer: progress, a warning, a completed action. */
 export const writeLine = (io: Pick<Io, 'stderr'>, text: string): void => {
   io.stderr.write(`${text.split('\n').map(plain).join('\n')}\n`);
 };
@@ -83,7 +83,7 @@ export const plain = (text: string): string =>
   });
 
 /**
- * The same for JSON and YAML, whose values stay what they are: both writers put such characters between double quotes, but
+ * The same for JSON and YAML, whose values must stay the same. Both writers put such characters between double quotes, but
  * escape only those below a blank, and a terminal obeys U+009B as it does ESC and [.
  */
 const escaped = (text: string): string =>

@@ -1,5 +1,5 @@
-// Owns: a plan in words and colours: what is made, changed, deleted, what changes hands, what stands in the way.
-// Does not own: the comparing; that is the server's.
+// Owns: a plan as coloured text: created, changed and deleted objects, changes of ownership, conflicts.
+// Does not own: the comparison, which the server does.
 // Implements: decisions "Import, export, plan"; docs/cli.md: a coloured diff that reads like a good plan.
 
 import { stringify } from 'yaml';

@@ -4,7 +4,7 @@ import { plain } from './output.ts';
 
 const MIB = 1024 * 1024;
 const EVERY_MS = 1000;
-/** To the beginning of the line, and all of it away (ECMA-48 EL). */
+/** Moves the cursor to the beginning of the line and clears it (ECMA-48 EL). */
 const CLEAR = '\r\u001b[2K';
 
 type Watched = Pick<Io, 'watched' | 'stderr'>;
@@ -26,7 +26,7 @@ export async function withProgress<T>(io: Watched, what: string, work: Promise<T
   }
 }
 
-/** Says anew how far something is, each time over what it said before. */
+/** Shows a progress message, which each next one replaces. */
 export function progress(io: Watched): { say(how: string): void; end(): void } {
   let shown = false;
   return {

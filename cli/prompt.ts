@@ -14,7 +14,7 @@ export async function ask(
 ): Promise<string> {
   if (!io.terminal) throw new Refused(`this is not a terminal, so the question can’t be asked: ${question}`, instead);
   io.stderr.write(`${question}: `);
-  // readline shows what is typed on its output, so a secret's goes nowhere
+  // readline echoes typed text to its output, so a secret's output is discarded
   const lines = createInterface({ input: io.stdin, output: hidden ? nowhere() : io.stderr, terminal: true });
   try {
     return await new Promise<string>((resolve, reject) => {
@@ -33,7 +33,7 @@ export async function ask(
 export const confirm = async (cli: Pick<Cli, 'io' | 'signal'>, question: string): Promise<boolean> =>
   /^y(es)?$/i.test((await ask(cli, `${question} [y/N]`, { instead: 'Say so with --yes.' })).trim());
 
-/** All lines of stdin, where it isn't a terminal: at most 64 KiB, since passwords are short. */
+/** All lines of stdin if it isn't a terminal: at most 64 KiB, since passwords are short. */
 export async function lines({ io, signal }: Pick<Cli, 'io' | 'signal'>): Promise<string[]> {
   let text = '';
   for await (const chunk of io.stdin) {

@@ -56,7 +56,7 @@ export function accessOf(
   };
 }
 
-/** From the file, else from the environment: never from an argument. */
+/** The secret from the file, else from the environment: never from an argument. */
 export async function clientSecret(file: string | undefined, env: Environment): Promise<string> {
   if (file === undefined) {
     if (env.REALMCTL_CLIENT_SECRET) return env.REALMCTL_CLIENT_SECRET;

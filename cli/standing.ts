@@ -1,5 +1,5 @@
-// How resources of a cluster stand, and why what waits waits: from one to what it hangs on. Pure.
-// Asking for them is cluster.ts's, what reasons mean docs/troubleshooting.md's.
+// The state of a cluster's resources, and the chain of causes for each that waits. Pure. cluster.ts reads the resources;
+// docs/troubleshooting.md explains the reasons.
 import type { KindName } from '../operator/resource.ts';
 import type { ClusterResource } from './cluster.ts';
 
@@ -53,7 +53,7 @@ const short = (one: ClusterResource): string => {
 const FOR_REALM = ['RealmMissing', 'RealmNotDeclared'];
 const MANAGER = /k8s:[^/\s]+\/([^/\s]+)\/([^/\s]+)\/([^\s;,]+)/g;
 
-/** @param all what is there of the realm, of any namespace that may be seen */
+/** @param all all readable resources of the realm, in every namespace */
 function because(one: ClusterResource, all: readonly ClusterResource[]): string[] {
   const { reason, message } = wordsOf(one);
   const others = all.filter((other) => other !== one && other.spec.realm === one.spec.realm);

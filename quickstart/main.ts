@@ -1,5 +1,5 @@
-// `npm start`: server, examples and the operator's own reconcilers in one process, then where to go.
-// It has no logic of its own: the server starts as ever, the operator reads crds/examples/ as it reads a folder anywhere.
+// `npm start`: server, examples and the operator's own reconcilers in one process; then it prints the addresses. It has
+// no logic of its own: the server starts as usual, and the operator reads crds/examples/ as it reads any folder.
 // Decisions "Where it listens, what it reads" (quick start).
 import path from 'node:path';
 import { serverSession } from '../operator/session.ts';

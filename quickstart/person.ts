@@ -1,4 +1,4 @@
-// The one demonstration person: made once, through the admin API, as an administrator would.
+// The demonstration's single user, made once through the admin API, as an administrator would.
 // Decisions "Where it listens, what it reads".
 import { type Client, ServerProblem } from '../server/contract/client.ts';
 import { passwordFaults } from '../server/contract/password-rules.ts';
@@ -18,7 +18,7 @@ export async function personFaults(password: string): Promise<string[]> {
   return [inEnglish(IS_COMMON)];
 }
 
-/** Does nothing where alice exists already: people's data is theirs. */
+/** Does nothing if alice exists already: her data must stay. */
 export async function seedPerson(client: Client, password: string): Promise<void> {
   const body = {
     ...NAMES,

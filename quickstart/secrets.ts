@@ -1,5 +1,5 @@
 // The secrets that the quick start generates if the environment sets none: kept beside the data (mode 0600), printed once.
-// It owns no password rule; the values are random and long. Decisions "Where it listens, what it reads".
+// The values are random and long, so no password rule applies. Decisions "Where it listens, what it reads".
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -66,7 +66,7 @@ async function api(cli: Cli, method: string, where: string, options: Options): P
 
 const ended = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
 
-/** Of this server alone, and of its admin API: that is whom the session is for. */
+/** Only paths of this server's admin API: the session must go nowhere else. */
 function pathOf(where: string, server: string): string {
   const path = where.startsWith('/') ? where : `/admin/${where}`;
   const url = URL.canParse(path, server) ? new URL(path, server) : undefined;

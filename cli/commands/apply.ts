@@ -55,7 +55,7 @@ async function apply(cli: Cli, options: Options): Promise<void> {
     if (!options.dryRun) writeLine(io, 'Nothing was applied.');
     throw new Outcome(2);
   }
-  // json and yaml are for what was done; the plan that is to be agreed to is for people
+  // json and yaml hold the result; the plan to agree to is text for the user
   const shown = options.output === 'table' ? io.stdout : io.stderr;
   shown.write(`${[...open.map((planned) => planText(io, planned)), sumText(open)].join('\n')}\n`);
   await agree(cli, options);
@@ -79,7 +79,7 @@ async function apply(cli: Cli, options: Options): Promise<void> {
         writeLine(io, plain(`Kept ${keptText(one)}; apply again once nothing uses it.`));
     }
   } finally {
-    // output for programs says what was applied, also where the rest failed
+    // programs get every applied plan, even if the rest failed
     const all = plans.map((planned) => applied.find(({ realm }) => realm === planned.realm) ?? planned);
     if (options.output !== 'table') printPlans(cli, options.output, all, done());
   }
@@ -98,7 +98,7 @@ async function agree(cli: Cli, { yes }: Options): Promise<void> {
   if (!(await confirm(cli, 'Apply this?'))) throw new Refused('nothing was applied');
 }
 
-/** Where several realms are applied and one fails, which is which. */
+/** Says which realms were applied and which failed. */
 function sayPartial(
   { io }: Cli,
   { done, failed, open }: { done: readonly string[]; failed: string; open: readonly Planned[] },

@@ -1,4 +1,4 @@
-// `realmctl completion SHELL`: what the shell is told once; and `completion words`, which it then asks at each Tab.
+// `realmctl completion SHELL`: the script that a shell loads once; and `completion words`, which the script runs at each Tab.
 import { Argument } from 'commander';
 import { type Cli, examples, type Register } from '../command.ts';
 import { type Candidate, type Completion, nextOf } from '../completion.ts';

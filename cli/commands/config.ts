@@ -90,7 +90,7 @@ const mayBeThere = async (cli: Cli, realm: string): Promise<boolean> =>
       (error) => !(error instanceof ServerProblem && error.status === 404),
     );
 
-/** Without the session. */
+/** A context as it is printed: without its session. */
 const shown = ({ server, realm, name, session, defaultRealm }: Context) => ({
   server,
   realm,

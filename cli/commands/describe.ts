@@ -1,4 +1,4 @@
-// `realmctl describe KIND NAME`: one object with all that is known of it: fields, who manages it, what happened lately.
+// `realmctl describe KIND NAME`: one object with its fields, its manager and its recent events.
 import { type Command, Option } from 'commander';
 import { Flow } from '../../server/contract/flows.ts';
 import { time } from '../cells.ts';

@@ -1,4 +1,4 @@
-// `realmctl events`: the audit log as it goes on; `get events` is a look at it.
+// `realmctl events`: follows the audit log; `get events` lists it once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { type Event, type EventVerification, listEvents, verifyEvents } from '../../server/contract/events.ts';

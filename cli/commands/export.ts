@@ -162,7 +162,7 @@ async function writeFolder(
   const names = items.map(fileName);
   for (const [i, item] of items.entries()) await writeWhole(path.join(dir, names[i] ?? ''), [yamlText(item)]);
   const lines = secretLines(secrets, namespace);
-  // No YAML, so that nothing that applies the folder takes it for a manifest.
+  // A text file, so that a tool that applies the folder doesn't take it for a manifest.
   if (lines.length > 0) await writeWhole(path.join(dir, `secrets-${realm}.txt`), [`${lines.join('\n')}\n`]);
   writeLine(io, `Wrote ${items.length} ${items.length === 1 ? 'file' : 'files'} to ${dir}.`);
   const ofRealm = new RegExp(`^(?:flow|webhook|workloadidentity)-${realm}\\..*\\.yaml$`);

@@ -61,7 +61,7 @@ export const registerUndo: Register = (program, cli) => {
   examples(command, 'realmctl undo acme 42 --dry-run', 'realmctl undo acme 42 --yes');
 };
 
-/** `acme 42`, or `42` where something else says the realm. */
+/** Parses `acme 42`, or `42` if an option or the context names the realm. */
 async function placeOf(cli: Cli, first: string | undefined, second: string | undefined, { realm: option }: Options) {
   const isNumber = (text: string | undefined) => text !== undefined && /^\d{1,15}$/.test(text);
   // a realm may be called 42, too: where both stand, the first is the realm
@@ -122,7 +122,7 @@ async function show(cli: Cli, realm: string, revision: number, { output }: Optio
     );
 }
 
-/** A plan in which nothing stands in the way. */
+/** A plan without conflicts. */
 const nothing = Plan.parse({
   manager: '',
   revision: 0,

@@ -96,7 +96,7 @@ async function sessionBy(cli: Cli, deps: Deps, server: string, options: Options)
   const { clientId, clientSecretFile, username, passwordStdin, realm } = options;
   if (clientId !== undefined) {
     if (username !== undefined) throw new Refused('give --client-id or --username, not both');
-    // read once now, so that what is wrong is said now
+    // read once now, so that a wrong file is reported at the sign-in
     await clientSecret(clientSecretFile, cli.io.env);
     return { type: 'client', clientId, ...(clientSecretFile && { secretFile: path.resolve(clientSecretFile) }) };
   }
@@ -142,7 +142,7 @@ async function byPassword(cli: Cli, fetch: Fetch, server: string, options: Optio
   return { type: 'cookie', cookie };
 }
 
-/** The server says no more than it must; where it says nothing, what a person can look at. */
+/** The server's refusals say little on purpose; if one says nothing, the hint lists what to check. */
 function notAccepted(error: unknown, server: string, { realm, passwordStdin }: Options): unknown {
   if (!(error instanceof ServerProblem && error.status === 401)) return error;
   if (error.is('otp-required'))
@@ -165,7 +165,7 @@ async function signOut({ io, signal }: Cli, { file, fetch, context }: Deps): Pro
       });
     if (session?.type === 'person') await revoke(server, realm, session.refreshToken, fetch, signal);
   } catch (error) {
-    // a session that has ended is what was wanted
+    // the session has ended, which is the aim
     if (!(error instanceof ServerProblem) || (error.status === 0 && !(error.cause instanceof Refused))) {
       await forget(file, name);
       writeLine(io, 'The session is forgotten here, but the server was not told: there it ends by itself.');

@@ -77,7 +77,7 @@ interface Release {
   yes?: boolean;
 }
 
-/** A cluster that was rebuilt under another name goes on where the old one was. */
+/** `move`: a cluster that was rebuilt under another name takes over the old one's objects. */
 function move(managers: Command, cli: Cli): void {
   const command = managers
     .command('move')

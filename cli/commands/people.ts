@@ -1,4 +1,4 @@
-// `realmctl users|sessions`: what is done for people while a realm runs; `get users` and `edit user` are as of any kind.
+// `realmctl users|sessions`: actions on users and their sessions; `get users` and `edit user` work as for every kind.
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { address, type Client } from '../../server/contract/client.ts';
@@ -130,7 +130,7 @@ function registerBulk(users: Command, cli: Cli): void {
   });
 }
 
-/** In which line of the file a row is, the server passing over empty ones. */
+/** Maps a row to its line in the file: the server's row numbers skip empty lines. */
 function linesOfRows() {
   const empty: number[] = [];
   let [line, filled] = [1, false];

@@ -1,4 +1,4 @@
-// `realmctl sync directory`: takes over the people of a directory, and says how far it is until that is done.
+// `realmctl sync directory`: imports the users of a directory, and shows the progress.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DirectorySync, getDirectorySync, syncDirectory } from '../../server/contract/directory-syncs.ts';
 import { addRealm, examples, type Register, realmOf } from '../command.ts';

@@ -94,7 +94,7 @@ function registerCreateOf(create: Command, kind: Kind, route: WriteRoute, cli: C
     const [of] = kind.of === undefined ? [] : given.map(String);
     const scope = await scopeOf(cli, kind, kind.inRealm ? options.realm : undefined, of);
     const body = { ...(await fromFile(cli, options.file)), ...fromFlags(flags, options), ...fromSets(options.set) };
-    // where nothing has to be said, saying nothing is enough
+    // an empty body is valid if no field is required
     if (Object.keys(body).length === 0 && !route.body.safeParse({}).success)
       throw new Refused(`no field of the ${kind.singular} is set`, 'Give options, or a file with -f.');
     const value = await send(scope, route, { at: await kind.within(scope), body });
@@ -200,7 +200,7 @@ function registerEditOf(edit: Command, kind: Kind, route: WriteRoute, cli: Cli):
       if (changed.length === 0) {
         writeLine(cli.io, 'Nothing was changed.');
       } else {
-        // what is put by its own name, and made where it isn't there, is said whole
+        // an object that is put under its own name, and created if missing, is sent whole
         const body = route === kind.routes.create ? after : Object.fromEntries(changed);
         const at = { ...(await kind.within(scope)), ...kind.at(found.value) };
         await send(scope, route, { at, body, etag: found.etag });
