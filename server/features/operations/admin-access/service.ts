@@ -1,4 +1,4 @@
-// Owns: who calls the admin API (cookie or bearer), what they hold, and whether they hold what they would give or take over.
+// Owns: the caller of the admin API (cookie or bearer), their permissions, and whether these cover a grant or a takeover.
 // Does not own: the check of a route's permission (features/operations/admin-access/surface.ts), passwords (credentials), tokens' signatures (issued-tokens).
 // Implements: specification 5; decisions "Admin authentication", "Rights".
 import { z } from 'zod';
@@ -63,7 +63,7 @@ const PersonsToken = z.object({
   exp: z.number(),
 });
 
-/** Of header and payload, unverified: what leads to the realm that may have made the token. */
+/** The header and payload of a token, unverified: they name the realm that may have issued it. */
 const Said = z.tuple([z.object({ kid: z.guid() }), z.object({ iss: z.string().refine((iss) => !iss.includes('\0')) })]);
 
 const isPermission = (name: string): name is Permission => (known as readonly string[]).includes(name);
@@ -92,7 +92,7 @@ export function permissionsHeld(
 export const holdsAny = ({ permissions, limited }: ReturnType<typeof permissionsHeld>): boolean =>
   permissions.size > 0 || limited.length > 0;
 
-/** Whether the principal holds all of `wanted` over the target; over `*` only what is held over `*` counts. */
+/** Whether the principal holds all of `wanted` over the target; for the target `*` only permissions over `*` count. */
 export function holdsPermissions(principal: Principal, target: string, wanted: readonly string[]): boolean {
   const mine = permissionsIn(principal, target);
   return wanted.every((permission) => isPermission(permission) && mine.has(permission));
@@ -210,7 +210,7 @@ export function createAccess({
     return { principal, moreToProve: false };
   }
 
-  /** The realm that may have issued the token, by what it says of itself; the signature then decides. */
+  /** The realm that may have issued the token, by its own claims; the signature then decides. */
   async function realmOf(jwt: string): Promise<string | undefined> {
     const said = Said.safeParse([0, 1].map((part) => partOf(jwt, part))).data;
     if (!said) return undefined;

@@ -1,4 +1,5 @@
-// How a person gets an admin session, and how it ends: by one request (a program), or by the realm's own sign-in pages. One answer to every failure, so that nothing can be enumerated.
+// Begins and ends admin sessions: by one request of a program, or by the realm's own sign-in pages. Every failure has the
+// same answer, so that no caller can enumerate users.
 import type { FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
@@ -95,7 +96,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     return id !== undefined;
   }
 
-  /** In its transaction: what is kept of a sign-in without a page, and the person told where it is unlike those before. */
+  /** Records a sign-in without a page, and mails the user about a new device, in the sign-in's transaction. */
   async function visited(
     tx: Tx,
     request: FastifyRequest,
@@ -111,7 +112,10 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     await newDevices.tell(tx, realm, { by: byOf(request), userId, sessionId, begunAt, userAgent, origin });
   }
 
-  /** `pageless`: the policy of a sign-in that no page of the realm has seen. @returns the session's cookie; undefined: what was proven holds no more */
+  /**
+   * `pageless`: the policy for a sign-in without a page of the realm. @returns the session's cookie; undefined: a proof
+   * was withdrawn
+   */
   async function begin(
     realm: string,
     { username, proven, factors }: Admitted,
@@ -233,7 +237,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
       return undefined;
     },
 
-    /** A one-time code, on top of what the session has proven. @returns the cookie that it has from now on */
+    /** Adds a one-time code to the session's proofs. @returns the session's new cookie */
     async stepUp(
       { id: userId, name, realm, session }: Principal,
       code: string,
@@ -269,7 +273,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
 }
 export type AdminSignIn = ReturnType<typeof createAdminSignIn>;
 
-/** Undefined: what was proven holds no more. */
+/** Undefined: a proof was withdrawn meanwhile. */
 const orWithdrawn = <T>(work: () => Promise<T>): Promise<T | undefined> =>
   work().catch((error: unknown) => {
     if (isWithdrawn(error)) return undefined;

@@ -208,7 +208,7 @@ export async function lockRoles(sql: Sql, realm: string, roleNames: readonly str
     select id from admin_role where realm_id = ${realm} and name = any(${roleNames}::text[]) order by id for update`;
 }
 
-/** Inserts what is missing of the built-in roles and gives them their permissions of this release. */
+/** Inserts missing built-in roles, and sets the permissions of this release in all of them. */
 export async function putBuiltInRoles(
   sql: Sql,
   realms: readonly string[],

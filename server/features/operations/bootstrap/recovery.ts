@@ -33,7 +33,7 @@ export interface RecoveryDeps {
 
 export interface Recovered {
   username: string;
-  /** Temporary; it is told once. */
+  /** Temporary; printed once and stored nowhere as text. */
   password: string;
   /** False: the user was there, and has lost every credential. */
   isNew: boolean;

@@ -1,4 +1,4 @@
-// Owns: what a server makes of itself at start: the realm master, its first administrator, the clients of realmctl and operator.
+// Owns: a server's own objects at start: the realm master, its first administrator, the clients of realmctl and operator.
 // Does not own: realms, roles or credentials themselves; it calls their features. Running it again changes nothing.
 // Implements: decisions "Realms", "The last administrator", "Admin authentication" (first start, the operator's first sign-in).
 
@@ -43,7 +43,7 @@ const OPERATOR_CLIENT: Fields = {
   description: 'Made at start from SVC_OPERATOR_*',
 };
 
-/** A start may mark what a replica of an older release has made, and nothing else. */
+/** A start may mark objects of a replica of an older release, and changes nothing else. */
 const BOOKKEEPING = { bookkeeping: true };
 const NO_ADMINISTRATOR = `No user of ${MASTER} holds realm-admin over every realm and can sign in. No start makes another administrator: npm run recover-admin does (docs/administrators.md)`;
 
@@ -111,7 +111,7 @@ export function createBootstrap({
     return true;
   }
 
-  /** Makes the object what is wanted of it, and gives its id. */
+  /** Creates or updates the object, and returns its id. */
   async function put(
     tx: Tx,
     of: Resource,
@@ -134,8 +134,8 @@ export function createBootstrap({
   }
 
   /**
-   * An administrator may change or disable it; what they did to it stays. Where the server's address has changed since,
-   * the admin API's new name takes the place of the old one.
+   * Creates the client of realmctl. An administrator may change or disable it, and these changes stay. If the server's
+   * address has changed, the admin API's new name replaces the old one.
    */
   async function makeCliClient(tx: Tx): Promise<void> {
     const row = await clients.table.find(tx.sql, MASTER, { key: ADMIN_CLI });

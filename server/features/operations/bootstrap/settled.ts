@@ -1,5 +1,5 @@
-// Owns: whether a start finds everything as bootstrap (service.ts) would make it: then it loads nothing that could write it.
-// Does not own: what is wanted (wanted.ts), making it so.
+// Owns: the check whether everything that bootstrap (service.ts) would make exists: then a start loads none of its code.
+// Does not own: the wanted state (wanted.ts), making it.
 // Implements: decisions "Realms", "The last administrator"; performance, "start".
 import { ADMIN_CLI } from '../../../contract/admin-cli.ts';
 import { messages } from '../../../contract/message-keys.ts';

@@ -3,7 +3,10 @@ import type { Identity } from './store.ts';
 
 /** The client of `master` that the operator signs in as. */
 export const OPERATOR = 'operator';
-/** It can do what the operator needs and no more, by its own credentials alone; a client that is there already is changed back to this. */
+/**
+ * The operator's client has the permissions that the operator needs and no more; an existing client is changed back to
+ * this.
+ */
 export const OPERATOR_SHAPE = {
   enabled: true,
   grantTypes: ['client_credentials'],

@@ -13,7 +13,7 @@ export interface EventFilter {
   to: Date | undefined;
 }
 
-/** `true` where the filter is not set: the statement holds only what is asked for, so its plan fits. */
+/** `true` if the filter is not set: the statement holds only the set filters, so its plan fits. */
 const when = <T>(value: T | undefined, condition: (value: T) => Fragment): Fragment =>
   value === undefined ? fragment`true` : condition(value);
 

@@ -1,4 +1,4 @@
-// Checks the chain over a realm's log: what was sealed against what is there. PostgreSQL reads; nothing is held here.
+// Verifies the chain over a realm's log: compares the sealed digests with the rows. PostgreSQL does it; no rows are loaded.
 import { timingSafeEqual } from 'node:crypto';
 import type { EventVerification } from '../../../contract/events.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -8,7 +8,7 @@ import { chainKeys, type Hashed, hashOf } from '../../../events/block.ts';
 import { eventsDigest, ofBlock } from '../../../events/chain.ts';
 import { foldsOf, isProven } from '../../../events/fold.ts';
 
-/** Of one request. */
+/** The most events of one request. */
 const MOST_EVENTS = 20_000;
 
 interface Range {

@@ -9,7 +9,7 @@ export interface Forwarded extends Event {
   block: { number: number; hash: string } | null;
 }
 
-/** What receives them. A batch that it did not take as a whole is sent again. */
+/** The receiver of events. A batch that it doesn't confirm is sent again whole. */
 export interface Receiver {
   /** @throws NotTaken, Refused, OutboundError */
   send(events: readonly Forwarded[]): Promise<void>;
@@ -24,7 +24,7 @@ export class NotTaken extends Error {
   }
 }
 
-/** It does not take what they hold: as many or as they are, it never will. */
+/** The receiver rejects the batch itself: too many events, or their content; sending it again would not help. */
 export class Refused extends NotTaken {}
 
 /** Without its data, which its hash still stands for. */

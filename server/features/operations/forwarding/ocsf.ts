@@ -26,7 +26,7 @@ const CLASS: Record<Kind, number> = {
   rights: USER_ACCESS,
   entity: ENTITY_MANAGEMENT,
 };
-/** Of accounts: what the class has a word for. */
+/** The class's activities for events about accounts. */
 const ACCOUNT_ACTIVITY: Partial<Record<EventType, number>> = {
   USER_CREATED: 1,
   PASSWORD_CHANGED: 3,

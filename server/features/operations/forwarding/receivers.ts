@@ -20,7 +20,7 @@ export interface ReceiverDeps {
   outbound: Pick<Outbound, 'fetch' | 'connect'>;
   /** More authorities to trust, PEM. */
   caFile?: string | undefined;
-  /** Of this server, as syslog says it. */
+  /** This server's host name in syslog messages. */
   host: string;
 }
 
@@ -72,8 +72,8 @@ function syslogFrame(event: Forwarded, shape: ShapeOf, host: string): Buffer {
 }
 
 /**
- * Syslog knows no acknowledgement. So each batch has a connection of its own, and counts as received once the other end has read
- * to its end and closed it: what a receiver that dies had not read yet resets the connection.
+ * Syslog has no acknowledgement. So each batch has a connection of its own, and counts as received once the receiver has read
+ * to its end and closed it. If a receiver dies before it has read all, the connection is reset.
  */
 function syslogReceiver(
   { url, certificate }: ForwardingTarget,
@@ -120,9 +120,10 @@ const writtenTo = (socket: tls.TLSSocket, bytes: Buffer): Promise<void> =>
   });
 
 /**
- * Says that this was all (close_notify). Where the connection was reset just before, Node drops the fault of that message, and what is
- * read afterwards looks like an orderly end: so it is asked whether there still is another end. Before our own end is sent, which
- * is later, only a reset takes that away.
+ * Sends the end of the data (close_notify). If the connection was reset just before, Node drops that fault, and the
+ * following read looks like an orderly end. So this checks that the other end still exists, before our own end is sent:
+ * until then only a
+ * reset removes it.
  */
 async function endOf(socket: tls.TLSSocket): Promise<void> {
   if (socket.readableEnded) tooEarly();

@@ -8,7 +8,7 @@ import { type Forwarded, NotTaken, type Receiver, Refused, withoutEventData } fr
 import { TIMEOUT_MS } from './receivers.ts';
 import * as store from './store.ts';
 
-/** Of one batch; and how long the process that sends is believed to live. */
+/** The size of a batch; and how long the sending process counts as alive. */
 const BATCH = 500;
 const HELD_SECONDS = (2 * TIMEOUT_MS) / 1000;
 /** Batches before others may look. */
@@ -44,7 +44,10 @@ export function createForwarding({ sql, receiver, holder, log, now }: Forwarding
     return last !== undefined && store.markSent(sql, holder, last, how);
   };
 
-  /** One that is refused by itself again and again goes without its data, so that it holds up no others; where even that is refused, all wait. */
+  /**
+   * After several refusals an event is sent without its data, so that it doesn't delay others. If that is refused too,
+   * all wait.
+   */
   async function sendRefused(row: store.ForwardedRow, refused: Refused): Promise<boolean> {
     if ((await store.countRefusal(sql, holder, row.id)) < MOST_REFUSED) throw refused;
     await receiver.send([withoutEventData(forwarded(row))]);
@@ -88,7 +91,7 @@ export function createForwarding({ sql, receiver, holder, log, now }: Forwarding
 
   return {
     begin: () => store.begin(sql),
-    /** @throws what the receiver, or the way to it, says, where it has taken nothing; it is noted */
+    /** @throws the fault of the receiver or the connection if no event was accepted; it is recorded */
     async run(): Promise<'again' | 'soon' | 'idle'> {
       if (now().getTime() < notBefore) return 'soon';
       if (!(await store.hasWaitingEvents(sql))) return 'idle';
@@ -100,7 +103,8 @@ export function createForwarding({ sql, receiver, holder, log, now }: Forwarding
         const words = error instanceof Error ? error.message : 'failed';
         await store.failed(sql, holder, words.slice(0, MAX_ERROR_LENGTH));
         if (sent === sentBefore) throw error;
-        // One that fails now and then would never be done, if each failure made the next pause longer.
+        // Some events were sent, so the pause stays short: with ever longer pauses, a receiver with occasional faults
+        // would never catch up.
         log(`the receiver of the audit log failed and is tried again in a moment (${words})`);
         return 'soon';
       }

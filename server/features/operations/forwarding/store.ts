@@ -10,7 +10,7 @@ export interface ForwardedRow extends EventRow, Cursor {
   hash: string | null;
 }
 
-/** The first time: from what is sealed so far. */
+/** The first start: forwarding begins at the log's present position. */
 export const begin = (sql: Sql) => sql`
   insert into event_forwarding (position, id) select position, 'ffffffff-ffff-ffff-ffff-ffffffffffff' from event_log
   on conflict do nothing`;

@@ -1,5 +1,5 @@
-// The components that every server has. A feature with something of its own to watch adds a HealthComponent in server/app.ts.
-// Specification 4.9 (names); each check says what it looks at.
+// The health components of every server. A feature with a component of its own adds a HealthComponent in server/app.ts.
+// Specification 4.9 has the names; each check states its subject.
 import { X509Certificate } from 'node:crypto';
 import { readFile, statfs } from 'node:fs/promises';
 import type { Sql } from '../../../db/sql.ts';

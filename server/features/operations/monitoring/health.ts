@@ -1,7 +1,7 @@
 // Health as an array of components, and the two groups that gate restarts and traffic. Pure but for the checks.
 // Specification 4.9; decisions "Monitoring": one failed optional component is DOWN above, and neither group minds.
 
-/** One thing to look at; a check that throws or takes too long is DOWN. */
+/** A component with its check; a check that throws or takes too long is DOWN. */
 export interface HealthComponent {
   name: string;
   /** Which group it gates, besides the whole. */
@@ -50,8 +50,8 @@ function bounded(component: HealthComponent): Promise<boolean> {
 }
 
 /**
- * `livenessState` and `readinessState` stand for their groups: each is up while every component of its group is.
- * @param draining readiness is off while the server finishes what it has
+ * `livenessState` and `readinessState` are the states of their groups: each is up while every component of its group is.
+ * @param draining readiness is off while the server finishes running requests
  */
 export function createHealth(all: readonly HealthComponent[], { draining }: { draining(): boolean }) {
   const components = all.map(remembering);

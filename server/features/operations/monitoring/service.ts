@@ -1,5 +1,5 @@
-// Owns: health, build information, metrics and the audit configuration as they are served; draining.
-// Does not own: counting (events/metrics.ts), what a component looks at (components.ts), a realm's health (realms).
+// Owns: the answers for health, build information, metrics and the audit configuration; draining.
+// Does not own: counting (events/metrics.ts), a component's check (components.ts), a realm's health (realms).
 // Implements: specification 4.9, 6.3; decisions "Monitoring".
 import { EventTypeName } from '../../../contract/events.ts';
 import type { AuditConfig, MetricsSummary } from '../../../contract/monitoring.ts';
@@ -53,7 +53,7 @@ export function createMonitoring({
   return {
     health: createHealth(components, { draining: () => draining }),
 
-    /** Readiness turns false; what is under way is finished. */
+    /** Turns readiness off; running requests are finished. */
     drain(): void {
       draining = true;
     },

@@ -6,7 +6,7 @@ import type { ResourceType } from './schema.ts';
 
 export interface Answer {
   resource: Values;
-  /** undefined: what it is a digest of was not read. */
+  /** undefined: the resource that it is a digest of was not read. */
   version: string | undefined;
   location: string;
 }

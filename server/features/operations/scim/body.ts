@@ -11,11 +11,11 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const fields = (body: Readonly<Record<string, unknown>>): Map<string, unknown> =>
   new Map(Object.entries(body).map(([key, value]) => [key.toLowerCase(), value]));
 
-/** `{"value": …}`, where the client sent what is in it alone. */
+/** Wraps a bare value into `{"value": …}`, which some clients leave out. */
 const wrapped = ({ subAttributes }: Attribute, value: unknown): unknown =>
   !isObject(value) && subAttributes?.some(({ name }) => name === 'value') ? { value } : value;
 
-/** One value of the attribute; undefined: none (RFC 7643 §2.5 takes null for that, and clients send empty texts). */
+/** One value of the attribute; undefined: none. RFC 7643 §2.5 takes null for none, and clients also send empty texts. */
 function oneOf(attribute: Attribute, given: unknown, path: string): unknown {
   if (given === null || given === undefined || given === '') return undefined;
   const { type, subAttributes } = attribute;

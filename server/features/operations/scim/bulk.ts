@@ -44,7 +44,7 @@ export interface BulkDeps {
   users: ScimUsers;
   groups: ScimGroups;
   baseOf(realm: string): string;
-  /** Of the server's own fault. */
+  /** Logs a fault of the server itself. */
   failed(error: unknown): void;
 }
 

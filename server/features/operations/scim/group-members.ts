@@ -22,7 +22,7 @@ export function idsOf(attribute: Attribute, given: unknown): string[] {
   });
 }
 
-/** Of `value eq "1" or value eq "2"`. */
+/** The ids in `value eq "1" or value eq "2"`. */
 function chosen(filter: Filter): string[] {
   if (filter.is === 'or') return filter.of.flatMap(chosen);
   if (filter.is !== 'compare' || filter.op !== 'eq' || filter.path.toLowerCase() !== 'value')

@@ -80,7 +80,7 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
     return load(on, realm, id);
   }
 
-  /** Of each of the groups; undefined where they are not to be shown. */
+  /** The members of each group; undefined if the answer doesn't contain them. */
   async function membersOf(on: Sql, realm: string, rows: readonly store.ScimGroupRow[], projection: Projection) {
     if (!showsAttribute(groupType, projection, 'members')) return undefined;
     if (rows.length === 0) return new Map<string, store.MemberRow[]>();

@@ -29,7 +29,7 @@ export interface ScimMeDeps {
 }
 interface Seen {
   row: ScimUserRow;
-  /** Of their attributes. */
+  /** The attributes that the user may see. */
   visible: Record<string, string[]>;
   resource: Values;
 }

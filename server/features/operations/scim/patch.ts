@@ -145,7 +145,7 @@ function chosen(values: readonly Values[], step: Step & { filter: Filter }): Val
       values,
       values.map((one) => (isChosen(one) ? change(one) : one)),
     );
-  // Entra and others replace a typed value that isn't there yet: what the filter says of it is known.
+  // Entra and other clients replace a typed value that doesn't exist yet: the filter then gives the new value's type.
   const said = saidBy(filter, attribute);
   if (!said || (op === 'replace' && !sub)) throw scimProblem('noTarget', `${path} chooses nothing`);
   return demoted(values, [...values, change(said)]);

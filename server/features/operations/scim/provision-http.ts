@@ -86,7 +86,7 @@ export function remoteOf({
     return made.id;
   };
 
-  /** Those of that name; a target that doesn't know filters answers others, too. */
+  /** The target's objects of that name; a target without filters returns others too, which are dropped. */
   async function named(type: Type, name: string) {
     const filter = `${nameOf[type]} eq ${JSON.stringify(name)}`;
     const answer = await call('GET', `/${type}?${new URLSearchParams({ filter })}`);

@@ -1,5 +1,5 @@
-// The jobs that keep SCIM targets in step, without their work (provision.ts), and what they are given to do: most servers have no
-// target, and never load the rest.
+// The jobs that keep SCIM targets in step, with their payloads. Their work is provision.ts's: most servers have no
+// target, and never load it.
 import { z } from 'zod';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { EventConsumer } from '../../../events/consumer.ts';

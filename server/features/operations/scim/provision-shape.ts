@@ -12,7 +12,7 @@ const OURS = ['id', 'meta', 'groups', ...RIGHTS, 'externalId'];
 const FIELDS = ['username', 'email', 'firstName', 'lastName', 'id'] as const;
 const CONSTANT = /^"(.*)"$/s;
 
-/** Of a mapping: a constant in quotation marks, a field of the user, `attributes.name`, else an attribute of SCIM; empty: nothing. */
+/** A mapping's value: a constant in quotation marks, a user field, `attributes.name`, else a SCIM attribute; empty: none. */
 function sourced(source: string, row: ScimUserRow, resource: Values): unknown {
   const [, constant] = CONSTANT.exec(source) ?? [];
   if (constant !== undefined) return constant;
@@ -49,7 +49,7 @@ export function userBody(row: ScimUserRow, resource: Values, mappings: Readonly<
   const body = Object.entries(mappings).reduce<Values>(
     (all, [path, source]) => {
       const found = sourced(source, row, resource);
-      // Said in so many words: what isn't said, some servers leave as it is.
+      // An explicit empty list: some servers leave an omitted attribute as it is.
       const value = found === undefined && source !== '' && RIGHTS.includes(path) ? [] : found;
       return path === 'emails'
         ? withValue(all, ['emails'], value === undefined ? undefined : [{ value, type: 'work', primary: true }])

@@ -1,4 +1,4 @@
-// How a target stands: what it has, what is out of step and why, what bringing it in step would do.
+// A target's status: its objects, those that are out of step and why, and the changes that a reconciliation would make.
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Reconciliation, ScimTargetObject } from '../../../contract/scim-targets.ts';
@@ -12,7 +12,7 @@ interface At {
   realm: string;
   id: string;
 }
-/** Of one look at everything, in pieces. */
+/** The objects of one step of a full comparison. */
 const PIECE = 1_000;
 const SHOWN = 100;
 
@@ -65,7 +65,7 @@ export const reconcile = (
     return { dryRun: false, create: null, update: null, delete: null, unchanged: null, examples: [] };
   });
 
-/** By what was sent before; what others changed there it does not see. */
+/** Compares with what was sent before; changes that others made at the target don't show. */
 export async function dryRun(sql: Sql, at: At): Promise<Reconciliation> {
   const target = await targetAt(sql, at);
   const sum = { create: 0, update: 0, delete: 0, unchanged: 0 };

@@ -1,4 +1,4 @@
-// SQL of provisioning: what a target has, what is due there, and what came of it.
+// SQL of provisioning: a target's objects, those that are due, and the results.
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 
 export interface Target {
@@ -23,7 +23,7 @@ export async function findTarget(sql: Sql, realm: string, id: string): Promise<T
   return row;
 }
 
-/** Its address is another: what it has is nothing to go by. */
+/** The target's address changed, so the records of the old one are dropped. */
 export async function forgetLinks(sql: Sql, realm: string, target: string): Promise<void> {
   await sql`delete from scim_link where realm_id = ${realm} and target_id = ${target}`;
   await sql`delete from scim_link_member where realm_id = ${realm} and target_id = ${target}`;
@@ -67,7 +67,10 @@ export const markDue = (
         where realm_id = ${realm} and target_id = ${target} and user_id = any(${users}::uuid[])`,
   );
 
-/** Everything, and what is no more; locked as for {@link markDue}. @param forget it is sent although nothing has changed here */
+/**
+ * Marks all objects, present and deleted ones; locks as {@link markDue}. @param forget send them even if they are
+ * unchanged
+ */
 export async function markAll(sql: Sql, realm: string, target: string, at: Date, { forget }: { forget: boolean }) {
   await mark(
     sql,
@@ -129,7 +132,7 @@ export interface Result extends Link {
   again: number | null;
   /** Neither here nor there any more. */
   gone: boolean;
-  /** It has just come to be there, by another id than before. */
+  /** The object was just created there, with another id than before. */
   made: boolean;
 }
 export async function finish(
@@ -274,7 +277,7 @@ export const objects = (
     and (${after?.kind ?? null}::text is null or (l.kind, l.object_id) > (${after?.kind ?? null}, ${after?.id ?? null}::uuid))
   order by l.kind, l.object_id limit ${limit}`;
 
-/** All people and groups of the realm, and what the target has besides, with what it has of them. */
+/** All users and groups of the realm, and further ones that the target has, each with the target's record. */
 export const everyObject = (
   sql: Sql,
   realm: string,

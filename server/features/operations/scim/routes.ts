@@ -114,7 +114,7 @@ export function scimRoutes(app: FastifyInstance, { users, groups, me, bulk, base
     answer(reply, discovery.oneType(baseOf(params.realm), params.id)),
   );
 
-  /** People, then groups, as one list; what a kind has no attribute for is asked for each by itself. */
+  /** Users, then groups, as one list. A query by an attribute that one kind lacks is run for each kind alone. */
   async function findBoth(realm: string, query: api.ScimQuery): Promise<api.ScimList> {
     const { cursor, sortBy, startIndex = 1, count = api.scimLimits.page } = query;
     if (cursor !== undefined || sortBy !== undefined)

@@ -80,7 +80,7 @@ function put(into: Values, [key = '', ...rest]: readonly string[], value: unknow
 const at = (from: unknown, keys: readonly string[]): unknown =>
   keys.reduce<unknown>((value, key) => Object(value)[key], from);
 
-/** Puts into a SCIM user what the attributes say. */
+/** Adds the user's attributes to a SCIM user. */
 export function showAttributes(into: Values, attributes: Attributes): void {
   for (const [path, name] of Object.entries(singleAttributes)) {
     const [value = ''] = (Object.hasOwn(attributes, name) && attributes[name]) || [];

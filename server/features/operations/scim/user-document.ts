@@ -8,7 +8,7 @@ import { scimProblem } from './fault.ts';
 
 /** Kept here alone. */
 export const documentAttributes = ['ims', 'photos', 'entitlements', 'x509Certificates'] as const;
-/** Of these the values are kept elsewhere, and of each value what SCIM says besides. */
+/** For attributes whose values are stored elsewhere: the SCIM details that the document keeps of each value. */
 export const markedParts = {
   emails: ['display'],
   phoneNumbers: ['display', 'primary'],
@@ -51,7 +51,7 @@ function withMarks(of: Marked, values: Values[], { marks }: ScimDocument): Value
   });
 }
 
-/** Puts into a SCIM user what the document says. */
+/** Adds the document's data to a SCIM user. */
 export function showDocument(into: Values, document: ScimDocument): void {
   for (const of of markedAttributes) if (into[of] !== undefined) into[of] = withMarks(of, listAt(into[of]), document);
   const [main] = listAt(into.emails);
@@ -149,5 +149,5 @@ export function changedIn(before: ScimDocument, after: ScimDocument): string[] {
   return names.filter((name) => of(before, name) !== of(after, name));
 }
 
-/** Of a document, the further addresses as they are looked up. */
+/** A document's further addresses, in the form for look-ups. */
 export const furtherEmails = ({ emails = [] }: ScimDocument): string[] => emails.map(({ value }) => String(value));

@@ -1,5 +1,5 @@
-// SQL of people as SCIM sees them: the columns that filters and sorting speak of, and the rows. Writing them is the users'
-// feature's; here are the client's own id of a user and what it calls their address.
+// SQL of users as SCIM sees them: the columns for filters and sorting, and the rows. The users feature writes them; this
+// file has the client's externalId and its type of the address.
 import type { UserProfile } from '../../../contract/user-profile.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { userContains } from '../../../domain/user-search.ts';
@@ -69,7 +69,10 @@ export const saveUser = (sql: Sql, realm: string, id: string, said: ScimUserExtr
 
 const text = (sql: Fragment): Column => ({ sql, kind: 'text' });
 const maybe = (sql: Fragment): Column => ({ sql, kind: 'text', nullable: true });
-/** Of the few whom a query finds by an index. PostgreSQL takes the condition itself for one that many fulfil, and looks through all. */
+/**
+ * For the few users that a query finds by an index: for the bare condition PostgreSQL expects many rows and reads the
+ * whole table.
+ */
 const among = (ids: Fragment): Fragment => fragment`u.id = any(array(${ids}))`;
 const found = (column: Column): Column => ({ ...column, implied: userContains });
 
@@ -162,7 +165,7 @@ const listed = (name: string): Rows => ({
   columns: partsOf(name, fragment`v.value`),
 });
 
-/** Addresses beside the one that counts; people are looked up by them, so that the one's index serves beside theirs. */
+/** Further e-mail addresses; filters by address also look here, by an index of their own. */
 const furtherRows = (realm: string): Rows => ({
   some: (condition) => fragment`u.id = any(array(
     select s.user_id from scim_user s cross join lateral jsonb_array_elements(s.document -> 'emails') v (value)
@@ -191,7 +194,7 @@ const marksOf = (of: Marked, such: Fragment): Record<string, Column> =>
     }),
   );
 
-/** Of the attributes `a`, those that are seen and begin so. */
+/** The visible attributes `a` that begin with the prefix. */
 function ofSeen({ unmanagedAttributes, attributes }: UserProfile, prefix: string): Fragment {
   const names = (shown: boolean) =>
     attributes.filter(({ view }) => view.includes('admin') === shown).map(({ name }) => name);

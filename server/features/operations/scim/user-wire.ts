@@ -1,4 +1,4 @@
-// A user between its row and SCIM, pure: what an answer shows, and what a client's user makes of ours.
+// A user's row as an answer's SCIM user, and a client's SCIM user as a user's input. Pure.
 import type { Changes } from '../../../contract/names.ts';
 import { ENTERPRISE, USER } from '../../../contract/scim.ts';
 import { type UserInput as Input, UserInput } from '../../../contract/users.ts';

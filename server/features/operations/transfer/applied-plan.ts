@@ -10,7 +10,7 @@ const Owner = z.object({ manager: z.string(), fields: z.array(z.string()), kept:
 export const RecordedChange = Change.extend({
   /** Fields of a created object that the document didn't declare, with their values then. */
   rest: z.record(z.string(), z.unknown()).optional(),
-  /** It lost what the plan removed; no document says so. */
+  /** The object lost a reference to a removed one; the document doesn't name it. */
   tied: z.literal(true).optional(),
 });
 export type RecordedChange = z.infer<typeof RecordedChange>;
@@ -38,7 +38,7 @@ export function recordedChange(part: RealmPart, change: PlannedChange): Recorded
   const left = unrecordedFields(part);
   const fields =
     action === 'delete' ? Object.entries(before).map(([path, from]) => ({ path, from, to: null })) : change.fields;
-  // what is left out is named, so that undoing can say so; of a secret also whether it was set
+  // omitted values are named, so that undoing can report them; for secrets also whether one was set
   const blank = (value: unknown, path: string) => (part.secrets?.includes(path) && value !== null ? MASK : null);
   const shown = fields.map((field) => {
     const { path, from, to } = field;

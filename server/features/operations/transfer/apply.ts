@@ -76,7 +76,7 @@ export interface Application {
   /** Something else than users. */
   writes: boolean;
   at: Date;
-  /** That the realm comes to have. */
+  /** The realm's revision after the write. */
   revision: number;
   /** The revision whose plan this takes back. */
   undoes?: number | undefined;
@@ -165,7 +165,7 @@ export function createApply({
       if (!writes && !users.writes) return wire(revision ?? 0);
       const current = await store.lockRevision(tx.sql, realm);
       if (!created && current !== revision && tries < REPLANS) {
-        // A configuration write came between: what was planned may no longer hold.
+        // Another write changed the configuration meanwhile: the plan may no longer fit.
         expectRevision(ifMatch, current);
         revision = current;
         continue;
@@ -214,7 +214,7 @@ export function createApply({
     return { config, users };
   }
 
-  /** Of a document that declares no users. */
+  /** The user plan of a document that declares no users. */
   async function withoutUsers(on: Sql, asked: Pick<Request, 'principal' | 'realm' | 'query'>): Promise<UserPlan> {
     const { manager, dryRun, prune } = asked.query;
     if (!dryRun || prune || !rightsOf(asked).plan('users')) return NO_USERS;

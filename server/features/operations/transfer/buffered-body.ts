@@ -1,4 +1,4 @@
-// A request's body in memory while it fits, so that it can be read twice; what doesn't fit goes on as it arrives.
+// A request's body in memory while it fits, so that it can be read twice; the rest is streamed.
 // All imports of the process share the room, so that memory doesn't grow with them or with a document.
 
 import { Problem } from '../../../contract/problem.ts';
@@ -23,7 +23,7 @@ export function createBodyBuffer(room: number): (body: AsyncIterable<Buffer>) =>
     const source = arriving(body)[Symbol.asyncIterator]();
     const blocks: Buffer[] = [];
     let bytes = 0;
-    /** Of the last block. */
+    /** The filled bytes of the last block. */
     let filled = BLOCK;
     const drop = (count: number) => {
       free += BLOCK * blocks.splice(0, count).length;

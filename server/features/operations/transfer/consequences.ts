@@ -5,14 +5,14 @@ import { fragment, type Sql } from '../../../db/sql.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
 import { effectsOf } from './effects.ts';
 
-/** So many are answered, those that touch most first; of a longer plan so many are looked at. */
+/** The most consequences of an answer, the largest first; of a longer plan, the number of examined effects. */
 const MOST_TOLD = 50;
 const MOST_EFFECTS = 200;
 /** A client that got tokens since then is active. */
 const ACTIVE_MS = 24 * 3_600_000;
 /** Effects on more clients count the whole realm's users, not those of each client. */
 const FEW_CLIENTS = 100;
-/** Of each client, role or realm no more are counted. */
+/** The highest count for each client, role or realm. */
 const MOST_COUNTED = 10_000;
 
 interface Counted {

@@ -1,5 +1,5 @@
-// Owns: what a fresh realm has anyway, and an object without it: for exports that say only what makes a realm its own.
-// Does not own: the export (export.ts), what is fresh (each part, and the seeds of realms/service.ts).
+// Owns: the defaults of a new realm, and objects without them: for exports that hold only a realm's own values.
+// Does not own: the export (export.ts), the defaults themselves (each part, and the seeds of realms/service.ts).
 // Implements: decisions "Import, export, plan": an absent field isn't touched, so it is what a new realm or object has.
 import { bySystem } from '../../../contract/events.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -12,7 +12,7 @@ import type { Realms } from '../../configuration/realms/service.ts';
 /** By kind and key. */
 type Seeds = ReadonlyMap<string, Fields>;
 
-/** Ends the transaction of a realm that was made to be looked at. */
+/** Rolls back the transaction of the realm that was made to read its defaults. */
 class Looked extends Error {
   readonly seeds: Seeds;
   constructor(seeds: Seeds) {
@@ -50,7 +50,7 @@ export function createDefaults({
   }
 
   return {
-    /** Asked before the snapshot of an export is open. */
+    /** Call it before the export's snapshot is open. */
     seeds(): Promise<Seeds> {
       known ??= learn();
       return known;

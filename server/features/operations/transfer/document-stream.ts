@@ -14,9 +14,9 @@ export interface Slice {
 }
 
 export interface Limits {
-  /** Of all values together but those of `unbounded` keys. */
+  /** The limit of all values together, without those of `unbounded` keys. */
   bytes: number;
-  /** Of one element or value of an unbounded key. */
+  /** The limit of one element or value of an unbounded key. */
   elementBytes: number;
   unbounded: ReadonlySet<string>;
   /**
@@ -34,7 +34,7 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 const COLON = 0x3a;
-/** Of one value: what compares and prints it goes down by recursion, and so does PostgreSQL. */
+/** The depth of one value: its comparison and printing are recursive, in this process and in PostgreSQL. */
 const MOST_LEVELS = 100;
 const BOM = [0xef, 0xbb, 0xbf];
 const blank = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
@@ -72,8 +72,8 @@ export function faultOfBytes(bytes: Buffer, most: number): string | undefined {
 type State = 'start' | 'key-or-end' | 'key' | 'colon' | 'value' | 'after-value' | 'element' | 'after-element' | 'end';
 
 /**
- * Give it the chunks; it calls `slice` for each piece in order. `end()` says whether the document was complete.
- * @throws Problem `invalid-request` for what isn't JSON or names a key twice, `too-large` past the limits
+ * Takes the chunks, and calls `slice` for each piece in order. `end()` tells whether the document was complete.
+ * @throws Problem `invalid-request` for invalid JSON or a repeated key, `too-large` past the limits
  */
 export function createSplitter({ limits, slice }: { limits: Limits; slice(slice: Slice): void }) {
   let state: State = 'start';
@@ -90,7 +90,7 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
   let collecting: 'key' | 'value' | 'element' | undefined;
   let bounded = 0;
   let total = 0;
-  /** Of the piece that is being collected; what is left of it is passed over. */
+  /** The fault of the current piece, whose rest is skipped. */
   let fault: string | undefined;
   const isForgiven = () => limits.lenient === true && collecting !== 'key';
   function spoil(words: string): void {
@@ -288,7 +288,7 @@ export function parseJson(text: string, path: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // V8's words quote the text, which may hold a secret; only the position is told.
+    // V8's message quotes the text, which may hold a secret; only its position is reported.
     const at = /at position \d+/.exec(error instanceof Error ? error.message : '')?.[0];
     const fault: FieldError = { path, message: at ? `is not valid JSON ${at}` : 'is not valid JSON' };
     throw new Problem('invalid-request', `The document is not valid JSON at ${path}`, { errors: [fault] });

@@ -1,5 +1,5 @@
-// A realm document as it arrives: each piece parsed by its part, faults gathered with their place, users handed on one
-// by one. It decides nothing about what the realm holds. Specification 2.10; decisions "Import, export, plan".
+// Reads a realm document while it arrives: each part parses its pieces, faults are collected with their places, users are
+// passed on one by one. It doesn't compare with the realm. Specification 2.10; decisions "Import, export, plan".
 import type { FieldError } from '../../../contract/problem.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { presentSections, sections } from '../../../contract/sections.ts';
@@ -18,7 +18,7 @@ const SLICE_MS = 10;
 export interface Document {
   declared: Section[];
   users: boolean;
-  /** It says as much as an export does, users aside: what it doesn't hold wasn't there. */
+  /** The document is a whole export, users aside: an object that it lacks didn't exist. */
   whole: boolean;
 }
 
@@ -120,7 +120,7 @@ export async function readDocument(
 const wholly = ({ part, items }: Section): boolean =>
   !part.seeded || items.every(({ key, fields }) => Object.keys(part.fresh('', key)).every((field) => field in fields));
 
-/** Keys that no part reads: what describes the document, and what a later version will read. */
+/** Keys that no part reads: the document's description, and keys of later versions. */
 function other(
   key: string,
   { value, index, empty }: { value: unknown; index: number | undefined; empty: boolean },
@@ -140,7 +140,7 @@ function other(
   ];
 }
 
-/** One object declared twice in one document: neither is meant more than the other. */
+/** Objects declared twice in one document: a fault, since neither has priority. */
 function doubles(declared: readonly Section[]): FieldError[] {
   return declared.flatMap(({ items }) => {
     const first = new Map<string, string>();

@@ -198,7 +198,7 @@ export const ofAgent: FieldEffects = {
 
 export const ofApplication: FieldEffects = {
   enabled: switchedOff(lockoutEffect('nobody signs in to its clients any more')),
-  // without any it is everybody's
+  // an empty list admits all users
   roles: allowListEffect((roles) => lockoutEffect(`is for those alone who hold ${roles}`)),
   flowOverride: flow,
 };

@@ -12,7 +12,7 @@ const treeOf = (value: unknown): Tree => FlowDocument.shape.executions.safeParse
 const methodOf = ({ authenticatorId }: ExecutionDocument): string[] =>
   authenticatorId !== undefined && METHODS.has(authenticatorId) ? [authenticatorId] : [];
 
-/** Of the steps that count. */
+/** The methods of the active steps. */
 const methodsIn = (tree: Tree): string[] =>
   tree.flatMap((step) =>
     step.requirement === 'DISABLED' ? [] : [...methodOf(step), ...methodsIn(step.executions ?? [])],

@@ -1,4 +1,4 @@
-// Pieces of what a changed field does to who uses the realm now, in words. Pure; which field says which is effect-fields.ts's.
+// Building blocks for the texts of a changed field's effects. Pure; effect-fields.ts assigns them to fields.
 import { strings } from '../../../resource/items.ts';
 
 export interface EffectWords {

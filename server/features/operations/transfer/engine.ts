@@ -22,7 +22,7 @@ export interface EnginePlan {
   kept: KeptObject[];
   keptSecrets: KeptSecret[];
   warnings: Warning[];
-  /** Of a dry run: what the manager owns and isn't declared, nor pruned. */
+  /** For a dry run: objects that the manager owns and the document neither declares nor prunes. */
   undeclared: { kind: string; key: string }[];
   deletions: Deletion[];
 }
@@ -45,7 +45,7 @@ export async function planRealm(
     declared: readonly Section[];
     options: PlanOptions & { dryRun: boolean };
     guessCount: GuessCount;
-    /** @throws where these kinds are not the importer's to change: before anything is told of what hangs on them */
+    /** @throws if the importer may not change these kinds, before the plan reveals their dependent objects */
     permit(touched: ReadonlySet<string>): void;
     /** The realm was made for this document, which is a whole export: its seeds are those that are declared. */
     anew: boolean;
@@ -165,7 +165,7 @@ const rulesOf = (part: RealmPart, realm: string) => ({
   fresh: (key: string) => part.fresh(realm, key),
 });
 
-/** @returns the owners of what is pruned, and what of it needs what else of it */
+/** @returns the owners of pruned objects, and the references among them */
 async function planPruned(
   sql: Sql,
   {

@@ -39,7 +39,7 @@ export function createExport({
   users: UserTransfer;
   defaults: Defaults;
 }) {
-  /** One snapshot for all. */
+  /** Opens one snapshot for all connections of the export. */
   async function snapshot(): Promise<{ sql: Sql; end(): Promise<void> }> {
     const client = await pool.connect();
     let ended = false;
@@ -87,7 +87,7 @@ export function createExport({
         body.once('close', () => void rows?.destroy());
         return { revision, body };
       } finally {
-        // The users' own connection has the snapshot by now: a slow reader holds none of the request path's.
+        // The users' own connection has the snapshot now, so a slow reader holds no connection of the request path.
         await end();
       }
     },
@@ -137,7 +137,7 @@ async function print(
     realm: string;
     parts: readonly RealmPart[];
     withUsers: boolean;
-    /** Given where what a fresh realm has anyway is left out. */
+    /** Set if the export leaves the defaults of a new realm out. */
     seeds: Parameters<typeof withoutDefaults>[3] | undefined;
   },
 ) {

@@ -74,7 +74,7 @@ export function createGuesses({ realmSql, seal, now }: { realmSql: RealmSql; sea
           wrong.set(`${secret} ${digest.toString('hex')}`, { secret, digest });
         },
       };
-      /** The one that is too many for another replica's count is told nothing either. */
+      /** Counts the guesses. If another replica's guesses reach the limit meanwhile, this caller learns nothing either. */
       async function count(): Promise<void> {
         if (wrong.size === 0) return;
         await insert(realmSql(realm), realm, principal.id, [...wrong.values()], now(), since());

@@ -38,8 +38,8 @@ export const readOwnersOf = (
   where m.realm_id = ${realm}`;
 
 /**
- * Adds a plan, and forgets the oldest above what the realm keeps.
- * @param fresh how many a realm keeps that doesn't say so
+ * Adds a plan, and forgets the oldest plans above the realm's number.
+ * @param fresh the number for a realm that sets none
  */
 export async function keepPlan(
   sql: Sql,

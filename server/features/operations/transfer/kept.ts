@@ -41,8 +41,8 @@ function staying(gone: ReadonlySet<string>, needs: readonly Need[]): Map<string,
 }
 
 /**
- * Takes what is still needed out of what pruning deletes.
- * @param owners of what is pruned
+ * Removes needed objects from those that pruning deletes.
+ * @param owners of the pruned objects
  */
 export function keepNeeded(planned: Planned, needs: readonly Need[], owners: ReadonlyMap<string, Owner>): KeptObject[] {
   const removed = planned.changes.filter((c) => c.action === 'delete' && owners.has(nameOf(c.kind, c.key)));

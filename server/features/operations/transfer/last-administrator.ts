@@ -28,7 +28,10 @@ export async function refuseWithoutAdministrator(
     await refuseLastAdministrator(sql, { leaving, roles, providers, directories });
 }
 
-/** Of rows that are judged one by one: the row that would disable the last administrator is set aside, and the others are taken. */
+/**
+ * For rows that are judged one by one: sets the row aside that would disable the last administrator, and keeps the
+ * others.
+ */
 export async function setLastAdministratorAside(sql: Sql, realm: string, importId: string): Promise<void> {
   if (realm !== MASTER) return;
   const those = leavingRows(realm, importId);

@@ -1,4 +1,4 @@
-// SQL of managers that get other names: theirs, and what begins with them before a slash.
+// SQL of renamed managers: a manager, and those whose names begin with its name and a slash.
 import type { ManagersMove } from '../../../contract/transfer.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { moveOwned, moveOwnedObjects, type OwnedObject } from '../../../domain/ownership.ts';

@@ -1,4 +1,4 @@
-// Managers under another name, in every realm at once: a cluster that was rebuilt goes on where the old one was.
+// Renames managers in every realm at once: a rebuilt cluster keeps the objects of the old one.
 // Decisions "Ownership".
 import type { By } from '../../../contract/events.ts';
 import { permissions } from '../../../contract/permissions.ts';

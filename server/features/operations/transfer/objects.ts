@@ -5,7 +5,7 @@ import { chunks, nameOf } from '../../../resource/references.ts';
 import { compareSecrets } from '../../../resource/secrets.ts';
 import { NONE } from './guesses.ts';
 
-/** @returns by {@link nameOf}; what is not there is left out */
+/** @returns the objects by {@link nameOf}, without missing ones */
 export async function objectsOf(
   sql: Sql,
   realm: string,

@@ -1,5 +1,5 @@
-// Users in an import: plans and merges their rows by the statements of features/people/users/, checks names, doubles and rights.
-// Rows never come into memory; what is wrong is told by their place in the document.
+// Users in an import: plans and merges their rows by the statements of features/people/users/, checks names, duplicates and
+// rights. Rows are never loaded into memory; a fault names the row's place in the document.
 
 import type { By } from '../../../contract/events.ts';
 import { type FieldError, fieldErrorOf, Problem, unknownName } from '../../../contract/problem.ts';
@@ -25,7 +25,7 @@ export interface UserPlan {
   conflicts: Conflict[];
   /** Something is written for users. */
   writes: boolean;
-  /** Of a dry run: whom the manager owns and the document doesn't declare, nor prune. */
+  /** For a dry run: users that the manager owns and the document neither declares nor prunes. */
   undeclared: Plan['undeclaredUsers'];
 }
 export const NOBODY: UserPlan['undeclared'] = { count: 0, usernames: [] };
@@ -44,34 +44,34 @@ const fresh = (count: number): Map<string, number> => new Map(count > 0 ? [['cre
 const keysOf = (changes: readonly PlannedChange[], kind: string, action: PlannedChange['action']): string[] =>
   changes.filter((c) => c.kind === kind && c.action === action).map((c) => c.key);
 
-/** Whether the importer may be told that what a user names isn't there. */
+/** Whether the importer may learn that a name in a user's row doesn't exist. */
 type MayAsk = (by: 'user', of: string) => boolean;
 
 const declaresTies = (declares: Declares): boolean => Object.values(declares).includes(true);
 
 interface UserPlanOptions extends PlanOptions {
   dryRun: boolean;
-  /** Whether what a document says is older than the user profile needn't fit it. */
+  /** Whether values older than the user profile may violate it. */
   mayKeepUnfit: boolean;
   principal: Principal;
 }
 
 /** The users of one import, in its transaction. */
 export interface People {
-  /** Of the rows that they wait in. */
+  /** The id of the staged rows. */
   importId: string;
   /** @throws Problem `invalid-request` naming `users[n]` for doubles and unknown names */
   plan(sql: Sql, options: UserPlanOptions, changes: readonly PlannedChange[], mayAsk: MayAsk): Promise<UserPlan>;
   /** @throws Problem `privilege-escalation` if a changed or deleted user holds more than the importer */
   refuseEscalation(sql: Sql, principal: Principal): Promise<void>;
-  /** Of a dry run, once it is planned. */
+  /** The consequences of a planned dry run. */
   consequences(sql: Sql, at: Date): Promise<Consequence[]>;
   merge(tx: Tx, by: By, options: PlanOptions, at: Date, counts: UserPlan['counts']): Promise<void>;
 }
 
 /**
- * Users whose rows are staged, to be compared with whom the realm has.
- * @param aside what the realm can't take is set aside, and ends nothing
+ * Users whose rows are staged for a comparison with the realm's users.
+ * @param aside rows that the realm can't accept are set aside, and the others are imported
  */
 export function stagedPeople(
   mergeUsers: UserMerge,
@@ -201,7 +201,7 @@ function asideOf(
       await asides.refuseIdsOfOthers(sql, realm, importId);
       await asides.refuseSubjectsOfOthers(sql, realm, importId);
       await asides.refuseTakenEmails(sql, realm, importId);
-      // Of the rows that are left.
+      // Judges the rows that are left.
       await setLastAdministratorAside(sql, realm, importId);
     },
   };
@@ -216,8 +216,8 @@ const escalationBy = ({ holder, role }: Administrator): Problem =>
   escalation(`The user ${holder}, by the admin role ${role},`);
 
 /**
- * People must fit the realm's profile as it will be, whichever of the two the document says first; but for what it says is older
- * than the profile, where the importer could as well change the profile.
+ * Users must fit the realm's profile after the import, even if the document has the profile last. Values older than the
+ * profile may violate it if the importer may change the profile anyway.
  */
 async function* unfitRows(
   sql: Sql,

@@ -1,4 +1,4 @@
-// The diff, as pure functions: what is declared, what is there and who owns it → what changes, conflicts, changes hands.
+// The diff, as pure functions: declared objects, present objects and owners → changes, conflicts, changes of ownership.
 // It reads and writes nothing; secrets arrive already compared (secrets.ts). Decisions "Import, export, plan".
 import type { FieldError } from '../../../contract/problem.ts';
 import type { Conflict, OwnershipMove } from '../../../contract/transfer.ts';
@@ -24,7 +24,7 @@ export interface Owner {
   manager: string;
   /** The fields that its document declares; sorted. */
   fields: readonly string[];
-  /** Its document no longer holds it, and something needs it: it is anybody's who declares it. */
+  /** The manager no longer declares it, and others still need it: any manager that declares it takes it over. */
   kept?: boolean;
 }
 

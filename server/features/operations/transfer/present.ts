@@ -80,7 +80,7 @@ export function planOf(
   }: {
     parts: readonly RealmPart[];
     users: { counts: ReadonlyMap<string, number>; conflicts: Conflict[]; undeclared: Plan['undeclaredUsers'] };
-    /** Whether the importer may be told what is stored, and of objects that the document doesn't declare. */
+    /** Whether the plan may show stored values of the kind, and objects that the document doesn't declare. */
     mayRead(kind: string): boolean;
     /** Whether they may be told what pruning would take. */
     mayPlan(kind: string): boolean;

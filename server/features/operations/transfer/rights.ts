@@ -43,7 +43,7 @@ export function requireManager(principal: Principal, manager: string, reserved: 
 
 /** The permissions of one import. */
 export interface Rights {
-  /** A plan may show what is stored there. */
+  /** A plan may show stored values of the section. */
   read(area: Area): boolean;
   write(area: Area): boolean;
   /** The section may be planned: by read permission, or in a dry run by `realm:plan`, which covers no users. */
@@ -65,7 +65,10 @@ interface Importing {
   query: { dryRun: boolean };
 }
 
-/** Planning what is declared or touched (the plan names it); writing what changes, unless nothing is written. */
+/**
+ * Requires the permission to plan for declared and touched sections, and to write for changed ones unless nothing is
+ * written.
+ */
 export function requireSections(
   asked: Importing,
   { planned, written }: { planned: readonly RealmPart[]; written: readonly RealmPart[] },
@@ -79,8 +82,8 @@ export function requireSections(
 }
 
 /**
- * Refuses to have the secret of a stronger client compared: what a plan holds would tell who declares it whether they
- * guessed right.
+ * Refuses to compare the secret of a client with more permissions: the plan would tell the importer whether a guess was
+ * right.
  * @throws Problem `privilege-escalation` naming the client, whether or not the secret is the same
  */
 export const refuseGuesses = (

@@ -50,7 +50,7 @@ export function transferRoutes(
       },
     );
     const wanted = request.headers['if-none-match'];
-    // Users don't raise the revision, so with them it says nothing.
+    // Changes of users don't raise the revision, so with users the tag proves nothing.
     const known = (revision: number) => !query.users && wanted !== undefined && namesTag(wanted, tagOf(revision));
     const { revision, body } = await exporter.export(realm, {
       withUsers: query.users,

@@ -7,7 +7,7 @@ import { asides, counts as countsOf } from '../../people/users/import-store.ts';
 import type { Stage } from '../../people/users/transfer.ts';
 import type { Request } from './apply.ts';
 
-/** A row that could be read, or what is wrong with it. */
+/** A parsed row, or its fault. */
 export type Row = { n: number } & (
   | { value: unknown; errors?: undefined }
   | { value?: undefined; errors: FieldError[] }

@@ -155,7 +155,7 @@ export function refuseValueless(parts: readonly RealmPart[], changes: readonly P
   refuseMissing(missing);
 }
 
-/** Declared secrets that stay as they are stored, of what a section declares. */
+/** Declared secrets of a section that keep their stored values. */
 export const keptSecrets = (
   { kind, secrets = [] }: RealmPart,
   items: readonly Item[],

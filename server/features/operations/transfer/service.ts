@@ -70,7 +70,7 @@ const AUDITED: ReadonlySet<ProblemCode> = new Set(['forbidden', 'too-many-reques
 /** Imports that write at the same time in this process: fewer than the pool has connections. */
 const AT_ONCE = 3;
 const LEFTOVER_MS = 3_600_000;
-/** Of a user. */
+/** The fewest bytes of a user in a document. */
 const LEAST_BYTES = 100;
 /** The time limit of each statement, waits for other transactions included. */
 const oneImport = (users: number) => ({
@@ -79,7 +79,7 @@ const oneImport = (users: number) => ({
 });
 /** Users in a document of a principal that may only compare them: rows are staged before the plan knows the permissions. */
 const MOST_COMPARED = 1_000;
-/** Of documents that are written while they are parsed; a longer one is staged as it arrives. */
+/** The largest document that is written while it is parsed; a longer one is staged as it arrives. */
 const BUFFER_BYTES = 32 * 1024 * 1024;
 /** A shorter document is done before it matters how. */
 const MANY_BYTES = 256 * 1024;
@@ -200,7 +200,7 @@ export function createTransfer({
     let opened: Opened | undefined;
     let displayName: string | undefined;
     const begin = async (before: readonly Section[]) => {
-      // Run again after a deadlock, the transaction would tell everybody twice.
+      // If the transaction runs again after a deadlock, it would count all users twice.
       if (people.count() > 0) throw new NotInsertable();
       displayName = displayNameIn(before);
       opened = await open(tx, request, displayName);
@@ -217,7 +217,7 @@ export function createTransfer({
       const { declared } = document;
       // Named behind its users, the realm would have been made under another name.
       if (!opened || displayNameIn(declared) !== displayName) throw new NotInsertable();
-      // Each has to be looked at.
+      // With such rules each user has to be checked.
       if (!hasNoRules(await profileDeclared(declared))) throw new NotInsertable();
       await people.finish();
       ready(request, declared);
@@ -271,7 +271,7 @@ export function createTransfer({
     }
   }
 
-  /** Each row by itself: what the realm can't take is set aside, and the others are written in one transaction. */
+  /** Judges each row by itself: rows that the realm can't accept are set aside, the others are written in one transaction. */
   async function importRows({ body: stream, read, ...asked }: RowsRequest): Promise<UsersImported> {
     const { realm } = asked;
     const request = { ...asked, query: OF_ROWS, guessCount: NONE };
@@ -349,7 +349,7 @@ export function createTransfer({
   return {
     auditing,
     applyPlan,
-    /** One at a time in a realm, beside no import. */
+    /** Runs one import at a time in a realm. */
     alone: <T>(
       { path, ...asked }: Pick<ImportRequest, 'principal' | 'by' | 'realm'> & { path: string },
       work: () => Promise<T>,

@@ -82,8 +82,8 @@ async function tiedTo(sql: Sql, realm: string, changes: readonly PlannedChange[]
 }
 
 /**
- * Looked at before a plan is written, and once more after it.
- * @returns asked after it: the plan as it is recorded with what it did not say; undefined where that is too much to keep
+ * Reads the dependent objects before a plan is written, and again after it.
+ * @returns a function for the second read: the record with the losses; undefined if they are too many to keep
  */
 export async function watchTies(
   sql: Sql,

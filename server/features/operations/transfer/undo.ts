@@ -1,5 +1,5 @@
-// The inverse of a recorded plan, as pure functions: what was recorded and what is there now → changes, ownership, what stands
-// in the way. Applying is history.ts's. Decisions "Import, export, plan".
+// The inverse of a recorded plan, as pure functions: the record and the present state → changes, ownership, obstacles.
+// history.ts applies it. Decisions "Import, export, plan".
 import type { FieldError } from '../../../contract/problem.ts';
 import type { KeptSecret } from '../../../contract/transfer.ts';
 import { changeOf } from '../../../resource/change.ts';

@@ -1,4 +1,4 @@
-// Owns: importing users row by row: what a row of the body is, plain passwords, all or none.
+// Owns: importing users row by row: a row's form, plain passwords, all or none.
 // Does not own: comparing, setting rows aside, writing, rights (service.ts), rows while they arrive (user-rows.ts).
 // Implements: decisions "Import, export, plan" (POST /users/import); specification 4.2.
 
@@ -113,13 +113,13 @@ interface Taken {
   username: string;
 }
 const Named = z.object({ username: z.string() }).catch({ username: '' });
-/** Of a row that isn't judged yet. */
+/** The username of a row before it is judged. */
 const usernameOf = (value: unknown): string => Named.parse(value).username;
 
 type Action = 'created' | 'updated';
 const Change = z.object({ action: z.enum(['create', 'update']), key: z.string() });
 
-/** By the case-folded username; of the first that are told of. */
+/** The actions by case-folded username, for the first changes, which the answer lists. */
 async function actionsIn(changes: AsyncIterable<Buffer>): Promise<Map<string, Action>> {
   const found = new Map<string, Action>();
   for await (const line of lines(changes)) {

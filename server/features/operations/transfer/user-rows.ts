@@ -1,9 +1,9 @@
-// Rows of users while they arrive: the elements of a JSON array, or lines. It knows JSON's outline, not what a row holds.
+// Splits users' rows while they arrive: the elements of a JSON array, or lines. It knows JSON's outline, not a row's fields.
 // Decisions "Import, export, plan".
 import { Problem } from '../../../contract/problem.ts';
 import { createSplitter, faultOfBytes, tooLarge } from './document-stream.ts';
 
-/** Of one row. */
+/** The limit of one row. */
 const ROW_BYTES = 1024 * 1024;
 const KEY = 'users';
 const MARK = Buffer.from('\uFEFF');
@@ -33,7 +33,7 @@ export async function* elements(body: AsyncIterable<Buffer>): AsyncGenerator<Row
   yield* rows;
 }
 
-/** A byte order mark, which some programs write before all else, is no part of what they say. */
+/** Drops a byte order mark, which some programs write before the data. */
 async function* withoutMark(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of body) {
@@ -58,7 +58,7 @@ export async function* lineRows(body: AsyncIterable<Buffer>): AsyncGenerator<Row
   }
 }
 
-/** Of a text that the server wrote, however long its lines are. */
+/** The lines of a text that the server wrote, of any length. */
 export async function* lines(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   for await (const line of linesOf(body, Number.POSITIVE_INFINITY)) if (line !== undefined) yield* filled(line);
 }

@@ -165,10 +165,10 @@ export function authorizationOf(
         ...translated,
       };
     });
-  // An aggregate may stand before what it goes by.
+  // An aggregate may precede the policies that it combines.
   const aggregates = policies.flatMap(({ name, config }) => (config.policies ?? []).map((by) => ({ name, by })));
   const goingBy = Map.groupBy(aggregates, ({ by }) => by);
-  // Those that are left out meanwhile come up here, too.
+  // The loop also reaches policies that are added to `gone` meanwhile.
   for (const left of gone)
     for (const { name } of goingBy.get(left) ?? []) if (!gone.has(name)) leave(name, goesBy([left]));
   const permissions = all.filter(isPermission).flatMap(({ name, decisionStrategy, config = {}, type }) => {

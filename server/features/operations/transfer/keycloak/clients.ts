@@ -59,7 +59,7 @@ const told: readonly [RegExp, string][] = [
   [/^consent\.screen\.text$/, 'a consent page has the client’s name and its scopes here'],
   [/^x509\./, 'no client authenticates by a certificate here'],
 ];
-/** Carried over, or what is so here without a word. `client.secret…`: when it was made. */
+/** Attributes that are carried over, or are always so here. `client.secret…` is the time of the secret's creation. */
 const silent =
   /^(realm_client|client\.secret\..*|use\.refresh\.tokens|standard\.token\.exchange\.enabled|oauth2\.device\.authorization\.grant\.enabled|oidc\.ciba\.grant\.enabled|pkce\.code\.challenge\.method|post\.logout\.redirect\.uris|access\.token\.lifespan|use\.jwks\.(string|url)|jwks\.(string|url)|backchannel\.logout\.(url|session\.required)|frontchannel\.logout\.(url|session\.required)|request\.object\.(signature\.alg|required)|(access|id)\.token\.signed\.response\.alg|user\.info\.response\.signature\.alg|dpop\.bound\.access\.tokens|require\.pushed\.authorization\.requests|display\.on\.consent\.screen|saml.*|jwt\.credential\.(public\.key|certificate|private\.key|kid))$/;
 /** A value that sets nothing, for every attribute. */
@@ -223,7 +223,7 @@ function mappersOf(
       pairwise = true;
       note(`protocolMappers.${mapper.name}`, 'its subjects differ from Keycloak’s, and are the client’s own again');
     }
-    // One claim has the mapper's name; those of an address have theirs.
+    // A single claim gets the mapper's name; the claims of an address keep theirs.
     const alone = translated.claims.length === 1;
     for (const claim of translated.claims) {
       const one = alone ? renamed(claim, mapper.name) : claim;

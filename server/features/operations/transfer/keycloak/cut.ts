@@ -1,5 +1,5 @@
-// Cuts translated sections to what this server takes: object by object as each part judges it, then by what a plan of the whole refuses.
-// Each cut is told with its place in the file. docs/keycloak.md.
+// Cuts translated sections to what this server accepts: first object by object by each part's rules, then by a plan of
+// the whole. Each cut is reported with its place in the file. docs/keycloak.md.
 import type { FieldError } from '../../../../contract/problem.ts';
 import { presentSections } from '../../../../contract/sections.ts';
 import type { RealmPart } from '../../../../resource/part.ts';
@@ -40,7 +40,7 @@ const teller =
     notes.add({ kind, key, nth, field: theirField(kind, path), below: theirField(kind, below) }, why);
   };
 
-/** In the parts' order: what is left out of one section is not named by those that follow. */
+/** Cuts in the parts' order, so that later sections don't name objects that an earlier one has lost. */
 export async function cutSections(
   translated: ReadonlyMap<string, unknown>,
   { target: realm, parts, notes }: { target: string; parts: readonly RealmPart[]; notes: Notes },
@@ -111,7 +111,7 @@ function nameOf({ section }: RealmPart, given: unknown): string {
 }
 
 /**
- * Cuts what a plan of these sections refused, by the places of the faults in them.
+ * Cuts the values that a plan of these sections refused, by the faults' places.
  * @returns whether anything was cut
  */
 export function cutRefused(

@@ -43,7 +43,7 @@ function groupsOf(mapper: SubComponent): Record<string, unknown> {
   });
 }
 
-/** Carried over, or nothing that anybody would miss who reads from a directory; another that says something is told. */
+/** Settings that are carried over, or don't matter to a reader of the directory; every other set value is reported. */
 const silent =
   /^(enabled|vendor|connectionUrl|startTls|bindDn|bindCredential|authType|usersDn|userObjectClasses|customUserSearchFilter|searchScope|usernameLDAPAttribute|rdnLDAPAttribute|uuidLDAPAttribute|editMode|importEnabled|pagination|fullSyncPeriod|batchSizeForSync|trustEmail|useTruststoreSpi|connectionPooling\w*|lastSync|debug|connectionTrace|krbPrincipalAttribute|relativeCreateDn|removeInvalidUsersEnabled|usePasswordModifyExtendedOp|validatePasswordPolicy)$/;
 const usual: Readonly<Record<string, string>> = { cachePolicy: 'DEFAULT', priority: '0', changedSyncPeriod: '-1' };

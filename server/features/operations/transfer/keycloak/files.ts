@@ -4,7 +4,7 @@ import { Problem } from '../../../../contract/problem.ts';
 import { createSplitter, type Slice } from '../document-stream.ts';
 
 export const MIB = 1024 * 1024;
-/** Of a realm without its users; and of users whose realm isn't known yet. */
+/** The most memory for a realm without its users, and for users before their realm is known. */
 export const MOST_HELD = 32 * MIB;
 const MOST_FILES = 10_000;
 const limits = {

@@ -19,7 +19,7 @@ export interface Cut {
 export interface Fitting {
   part: RealmPart;
   realm: string;
-  /** Of each kind: names of objects that were left out, which nothing can refer to. */
+  /** By kind, names of omitted objects, which other objects can't refer to. */
   gone: ReadonlyMap<string, ReadonlySet<string>>;
   /** Keys of the section's objects before it. */
   seen: ReadonlySet<string>;
@@ -53,7 +53,7 @@ export function declarableObject(
       }
       continue;
     }
-    // From behind, so that places in lists stay what they are.
+    // Backwards, so that indices in lists stay valid.
     for (const { path, message } of [...new Map(faults.map((fault) => [fault.path, fault])).values()].reverse()) {
       cuts.push({ ...(twice.has(path) ? { path, named: path } : cutAt(value, path)), why: message });
       value = withoutPath(value, path);
@@ -79,7 +79,7 @@ function namedPath(value: unknown, path: string): string {
   }, '');
 }
 
-/** Of two objects with one key the first counts. */
+/** Faults of repeated keys: the first object of a key counts. */
 function doubles(items: readonly Item[], seen: ReadonlySet<string>): FieldError[] {
   const keys = new Set(seen);
   return items.flatMap(({ key, path }) => {

@@ -22,7 +22,7 @@ const silent = new Set([
 ]);
 type Config = Readonly<Record<string, string>>;
 const negated = (value: string | undefined) => (value === 'true' ? { negate: true } : {});
-/** Conditions, by what they are told; undefined: it says nothing. */
+/** Conditions, from their configuration; undefined: the configuration sets none. */
 const conditions: Readonly<
   Record<
     string,
@@ -130,7 +130,7 @@ function stepsOf(flow: Flow, there: Surroundings, level: number): ExecutionDocum
   const given = (flow.authenticationExecutions ?? []).toSorted((a, b) => (a.priority ?? 0) - (b.priority ?? 0));
   const halves = given.some(({ authenticator }) => authenticator === 'auth-username-form');
   const steps = given.flatMap((step) => stepOf(step, { there, level, halves }));
-  // The lowest of several levels is what everybody is asked.
+  // Of several levels, every user has to reach the lowest.
   const lowest = Math.min(...steps.flatMap((step) => minimumOf(step) ?? []));
   return steps.map((step) =>
     minimumOf(step) === lowest

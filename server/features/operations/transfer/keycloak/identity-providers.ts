@@ -49,7 +49,7 @@ function oidcConfig(at: Record<string, string>): Config {
   });
 }
 
-/** Carried over, or what is so here without a word; another that says something is told. */
+/** Settings that are carried over, or are always so here; every other set value is reported. */
 const silent =
   /^(issuer|authorizationUrl|tokenUrl|userInfoUrl|jwksUrl|useJwksUrl|logoutUrl|clientAuthMethod|pkceEnabled|pkceMethod|clientId|clientSecret|defaultScope|syncMode|hideOnLoginPage|idpEntityId|metadataDescriptorUrl|useMetadataDescriptorUrl|singleSignOnServiceUrl|singleLogoutServiceUrl|postBindingAuthnRequest|postBindingResponse|postBindingLogout|signingCertificate|nameIDPolicyFormat|wantAuthnRequestsSigned|wantAssertionsSigned|validateSignature|signatureAlgorithm|xmlSigKeyInfoKeyNameTransformer|allowCreate|enabledFromMetadata|backchannelSupported|addExtensionsElementWithKeyInfo|attributeConsumingServiceIndex|metadataValidUntil.*|filteredByClaim|trustEmail|clientAssertionAudience)$/;
 const why: Readonly<Record<string, string>> = {

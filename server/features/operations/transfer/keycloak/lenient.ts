@@ -1,5 +1,5 @@
-// Reads what a file holds field by field: a value of another form than Keycloak writes is cut out and told by its place in the file, and
-// everything around it is read. Pure. docs/keycloak.md.
+// Reads a file's content field by field. A value in another form than Keycloak's is cut out and reported with its place; all
+// others are read. Pure. docs/keycloak.md.
 import type { z } from 'zod';
 import { isObject } from '../../../../contract/json.ts';
 
@@ -33,7 +33,7 @@ function inFile(root: unknown, path: readonly Key[], indices: Indices): Key[] {
   });
 }
 
-/** Of an object or a list: the fields or elements that are cut out of it. */
+/** For an object or a list: its fields or elements that are cut out. */
 type Cuts = Map<object, Set<Key>>;
 
 /**

@@ -14,12 +14,12 @@ export interface At {
   below?: string;
   /** Which of those that have one name in the file; absent: the first. */
   nth?: number;
-  /** Where it stands; absent: where the realm's file has the first of its name. */
+  /** The place; absent: that of the first object of this name in the realm's file. */
   path?: string;
   file?: number;
 }
 export interface Notes {
-  /** @param at kind and key of what it is in the export, and its field there */
+  /** @param at the item's kind and key in the export, and the field */
   add(at: At, why: string): void;
   /** From now on things are found in this file. */
   find(file: number, places: Places, indices: Indices): void;

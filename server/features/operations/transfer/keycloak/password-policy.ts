@@ -2,7 +2,7 @@
 
 /** Hashing is this server's own, and these are asked here always. */
 const silent = new Set(['hashAlgorithm', 'hashIterations', 'notUsername', 'notEmail']);
-/** One rule here stands for all of them. */
+/** Rules that one rule of this server covers. */
 const guessable = new Set(['passwordBlacklist', 'notContainsUsername']);
 const least = 8;
 

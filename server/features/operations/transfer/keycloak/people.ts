@@ -1,5 +1,5 @@
-// Owns: the users of the files while they arrive, some at a time: whose names are another's, in the files or in the realm.
-// Does not own: what a user becomes (users.ts), the document's text (writer.ts).
+// Owns: the users of the files while they arrive, in batches: finding repeated names, in the files or in the realm.
+// Does not own: a user's translation (users.ts), the document's text (writer.ts).
 // Implements: decisions "Import, export, plan" (import/keycloak).
 import type { UserDocument } from '../../../../contract/users.ts';
 import type { Sql } from '../../../../db/sql.ts';

@@ -1,4 +1,4 @@
-// Where the things that are told stand in the file: by kind and name, and below that by the names of fields. Pure. docs/keycloak.md.
+// Finds the places of notes in the file: by kind and name, and below that by field names. Pure. docs/keycloak.md.
 import { isObject } from '../../../../contract/json.ts';
 import { type Indices, placeOf } from './lenient.ts';
 
@@ -158,7 +158,7 @@ export type Places = (kind: string, key: string, nth?: number) => Place | undefi
 
 const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** @param realm what is left of the file's realm once what can't be read is cut out */
+/** @param realm the file's realm without unreadable values */
 export function placesIn(realm: unknown, indices: Indices): Places {
   const places = new Map<string, Place[]>();
   const add = (kinds: readonly string[], key: unknown, path: string, value: unknown) => {

@@ -81,7 +81,7 @@ const told: Unusual = {
   ...all({ federatedUsers: [] }, 'is data of people in a directory'),
 };
 
-/** Read elsewhere, or nothing that anybody would miss: what a realm is called inside, and what this server does always. */
+/** Fields that are read elsewhere or don't matter: Keycloak's internal names, and settings that this server always has. */
 const unsaid =
   /^(id|realm|keycloakVersion|displayName|roles|groups|defaultRole|defaultRoles|defaultGroups|requiredCredentials|clients|clientScopes|users|attributes|smtpServer|components|identityProviders|identityProviderMappers|organizations|organizationsEnabled|authenticationFlows|authenticatorConfig|requiredActions|browserFlow|passwordPolicy|revokeRefreshToken|internationalizationEnabled|supportedLocales|defaultLocale|localizationTexts|clientProfiles|clientPolicies|userManagedAccessAllowed|accessTokenLifespanForImplicitFlow|offlineSessionMaxLifespan|ssoSessionMaxLifespanRememberMe|otpPolicyInitialCounter|otpPolicyLookAheadWindow|otpSupportedApplications|eventsEnabled|enabledEventTypes|adminEventsEnabled|adminEventsDetailsEnabled|webAuthnPolicy\w*)$/;
 
@@ -122,7 +122,7 @@ export function tellFields(
   passkeys(exported, note);
 }
 
-/** Of passkeys, which are made anew. */
+/** The settings of passkeys, which users have to register anew. */
 function passkeys(exported: Exported, note: (field: string, why: string) => void): void {
   for (const [field, value] of Object.entries(exported))
     if (

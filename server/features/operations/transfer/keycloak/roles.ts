@@ -1,4 +1,4 @@
-// Roles, groups and organizations of Keycloak, and what it itself needs of them left out. docs/keycloak.md.
+// Translates Keycloak's roles, groups and organizations, without Keycloak's own roles. docs/keycloak.md.
 import { isOwnClient } from './clients.ts';
 import { type Group, isCatalogued, type Organization, type Realm, type Role } from './export-shape.ts';
 import type { Notes } from './notes.ts';
@@ -10,7 +10,10 @@ export interface RoleNames {
   [clientId: string]: string[];
 }
 
-/** Roles at clients that are carried over; those over the realm itself are told, those of an account are everybody's here. */
+/**
+ * Roles of carried-over clients. Roles over the realm itself are reported; those of the account every user has here
+ * anyway.
+ */
 export function clientRolesOf(
   roles: RoleNames | undefined,
   known: KnownClient,
@@ -69,7 +72,7 @@ interface Composite {
   roles?: string[];
   clientRoles?: RoleNames;
 }
-/** Of two roles with one name the first counts. */
+/** Of roles with the same name the first counts. */
 function firsts(roles: readonly Role[], clientId: string, notes: Notes): Role[] {
   const names = new Set<string>();
   return roles.filter(({ name }, i) => {
@@ -90,10 +93,10 @@ interface TranslatedRoles {
   clientRoles: Record<string, { name: string; composite: Composite }[]>;
 }
 
-/** Of roles that contain each other one no longer contains the next: the last on the way round, in the file's order. */
+/** Breaks circles of composite roles: the last role of the circle, in the file's order, no longer contains the next. */
 function openCircles({ roles, clientRoles }: TranslatedRoles, notes: Notes): void {
   const nodes = new Map<string, RoleNode>();
-  /** Of two roles with one name the first counts. */
+  /** Of roles with the same name the first counts. */
   const put = (id: string, node: RoleNode) => void (nodes.has(id) || nodes.set(id, node));
   const nodeOf = (name: string, clientId = '') => JSON.stringify([clientId, name]);
   for (const { name, composite } of roles) put(nodeOf(name), { at: { kind: 'role', key: name }, composite });

@@ -15,11 +15,11 @@ const pem = (certificate: string): string =>
     ? certificate
     : `-----BEGIN CERTIFICATE-----\n${certificate.replace(/\s/g, '').replace(/.{64}/g, '$&\n').trimEnd()}\n-----END CERTIFICATE-----\n`;
 
-/** Attributes that are carried over, or say nothing here; another, of SAML, is told. */
+/** Attributes that are carried over or don't matter here; other attributes of SAML are reported. */
 const silent =
   /^(saml_assertion_consumer_url_(post|redirect)|saml_artifact_binding_url|saml_single_logout_service_url_(post|redirect)|saml_name_id_format|saml_idp_initiated_sso_url_name|saml\.(signing|encryption)\.certificate|saml\.(client\.signature|assertion\.signature|server\.signature|encrypt|authnstatement|force\.post\.binding|signature\.algorithm|signing\.certificate\..*|artifact\.binding.*|multivalued\.roles|server\.signature\.keyinfo\.ext)|saml\$.*|saml_signature_canonicalization_method|saml\.server\.signature\.keyinfo\$.*|realm_client|display\.on\.consent\.screen|client\.secret\..*|post\.logout\.redirect\.uris|(backchannel|frontchannel)\..*|oauth2\..*|oidc\..*|use\.refresh\.tokens)$/;
 
-/** @param flows aliases by Keycloak's ids. @param scopes of the realm: what a SAML client says by them, it says itself here */
+/** @param flows aliases by Keycloak's ids. @param scopes the realm's: the SAML client gets their mappers as its own */
 export function samlClientOf(
   given: Client,
   { flows, scopes, notes }: { flows: ReadonlyMap<string, string>; scopes: readonly ClientScope[]; notes: Notes },

@@ -23,7 +23,7 @@ export interface KeycloakImported extends Imported {
 
 export type KeycloakRequest = ImportRequest & { from: string | undefined };
 
-/** Users that are looked at together. */
+/** The size of a batch of users. */
 const BATCH_BYTES = 16 * MIB;
 
 export function createKeycloakImport({
@@ -110,7 +110,7 @@ interface Target {
   isAsked: boolean;
   notes: Notes;
   writer: ReturnType<typeof createWriter>;
-  /** The realm's own, for people who come without theirs. */
+  /** The objects of the stored realm, for users without their realm's file. */
   stored(): Promise<Stored>;
 }
 

@@ -57,7 +57,7 @@ function localesOf({ internationalizationEnabled, supportedLocales, defaultLocal
   return { supportedLocales: [...new Set([...supportedLocales, first])], defaultLocale: first };
 }
 
-/** Attributes of a realm as Keycloak makes it, and those that are told by their field. */
+/** Attributes with Keycloak's initial values, and those that are reported by their field. */
 const usualAttributes: Readonly<Record<string, string>> = {
   cibaBackchannelTokenDeliveryMode: 'poll',
   cibaAuthRequestedUserHint: 'login_hint',

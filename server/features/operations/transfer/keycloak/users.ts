@@ -1,5 +1,5 @@
-// People of Keycloak, one by one, as a realm document has them; what doesn't fit is told, and the rest of them comes along.
-// docs/keycloak.md.
+// Translates Keycloak's users one by one for a realm document. Data that don't fit are reported, and the rest is carried
+// over. docs/keycloak.md.
 
 import { fieldErrorOf } from '../../../../contract/problem.ts';
 import type { UserProfile } from '../../../../contract/user-profile.ts';
@@ -147,14 +147,14 @@ function credentialsOf(given: readonly Credential[], note: (field: string, why: 
     note(`credentials.${one.type}`, translated.why);
     return [];
   });
-  // Of passwords there is one.
+  // A user has one password: the first counts.
   const first = credentials.findIndex(({ type }) => type === 'password');
   return credentials.filter(({ type }, i) => type !== 'password' || i === first);
 }
 
 const MOST_CUTS = 50;
 
-/** By the schema and by the realm's profile; what they refuse is cut out. */
+/** Checks the user by the schema and the realm's profile, and cuts refused values out. */
 function fitted(given: unknown, { profile }: Surroundings, note: Note): UserDocument | undefined {
   let value: unknown = given;
   for (let cuts = 0; cuts < MOST_CUTS; cuts += 1) {

@@ -1,5 +1,5 @@
-// Writes the text of the realm document: the realm's sections, then its users, then organizations and what service accounts hold.
-// Sections are cut to what a plan of them takes before any of them is written. docs/keycloak.md.
+// Writes the text of the realm document: the realm's sections, then its users, then organizations and service accounts'
+// roles. Sections are cut to what their plan accepts before any of them is written. docs/keycloak.md.
 import type { FieldError } from '../../../../contract/problem.ts';
 import type { UserProfile } from '../../../../contract/user-profile.ts';
 import type { UserDocument } from '../../../../contract/users.ts';
@@ -130,6 +130,6 @@ export function createWriter({ realm, parts, notes, check, clashesWith }: Writer
   };
 }
 
-/** Of people whose realm isn't in the files: Keycloak's own clients alone are known not to be here. */
+/** For users whose realm isn't in the files: only Keycloak's own clients are known to be missing here. */
 const everyClient: KnownClient = (clientId) =>
   !/^(account|account-console|admin-cli|broker|realm-management|security-admin-console)$/.test(clientId);
