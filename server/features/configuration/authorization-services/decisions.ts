@@ -44,7 +44,7 @@ export function createDecisions({ sql, now }: { sql: Sql; now: () => Date }) {
   return {
     model: (realm: string, client: string): Promise<Model | undefined> => models.get(realm, client),
 
-    /** The resource server's resources among those, by what they are asked for as. */
+    /** The resource server's resources among these, by the requested id or name. */
     async resources(
       realm: string,
       client: string,

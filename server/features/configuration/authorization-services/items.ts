@@ -1,4 +1,4 @@
-// Changes of one item of a client's authorization services, as functions of the whole: what is written is one object. Pure.
+// Changes of one item of a client's authorization services, as functions of the whole, which is stored as one object. Pure.
 import type { ItemList } from '../../../contract/authorization-services.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { byName } from './canonical.ts';
@@ -56,7 +56,7 @@ export function withoutItem(services: Services, list: ItemList, name: string): I
   return { [list]: without(services, list, name) };
 }
 
-/** Runs what writes the item; faults of the item itself are told as the request has them. @throws Problem */
+/** Runs the write of an item; the item's own faults get the request's paths. @throws Problem */
 export async function toldOfItem<T>(list: ItemList, indexOf: () => number, write: Promise<T>): Promise<T> {
   try {
     return await write;

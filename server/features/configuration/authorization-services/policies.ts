@@ -52,7 +52,7 @@ interface Wanted {
   known: boolean;
 }
 
-/** Whether they have what is wanted, where some of it may not be there at all. */
+/** The verdict about wanted roles, groups or the like, some of which may not exist. */
 function having(wanted: readonly Wanted[], { match = 'any' }: PolicyConfig, what: string): Verdict {
   const named = (list: readonly Wanted[]) => listNames(list.map(({ name }) => name));
   const [having, gone] = [wanted.filter((one) => one.has), wanted.filter((one) => !one.known && !one.has)];

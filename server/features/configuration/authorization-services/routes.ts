@@ -48,7 +48,7 @@ export function authorizationServiceRoutes(
     services.evaluate(params, principalOf(request), body),
   );
 
-  /** Each list's own routes have its schemas; what they do is the same. */
+  /** Each list has routes with its own schemas; their handlers are the same. */
   function bindItems(list: ItemList, routes: api.ItemRoutes): void {
     bind(app, routes.list, async ({ params, query, request, reply }) => {
       const [after = ''] = decodeCursor(query.cursor, 1) ?? [];

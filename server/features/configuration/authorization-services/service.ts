@@ -1,5 +1,5 @@
-// Owns: what the admin API does with a client's authorization services: whole, item by item, and asking what they decide.
-// Does not own: how objects are written (resource/api.ts), what is decided (evaluate.ts).
+// Owns: the admin API of a client's authorization services: as a whole, item by item, and evaluating requests.
+// Does not own: writing objects (resource/api.ts), the decision (evaluate.ts).
 // Implements: specification 4.10; decisions "Authorization services".
 import type { z } from 'zod';
 import type { evaluateAuthorization } from '../../../contract/authorization-service-routes.ts';
@@ -43,7 +43,7 @@ export function createAuthorizationServices({ sql, api, clients, of, now }: Auth
     const found = (await of.read(sql, at.realm, [clientId])).get(clientId);
     return { clientId, ...(found ? servicesOf(found.fields) : freshServices()) };
   }
-  /** @param shown what the caller's condition speaks of */
+  /** @param shown the object that the caller's condition refers to */
   async function edit(
     { realm, clientId: id }: At,
     caller: Caller,

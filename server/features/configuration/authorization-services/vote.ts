@@ -1,6 +1,6 @@
-// How several verdicts decide together. Pure.
-// A policy that names what is not there is undecided: whichever way it would have gone, it must not open a door. So it counts
-// where both ways lead to the same end, and else leaves its aggregate or permission undecided too, which denies.
+// Combines several verdicts. Pure.
+// A policy that names a missing object is undecided: its vote must not open a door in either direction. So it only counts
+// if both votes lead to the same result; otherwise its aggregate or permission is undecided too, which denies.
 import type { DecisionStrategy } from '../../../contract/authorization-services.ts';
 
 export type Vote = 'permit' | 'deny' | 'undecided';

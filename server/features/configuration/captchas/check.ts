@@ -12,7 +12,7 @@ import { sealed } from '../../../resource/at-rest.ts';
 import { sealedAs } from '../../../resource/declared.ts';
 
 interface Provider {
-  /** Of the element that its script fills. */
+  /** The class of the element that the provider's script fills. */
   className: string;
   /** The form's field that its script adds. */
   field: string;
@@ -106,7 +106,7 @@ export function createCaptchas({ sql, seal, outbound, log }: CaptchaDeps) {
       return { className, siteKey: row.siteKey, page };
     },
 
-    /** Whether the provider takes the answer in the form. It is told the answer alone, not whose it is. */
+    /** Whether the provider accepts the form's answer. The provider gets only the answer, not the user. */
     async passes(
       realm: string,
       settings: Pick<Settings, 'captchaProvider'>,

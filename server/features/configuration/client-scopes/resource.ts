@@ -1,5 +1,5 @@
-// Owns: client scopes, which say what a scope puts into tokens; the same by the admin API and in the realm document.
-// Does not own: the claims that they name (claims), making values of them (domain/claims.ts), which client has which (clients).
+// Owns: client scopes, which define a scope's claims in tokens; the same by the admin API and in the realm document.
+// Does not own: the named claims (claims), their values (domain/claims.ts), the assignment to clients (clients).
 // Implements: decisions "Client scope"; specification 2.10, 4.10.
 import { clientScopes } from '../../../contract/client-scopes.ts';
 import { fragment } from '../../../db/sql.ts';

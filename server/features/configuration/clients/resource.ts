@@ -180,7 +180,7 @@ export const createClientResource = ({
       },
       search: ['clientId', 'name'],
       reached: clientReached,
-      // Not how strictly it proves itself, what it may ask for, nor by which flow people sign in to it.
+      // Fields that registration may set. Authentication, resources and the flow are not among them.
       open: [
         'name',
         'description',
@@ -232,7 +232,7 @@ export const createClientResource = ({
           const gets = SCOPES.filter((field) => strings(save[field]).includes(ACCOUNT_SCOPE));
           return had ? [] : gets.map((field) => joinPaths(path, field));
         }),
-      // By the name under which it holds what it holds.
+      // By the name under which its roles are stored.
       actsAs: ({ key, renamedFrom }) => [renamedFrom ?? key],
     },
     { now },

@@ -43,7 +43,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const nameFaults = (clientId: string): FieldError[] =>
   UUID.test(clientId) ? [fault('clientId', 'must not be a UUID, which people are known by in tokens')] : [];
 
-/** Tokens that are for a client are for its name: none may be the server's, or what the realm's issuer is to be. */
+/** A client's name is the audience of tokens for it: it must not be the server's address, or the realm's future issuer. */
 export async function serverNames(
   sql: Sql,
   realm: string,

@@ -1,5 +1,5 @@
-// SQL of what is tied to clients, many at once: their scopes, and what would go with them.
-// Their own rows are written by resource.ts, what their service accounts hold by account-store.ts.
+// SQL of objects that depend on clients, many at once: their scopes, and objects that are deleted with them. resource.ts
+// writes clients' own rows, account-store.ts their service accounts' roles.
 import { jsonText } from '../../../db/json.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { clientRolePrefix } from '../../../resource/items.ts';
@@ -41,7 +41,7 @@ const followed = fragment`case coalesce(t.claim, t.name)
   when 'resource_access.' || r.was || '.roles' then 'resource_access.' || r.now || '.roles'
   else t.claim end`;
 
-/** Claims that say a client's roles go on with it under its new name. */
+/** Renames the client in claims of its roles. */
 export async function renameInClaims(sql: Sql, realm: string, clients: readonly Saved[]): Promise<void> {
   const renamed = clients.flatMap(({ renamedFrom: was, key: now }) => (was === undefined ? [] : [{ was, now }]));
   if (renamed.length === 0) return;

@@ -11,7 +11,7 @@ import { withoutFragment } from '../../../domain/redirect-uri.ts';
 import { sectorOf } from '../../../domain/subjects.ts';
 import { type AboutClient, aboutOf } from '../../../http/about-client.ts';
 
-/** Of the two kinds one. */
+/** A secret of one of two kinds. */
 export interface ClientSecret {
   hash: Buffer | null;
   /** PHC of a secret that a person chose. */
@@ -47,7 +47,7 @@ export interface ClientView {
   requirePushedAuthorizationRequests: boolean;
   requireSignedRequestObject: boolean;
   requestObjectSigningAlg: string | null;
-  /** Without what is behind a `#`. */
+  /** Addresses without their fragments. */
   requestUris: ReadonlySet<string>;
   /** null: by the default. */
   idTokenSignedResponseAlg: SigningAlgorithm | null;
@@ -73,13 +73,13 @@ export interface ClientView {
   documentHost: string | null;
   /** null: as the realm says. */
   subjectType: 'public' | 'pairwise' | null;
-  /** Of pairwise subjects. */
+  /** The sector of its pairwise subjects. */
   sector: string;
   defaultScopes: readonly ScopeView[];
   optionalScopes: readonly ScopeView[];
   /** Its own, beside those of its scopes. */
   mappers: readonly ClaimView[];
-  /** Of the service account. */
+  /** The service account's roles. */
   roles: Roles;
   /** The application that it is a part of. */
   application: ApplicationView | null;
@@ -163,7 +163,7 @@ interface Row {
   agent: (AgentView & { acts: boolean }) | null;
 }
 
-/** Of a row `k` as the token path needs it. */
+/** The mapper row `k`, in the form that tokens need. */
 const claimView = fragment`jsonb_build_object('name', coalesce(k.claim, k.name), 'source', k.source,
   'attribute', k.attribute, 'value', k.value, 'multivalued', k.multivalued, 'aggregate', k.aggregate, 'jsonType', k.json_type, 'in', k.places)`;
 

@@ -1,5 +1,6 @@
-// Owns: a realm's sign-in flows as an administrator keeps them: trees, clones, names, what is bound to them.
-// Does not own: running a flow (features/authentication/sign-in), what authenticators do (features/authentication/authenticators), binding (settings, clients).
+// Owns: a realm's sign-in flows for administrators: trees, clones, names, and the objects that use them.
+// Does not own: running a flow (features/authentication/sign-in), the authenticators
+// (features/authentication/authenticators), binding (settings, clients).
 // Implements: specification 2.1, 2.2, 3 (Flow), 4.1; decisions "Reading and writing".
 
 import { z } from 'zod';
@@ -67,7 +68,7 @@ export function createFlows({ sql, transact, settings, registry, now, newId }: F
     return policy.browserFlow;
   }
 
-  /** The rows of what was sent, sound or refused. The stored tree itself is always accepted. */
+  /** The rows of a request's tree, or its faults. The stored tree itself is always accepted. */
   function accept(input: TreeInput, stored: readonly Execution[]): Execution[] {
     const read = rowsOf(input.executions, { newId, registry });
     if ('errors' in read) throw refused(read.errors);

@@ -1,5 +1,5 @@
-// A flow's tree, pure: from what is written (nested, or flat with parentId) to rows and back, and what is wrong with it.
-// It doesn't store (store.ts) nor run (features/authentication/sign-in/engine.ts). Specification 2.1; decisions "Reading and writing".
+// A flow's tree, pure: from a request (nested, or flat with parentId) to rows and back, and its faults. store.ts stores it,
+// features/authentication/sign-in/engine.ts runs it. Specification 2.1; decisions "Reading and writing".
 
 import type { z } from 'zod';
 import {
@@ -210,7 +210,7 @@ function walk(
   let known = before;
   let proves = false;
   for (const node of live) {
-    // Beside a REQUIRED sibling an ALTERNATIVE is never asked; a group of them is looked at once.
+    // Beside a REQUIRED sibling an ALTERNATIVE is never asked; a group of alternatives is checked once.
     if (node.requirement === 'ALTERNATIVE' && (required || node !== alternatives[0])) continue;
     const outcome =
       node.requirement === 'ALTERNATIVE' ? oneOf(alternatives, known, registry) : walkOne(node, known, registry);

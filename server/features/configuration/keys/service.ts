@@ -66,7 +66,7 @@ function published(row: store.KeyRow): PublishedKey {
 
 export function createKeys(deps: KeysDeps) {
   const { sql, transact, seal, now, newId, generate = generatePair, publishAheadMs = PUBLISH_AHEAD_MS } = deps;
-  // One entry holds what signs and what is published, so that this process never signs with a key it doesn't publish.
+  // One entry holds the signing and the published keys, so that this process never signs with an unpublished key.
   const cache = createRealmCache({
     now,
     ttlMs: CACHE_MS,
@@ -138,10 +138,10 @@ export function createKeys(deps: KeysDeps) {
       certificates.drop(realm);
     },
 
-    /** Of all keys that are published, the one that signs now first. */
+    /** The certificates of all published keys, the signing key's first. */
     certificates: (realm: string): Promise<store.KeyCertificate[]> => certificates.get(realm, ''),
 
-    /** The key that signs now; made where it is the first that anybody needs of that algorithm, which takes a second. */
+    /** The key that signs now. The first use of an algorithm in the realm makes its key, which takes a second. */
     async active(realm: string, algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<JwtKey> {
       const { active } = await cache.get(realm, '');
       const missing = active.size > 0 && algorithm !== DEFAULT_ALGORITHM;

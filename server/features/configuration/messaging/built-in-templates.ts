@@ -20,7 +20,7 @@ const seeded = JSON.stringify(
   })),
 );
 
-/** Gives realms what they don't have yet of the templates in English; what people have edited stays. */
+/** Adds missing English templates to realms; edited templates stay. */
 export async function refreshMessageTemplates(sql: Sql, realms: readonly string[]): Promise<void> {
   await sql`
     insert into message_template (realm_id, id, template_key, channel, locale, subject, content, html, enabled)

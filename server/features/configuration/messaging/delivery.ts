@@ -24,7 +24,7 @@ export interface MessageJobDeps {
   transact: Transact;
   seal: Seal;
   gateways: Gateways;
-  /** For the metrics; what is given up is an event. */
+  /** Counts attempts for the metrics; a message that is given up is an event. */
   tried(realm: string, channel: Channel, outcome: 'sent' | 'retried'): void;
   enqueue: Enqueue;
   now: () => Date;

@@ -23,7 +23,7 @@ export interface Outgoing {
   subject: string | null;
   body: string;
   html: boolean;
-  /** For the app, beside what it shows. */
+  /** A push message's data for the app, which it doesn't display. */
   data?: Readonly<Record<string, string>> | undefined;
   /** After this time the gateway need not deliver the message. */
   expiresAt: Date;

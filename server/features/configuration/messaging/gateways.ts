@@ -16,7 +16,7 @@ const MAX_WORDS = 300;
 const FEW_CHARACTERS = 4;
 const TEST_SECONDS = 600;
 
-/** The gateway's own words: bounded, one line, and without what it may have repeated of ours. */
+/** The gateway's text: bounded, one line, and without secrets that it may have repeated. */
 function wordsFor(words: string, secrets: readonly string[]): string {
   const hidden = secrets
     .filter((secret) => secret.length >= FEW_CHARACTERS)
@@ -51,7 +51,7 @@ export function createGateways({ sql, seal, drivers, tests, now, newId }: Gatewa
     const rows = await store.enabledProviders(sql, realm, channel);
     return rows.filter((row) => driver === undefined || row.driver === driver).map((row) => opened(realm, row));
   }
-  /** One that is named is tried before people's messages go over it: it needn't be enabled. */
+  /** The provider of a test, which may name one: it needn't be enabled. */
   async function tried(realm: string, channel: Channel, driver: DriverName | undefined): Promise<Provider | undefined> {
     if (driver === undefined) return (await enabled(realm, channel, undefined))[0];
     const row = await store.provider(sql, realm, { channel, driver });
@@ -64,7 +64,7 @@ export function createGateways({ sql, seal, drivers, tests, now, newId }: Gatewa
   }
 
   return {
-    /** Of several providers the tries go round. */
+    /** Repeated attempts take the enabled providers in turn. */
     async send(
       realm: string,
       message: Outgoing,

@@ -22,7 +22,7 @@ export interface Counted {
   recipient: string;
   /** The account that asks for a message to an address of its choice; null: no account, or the account's own address. */
   requester: string | null;
-  /** null: known people ask, whose network says nothing. */
+  /** null: a known user asks, so the network address doesn't count. */
   ipAddress: string | null;
   /** The message has no recipient: the same is counted, but nothing of the realm's. */
   forNobody: boolean;

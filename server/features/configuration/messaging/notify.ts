@@ -11,7 +11,7 @@ export interface Notice {
   by: By;
   userId: string;
   what: Change;
-  /** Where it goes, if not to where the person is now: an address that is no longer theirs. */
+  /** The address, if it isn't the user's present one: e.g. their former address. */
   to?: string;
   /** It stays when the person goes. */
   outlives?: true;

@@ -132,7 +132,7 @@ export function createPushTokens({
         return toWire(await insert(tx, by, realm, { ...input, credentialId: null }));
       }),
 
-    /** Of a device that has a key, in place of what it had before. */
+    /** Replaces the tokens of a device with a key. */
     async replace(tx: Tx, by: By, realm: string, input: PushTokenInput & { credentialId: string }): Promise<void> {
       await tx.sql`delete from push_token where realm_id = ${realm} and credential_id = ${input.credentialId}`;
       await insert(tx, by, realm, input);

@@ -18,7 +18,7 @@ const LONGEST_OF_USER = 100;
 const LONGEST = 2048;
 const LONGEST_SUBJECT = 500;
 
-/** One line, without what could direct a terminal or turn text around. */
+/** The value as one line, without characters that control a terminal or reverse text. */
 function plain(placeholder: string, value: string): string {
   const most = placeholder.startsWith('user') ? LONGEST_OF_USER : LONGEST;
   return value

@@ -1,4 +1,4 @@
-// Owns: asking for a message, in the transaction of what it is about: rendered, sealed, counted, and put into the queue.
+// Owns: creating a message in the transaction of its cause: rendered, sealed, counted, and put into the queue.
 // Does not own: sending it (delivery.ts).
 // Implements: specification 2.6; decisions "Messaging". The caller can't learn whether a message has a recipient: without
 // one, or beyond a limit, the same work is done, and the worker drops the message.
@@ -30,10 +30,10 @@ export const Content = z.object({
   subject: z.string().nullable(),
   body: z.string(),
   html: z.boolean(),
-  /** Of a push message: through which gateway, to which device. */
+  /** The gateway and the device of a push message. */
   driver: DriverName.optional(),
   pushTokenId: z.uuid().optional(),
-  /** For the app that gets it, beside what it shows. */
+  /** A push message's data for the app, which it doesn't display. */
   data: z.record(z.string(), z.string()).optional(),
   /** Codes and links, which a gateway's stored answer must not repeat. */
   secrets: z.array(z.string()),
@@ -61,7 +61,7 @@ export interface Request {
   names?: readonly string[];
   /** `code`, `link`, …; `ttl` and the user's values are added. A function returns its text in the message's language. */
   values: Readonly<Record<string, string | Date | ((words: MessageWords) => string)>>;
-  /** Of a push message: for the app, beside what it shows. */
+  /** A push message's data for the app, which it doesn't display. */
   data?: Readonly<Record<string, string>>;
   /** After this it is of no use any more: `ttl`. */
   goodForSeconds?: number;

@@ -1,4 +1,4 @@
-// SQL of messages and of what they are made of. Providers and templates are written by the resource engine.
+// SQL of messages and their sources. The resource engine writes providers and templates.
 import type { Channel, DriverName } from '../../../contract/message-drivers.ts';
 import type { TemplateKey } from '../../../contract/message-templates.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
@@ -31,7 +31,7 @@ export interface ProviderRow {
   secret: Buffer | null;
 }
 const providerColumns = fragment`id, channel, driver, from_address as "fromAddress", from_name as "fromName", config, secret`;
-/** Those that are enabled, by the names of their drivers. */
+/** The enabled providers, by their drivers' names. */
 export const enabledProviders = (sql: Sql, realm: string, channel: Channel) => sql<ProviderRow>`
   select ${providerColumns} from messaging_provider
   where realm_id = ${realm} and channel = ${channel} and enabled order by driver`;
@@ -67,7 +67,7 @@ export interface NewMessage {
   userId: string | null;
   recipient: string;
   content: Buffer | null;
-  /** Digests of whom it names. */
+  /** Digests of the people that the message names. */
   named: readonly string[];
   expiresAt: Date;
 }
@@ -125,7 +125,7 @@ export interface Bound {
   key: string;
   most: number;
 }
-/** Of the realm's own count. */
+/** The realm's own count. */
 export interface OfRealm {
   /** NOBODY: a count without a bound, so that a message without a recipient costs the same work. */
   pool: Channel | 'NOBODY';

@@ -102,7 +102,7 @@ export interface MasterKeyHealth {
 
 const status = (up: boolean) => (up ? ('UP' as const) : ('DOWN' as const));
 
-/** Pure: what a row means. `readable`: the active key can be opened, so the master key is the one that sealed it. */
+/** A row's health. Pure. `readable`: the active key can be opened, so the master key is the one that sealed it. */
 export function judge(row: HealthRow, readable: boolean, masterKey: MasterKeyHealth): Health {
   const captchaReady = row.captcha_keys || !HostedCaptcha.safeParse(row.captcha).success;
   const failing = row.messaging.filter(({ dead, sent }) => dead >= FEW_DEAD && !sent);

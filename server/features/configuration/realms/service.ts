@@ -1,5 +1,5 @@
-// Owns: realms as such: the list with its revisions, creation with the seeds of every feature, deletion.
-// Does not own: what a realm holds (each feature), import and adoption (features/operations/transfer), health (health.ts).
+// Owns: realms: the list with its revisions, creation with the seeds of every feature, deletion.
+// Does not own: a realm's objects (each feature), import and adoption (features/operations/transfer), health (health.ts).
 // Implements: decisions "Realms", "Import, export, plan" (revision list with ETag); specification 1.
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
@@ -34,7 +34,7 @@ interface AuditedRequest {
   path: string;
 }
 
-/** Of a realm with very many users. */
+/** The time limit for deleting a realm with very many users. */
 const REMOVAL_MS = 900_000;
 
 const toSummary = (row: store.RealmRow): RealmSummary => ({
@@ -113,7 +113,7 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
     /** Cached. */
     exists: (realm: string): Promise<boolean> => cache.get(realm, ''),
 
-    /** Those of `names` that exist, in one query. */
+    /** The existing ones of `names`, in one query. */
     async existing(names: readonly string[]): Promise<Set<string>> {
       return new Set((await store.existingRealms(sql, names)).map((row) => row.realm_id));
     },

@@ -18,7 +18,7 @@ export type Visible = 'all' | readonly string[];
 const within = (visible: Visible): Fragment =>
   visible === 'all' ? fragment`true` : fragment`realm_id = any(${visible}::text[])`;
 
-/** One digest over every visible realm and its revision, and how many there are. */
+/** One digest over every visible realm and its revision, and the realms' number. */
 export async function digest(sql: Sql, visible: Visible): Promise<{ tag: string; total: number }> {
   const [row] = await sql<{ tag: string; total: number }>`
     select md5(coalesce(string_agg(realm_id || ':' || revision, ',' order by realm_id), '')) as tag,
@@ -40,7 +40,7 @@ export async function lock(sql: Sql, realm: string): Promise<RealmRow | undefine
   return row;
 }
 
-/** Those of `realms` that exist. */
+/** The existing ones of `realms`. */
 export const existingRealms = (sql: Sql, realms: readonly string[]) => sql<{ realm_id: string }>`
   select realm_id from realm where realm_id = any(${realms}::text[])`;
 

@@ -1,4 +1,4 @@
-// A composite in its one form, for what is stored, answered and compared; and which roles would contain themselves. Pure.
+// A composite's canonical form, for storing, answers and comparisons; and the roles that would contain themselves. Pure.
 // Decisions "Role".
 import { Composite } from '../../../contract/roles.ts';
 import { clientRoleKey } from '../../../resource/items.ts';

@@ -50,7 +50,10 @@ const common = {
   renames: {},
 } satisfies Partial<Parameters<typeof resource>[0]>;
 
-/** For holders of a role; without it they would be for everybody, so the database keeps it too. */
+/**
+ * Applications that need the removed roles: without any role an application admits all users, so the database forbids
+ * it too.
+ */
 const applicationsOf = (sql: Sql, realm: string, removed: readonly string[]) =>
   sql<{ kind: string; key: string; on: string; field: string }>`
     select 'application' as kind, a.name as key, r.name as on, 'roles' as field from role r

@@ -120,7 +120,7 @@ export function samlMetadataRefresh({ sql, transact, outbound, of, now, newId, l
   });
 }
 
-/** In words. @throws what is a fault of the server */
+/** The fault as text. @throws faults of this server */
 function faultIn(error: unknown): string {
   if (!(error instanceof Problem)) throw error;
   const said = error.errors?.map(({ message }) => message).join('; ') ?? error.message;

@@ -10,7 +10,7 @@ import { anothersResource, isAnothers, type RealmAt } from '../../../http/own-ad
 /** The stored settings: only those that were set. */
 export type StoredSettings = Partial<Omit<RealmSettingsDto, 'realmId'>>;
 
-/** All settings of a realm: what was set, over a fresh realm's values. */
+/** All settings of a realm: the stored ones over a new realm's values. */
 export const settingsOf = (realm: string, stored: StoredSettings): RealmSettingsDto => ({
   realmId: realm,
   ...freshSettings(realm),
@@ -92,7 +92,7 @@ export function settingsFaults(
   return faults;
 }
 
-/** Whether a closing brace is too many, which would end what the CSS is put into. */
+/** Whether the CSS has a closing brace too many, which would end the block around it. */
 function closesMore(css: string): boolean {
   const plain = css.replaceAll(
     /\/\*[\s\S]*?(?:\*\/|$)|\\[\s\S]|"(?:\\[\s\S]|[^"\\\n])*["\n]?|'(?:\\[\s\S]|[^'\\\n])*['\n]?/g,

@@ -1,5 +1,5 @@
 // Owns: a realm's settings object: reading, replacing, and the cached view that every other feature reads.
-// Does not own: what a setting does (sessions, risk, tokens, …), nor the realm's row (features/configuration/realms).
+// Does not own: a setting's effect (sessions, risk, tokens, …), nor the realm's row (features/configuration/realms).
 // Implements: specification 2.3, 4.2; decisions "Reading and writing" (PUT /settings).
 import { type FieldError, Problem, unknownName } from '../../../contract/problem.ts';
 import type { RealmSettingsDto, SettingsInput } from '../../../contract/settings.ts';

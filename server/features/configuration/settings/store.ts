@@ -1,4 +1,4 @@
-// SQL of realm.settings. Only what was set is there; rules.ts puts it over a fresh realm's values.
+// SQL of realm.settings. It holds only settings that were set; rules.ts adds a new realm's values.
 
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';

@@ -20,7 +20,7 @@ export function subjectClaimRoutes(app: FastifyInstance, settings: Pick<Settings
         realm,
         { subjectStrategy: strategy, subjectAttribute: attribute },
         (current) =>
-          // the tag is of what was shown here, not of all settings
+          // the tag is of this view, not of all settings
           expect(viewOf(Object(current))),
       ),
     ),

@@ -1,5 +1,5 @@
-// Owns: a realm's user profile as the admin API reads and sets it; what documents do with it is part.ts.
-// Does not own: what it says of people's data (domain/user-profile.ts), people (features/people/users).
+// Owns: a realm's user profile in the admin API; part.ts has its section of the realm document.
+// Does not own: its effect on users' data (domain/user-profile.ts), users (features/people/users).
 // Implements: decisions "User profile".
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../../contract/problem.ts';

@@ -58,7 +58,7 @@ export interface DeliveryDeps {
   timeoutMs?: number;
   /** 0 to 1, for the jitter. */
   random?(): number;
-  /** Told of each delivery that its receiver never took. */
+  /** Called for each delivery that its receiver never accepted. */
   gaveUp?(realm: string): void;
 }
 
@@ -109,7 +109,7 @@ export function deliveryJob({
     // An exception here is a fault of this server: the database was away. No event may be lost by it, so it is tried for
     // two days.
     maxAttempts: 500,
-    // Soon after a send times out: what a killed process held is sent again.
+    // Soon after a send times out: a killed process's deliveries are sent again.
     expireSeconds: 15,
     concurrency: PLACES.all,
     group: { of: ({ realm, webhookId }) => `${realm}/${webhookId}`, concurrency: PLACES.receiver },

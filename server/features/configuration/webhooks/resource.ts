@@ -5,7 +5,7 @@ import { asSet } from '../../../resource/items.ts';
 import { type Resource, resource } from '../../../resource/resource.ts';
 import { webhookSecret } from './secret.ts';
 
-/** Sorted, so that order says nothing. */
+/** Sorted, so that the order doesn't matter. */
 const canonical = (types: readonly string[]): string => (asSet(types) ?? []).join(',');
 
 export const createWebhookResource = ({ seal, now }: { seal: Seal; now: () => Date }): Resource =>

@@ -77,7 +77,7 @@ export interface Outcome {
   error: string | null;
   at: Date;
 }
-/** An attempt that ended late never hides what a later one wrote. */
+/** An attempt that ended late never overwrites the result of a later one. */
 export const recordOutcome = (
   sql: Sql,
   realm: string,

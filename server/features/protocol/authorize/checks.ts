@@ -27,7 +27,7 @@ export interface Target {
 
 /** A request that passed every check. */
 export interface AuthorizationRequest extends Target {
-  /** The parameters as they came: what is kept over a sign-in, and checked again after it. */
+  /** The unparsed parameters: a sign-in keeps them, and they are checked again after it. */
   text: string;
   openid: boolean;
   scopes: readonly ScopeView[];
@@ -197,7 +197,7 @@ const acrValues: Check = (request, { form }) => {
 };
 
 const UNMET = 'unmet_authentication_requirements';
-/** `acr` here goes before `acr_values`: what is essential is reached or refused (OIDC Core §5.5.1.1). */
+/** An `acr` of `claims` wins over `acr_values`: an essential one is reached or refused (OIDC Core §5.5.1.1). */
 const claims: Check = (request, { form, client, levels }) => {
   const { acr, sub, ...names } = claimsRequest(form.get('claims'));
   const all = [...client.defaultScopes, ...client.optionalScopes];
@@ -265,7 +265,7 @@ const checks: readonly Check[] = [
   agreement,
 ];
 
-/** Of a device, which has no browser to come back to. */
+/** The checks for a device's request, which has no redirect URI. */
 const deviceChecks: readonly Check[] = [
   plain,
   deviceMayAsk,

@@ -14,14 +14,14 @@ import type { Documents } from './requests.ts';
 
 export interface ClientEndpoint {
   authentication: Pick<ClientAuthentication, 'authenticate'>;
-  /** Of clients that only name themselves. */
+  /** The rate limit of clients that only name themselves. */
   attempts: Pick<RateLimit, 'take'>;
   refusals: Pick<Refusals, 'record'>;
   documents: Documents;
   cors: Cors;
 }
 
-/** @param tooMany what a client is told that only names itself, once there were too many from its address */
+/** @param tooMany the message for such a client after too many requests from its address */
 export async function answerClient(
   { authentication, attempts, refusals, documents, cors }: ClientEndpoint,
   { request, reply, tooMany }: { request: FastifyRequest; reply: FastifyReply; tooMany: string },

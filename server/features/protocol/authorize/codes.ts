@@ -65,7 +65,10 @@ export function createCodes({
     return { code, by, kept: { row, pushed, issued } };
   }
 
-  /** Codes by sessions that were there before share a commit; what is passed over learns the reason by itself. */
+  /**
+   * Codes of existing sessions share a commit; a code that the shared write skips is written alone, which finds the
+   * reason.
+   */
   const keepTogether = createGroupCommit<KeptCode, true>({
     transact,
     async work(tx, codes) {
@@ -113,7 +116,7 @@ export function createCodes({
       return code;
     },
 
-    /** One for a session that begins with it: `write` is for that transaction. */
+    /** The code of a session that begins with it: `write` belongs into the session's transaction. */
     first(at: At, asked: AuthorizationRequest, approval: Approval): { code: string; write(tx: Writes): void } {
       const { code, kept } = newCode(at, asked, approval);
       return {

@@ -35,8 +35,8 @@ const isForced = ({ prompt, maxAgeSeconds }: Pick<Request, 'prompt' | 'maxAgeSec
   prompt.has('login') || prompt.has('select_account') || prompt.has('create') || maxAgeSeconds === 0;
 
 /**
- * Milliseconds: from when on what a session has proven counts for a request.
- * @param signedIn since when all was proven that a sign-in for this very request rests on
+ * The time from which a session's proofs count for a request, in milliseconds.
+ * @param signedIn for a sign-in for this very request: the time of its oldest proof
  */
 export function countsFrom(
   { maxAgeSeconds }: Pick<Request, 'maxAgeSeconds'>,

@@ -40,7 +40,7 @@ const INTERVAL_SECONDS = 5;
 const MOST_CHARACTERS = 20_000;
 
 export const devicePath = (realm: string): string => `/realms/${realm}/device`;
-/** Where a sign-in goes on that a client asked for: routes answer there. */
+/** The path to which a sign-in for a device returns: device-routes.ts serves it. */
 export const deviceResumePath = (realm: string): string => `${devicePath(realm)}/resume`;
 
 export interface DevicesDeps {
@@ -54,7 +54,7 @@ export interface DevicesDeps {
   factors: Factors;
   consents: Pick<Consents, 'of' | 'grant' | 'listed'>;
   subjects: Pick<Subjects, 'ofUser'>;
-  /** Of codes that were typed, at one address and in one session. */
+  /** The rate limits of typed codes, by address and by session. */
   typed: { address: Pick<RateLimit, 'take'>; session: Pick<RateLimit, 'take'> };
   baseUrl: string;
   now: () => Date;
@@ -224,7 +224,7 @@ export function createDevices(deps: DevicesDeps) {
     new OAuthError('invalid_request', 'The page is too old', { page: { told: text('device.tooOld') } });
 
   return {
-    /** The device asks. @throws OAuthError what is wrong with it, as the authorization endpoint would say it */
+    /** Handles a device's request. @throws OAuthError the fault, as the authorization endpoint would report it */
     async start(by: By, realm: string, client: ClientView, form: Form): Promise<Record<string, unknown>> {
       const ofRealm = await settings.of(realm);
       if (!ofRealm) throw new OAuthError('not_found', 'There is no such realm');
@@ -274,7 +274,7 @@ export function createDevices(deps: DevicesDeps) {
       return begin(context, { continueAt: deviceResumePath(realm), request: { given } });
     },
 
-    /** Signed in, for the page or for what the client asks for more. */
+    /** Continues after a sign-in, to the page or to a further demand of the client. */
     async resume(
       request: FastifyRequest,
       reply: FastifyReply,

@@ -9,7 +9,7 @@ import type { AuthorizationRequest } from './checks.ts';
 /** The session and the proof that a grant is based on. */
 export interface Approval {
   session: SsoSession;
-  /** From when on what the session has proven counts, in milliseconds. */
+  /** The time from which the session's proofs count, in milliseconds. */
   since: number;
   sub: string;
 }

@@ -1,5 +1,5 @@
-// Owns: pushed authorization requests: kept for one opening by a browser, read again on its way, gone with the code.
-// Does not own: who the client is (features/protocol/client-authentication), what a request may ask for (requests.ts).
+// Owns: pushed authorization requests: a browser opens each once, and it is read again on its way; the code deletes it.
+// Does not own: client authentication (features/protocol/client-authentication), the rules for a request (requests.ts).
 // Implements: RFC 9126, RFC 9101 §3 (a request object may be pushed); decisions "Protocol paths".
 import type { By, DomainEvent } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
@@ -23,7 +23,7 @@ const OPEN_MS = 3_600_000;
 const MOST_CHARACTERS = 20_000;
 const PROOFS = ['client_secret', 'client_assertion', 'client_assertion_type'];
 
-/** A request as it is kept and told of. */
+/** A stored request, and the data of its event. */
 interface Kept {
   row: store.NewPushed;
   event: DomainEvent;
@@ -81,7 +81,7 @@ export function createPushed({
   }
 
   return {
-    /** @throws OAuthError what is wrong with the request, as the authorization endpoint would say it */
+    /** @throws OAuthError the request's fault, as the authorization endpoint would report it */
     async push(
       by: By,
       realm: string,
@@ -138,7 +138,7 @@ export function createPushed({
             page: { told: text('authorize.requestOver'), back: client },
           },
         );
-      // It goes on by its name alone: what was pushed doesn't pass through the browser.
+      // Only its name goes on through the browser, not the pushed parameters.
       const reference = new URLSearchParams({ client_id: client.clientId, request_uri: uri }).toString();
       return { ...parseForm(parameters), text: reference, pushed: asked.hash, signed: true };
     },

@@ -24,7 +24,7 @@ const Claims = z.looseObject({
   client_id: z.string(),
 });
 type Claims = z.infer<typeof Claims>;
-/** Of the JWT, not of the request. */
+/** Claims of the JWT itself, which are no request parameters. */
 const NO_PARAMETERS = new Set(['iss', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sub']);
 
 const invalid = (description: string, cause?: unknown) =>
@@ -86,7 +86,7 @@ export function createRequestObjects({
     const at = now().getTime() / 1000;
     if (nbf > at + SKEW_SECONDS) throw invalid('The request object is of a later time');
     if (exp === undefined) {
-      // The client can take it away from there; one that was sent goes on for good.
+      // The client can remove a fetched object; one that was sent stays valid.
       if (fetched) return;
       throw invalid('The request object needs exp as RFC 9101 has it');
     }
@@ -119,7 +119,7 @@ export function createRequestObjects({
       // With its own name as the subject it would prove who the client is (RFC 9101 §10.8).
       if (claims.sub === clientId) throw invalid('sub of the request object must not be the application');
       if (first) refuseOldOrDistant(claims, given);
-      // One that was fetched is kept beside its address.
+      // A fetched object is kept beside its address.
       const two = first && !given.fetched && given.get('request_uri') !== undefined;
       if ('request' in claims || 'request_uri' in claims || two)
         throw invalid('A request object holds all of its request');

@@ -18,8 +18,8 @@ const LIMITS = { timeoutMs: 5_000, maxBytes: 16 * 1024 };
 const ACCEPT = 'application/oauth-authz-req+jwt, application/jwt';
 
 /**
- * How a kept request is begun anew: by its address, where what was there at first stands beside it. That isn't sent again, for it may
- * have no end, or one that has come.
+ * The parameters to begin a kept request anew: the address without the object that was fetched. That object isn't sent again:
+ * it may have no end of its life, or one that has passed.
  */
 export function asItCame(text: string): string {
   const parameters = new URLSearchParams(text);
@@ -33,7 +33,7 @@ export function createRequestUris({
   attempts,
 }: {
   outbound: Pick<Outbound, 'fetch'>;
-  /** Of those who make this server fetch. */
+  /** The rate limit of callers that make this server fetch. */
   attempts: Pick<RateLimit, 'take'>;
 }) {
   /** Returns undefined for every fault: details would let a caller explore networks through this server. */
@@ -67,7 +67,7 @@ export function createRequestUris({
         throw new OAuthError('slow_down', 'Too many requests were asked for by their address', { retryAfterSeconds });
       const object = await fetched(withoutFragment(uri));
       const [, digest] = uri.split('#');
-      // OpenID Connect Core §6.2: who came with the address knows what is there.
+      // OpenID Connect Core §6.2: the fragment holds the digest that the content must have.
       if (object === undefined || (digest !== undefined && sha256(object).toString('base64url') !== digest))
         throw new OAuthError('invalid_request_uri', 'The request of the application could not be fetched', {
           page: { back: client },

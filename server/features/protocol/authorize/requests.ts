@@ -15,7 +15,7 @@ import {
 export interface RequestParameters extends Form {
   /** The digest of the request_uri by which they were pushed, if they were. */
   pushed?: Buffer | undefined;
-  /** By the client; of what was pushed that was asked then. */
+  /** The client has signed the request; for a pushed request that was checked at the push. */
   signed?: boolean;
   /** Its object was fetched just now from where the client keeps it. */
   fetched?: boolean;

@@ -31,7 +31,7 @@ export function authorizeRoutes(
 
   app.get('/realms/:realm/oauth2/authorize/resume', { schema: { hide: true } }, async (request, reply) => {
     const realm = realmOf(request);
-    // Once: who comes this way again has to prove anew what the request asks for.
+    // Only once: a repeated request has to prove the demands anew.
     const finished = await signIns.take(reply, request, realm, resumePath(realm));
     const kept = Kept.safeParse(finished?.request);
     if (!finished || !kept.success) {

@@ -1,4 +1,4 @@
-// Owns: the authorization endpoint: check the request, decide what it needs next, do that; at the end a code.
+// Owns: the authorization endpoint: checks the request, decides the next step and does it; at the end it issues a code.
 // Does not own: the checks (checks.ts), the decision (decide.ts), codes (codes.ts), signing in (features/authentication/sign-in), an answer's form (answer.ts).
 // Implements: specification 4.11; RFC 6749 §4.1, OIDC Core §3.1.2, RFC 7636, RFC 8707; decisions "Protocol paths".
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -35,10 +35,10 @@ import type { Clients, Documents, RequestParameters, Requests } from './requests
 const MOST_CLIENT_ID = 255;
 const MOST_REDIRECT_URI = 500;
 
-/** Where a sign-in goes on: routes.ts answers there. */
+/** The path to which a sign-in returns: routes.ts serves it. */
 export const resumePath = (realm: string): string => `/realms/${realm}/oauth2/authorize/resume`;
 export const consentPath = (realm: string): string => `/realms/${realm}/oauth2/consent`;
-/** Where what came by POST, or is asked for anew, goes on. */
+/** The path on which a request that came by POST, or begins anew, continues. */
 export const requestPath = (realm: string, text: string): string =>
   `/realms/${realm}/oauth2/authorize?${new URLSearchParams(text)}`;
 
@@ -64,7 +64,7 @@ export interface AuthorizationDeps {
   now: () => Date;
 }
 
-/** One request on its way. */
+/** A running request. */
 interface RequestContext {
   request: FastifyRequest;
   reply: FastifyReply;

@@ -4,7 +4,7 @@ import type { Tx } from '../../../db/transact.ts';
 import { lock, type WhenLocked } from '../../../domain/grants.ts';
 import { type PersonRow, personColumns, rolesOf } from '../../../domain/person.ts';
 
-/** Whether the person holds one of these roles, directly or by what they are in. */
+/** Whether the person holds one of these roles, directly or by a group or composite role. */
 export async function holdsOneOf(sql: Sql, realm: string, userId: string, roles: readonly string[]): Promise<boolean> {
   const [row] = await sql<PersonRow>`
     select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;
@@ -23,7 +23,7 @@ export interface NewPushed extends Pushed {
 }
 export interface Opening extends Pushed {
   now: Date;
-  /** As long as it is kept from then on. */
+  /** The end of its storage, if it is opened now. */
   until: Date;
 }
 

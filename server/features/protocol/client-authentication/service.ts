@@ -1,5 +1,5 @@
-// Owns: who the client of an OAuth request is: client_secret_basic, client_secret_post, private_key_jwt, none.
-// Does not own: what it may then do (features/protocol/token), the client's row (features/configuration/clients).
+// Owns: authenticating the client of an OAuth request: client_secret_basic, client_secret_post, private_key_jwt, none.
+// Does not own: the client's permissions (features/protocol/token), its row (features/configuration/clients).
 // Implements: RFC 6749 §2.3, RFC 7523 §3; specification 5; every refusal is the same invalid_client.
 import { timingSafeEqual } from 'node:crypto';
 import type { Passwords } from '../../../crypto/passwords.ts';

@@ -61,8 +61,8 @@ export function createSlowSecrets({ passwords }: { passwords: Pick<Passwords, 'v
       return true;
     },
     /**
-     * Takes as long as a check where there is none to be made. Of many names at once most only wait: made-up names take no
-     * turn from a client that exists.
+     * Takes as long as a check, for a client without a slow secret. Of many names at once most only wait: invented names
+     * take no turn from a client that exists.
      */
     async pretend(secret: string): Promise<void> {
       if (nobodys >= NOBODYS_AT_ONCE) return sleep(lastMs);

@@ -15,7 +15,7 @@ interface Window {
   /** The address in its realm. */
   from: string;
   until: number;
-  /** Digests of what was wrong, or may turn out to be. */
+  /** Digests of values that are wrong, or are still being checked. */
   tried: Set<string>;
 }
 

@@ -23,11 +23,11 @@ export interface DelegationDeps {
   batch: Pick<EventBatch, 'record'>;
 }
 
-/** RFC 8693 §2.2.2: what is wrong with a token is an invalid_request. */
+/** RFC 8693 §2.2.2: a token's fault is an invalid_request. */
 const invalid = (reason: string) =>
   new OAuthError('invalid_request', 'The subject token is not valid here', { reason });
 
-/** Never more than the token, the agent and what the person agreed to together allow, and no longer than the token. */
+/** The new token allows no more than the token, the agent and the person's agreement together, and doesn't live longer. */
 export function delegationGrant({ sql, tokens, subjects, mint, batch }: DelegationDeps): Grant<typeof delegationBody> {
   return {
     grantType: TOKEN_EXCHANGE,

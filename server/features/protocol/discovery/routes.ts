@@ -51,7 +51,7 @@ export function discoveryRoutes(app: FastifyInstance, discovery: Discovery): voi
     });
 }
 
-/** Of no realm, and so on no surface of one. */
+/** The admin API's metadata, which belongs to no realm and so to no realm's surface. */
 export function adminResourceRoute(app: FastifyInstance, discovery: Discovery): void {
   app.route({
     ...adminProtectedResourceRoute,

@@ -39,7 +39,7 @@ export function createIntrospection({
     of(realm: string): Promise<RealmSettingsDto | undefined>;
   };
   clients: { view(realm: string, clientId: string): Promise<ClientView | undefined> };
-  /** Of a token of the UMA grant. */
+  /** The permissions of a token of the UMA grant. */
   permissions(realm: string, claims: Claims): Promise<readonly object[] | undefined>;
   now: () => Date;
 }) {

@@ -26,7 +26,7 @@ const EndedSession = z.object({
   attempt: z.int().default(1),
 });
 
-/** Of each session that ends before its time, a job for each of its clients that wants to know. */
+/** For each session that ends before its time: a job for each of its clients with a back-channel address. */
 export const backChannelConsumer: EventConsumer = {
   job: LOGOUT_JOB,
   wanted: (realm) =>

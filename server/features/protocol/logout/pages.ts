@@ -39,7 +39,7 @@ export const signedOutPage = ({
 }: {
   realm: string;
   client: NamedClient | undefined;
-  /** Of applications that hear of it by the browser. */
+  /** The addresses of applications that the browser tells. */
   frames: readonly string[];
   /** Where the application wants the browser then. */
   next: string | undefined;

@@ -57,7 +57,7 @@ export function createLogout({
   sessions: Pick<Sessions, 'current' | 'end' | 'frames' | 'clearCookie'>;
   signIns: Pick<SignIns, 'leave'>;
   singleLogout: Pick<SingleLogout, 'begin'>;
-  /** The identity provider that they came by is told, too. */
+  /** Tells the identity provider that the person came by. */
   upstreamLogout: Pick<UpstreamLogout, 'over'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   tokens: Pick<Tokens, 'verify'>;
@@ -92,7 +92,7 @@ export function createLogout({
     return { client, hint, next: withQuery(uri, { state: form.get('state') }) };
   }
 
-  /** @returns where the browser goes first, and what it loads, so that others hear of it */
+  /** @returns the browser's first stop, and the frames that it loads to tell applications */
   async function end(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -151,7 +151,10 @@ export function createLogout({
   const about = (realm: string, session: SsoSession, text: string) => ['logout', realm, session.id, text];
 
   return {
-    /** The person signs out by themselves. @returns undefined where no application is told by the browser: no page was sent */
+    /**
+     * Signs out without an application's request. @returns undefined if the browser tells no application: no page was
+     * sent
+     */
     async signOut(
       request: FastifyRequest,
       reply: FastifyReply,

@@ -25,8 +25,8 @@ const Document = ClientMetadata.extend({
 });
 
 /**
- * It is written for all servers: what this realm doesn't give is left out of it, and not refused.
- * @returns the metadata, or what is wrong with the document
+ * A document is written for all servers, so features that this realm lacks are dropped, not refused.
+ * @returns the metadata, or the document's fault
  */
 export function metadataIn(
   body: string,

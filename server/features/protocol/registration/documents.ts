@@ -23,7 +23,6 @@ import * as store from './store.ts';
 
 /** The draft's own advice is 5 KB; keys take more. */
 const LIMITS = { timeoutMs: 5_000, maxBytes: 16 * 1024 };
-/** So long what was fetched serves where its host doesn't answer, or isn't asked. */
 
 const unusable = (why: string, cause?: unknown) =>
   new OAuthError('invalid_request', `The client’s metadata document cannot be used: ${why}`, { cause });
@@ -36,7 +35,7 @@ export interface DocumentDeps {
   clients: Resource;
   baseUrl: string;
   settings: PolicySource;
-  /** Of those who make this server fetch, and of the hosts that it fetches from. */
+  /** The rate limits of callers that make this server fetch, and of the hosts. */
   attempts: { address: Pick<RateLimit, 'take'>; host: Pick<RateLimit, 'take'> };
   now: () => Date;
 }

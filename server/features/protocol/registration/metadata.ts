@@ -154,7 +154,7 @@ const DEMANDS = [
   'dpopBoundAccessTokens',
 ] as const;
 
-/** Of a client that is there already: it can make itself stricter, not laxer, and its default scopes are an administrator's. */
+/** For an existing client: it can make itself stricter, not laxer, and only an administrator sets its default scopes. */
 export function updateOf(input: ReturnType<typeof inputOf>, stored: Readonly<Record<string, unknown>>) {
   const { defaultClientScopes: _, ...said } = input;
   const demanded = DEMANDS.filter((field) => stored[field] === true);

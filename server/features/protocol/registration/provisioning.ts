@@ -60,7 +60,7 @@ export function createClientProvisioning({
     async put(author: Author, realm: string, input: Changes<Provisioning>, expect: Expect): Promise<Provisioning> {
       const said = Object.entries(settingOf).filter(([field]) => Object.hasOwn(input, field));
       const change = Object.fromEntries(said.map(([field, setting]) => [setting, Reflect.get(input, field)]));
-      // the tag is of what was shown here, not of all settings
+      // the tag is of this view, not of all settings
       return viewOf(await settings.put(author, realm, change, (current) => expect(viewOf(Object(current)))));
     },
 
@@ -87,7 +87,7 @@ export function createClientProvisioning({
       { uses, expiresAt }: { uses: number; expiresAt?: number | undefined },
     ): Promise<InitialAccessToken & { token: string }> {
       const { initialAccessTokenTtlSeconds: ttl, registration, allowedScopes } = await policyOf(settings, realm);
-      // Where everybody may register, the token adds nothing.
+      // In an open realm every client may register, so the token adds nothing.
       if (registration !== 'open' && allowedScopes.includes(ACCOUNT_SCOPE))
         refuseLending(principal, realm, ['allowedScopes']);
       const at = now();

@@ -135,7 +135,7 @@ export function createRegistration(deps: RegistrationDeps) {
           const next = await enter(tx, realm, id, token);
           return answer(realm, await read(tx, realm, id), next);
         },
-        // the next token is no state that anybody is told of
+        // a new registration token changes no state that events report
         { bookkeeping: true },
       ),
 

@@ -113,7 +113,7 @@ export interface UnusedRow {
   created_at: Date;
   used_at: Date | null;
 }
-/** Those that got no tokens since then; by the names that they came with, which alone the audit log has an index of. */
+/** Clients without tokens since then; found by their clientId, since the audit log has no other index of clients. */
 export const listUnused = (
   sql: Sql,
   realm: string,

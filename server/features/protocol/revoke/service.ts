@@ -63,7 +63,7 @@ export function createRevocation({
   }
 
   return {
-    /** The form of a token says what it is; `token_type_hint` isn't needed. */
+    /** The form of a token tells its type; `token_type_hint` isn't needed. */
     revoke: (by: By, realm: string, client: ClientView, token: string): Promise<void> =>
       token.startsWith('svc_rt_') ? refreshToken(by, realm, client, token) : accessToken(by, realm, client, token),
   };

@@ -67,7 +67,7 @@ export function authnRequestOf(xml: Xml, at: { now: Date; addresses: readonly st
   };
 }
 
-/** Where the response goes: one of the client's, to the character. @returns undefined: what it names is none of those */
+/** The address of the response: one of the client's, compared exactly. @returns undefined: the request names another */
 export function consumerOf(
   { url, index }: AuthnRequest['consumer'],
   consumers: readonly { url: string; index: number; default: boolean }[],

@@ -1,4 +1,4 @@
-// Levels of assurance as SAML's authentication contexts: what a request asks for, and what is said of a sign-in. Pure.
+// Levels of assurance as SAML's authentication contexts: the request's demand, and the response's statement. Pure.
 // SAML 2.0 Core §3.3.2.2.1; decisions "SAML".
 
 const classes = (name: string) => `urn:oasis:names:tc:SAML:2.0:ac:classes:${name}`;

@@ -7,7 +7,7 @@ const Participant = z.object({
   sessionIndex: z.string(),
   nameId: z.object({ format: z.enum(['persistent', 'transient', 'emailAddress', 'unspecified']), value: z.string() }),
 });
-/** A service provider, with what it calls person and session. */
+/** A service provider, with its names of the person and the session. */
 export type Participant = z.infer<typeof Participant>;
 
 export const SamlLogoutProgress = z.object({
@@ -17,7 +17,7 @@ export const SamlLogoutProgress = z.object({
   asked: z.string().nullable(),
   /** At least one service provider has not ended its session. */
   partial: z.boolean(),
-  /** When all of them are told: over the identity provider that the session came by. It leads back to where `token` goes on. */
+  /** After all of them: the identity provider that the session came by. It leads back to the address with `token`. */
   over: z.object({ url: z.string(), token: z.string() }).optional(),
   after: z.discriminatedUnion('to', [
     z.object({ to: z.literal('address'), url: z.string() }),
@@ -33,7 +33,7 @@ export const SamlLogoutProgress = z.object({
   ]),
 });
 export type SamlLogoutProgress = z.infer<typeof SamlLogoutProgress>;
-/** Where the browser goes when everybody is told. */
+/** The browser's last stop, after every service provider was told. */
 export type Then = Extract<SamlLogoutProgress['after'], { url: string }>;
 
 /** The service providers that these sessions signed in to, and that can be told of the end. */

@@ -1,8 +1,6 @@
-// Single logout. A session ends once, whether a service provider or this server begins. Every service provider that the
-// session signed in to by SAML is told through the browser, one after another. The session here ends before the first is
-// told, so
-// that nothing depends on their answers.
-// SAML 2.0 Profiles §4.4; decisions "SAML".
+// Single logout. A session ends once, whether a service provider or this server begins. The browser then tells every service
+// provider that the session signed in to by SAML, one after another. The session here ends first, so that nothing depends on
+// their answers. SAML 2.0 Profiles §4.4; decisions "SAML".
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
@@ -50,7 +48,7 @@ export interface SingleLogoutDeps {
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   sessions: Pick<Sessions, 'current' | 'endAll' | 'frames' | 'clearCookie'>;
   signIns: Pick<SignIns, 'leave'>;
-  /** The identity provider that they came by is told, too. */
+  /** Tells the identity provider that the person came by. */
   upstreamLogout: Pick<UpstreamLogout, 'over'>;
   refusals: Pick<Refusals, 'record'>;
   signerOf(realm: string): Promise<XmlSigner>;
@@ -127,7 +125,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     return send(context, logoutResponse(from, after.requestId, { partial }), to, after.relayState);
   }
 
-  /** Where the browser goes on with it, once. */
+  /** The path on which the browser continues the logout, valid once. */
   async function onwardPath(realm: string, progress: SamlLogoutProgress): Promise<string> {
     const token = newSecret();
     await keepProgress(realmSql(realm), realm, { hash: sha256(token), progress, expiresAt: expiresAt() });
@@ -293,7 +291,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
         : endAndTell(context, await asked(context, message));
     },
 
-    /** By the POST binding. A request goes on to GET, which carries the session's cookie (SameSite=Lax). */
+    /** The POST binding. A request is redirected to GET, which carries the session's cookie (SameSite=Lax). */
     async byPost(request: FastifyRequest, reply: FastifyReply, realm: string, body: string): Promise<FastifyReply> {
       const context = { request, reply, realm };
       const { messageOf } = await reading();

@@ -1,5 +1,5 @@
-// Sign-ons as they arrive: from whom, whether it is really theirs, and what of it is kept. Until that is known a fault is a page,
-// which says the same of those who aren't known here and of those who haven't proven that it is them.
+// Reads sign-on requests: the sender, its proof, and the data to keep. Until the sender is proven, a fault is shown on a
+// page. It is the same for unknown service providers and for those without a proof.
 
 import { issuerOf } from '../../../domain/saml-checks.ts';
 import type { Binding } from '../../../domain/saml-names.ts';

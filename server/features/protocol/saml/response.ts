@@ -1,4 +1,4 @@
-// Writes and signs what a service provider gets: a response with an assertion, or one that says why there is none.
+// Writes and signs the message for a service provider: a response with an assertion, or one with a failure.
 // SAML 2.0 Core §2.3, §3.2.2, §3.3.3; Profiles §4.1.4.2.
 import { nameIdFormats, SUCCESS } from '../../../domain/saml-names.ts';
 import { ISSUER_FIRST, issuerNode, newXmlId, statusNode } from '../../../domain/saml-writing.ts';
@@ -20,7 +20,7 @@ const nameFormat = (name: string) => `urn:oasis:names:tc:SAML:2.0:attrname-forma
 export interface Addressed {
   issuer: string;
   client: SamlClientView;
-  /** Of the client's. */
+  /** The client's address for the response. */
   consumer: string;
   /** Null: it didn't ask. */
   requestId: string | null;

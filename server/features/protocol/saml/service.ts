@@ -37,11 +37,11 @@ import { addConsent, readConsent, readPerson, signOn } from './store.ts';
 import type { SamlClientView, SamlClientViews } from './view.ts';
 import { type Failed, failures } from './vocabulary.ts';
 
-/** Where a sign-in goes on: routes.ts answers there. */
+/** The path to which a sign-in returns: routes.ts serves it. */
 export const resumePath = (realm: string): string => `/realms/${realm}/saml/idp/sso/resume`;
 /** Where the consent page is answered. */
 export const consentPath = (realm: string): string => `/realms/${realm}/saml/idp/consent`;
-/** Where what was verified goes on, or is asked for anew. @param kept sealed */
+/** The path on which a verified request continues, or begins anew. @param kept sealed */
 const keptPath = (realm: string, kept: string): string => `/realms/${realm}/saml/idp/sso?request=${kept}`;
 
 export interface SamlDeps {
@@ -62,7 +62,7 @@ export interface SamlDeps {
   now: () => Date;
 }
 
-/** One request with what belongs to it. */
+/** A running request. */
 interface Context {
   request: FastifyRequest;
   reply: FastifyReply;
@@ -81,7 +81,7 @@ interface Answered {
   session: LiveSession;
   person: Person;
   nameId: NameId;
-  /** Milliseconds: from when on what the session has proven counts. */
+  /** The time from which the session's proofs count, in milliseconds. */
   since: number;
   /** The agreement that the person has just given. */
   agreed: Agreement | undefined;
@@ -167,7 +167,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     flow: client.flowOverride ?? undefined,
     requiredLevel: kept.level,
     forced,
-    // a subject may be of any format: what people type is a name or an address
+    // a subject may have any format: people type names or addresses
     loginHint: kept.format === 'emailAddress' || kept.format === 'unspecified' ? kept.subject : undefined,
     request: kept,
     continueAt: resumePath(realm),
@@ -182,7 +182,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     return { realm, by, subject: personOf(session), clientId: client.entityId, ...what };
   };
 
-  /** @returns why the person may not use what the client is a part of */
+  /** @returns why the person may not use an application that the client is a part of */
   async function closedTo(context: Context, session: LiveSession, person: Person): Promise<Failed | undefined> {
     const closed = context.client.applications.find(
       ({ roles }) => roles.length > 0 && !roles.some((role) => person.roles.realm.includes(role)),
@@ -235,7 +235,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     return send(context, await assertionResponse(await addressed(context), said, await signerOf(realm)));
   }
 
-  /** @returns what the person has to agree to and hasn't; undefined: nothing */
+  /** @returns the attributes that the person has not agreed to yet; undefined: none */
   async function openAgreement({ realm, client, kept }: Context, userId: string): Promise<Agreement | undefined> {
     if (!client.consentRequired) return undefined;
     const asked = agreementOf(client, kept.format);

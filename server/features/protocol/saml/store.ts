@@ -1,4 +1,4 @@
-// SQL of sign-ons: which requests were answered, what people have agreed to, and to which service providers a session has led.
+// SQL of sign-ons: answered requests, people's agreements, and the service providers that a session has signed in to.
 import type { Sql } from '../../../db/sql.ts';
 import type { Agreement } from '../../../domain/agreement.ts';
 import { type Person, type PersonRow, personColumns, personOf } from '../../../domain/person.ts';
@@ -23,7 +23,7 @@ export async function readConsent(
   return row && { scopes: [], resources: [], claims: row.claims };
 }
 
-/** Adds to what was agreed to before. */
+/** Adds to the earlier agreement. */
 export async function addConsent(
   sql: Sql,
   realm: string,

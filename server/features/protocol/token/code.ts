@@ -21,7 +21,7 @@ interface CodeRedemption<Request extends Wanted> extends Redemption {
   request: Request;
   /** The grant that it begins. */
   familyId: string;
-  /** Of its refresh token; null: the client gets none. */
+  /** The hash of its refresh token; null: the client gets none. */
   tokenHash: Buffer | null;
 }
 

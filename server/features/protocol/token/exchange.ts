@@ -20,7 +20,7 @@ import type { Grant, GrantCall } from './grant.ts';
 type Body = (typeof grantBodies)[typeof TOKEN_EXCHANGE];
 type Call = GrantCall<z.output<Body>>;
 
-/** RFC 8693 §2.2.2: what is wrong with a token is an invalid_request. */
+/** RFC 8693 §2.2.2: a token's fault is an invalid_request. */
 const invalid = (reason: string) => new OAuthError('invalid_request', 'A token is not valid here', { reason });
 
 const namesIn = ({ may_act: mayAct }: Claims): unknown => Object(mayAct).client_id;
@@ -71,7 +71,7 @@ export function exchangeGrant({
     grantType: TOKEN_EXCHANGE,
     body: grantBodies[TOKEN_EXCHANGE],
     clientAuth: 'proof',
-    // An agent acts for people by what they agreed to, and none acts in its name again: delegation/grant.ts is its only way.
+    // An agent acts for people only by delegation/grant.ts, within their agreement, and no client acts in an agent's name.
     allowedTo: ({ agent, grantTypes }) => agent === null && grantTypes.has(TOKEN_EXCHANGE),
     scopePolicy: 'granted',
     resourcePolicy: 'client',

@@ -23,13 +23,13 @@ export interface GrantCall<Body = unknown, Who extends Authenticated = Authentic
   client: ClientView;
   /** Requested and allowed; empty where none was requested. */
   resources: readonly string[];
-  /** All that the client may have tokens for at this moment: what was granted once may have been withdrawn. */
+  /** The resources that the client may have tokens for now: some may have been withdrawn since the grant. */
   presentResources(): readonly string[];
   /** The thumbprint of the key that tokens are bound to; undefined: they are bearer tokens. RFC 9449 §6.1. */
   jkt: string | undefined;
   /** Requested names; undefined where none were. */
   requestedScopes: readonly string[] | undefined;
-  /** With the policy `client`, what it gets; else none. */
+  /** With the policy `client`, the scopes of the token; else none. */
   scopes: readonly ScopeView[];
   by: By;
 }

@@ -45,7 +45,7 @@ export interface RefreshRequest extends Wanted {
   presented: Buffer;
   /** undefined: all that were granted. */
   scopes: readonly string[] | undefined;
-  /** Whether what the person has proven is still all that the client's flow and the realm ask for. */
+  /** Whether the person's proofs still meet the demands of the client's flow and the realm. */
   isEnough(family: FamilyRow): boolean;
 }
 
@@ -113,7 +113,7 @@ const refusing =
     effect,
   });
 
-/** A token request may narrow what was granted, never widen it; the refresh token keeps all. A refusal costs nothing. */
+/** A token request may narrow a grant, never widen it; the refresh token keeps all. A refusal ends nothing. */
 function narrowed(
   granted: GrantData,
   { resources, presentResources, scopes }: Wanted & { scopes: readonly string[] | undefined },

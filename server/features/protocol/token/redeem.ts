@@ -1,6 +1,7 @@
-// How a code or a refresh token is taken: its row is locked and read, judged by a pure function (judge.ts), and written last, in
-// the message of the commit. Those that pass go together, in a group commit; any other in a transaction of its own, which does
-// what its refusal does. Of two that present the same at once one is first, and the other finds what that one left.
+// Redeems a code or a refresh token: its row is locked and read, judged by a pure function (judge.ts), and written last,
+// in the commit's message. Accepted ones share a group commit. A refused one gets a transaction of its own, which has the
+// refusal's
+// effect. If two requests present the same value at once, one is first, and the other finds the changed row.
 import { DEVICE_CODE } from '../../../contract/oauth.ts';
 import { createGroupCommit } from '../../../db/group-commit.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -29,7 +30,7 @@ export interface RedeemingOptions<A extends Redemption, Row extends { n: number 
   transact: Transact;
   families: Families;
   grantType: string;
-  /** Locks and reads: `n` is the place among `redemptions`; what isn't there has no row. */
+  /** Locks and reads the rows: `n` is the place among `redemptions`; a missing one has no row. */
   lock(sql: Sql, redemptions: readonly A[], whenLocked: WhenLocked): Promise<readonly Row[]>;
   judge(redemption: A, row: Row | undefined): Verdict;
   /** Writes and records. */

@@ -1,4 +1,4 @@
-// The refresh_token grant: tokens rotate; one that was replaced and comes again ends its grant. Of two parallel uses exactly
+// The refresh_token grant. Tokens rotate; a replaced token that comes again ends its grant. Of two parallel uses exactly
 // one wins. RFC 6749 §6, RFC 9700 §4.14. Tokens are signed after the commit: the row lock is as short as it can be.
 import { grantBodies } from '../../../contract/oauth.ts';
 import { grantIdOf, newRefreshToken, parseRefreshToken } from '../../../crypto/refresh-token.ts';

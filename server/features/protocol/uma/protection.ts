@@ -1,5 +1,7 @@
-// Owns: the protection API: resource servers register what people own, and ask for tickets where a client lacks something.
-// Does not own: deciding (authorization-services/decisions.ts), what becomes of a ticket (grant.ts), introspection (features/protocol/introspect).
+// Owns: the protection API: resource servers register people's resources, and request tickets for clients that lack
+// permissions.
+// Does not own: decisions (authorization-services/decisions.ts), a ticket's use (grant.ts), introspection
+// (features/protocol/introspect).
 // Implements: Federated Authorization for UMA 2.0 §1.3, §3, §4.
 import type { By } from '../../../contract/events.ts';
 import type { PermissionRequest, ResourceDescription } from '../../../contract/uma.ts';
@@ -17,7 +19,7 @@ import type { Tokens } from '../../configuration/issued-tokens/service.ts';
 import * as store from './resource-store.ts';
 import { newTicket } from './tickets.ts';
 
-/** Of one resource server, and of one owner there. */
+/** The most resources of one resource server, and of one owner there. */
 const MOST = 100_000;
 const MOST_OWNED = 1_000;
 

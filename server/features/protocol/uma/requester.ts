@@ -1,5 +1,5 @@
-// Owns: for whom permissions are asked: the person of a token that the client brings, or the client itself.
-// Does not own: verifying tokens (features/configuration/issued-tokens), what is permitted (authorization-services/decisions.ts).
+// Owns: the party that permissions are requested for: the person of a token that the client brings, or the client itself.
+// Does not own: verifying tokens (features/configuration/issued-tokens), the decision (authorization-services/decisions.ts).
 // Implements: UMA 2.0 Grant §3.3.1.
 import { z } from 'zod';
 import type { Party } from '../../../contract/events.ts';

@@ -6,7 +6,7 @@ const MOST = 500;
 
 /** A resource that its owner decides about. */
 export interface OwnedResource {
-  /** Of the resource server. */
+  /** The resource server's clientId. */
   client: string;
   clientId: string;
   clientName: string;
@@ -15,7 +15,7 @@ export interface OwnedResource {
   type: string | null;
   scopes: string[];
 }
-/** Registered for the person, or configured as theirs to manage. */
+/** The person's resources: registered for them, or configured with them as the managing owner. */
 export const ownedBy = (sql: Sql, realm: string, { userId, username }: { userId: string; username: string }) =>
   sql<OwnedResource>`
     select * from (
@@ -147,7 +147,7 @@ export async function deleteShare(sql: Sql, realm: string, id: string, by: strin
 export interface RequestedShare {
   id: string;
   resource: string;
-  /** Whose it is. */
+  /** The owner's username. */
   owner: string;
   /** The scopes that wait for the owner's answer. */
   requested: string[];
@@ -163,7 +163,7 @@ export interface WantedShare {
   owner: string;
   scopes: readonly string[];
 }
-/** Asks owners; what they denied is not asked for again. */
+/** Requests shares from owners; scopes that they denied are not requested again. */
 export const requestShares = (
   sql: Sql,
   realm: string,

@@ -21,7 +21,7 @@ export const insertTicket = (sql: Sql, realm: string, ticket: NewTicket) => sql`
 
 export interface TicketRow {
   client: string;
-  /** Of the resource server. */
+  /** The resource server's clientId. */
   client_id: string;
   permissions: RequestedPermission[];
   context: Record<string, string[]>;

@@ -1,5 +1,5 @@
-// Owns: permission tickets: what a resource server asked for in a client's place, kept for one presentation. UMA 2.0 Grant §3.3.
-// Does not own: what becomes of one that is presented (grant.ts).
+// Owns: permission tickets: a resource server's request for a client, stored for one presentation. UMA 2.0 Grant §3.3.
+// Does not own: the use of a presented ticket (grant.ts).
 import { newToken, sha256, wellFormed } from '../../../crypto/tokens.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -7,7 +7,7 @@ import * as store from './store.ts';
 
 const LIFE_MS = 300_000;
 
-/** Kept in a transaction that is open. @returns what the resource server, or the client, is given */
+/** Stores a ticket in an open transaction. @returns the ticket for the resource server, or for the client */
 export async function newTicket(
   sql: Sql,
   realm: string,

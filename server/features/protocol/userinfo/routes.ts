@@ -20,7 +20,7 @@ function tokenOf(request: FastifyRequest, reply: FastifyReply, baseUrl: string):
   }
   if (byHeader) return byHeader;
   if (inBody !== undefined) return { token: inBody };
-  // RFC 6750 §3.1: who sends no token is told no error code.
+  // RFC 6750 §3.1: a request without a token gets no error code.
   void reply.header('www-authenticate', realmChallenge(baseUrl, realmOf(request)));
   throw new OAuthError('invalid_token', 'An access token is needed');
 }

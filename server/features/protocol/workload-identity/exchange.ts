@@ -1,4 +1,4 @@
-// Owns: trading a workload's token for one of ours: which credential it fits, whether it holds, what the new token may do.
+// Owns: exchanging a workload's token for one of a realm: finding its credential, judging it, the new token's rights.
 // Does not own: reading and judging a token (token.ts), the issuers' keys (issuer-keys.ts), minting (features/configuration/issued-tokens).
 // Implements: specification 4.7, 5 rule 5, 6.1 rule 4, 7; decisions "Workload identity"; RFC 8693, RFC 7523.
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +25,7 @@ const FAILURE_MS = 2_000;
 /** The part of that time that fetching keys may take; the rest is for the audit row. */
 const KEYS_SHARE = 0.8;
 
-/** Of a token's own words in the audit trail. */
+/** The length of a workload token's own values in the audit trail. */
 const MOST_NAME = 1024;
 
 export interface ExchangeDeps {
@@ -35,7 +35,7 @@ export interface ExchangeDeps {
   issuerKeys: IssuerKeys;
   mint: Pick<Mint, 'forClient'>;
   refusals: Pick<Refusals, 'record'>;
-  /** Of one address in one realm, where the endpoint doesn't count them itself. */
+  /** The rate limit of one address in one realm, if the endpoint has none itself. */
   attempts?: Pick<RateLimit, 'take'>;
   now(): Date;
   failureMs?: number;
@@ -50,7 +50,7 @@ type Verdict =
   | ({ ok: true } & Pick<Workload, 'token' | 'credential' | 'client'>)
   | { ok: false; reason: string; credential?: store.CredentialRow };
 
-/** The same error for every cause; only the audit log, which has its row by now, knows the cause. */
+/** The same error for every cause; only the audit log, whose row is written already, holds the cause. */
 const failed = (status: number) => new OAuthError('invalid_grant', undefined, { status, audited: true });
 
 /** How a workload's JWT is presented: by an exchange (RFC 8693), or as an assertion (RFC 7523 §2.1). */

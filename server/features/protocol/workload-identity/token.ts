@@ -7,7 +7,7 @@ const SKEW_SECONDS = 60;
 const LONGEST_LIFE_SECONDS = 86_400;
 const MOST_KEYS = 100;
 
-/** Which keys an algorithm takes; what isn't here is refused: `none`, HMAC and every other one. */
+/** The keys of each algorithm; every other algorithm is refused, `none` and HMAC among them. */
 const ALGORITHMS: ReadonlyMap<string, { kty: string; crv?: string }> = new Map([
   ['RS256', { kty: 'RSA' }],
   ['RS384', { kty: 'RSA' }],

@@ -63,7 +63,7 @@ export function smtpDriver({
       disableUrlAccess: true,
     };
     const pool = createTransport(options);
-    // Each message is told its own failure.
+    // Each message gets its own failure.
     pool.on('error', () => {});
     // Another may have taken its place.
     pool.on('clear', () => pools.get(key) === pool && pools.delete(key));
@@ -110,7 +110,7 @@ export function smtpDriver({
           ...(html && { html: body }),
           messageId: `<${id}@${ownHost}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
-          // One that says a byte now and then ends with its own connection.
+          // The limit ends a server's slow answers, byte by byte, with their own connection.
           signal: AbortSignal.timeout(4 * TIMEOUT_MS),
         });
         return { ok: true, words: String(sent.response) };
