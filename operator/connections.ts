@@ -1,7 +1,7 @@
 // Connections for requests that act. Without the permit nothing is sent, even if the request began in time: a process may
 // sleep while it connects. The connections can also be cut. A connection that is merely closed still delivers sent data,
-// perhaps
-// minutes later, when another operator leads; a cut takes undelivered data back as far as possible. leader.ts decides when.
+// perhaps minutes later, when another operator leads; a cut takes undelivered data back as far as possible.
+// runtime/leader.ts decides when.
 // Decisions "Custom resources": two operators never act at once.
 import { connect as connectTcp, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, setGlobalDispatcher } from 'undici';

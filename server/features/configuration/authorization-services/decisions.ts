@@ -1,5 +1,4 @@
-// Owns: decisions about requests as they come. The model stays in process until the realm changes. A decision takes one
-// query for the requesting person or client, and one for registered and shared resources, for any number of policies.
+// Owns: decisions about requests, by a model cached until the realm changes, with two queries for any number of policies.
 // Does not own: the rules (evaluate.ts), tickets and tokens (features/protocol/uma).
 // Implements: UMA 2.0 Grant §3.3.4; decisions "Authorization services".
 import type { UmaPermission } from '../../../contract/uma-grant.ts';

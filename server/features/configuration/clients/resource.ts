@@ -180,7 +180,7 @@ export const createClientResource = ({
       },
       search: ['clientId', 'name'],
       reached: clientReached,
-      // Fields that registration may set. Authentication, resources and the flow are not among them.
+      // Without fields for authentication, for the requests that the client may make, and for the flow.
       open: [
         'name',
         'description',

@@ -1,6 +1,5 @@
 // Owns: a realm's sign-in flows for administrators: trees, clones, names, and the objects that use them.
-// Does not own: running a flow (features/authentication/sign-in), the authenticators
-// (features/authentication/authenticators), binding (settings, clients).
+// Does not own: running a flow (authentication/sign-in), the authenticators (authentication/authenticators), binding (settings, clients).
 // Implements: specification 2.1, 2.2, 3 (Flow), 4.1; decisions "Reading and writing".
 
 import { z } from 'zod';

@@ -1,5 +1,4 @@
-// Owns: admin roles: sets of permissions. No administrator can widen a role beyond their own permissions; the same by API
-// and document.
+// Owns: admin roles: sets of permissions. No administrator can widen one beyond their own permissions; the same by API and document.
 // Does not own: grants (grants.ts), the built-in roles, which are fixed (seed.ts), the right to change a role
 // (resource/rights.ts).
 // Implements: decisions "Admin authentication"; specification 2.10, 4.10.

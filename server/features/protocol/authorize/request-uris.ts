@@ -1,5 +1,4 @@
-// Owns: request objects at an address of the client: fetched when a request names the address, then treated as if sent by
-// value.
+// Owns: request objects at an address of the client: fetched when a request names it, then treated as if sent by value.
 // Does not own: the check that the object is the client's (request-objects.ts), the guard of connections (http/outbound.ts).
 // Implements: RFC 9101 §5.2, §10.4; OpenID Connect Core §6.2.
 
