@@ -33,7 +33,7 @@ const bytesOf = (at: Xml): Buffer => {
 };
 const algorithmIn = (at: Xml | undefined): string => at?.attributes.Algorithm ?? '';
 /** One error for every cause, so that an attacker learns nothing from it. */
-const unreadable = (cause?: unknown): XmlError => new XmlError('What is encrypted can’t be read', { cause });
+const unreadable = (cause?: unknown): XmlError => new XmlError('The encrypted content can’t be read', { cause });
 
 /**
  * The decrypted content of an element, as text.
