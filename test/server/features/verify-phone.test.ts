@@ -204,7 +204,10 @@ test('one account has ten SMS sent in an hour, to whatever numbers, from whateve
   await signIn(ada);
   const start = (n: number) => api(ada, 'POST', { number: `+4917012345${10 + n}` }, `192.0.2.${n}`);
   expect((await start(0)).status).toBe(202);
-  expect(await start(1)).toMatchObject({ status: 429, body: { detail: 'A code was sent just now' } });
+  expect(await start(1)).toMatchObject({
+    status: 429,
+    body: { detail: 'A code was sent just now: wait before you ask for another one' },
+  });
   for (let n = 1; n < 13; n += 1) {
     ahead += 30_000;
     // A sign-in is fresh for some minutes.

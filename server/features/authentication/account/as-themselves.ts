@@ -10,7 +10,9 @@ export function createAsThemselves({ transact }: { transact: Transact }) {
     mustHold(tx.sql, realm, { userId, credentials: [], sessionId });
   const told = <T>(written: Promise<T>): Promise<T> =>
     written.catch((error: unknown) => {
-      throw isWithdrawn(error) ? new Problem('unauthenticated', 'You were signed out meanwhile') : error;
+      throw isWithdrawn(error)
+        ? new Problem('unauthenticated', 'Your session has ended in the meantime: sign in again')
+        : error;
     });
   return {
     told,

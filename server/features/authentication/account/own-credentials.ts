@@ -34,7 +34,7 @@ export interface OwnCredentialsDeps {
 const Secret = z.string();
 const plain = (label: string | undefined): string | null => label?.trim() || null;
 const userOf = ({ userId: id, username }: AccountHolder) => ({ id, username });
-const last = () => new Problem('wrong-state', 'Nothing would be left that says who you are');
+const last = () => new Problem('wrong-state', 'This is your last way to sign in: set up another one first');
 
 export function createOwnCredentials(deps: OwnCredentialsDeps) {
   const {
@@ -98,7 +98,7 @@ export function createOwnCredentials(deps: OwnCredentialsDeps) {
       return asThemselves.write(realm, holder, async (tx) => {
         await tickets.use(tx.sql, realm, ticket);
         const key = await passkeys.enrol(tx, by, realm, userOf(holder), made);
-        if (!key) throw faultAt('response', 'is no new passkey of this realm');
+        if (!key) throw faultAt('response', 'is not a valid new passkey: get a ticket and try again');
         return { id: key.credentialId };
       });
     },

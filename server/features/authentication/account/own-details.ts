@@ -70,7 +70,7 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
       if (value !== undefined) given.set(path, value === null || value === '' ? [] : [value]);
     const fields = new Map((await profiles.inputs(realm)).map(({ path, field }) => [path, field]));
     const errors = [...given.keys()].flatMap((path): FieldError[] =>
-      fields.has(path) ? [] : [{ path, message: 'isn’t yours to change' }],
+      fields.has(path) ? [] : [{ path, message: 'can’t be changed by users of this realm' }],
     );
     if (errors.length > 0) throw new Problem('invalid-request', undefined, { errors });
     return Object.fromEntries([...given].map(([path, values]) => [fields.get(path) ?? path, values]));
@@ -81,7 +81,7 @@ export function createOwnDetails(deps: OwnDetailsDeps) {
     purpose: 'email',
     field: 'email',
     words: {
-      keptByRealm: 'The realm keeps addresses for its administrators',
+      keptByRealm: 'Only administrators change e-mail addresses in this realm',
       sendsNothing: 'The realm sends no e-mail',
     },
     // The answer must not tell that another user has the address.

@@ -85,7 +85,7 @@ export function createOwnPhoneWrites(deps: OwnPhoneDeps) {
     purpose: 'phone',
     field: 'number',
     words: {
-      keptByRealm: 'The realm keeps phone numbers for its administrators',
+      keptByRealm: 'Only administrators change phone numbers in this realm',
       sendsNothing: 'The realm sends no SMS',
     },
     taken: () => faultAt('ticket', 'is for a number that can’t be used: it is taken'),

@@ -11,7 +11,9 @@ export function createStarts({ now }: { now: () => Date }) {
   return (realm: string, userId: string, channel: 'EMAIL' | 'SMS'): void => {
     const retryAfterSeconds = starts.take(`${realm} ${userId} ${channel}`);
     if (retryAfterSeconds !== undefined)
-      throw new Problem('too-many-requests', 'A code was sent just now', { retryAfterSeconds });
+      throw new Problem('too-many-requests', 'A code was sent just now: wait before you ask for another one', {
+        retryAfterSeconds,
+      });
   };
 }
 export type Starts = ReturnType<typeof createStarts>;

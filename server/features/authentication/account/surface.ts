@@ -41,7 +41,7 @@ export const createPersonGuard = ({ baseUrl }: { baseUrl: string }) => ({
     if (!holder) throw new Problem('unauthenticated', 'Sign in, or send an access token with the scope account');
     const writes = request.method !== 'GET' && request.method !== 'HEAD';
     if (holder.acting && writes)
-      throw new Problem('forbidden', 'Who acts for somebody changes nothing in their account');
+      throw new Problem('forbidden', 'An impersonated session changes nothing in the account');
     if (holder.onlyReads && writes)
       throw new Problem(
         'forbidden',
@@ -80,7 +80,7 @@ export function guardAccount(app: FastifyInstance, { baseUrl, realmExists, byTok
       if (holder.csrf === undefined) return;
       if (request.method === 'GET' || request.method === 'HEAD') void reply.header(CSRF_HEADER, holder.csrf);
       else if (!sameSecret(String(request.headers[CSRF_HEADER] ?? ''), holder.csrf))
-        throw new Problem('csrf-mismatch', 'Send the X-XSRF-TOKEN that the last GET answered');
+        throw new Problem('csrf-mismatch', 'Send the header X-XSRF-TOKEN with its value from the last GET response');
     },
     async permit(request, contract) {
       guard.permit(request, contract);

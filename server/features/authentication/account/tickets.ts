@@ -52,4 +52,4 @@ export type Tickets = ReturnType<typeof createTickets>;
 
 /** The ticket was used before. */
 export const ticketAlreadyUsed = () => faultAt('ticket', 'was used already');
-const over = () => faultAt('ticket', 'is none, or good no more: begin anew');
+const over = () => faultAt('ticket', 'is not valid or has expired: start again');

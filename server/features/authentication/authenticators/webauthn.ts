@@ -17,7 +17,7 @@ const Config = z.strictObject({
     .enum(['required', 'preferred', 'discouraged'])
     .optional()
     .describe(
-      'Whether the authenticator has to know its user, by PIN or finger, where somebody is known already (else it always has to); left out: preferred',
+      'Whether the authenticator must verify its user by PIN or biometrics, if the sign-in knows the user already (otherwise it always must); left out: preferred',
     ),
 });
 export const LABEL_MAX = 100;

@@ -64,7 +64,7 @@ export function providerTokenRoutes(
         where t.realm_id = ${realm} and l.user_id = ${userId} and l.provider_id = ${provider.id}
           and t.expires_at > ${now()}
         order by l.last_used_at desc nulls last limit 1`;
-      if (!row) throw new Problem('not-found', 'There is no token of this identity provider for the person');
+      if (!row) throw new Problem('not-found', 'There is no token of this identity provider for the user');
       const subject = userParty(userId, username);
       tx.record({ type: 'IDENTITY_TOKEN_READ', realm, by, subject, clientId, data: { identityProvider: alias } });
       return {

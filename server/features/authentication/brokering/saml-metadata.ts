@@ -43,7 +43,8 @@ export function readProvider(
     .filter(({ attributes }) => entityId === undefined || attributes.entityID === entityId)
     .flatMap((entity) => of(entity, 'IDPSSODescriptor').map((provider) => ({ entity, provider })));
   const [one, another] = found;
-  if (!one || another) throw new XmlError('The metadata describes not one identity provider');
+  if (!one || another)
+    throw new XmlError('The metadata must describe exactly one identity provider, or entityId must name one of them');
   for (const { attributes } of [root, one.entity, one.provider])
     if (attributes.validUntil !== undefined && !(Date.parse(attributes.validUntil) > now.getTime()))
       throw new XmlError('The metadata is no longer valid');

@@ -30,7 +30,7 @@ export function createImpersonation({ transact, access, sessions, baseUrl }: Imp
         const user = await store.person(tx.sql, realm, userId);
         if (!user) throw new Problem('not-found', 'There is no such user');
         if (principal.type !== 'user' || !principal.session)
-          throw new Problem('forbidden', 'Only a person can act for another one');
+          throw new Problem('forbidden', 'Only an administrator who is signed in can act for a user');
         if (!user.enabled) throw new Problem('wrong-state', 'The user is disabled');
         if (principal.realm === realm && principal.id === userId) throw new Problem('wrong-state', 'You are this user');
         if (!(await access.covers(principal, realm, { userId }, tx.sql)))

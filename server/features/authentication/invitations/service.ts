@@ -103,7 +103,7 @@ export function createInvitations(deps: InvitationsDeps) {
     if (mail && !(await sends(realm, 'EMAIL')))
       throw new Problem(
         'wrong-state',
-        'Nobody sends e-mail for the realm: add a messaging provider, or ask for the link by mail: false',
+        'The realm has no provider for e-mail: add one, or send mail: false and pass the link on yourself',
       );
     const secret = newSecret();
     const at = now();
@@ -137,9 +137,13 @@ export function createInvitations(deps: InvitationsDeps) {
         goodForSeconds: expiresInSeconds,
       }));
     if (!isSent)
-      throw new Problem('too-many-requests', 'The realm’s limits of messages let no mail go there in this hour', {
-        retryAfterSeconds: HOUR - (Math.floor(at.getTime() / 1000) % HOUR),
-      });
+      throw new Problem(
+        'too-many-requests',
+        'The realm’s limit of messages is reached for this hour: try again later',
+        {
+          retryAfterSeconds: HOUR - (Math.floor(at.getTime() / 1000) % HOUR),
+        },
+      );
     return { ...wire(row), link: mail ? null : link };
   }
 

@@ -95,7 +95,7 @@ export function createAtOnce(deps: AtOnceDeps) {
         );
       if (nextStep.enrol) return refuse('mfa-required', `First sign in at ${at} and set up a second factor`);
       const next = answerable(nextStep);
-      if (!next) return refuse('page-required', `Sign in at ${at}: it asks for what can be given there alone`);
+      if (!next) return refuse('page-required', `Sign in at ${at}: it asks for a step that only the page offers`);
       const { method, executionId } = next;
       if (executionId !== nextStep.executionId) {
         const choice = { do: 'choose', execution: executionId };

@@ -144,7 +144,9 @@ export function signInRoutes(
     const retryAfterSeconds = looks.take(inRealm(realm, request.ip));
     // The page keeps checking, and continues when it gets an answer again.
     if (retryAfterSeconds !== undefined)
-      throw new Problem('too-many-requests', 'Too many pages ask from here. Try again shortly.', { retryAfterSeconds });
+      throw new Problem('too-many-requests', 'Too many requests from your network. Try again shortly.', {
+        retryAfterSeconds,
+      });
     // This request changes nothing; the page reloads if the mark differs.
     const view = await signIns.view(reply, request, realm);
     return reply.type('text/plain').send(view?.page?.ready ? '' : (view?.mark ?? ''));

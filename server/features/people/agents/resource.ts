@@ -34,7 +34,7 @@ async function sharedClients(sql: Sql, realm: string, changes: readonly Wanted[]
     holders.set(clientId, holder ?? key);
     return holder === undefined
       ? []
-      : [{ path: joinPaths(path, 'clientId'), message: `${clientId} is the agent ${holder}'s already` }];
+      : [{ path: joinPaths(path, 'clientId'), message: `${clientId} belongs to the agent ${holder} already` }];
   });
 }
 

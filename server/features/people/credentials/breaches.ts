@@ -28,7 +28,7 @@ export const createBreaches =
         });
     } catch (error) {
       log(
-        `the service of breached passwords could not be asked, so a password was taken unasked: ${errorWords(error)}`,
+        `the breached-password service did not answer, so a new password was accepted unchecked: ${errorWords(error)}`,
       );
       return false;
     }

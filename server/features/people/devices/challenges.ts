@@ -48,8 +48,8 @@ export interface ChallengeDeps {
 }
 
 const later = (at: Date, seconds: number): Date => new Date(at.getTime() + seconds * 1000);
-const over = () => new Problem('wrong-state', 'It was answered already, or too much time has passed');
-const notThere = () => new Problem('not-found', 'There is nothing to approve here');
+const over = () => new Problem('wrong-state', 'The sign-in was answered already or has expired: start it again');
+const notThere = () => new Problem('not-found', 'There is no such sign-in to approve');
 
 export function createChallenges(deps: ChallengeDeps) {
   const { sql, transact, seal, send, notify, credentials, deviceKeys, baseUrl, now, newId } = deps;
@@ -177,7 +177,7 @@ export function createChallenges(deps: ChallengeDeps) {
       });
       if (right) return;
       await countFailure(realm, by, device);
-      const errors = [{ path: 'number', message: 'is not the one that is shown there; that sign-in has ended' }];
+      const errors = [{ path: 'number', message: 'is not the number on the sign-in page; that sign-in has ended' }];
       throw new Problem('invalid-request', undefined, { errors });
     },
 

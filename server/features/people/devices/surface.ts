@@ -123,9 +123,11 @@ export function guardDevices(
         const address = `${inRealm(realm, request.ip)} ${principal ?? 'device'}`;
         const retryAfterSeconds = attempts.blocked(address);
         if (retryAfterSeconds !== undefined)
-          throw new Problem('too-many-requests', 'Too many requests were refused from here', { retryAfterSeconds });
+          throw new Problem('too-many-requests', 'Too many requests from this address were refused. Try again later', {
+            retryAfterSeconds,
+          });
         attempts.fail(address);
-        throw new Problem('unauthenticated', 'Send what docs/devices.md asks for: a token, or what the device signed');
+        throw new Problem('unauthenticated', 'Send a token, or a proof that the device signed: see docs/devices.md');
       }
       request.party = userParty(who.userId, who.username);
     },

@@ -34,7 +34,7 @@ export interface TransactionDeps {
 
 const notThere = () => new Problem('not-found', 'There is no such transaction');
 const refused = (path: string) =>
-  new Problem('invalid-request', undefined, { errors: [{ path, message: 'is not what the transaction says' }] });
+  new Problem('invalid-request', undefined, { errors: [{ path, message: 'differs from the transaction' }] });
 const same = (a: string | null, b: unknown): boolean => (a === null ? b === null || b === undefined : a === b);
 
 export function createTransactions({ sql, transact, send, deviceKeys, now, newId }: TransactionDeps) {
@@ -88,11 +88,18 @@ export function createTransactions({ sql, transact, send, deviceKeys, now, newId
       transact(realm, async (tx) => {
         if ((said.amount === undefined) !== (said.currency === undefined))
           throw new Problem('invalid-request', undefined, {
-            errors: [{ path: said.amount === undefined ? 'amount' : 'currency', message: 'goes with the other one' }],
+            errors: [
+              {
+                path: said.amount === undefined ? 'amount' : 'currency',
+                message: 'is missing: amount and currency belong together',
+              },
+            ],
           });
         const { userId, clientId } = application;
         if ((await store.waitingFor(tx.sql, realm, userId, now())) >= MOST_WAITING)
-          throw new Problem('too-many-requests', 'Too much waits for this person already', { retryAfterSeconds: 60 });
+          throw new Problem('too-many-requests', 'Too many transactions wait for this user already', {
+            retryAfterSeconds: 60,
+          });
         const id = newId();
         const expiresAt = new Date(now().getTime() + expiresInSeconds * 1000);
         const row = { id, userId, clientId, ...said, challenge: newSecret(), at: now(), expiresAt };
@@ -127,7 +134,7 @@ export function createTransactions({ sql, transact, send, deviceKeys, now, newId
         const row = await store.find(tx.sql, realm, id, { lock: true });
         if (row?.user_id !== device.userId) throw notThere();
         if (row.status !== 'waiting' || row.expires_at <= now())
-          throw new Problem('wrong-state', 'It was answered already, or too much time has passed');
+          throw new Problem('wrong-state', 'The transaction was answered already or has expired');
         const { claims, jws, publicKey } = device;
         if (!sameSecret(row.challenge, String(claims.challenge ?? ''))) throw refused('challenge');
         const { decision } = claims;
@@ -153,7 +160,10 @@ export function createTransactions({ sql, transact, send, deviceKeys, now, newId
         const row = own(await store.find(tx.sql, realm, id, { lock: true }), application);
         const { signature, device_key: publicKey } = row;
         if (row.status !== 'signed' || row.expires_at <= now() || signature === null || publicKey === null)
-          throw new Problem('wrong-state', `It can’t be used: it is ${toWire(row).status}`);
+          throw new Problem(
+            'wrong-state',
+            `The transaction is ${toWire(row).status}: only a signed transaction can be consumed`,
+          );
         const lost = !(await store.signerIsThere(tx.sql, realm, id));
         const other = lost ? 'device' : LINKED.find((field) => !same(row[field], about[field]));
         await store.endTransaction(tx.sql, realm, id, other ? 'void' : 'consumed', now());
@@ -163,7 +173,7 @@ export function createTransactions({ sql, transact, send, deviceKeys, now, newId
       });
       if (done.used) return done.used;
       if (done.other === 'device')
-        throw new Problem('wrong-state', 'It can’t be used: the device that signed it was removed');
+        throw new Problem('wrong-state', 'The transaction is void: the device that signed it was removed');
       throw refused(done.other);
     },
   };

@@ -36,7 +36,7 @@ async function pathIn(sql: Sql, realm: string, input: Fields, before: Row | unde
   const path = `${await parentIn(sql, realm, input, before)}/${name}`;
   if (before && path.startsWith(`${before.key}/`)) throw invalid('parentId', 'the group would be inside itself');
   if (typeof input.path === 'string' && input.path !== path && input.path !== before?.key)
-    throw invalid('path', 'follows from the name and parentId, which say where a group is');
+    throw invalid('path', 'follows from name and parentId: change those instead');
   return path;
 }
 

@@ -54,7 +54,7 @@ const BUSY = 51;
 const UNAVAILABLE = 52;
 const SIZE_LIMIT_EXCEEDED = 4;
 const LONGEST_WORDS = 300;
-const NO_ANSWER = 'the connection to it broke, or it did not answer in time';
+const NO_ANSWER = 'the connection to the directory broke, or the directory did not answer in time';
 /** Loaded when the first directory is used. */
 export const ldapts = () => import('ldapts');
 
@@ -148,7 +148,7 @@ async function clientOver(socket: Socket, timeoutMs: number): Promise<Client> {
     url: 'ldap://directory',
     timeout: timeoutMs,
     createConnection: () => {
-      if (used) throw new DirectoryFault('it closed the connection');
+      if (used) throw new DirectoryFault('the directory closed the connection');
       used = true;
       return socket;
     },
@@ -242,11 +242,16 @@ function faultOf(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = codeOf(error);
   if (code === INVALID_CREDENTIALS)
-    return new DirectoryFault('it does not take bindDn with this password', { cause: error, forGood: true });
+    return new DirectoryFault('the directory does not accept bindDn with this password', {
+      cause: error,
+      forGood: true,
+    });
   if (code === NO_SUCH_OBJECT)
-    return new DirectoryFault('it has no entry at the base that is named', { cause: error, forGood: true });
+    return new DirectoryFault('the directory has no entry at the base of the search', { cause: error, forGood: true });
   if (code === SIZE_LIMIT_EXCEEDED)
-    return new DirectoryFault('it gives no more entries in one answer: a smaller pageSize may help', { cause: error });
+    return new DirectoryFault('the directory limits the entries of one answer: try a smaller pageSize', {
+      cause: error,
+    });
   const ofDirectory = typeof code === 'number';
   const ofConnection = error.name === 'TimeoutError' || /timed out|Socket|Connection|connection/.test(error.message);
   const ofTls = typeof code === 'string' && /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code);

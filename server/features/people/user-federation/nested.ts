@@ -16,9 +16,11 @@ const MOST_HANDED_ON = 100_000;
 const MOST_GROUPS_OF_ONE = 10_000;
 
 const tooMuch = (what: string): DirectoryFault =>
-  new DirectoryFault(`${what}: name fewer by the base and filter of groups, or leave nested out`, { forGood: true });
-const tooDeep = (): DirectoryFault => tooMuch(`its groups are in each other more than ${MOST_LEVELS} levels deep`);
-const tooMany = (most: number, what: string): DirectoryFault => tooMuch(`it has more than ${most} ${what}`);
+  new DirectoryFault(`${what}: select fewer by groups.base and groups.filter, or switch groups.nested off`, {
+    forGood: true,
+  });
+const tooDeep = (): DirectoryFault => tooMuch(`the directory’s groups are nested more than ${MOST_LEVELS} levels deep`);
+const tooMany = (most: number, what: string): DirectoryFault => tooMuch(`the directory has more than ${most} ${what}`);
 
 /**
  * Yields the groups in pages, each with the members of the groups inside it. All groups are in memory at once, because an

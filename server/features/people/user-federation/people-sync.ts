@@ -183,9 +183,12 @@ export function createPeopleSync({
       const { count, waiting } = await readPages(run, filter);
       // A wrong filter or a lost permission would otherwise disable all users.
       if (since === null && count === 0 && (await store.hasPeople(sql, directory.realm, directory.id)))
-        throw new DirectoryFault('it has nobody any more, by this base and filter: nobody was disabled', {
-          forGood: true,
-        });
+        throw new DirectoryFault(
+          'the directory has no entry any more for users.base and users.filter: check both; no user was disabled',
+          {
+            forGood: true,
+          },
+        );
       if (since === null && directory.removed === 'disable') await disableGone(run);
       if (waiting.size > 0) await claimAgain(run, waiting);
     },

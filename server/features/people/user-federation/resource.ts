@@ -75,7 +75,7 @@ function faults({ connection, users, groups, schedule }: Fields): FieldError[] {
   const nameless =
     typeof Object(Object(users).attributes).username === 'string'
       ? []
-      : [{ path: 'users.attributes', message: 'must say where username comes from' }];
+      : [{ path: 'users.attributes', message: 'must map username to an attribute of the entry' }];
   const often =
     typeof schedule === 'number' && schedule > 0 && schedule < LEAST_SECONDS
       ? [{ path: 'schedule', message: `must be 0, or at least ${LEAST_SECONDS}` }]

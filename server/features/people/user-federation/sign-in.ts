@@ -217,7 +217,7 @@ export function createDirectorySource(
           return { userId };
         } catch (error) {
           if (!(error instanceof DirectoryFault)) throw error;
-          log(`groups of somebody of the directory ${directory.alias} of ${realm} can't be read: ${error.message}`);
+          log(`the groups of a user of the directory ${directory.alias} of ${realm} can't be read: ${error.message}`);
           return 'away';
         }
       }

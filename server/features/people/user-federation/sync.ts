@@ -182,7 +182,7 @@ export function createSyncs({
     if (!directory) return;
     const since = sync.kind === 'changed' ? await store.lastMark(sql, realm, directory.id) : null;
     try {
-      if (!directory.enabled) throw new DirectoryFault('it is disabled', { forGood: true });
+      if (!directory.enabled) throw new DirectoryFault('the directory is disabled', { forGood: true });
       await readAll({ directory, sync, since, mine, signal });
       const mark = generalizedTime(new Date(begun.getTime() - SKEW_MS));
       await finish(directory, mine(), { state: 'done', error: null, mark });

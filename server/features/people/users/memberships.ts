@@ -85,7 +85,7 @@ export function createMemberships({
         if (tie.has) return;
         throw new Problem(
           'not-found',
-          field === 'groups' ? 'The user is not in it' : 'The user does not hold it directly',
+          field === 'groups' ? 'The user is not in this group' : 'The user does not hold this role directly',
         );
       }
       await store.lock(on, realm, userId);

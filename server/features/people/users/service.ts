@@ -107,7 +107,7 @@ export function createUsers({
     const seen = visibleTo(await readProfile(on, realm), 'admin', Object.fromEntries(names.map((name) => [name, []])));
     const hidden = names.filter((name) => !Object.hasOwn(seen, name));
     if (hidden.length > 0)
-      throw invalid(hidden.map((name) => ({ path: `attribute.${name}`, message: 'isn’t for administrators to see' })));
+      throw invalid(hidden.map((name) => ({ path: `attribute.${name}`, message: 'is not visible to administrators' })));
   }
 
   /**
@@ -179,7 +179,7 @@ export function createUsers({
 
   const temporaryAlone = (input: Changes<UserInput>) => {
     if (input.passwordTemporary !== undefined && input.password === undefined)
-      throw invalid([{ path: 'passwordTemporary', message: 'says something about password, which is missing' }]);
+      throw invalid([{ path: 'passwordTemporary', message: 'needs the field password, which is missing' }]);
   };
 
   return {
