@@ -50,7 +50,7 @@ export const phrases = {
   oneOf: 'must be one of {options}',
   least: 'must be at least {least}',
   most: 'must be at most {most}',
-  form: 'has another form than it must',
+  form: 'does not have the required form',
 
   // what is wrong with a new password
   lower: 'must have a lower-case letter',
@@ -62,12 +62,12 @@ export const phrases = {
   notBlank: 'must not be blank',
   notListed: 'must not contain a word that is not allowed here',
   notRow: 'must not be mostly repeated signs or rows such as abcd, 1234 or qwerty',
-  notOwnName: 'must not be made of the person’s own name or address',
+  notOwnName: 'must not be made of the user’s own name or address',
   notCommon: 'must not be a common password, nor one with a few signs added',
   notOld: 'must not be the old one',
   notLast: 'must not be one of the last {most}',
-  notBreached: 'must not be one that is known from a breach of some service',
-  inDirectory: 'is kept by the directory {directory}, and changed there',
+  notBreached: 'must not be a password that is known from a data breach',
+  inDirectory: 'is kept by the directory {directory}: change it there',
 
   // why a request is refused
   nothingHere: 'There is nothing at this address',
@@ -75,8 +75,8 @@ export const phrases = {
   noProvider: 'There is no such identity provider here.',
   noAgent: 'You have no such agent',
   noResource: 'You have no such resource',
-  noShare: 'There is no such share of yours',
-  sharesNothing: 'You share nothing of that id',
+  noShare: 'You have no such share',
+  sharesNothing: 'You share no resource with this id',
   unreadable: 'The form could not be read.',
   tooManySignIns: 'Too many sign-ins were begun from here. Try again shortly.',
   tooManyCodes: 'Too many codes were tried',

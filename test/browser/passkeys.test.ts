@@ -196,7 +196,7 @@ test('people see their passkeys, add one and remove one; an administrator remove
   await page.getByText('Key ring', { exact: true }).waitFor();
   await page.getByText('on one device only').waitFor();
   await page.getByRole('button', { name: 'Remove Passkey Key ring' }).click();
-  await page.getByText('It has been removed').waitFor();
+  await page.getByText('The way to sign in was removed').waitFor();
   expect(await passkeys(at.realm, at.userId)).toEqual([]);
   await anew();
   await device.forget();

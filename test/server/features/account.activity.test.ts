@@ -116,11 +116,11 @@ test('the page leads to what is older and back to the newest, and to nothing of 
   for (let time = 0; time < 20; time += 1) await update({ firstName: `Ada ${time}` });
   const person = await signedIn();
   const first = await person.open(`/realms/${realm}/account`);
-  expect([first.text.includes('The account was made'), first.text.includes('>Newest<')]).toEqual([false, false]);
+  expect([first.text.includes('The account was created'), first.text.includes('>Newest<')]).toEqual([false, false]);
   const [, older = ''] = /href="([^"]+)#activity">Older</.exec(first.text) ?? [];
   const second = await person.open(older);
   expect(second.text).toContain('<details id="activity" open>');
-  expect(second.text).toContain('The account was made');
+  expect(second.text).toContain('The account was created');
   expect(second.text).not.toContain('>Older<');
   const [, newest = ''] = /href="([^"]+)#activity">Newest</.exec(second.text) ?? [];
   expect((await person.open(newest)).text).toContain('>Older<');

@@ -120,7 +120,7 @@ test('what an application was allowed is listed, and withdrawn', async () => {
   expect(page.text).toContain('What applications may do');
   expect(page.text).toContain('<li>Your name and other profile details</li>');
   const after = await press(who, page, 'consents/third/withdraw');
-  expect(after.text).toContain('It has been withdrawn');
+  expect(after.text).toContain('The access was withdrawn');
   expect(after.text).not.toContain('What applications may do');
 });
 
@@ -222,7 +222,7 @@ test('somebody else’s agent that they let act is among their agents, and stops
   expect(shown.text).not.toContain('What applications may do');
   expect(shown.text).not.toContain(`agents/${id}/`);
   const after = await press(who, shown, 'consents/clerk/withdraw');
-  expect(after.text).toContain('It has been withdrawn');
+  expect(after.text).toContain('The access was withdrawn');
   expect(after.text).not.toContain('Clerk of bob');
   expect((await call(getAgent, { params: { realm, id } })).body?.status).toBe('active');
 });
@@ -234,7 +234,7 @@ test('all other sessions end at once, and what happened is told in words', async
   expect(after.text).toContain('You are signed out everywhere else.');
   expect((await elsewhere.who.open(`/realms/${realm}/account`)).heading).toBe('Sign in');
   expect(after.text).toContain('A session ended');
-  expect(after.text).toContain('The account was made');
+  expect(after.text).toContain('The account was created');
 });
 
 test('one’s data is a download after a proof of a moment ago, and is told in the account and by mail', async () => {

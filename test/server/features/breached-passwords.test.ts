@@ -48,7 +48,7 @@ async function made(password: string, realm = 'careful', more = {}): Promise<str
 }
 
 test('a password that is known from a breach is refused, of the service’s padding none is', async () => {
-  expect(await made(BREACHED)).toBe('400 password: must not be one that is known from a breach of some service');
+  expect(await made(BREACHED)).toBe('400 password: must not be a password that is known from a data breach');
   expect(await made(PADDED)).toMatch(/^[0-9a-f-]{36}$/);
   expect(await made(FRESH)).toMatch(/^[0-9a-f-]{36}$/);
 });
@@ -84,5 +84,5 @@ test('somebody who must choose a new password is told as well', async () => {
   const asked = await person.fill(first, { username: `person-${count}`, password: FRESH });
   expect(asked.heading).toBe('Choose a new password');
   const refused = await person.fill(asked, { password: BREACHED, repeated: BREACHED });
-  expect(refused.text).toContain('The new password must not be one that is known from a breach of some service.');
+  expect(refused.text).toContain('The new password must not be a password that is known from a data breach.');
 });

@@ -77,7 +77,7 @@ describe('whoever is signed in', () => {
     const bob = await signedIn();
     expect((await bob.open(account())).text).toContain('Connect Corp');
     const home = await comeBack(bob, await connect(bob));
-    expect([home.text.includes('You can sign in by it from now on'), home.text.includes('Connect Corp')]).toEqual([
+    expect([home.text.includes('You can sign in with it from now on'), home.text.includes('Connect Corp')]).toEqual([
       true,
       false,
     ]);
@@ -103,7 +103,7 @@ describe('whoever is signed in', () => {
     const id = await makeBob();
     const bob = await signedIn();
     const home = await comeBack(bob, await connect(bob));
-    expect([home.text.includes('It was not connected'), await linksOf(id)]).toEqual([true, []]);
+    expect([home.text.includes('The account was not connected'), await linksOf(id)]).toEqual([true, []]);
   });
 
   test('connects nothing for what another browser began, or has been answered', async () => {
@@ -158,9 +158,9 @@ describe('whoever is signed in', () => {
     const remove = () =>
       again.post(`${account()}/credentials/webauthn/${passkey}/remove`, { csrf: home.fields.csrf ?? '' });
     await provider({ enabled: false });
-    expect((await remove()).text).toContain('It was not removed');
+    expect((await remove()).text).toContain('The way to sign in was not removed');
     await provider({ enabled: true });
-    expect((await remove()).text).toContain('It has been removed');
+    expect((await remove()).text).toContain('The way to sign in was removed');
     expect([await credentialsOf(id), (await linksOf(id)).length]).toEqual([[], 1]);
   });
 
@@ -193,7 +193,10 @@ describe('whoever is signed in', () => {
     );
     const [link] = await linksOf(id);
     const kept = await bob.post(`${account()}/identities/${link?.id}/remove`, { csrf: home.fields.csrf ?? '' });
-    expect([kept.text.includes('It was not removed'), await linksOf(id)]).toMatchObject([true, [{ id: link?.id }]]);
+    expect([kept.text.includes('The way to sign in was not removed'), await linksOf(id)]).toMatchObject([
+      true,
+      [{ id: link?.id }],
+    ]);
   });
 
   test.each([

@@ -77,7 +77,7 @@ describe('a flow without', () => {
   test('create-account makes nobody an account, and connects those who have one', async () => {
     await steps(required('review-profile'), either('link-password', 'link-email'));
     const { page } = await come();
-    expect(page.text).toContain('Accounts are made by an administrator here');
+    expect(page.text).toContain('Only administrators create accounts here');
     expect([await people(), await reason()]).toEqual([[], 'provider-no-account']);
     const id = await bob();
     const known = await come();
@@ -127,7 +127,7 @@ describe('a flow without', () => {
     await steps(required('create-account'));
     upstream.claims = { ...upstream.claims, email: 'no address' };
     const { page } = await come();
-    expect(page.text).toContain('An account with these names');
+    expect(page.text).toContain('An account with this name or address');
     expect([await people(), await reason()]).toEqual([[], 'provider-profile']);
   });
 

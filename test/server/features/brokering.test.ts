@@ -154,7 +154,7 @@ describe('on their account page', () => {
     const [link] = await linksOf(ada?.id ?? '');
     const { csrf = '' } = page.fields;
     const kept = await person.post(`${account()}/identities/${link?.id}/remove`, { csrf });
-    expect(kept.text).toContain('It was not removed');
+    expect(kept.text).toContain('The way to sign in was not removed');
     expect((await person.post(`${account()}/identities/${link?.id}/remove`, { csrf: 'forged' })).status).toBe(403);
     const params = { realm, userId: ada?.id ?? '' };
     await server.admin.call(setPassword, { params, body: { password: PASSWORD } });
@@ -162,7 +162,7 @@ describe('on their account page', () => {
     const gone = await again.person.post(`${account()}/identities/${link?.id}/remove`, {
       csrf: again.page.fields.csrf ?? '',
     });
-    expect(gone.text).toContain('It has been removed');
+    expect(gone.text).toContain('The way to sign in was removed');
     // What is gone can be connected again.
     expect([gone.text.includes('Disconnect'), gone.text.includes('Connect Corp')]).toEqual([false, true]);
     expect(await linksOf(params.userId)).toEqual([]);
@@ -308,7 +308,7 @@ describe('the way back', () => {
     const victim = createPerson(server.baseUrl);
     await victim.open(`/realms/${realm}/login?for=account`);
     const shown = await victim.open(path);
-    expect([shown.status, shown.heading]).toEqual([400, 'This sign-in does not go on here']);
+    expect([shown.status, shown.heading]).toEqual([400, 'This sign-in can’t continue here']);
     expect(new URL((await victim.open(account())).url).pathname).toBe(`/realms/${realm}/login`);
     expect((await ada.open(`${back.pathname}?code=x&state=made-up`)).status).toBe(400);
     expect((await ada.open(`${back.pathname}?code=x`)).status).toBe(400);

@@ -116,7 +116,7 @@ test('where the realm has no keys for it, no account is made: the page says so, 
   await server.admin.call(putSettings, { params: { realm }, body: { captchaProvider: 'recaptcha' } });
   expect(await health()).toEqual({ status: 'DOWN', details: { provider: 'recaptcha', ready: false } });
   const form = await createPerson(server.baseUrl).open(`/realms/${realm}/register`);
-  expect([form.text.includes('No account can be made here at the moment.'), 'email' in form.fields]).toEqual([
+  expect([form.text.includes('Accounts can’t be created here at the moment.'), 'email' in form.fields]).toEqual([
     true,
     false,
   ]);

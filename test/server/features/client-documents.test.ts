@@ -100,7 +100,7 @@ test('a person sees where it is from before they agree, and it gets what they ag
   expect(sign.text).toContain(`An assistant (${new URL(host.url).host})`);
   const consent = await person.fill(sign, { username: 'alice', password: PASSWORD });
   expect(consent.heading).toBe('Allow access?');
-  expect(consent.text).toContain(`<strong>${new URL(host.url).host}</strong> says what it is called`);
+  expect(consent.text).toContain(`Its name comes from <strong>${new URL(host.url).host}</strong>`);
   expect(consent.text).toContain(`you go on to <strong>${new URL(RP).host}</strong>`);
   const answer = responseParameters(await agree(person, consent)) ?? {};
   const form = { client_id: idOf(path), redirect_uri: RP, code: answer.code ?? '', code_verifier: VERIFIER };

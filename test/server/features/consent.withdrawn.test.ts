@@ -80,7 +80,7 @@ test('nothing of what a client without refresh tokens got is left, however old i
   await sweep(sqlOver(server.pool), new Date(clock));
   expect([await active(token), await active(onward)]).toEqual([true, true]);
   const unused = await code();
-  expect((await withdraw()).text).toContain('It has been withdrawn');
+  expect((await withdraw()).text).toContain('The access was withdrawn');
   expect([await active(token), await active(onward)]).toEqual([false, false]);
   expect((await redeem(unused)).error).toBe('invalid_grant');
 });

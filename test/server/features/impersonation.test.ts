@@ -57,7 +57,7 @@ async function acting(by: Client = boss): Promise<Person> {
   const { url } = await begin(by);
   const browser = createPerson(server.baseUrl);
   const page = await browser.open(url.replace(server.baseUrl, ''));
-  expect(page.heading).toBe('Act for somebody');
+  expect(page.heading).toBe('Act for another user');
   const account = await browser.fill(page, {});
   expect(account.heading).toBe(person.username);
   return browser;

@@ -202,10 +202,10 @@ test('the terms are accepted as the page showed them, and not unread where they 
   expect((await send(shownOn(page))).text).toContain('Accept the terms of use to go on.');
   await set('3');
   const changed = await send({ ...shownOn(page), terms: 'on' });
-  expect(changed.text).toContain('The terms have changed meanwhile. Read them again.');
+  expect(changed.text).toContain('The terms have changed in the meantime. Read them again.');
   expect(changed.text).toContain('Version 3');
   expect(changed.text).not.toMatch(/id="terms"[^>]* checked/);
-  expect((await send({ terms: 'on' })).text).toContain('The terms have changed meanwhile');
+  expect((await send({ terms: 'on' })).text).toContain('The terms have changed in the meantime');
   expect(await userNamed('eve')).toBeUndefined();
   const done = await send({ ...shownOn(changed), terms: 'on' });
   expect(done.heading).toBe('You are in');

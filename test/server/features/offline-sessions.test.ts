@@ -100,7 +100,7 @@ test('the account page shows it after the session is over, and ends it', async (
   const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(page.text) ?? [];
   expect((await person.post(action, { csrf: 'made up' })).status).toBe(403);
   const after = await person.post(action, { csrf });
-  expect(after.text).toContain('It has been withdrawn');
+  expect(after.text).toContain('The access was withdrawn');
   expect(after.text).not.toContain('Access while you are signed out');
   expect(await refused('notes', notes)).toBe('invalid_grant');
   expect((await person.post(action, { csrf })).status).toBe(200);

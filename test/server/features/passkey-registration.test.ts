@@ -130,7 +130,7 @@ test('nobody gets the account of whoever took the name meanwhile', async () => {
   const username = address();
   await call(createUser, { params: { realm }, body: { username, password: PASSWORD } });
   const refused = await who.fill(after, created(after));
-  expect(refused.text).toContain('An account with these names can’t be made.');
+  expect(refused.text).toContain('An account with this name or address can’t be created.');
   const [theirs] = await people();
   const held = await call(listCredentials, { params: { realm, userId: theirs?.id ?? '' } });
   expect(held.body).toMatchObject([{ type: 'password' }]);

@@ -60,7 +60,7 @@ test('whoever approves on their device, with the number of the page, is signed i
     userAgent: 'Test browser',
   });
   expect(Object.values(waiting).map(String)).not.toContain(numberOn(page));
-  expect((await person.fill(page, {})).text).toContain('It is not approved yet');
+  expect((await person.fill(page, {})).text).toContain('The sign-in is not approved yet');
   expect((await device.approve(waiting.id, numberOn(page))).status).toBe(204);
   expect((await device.waiting()).body).toEqual([]);
   const done = await look(person);
@@ -144,7 +144,7 @@ test('nobody is asked again within half a minute, and what nobody approved in tw
     409,
   );
   const over = await look(person);
-  expect(over.text).toContain('It was not approved in time');
+  expect(over.text).toContain('The sign-in was not approved in time');
   const fresh = await person.fill(over, {});
   expect(numberOn(fresh)).not.toBe('');
   const [second] = (await device.waiting()).body;

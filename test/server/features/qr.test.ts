@@ -34,7 +34,7 @@ test('whoever scans the code with their device is signed in where it is shown, w
   const asked = await device.ask('GET', addressOn(page));
   expect(asked).toMatchObject({ status: 200, body: { application: 'spa', ipAddress: '127.0.0.1', username: 'alice' } });
   expect((await look(person)).heading).toBe('Sign in with your device');
-  expect((await person.fill(page, {})).text).toContain('It is not confirmed yet');
+  expect((await person.fill(page, {})).text).toContain('The sign-in is not confirmed yet');
   expect((await device.confirm(addressOn(page))).status).toBe(204);
   expect(inApplication(await look(person))).toBe(true);
 });
@@ -90,7 +90,7 @@ test('behind a password it is a second factor, of the same person alone', async 
   const page = await person.fill(await open(person), { username: 'alice', password: PASSWORD });
   expect((await theirs.confirm(addressOn(page))).status).toBe(204);
   const refused = await look(person);
-  expect(refused.text).toContain('somebody else’s device');
+  expect(refused.text).toContain('another person’s device');
   expect((await device.confirm(addressOn(refused))).status).toBe(204);
   expect(inApplication(await look(person))).toBe(true);
 });

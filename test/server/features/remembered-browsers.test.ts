@@ -49,7 +49,7 @@ test('a browser is remembered where its person ticks the box, and not asked abou
   expect((await send(mine, page, { device: 'on' })).url).toContain('/account');
   expect(remembers(mine)).toBe(true);
   expect(await known(mine)).toMatchObject([{ userAgent: CHROME }]);
-  expect((await mine.open(`/realms/${realm}/account`)).text).toContain('Browsers that are known to be yours');
+  expect((await mine.open(`/realms/${realm}/account`)).text).toContain('Your known browsers');
   mine.jar.delete([...mine.jar.keys()].find((name) => name.includes('SESSION')) ?? '');
   const again = await open(mine);
   expect(again.text).not.toContain(BOX);
@@ -62,7 +62,7 @@ test('without the tick no cookie is set, and nothing is kept of the browser', as
   expect((await signIn(other)).url).toContain('/account');
   expect(remembers(other)).toBe(false);
   expect(await known(other)).toEqual([]);
-  expect((await other.open(`/realms/${realm}/account`)).text).not.toContain('Browsers that are known');
+  expect((await other.open(`/realms/${realm}/account`)).text).not.toContain('Your known browsers');
 });
 
 test('the tick outlives a wrong password, and can be taken back', async () => {

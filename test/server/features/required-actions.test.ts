@@ -116,7 +116,10 @@ test('terms that changed while they lay on the table are not accepted unread', a
   const { alice, page } = await enter();
   await server.admin.call(putSettings, { params: { realm }, body: { termsUrl: 'https://acme.example/new-terms' } });
   const again = await alice.fill(page, {});
-  expect([again.heading, again.text.includes('The terms have changed meanwhile')]).toEqual(['Terms of use', true]);
+  expect([again.heading, again.text.includes('The terms have changed in the meantime')]).toEqual([
+    'Terms of use',
+    true,
+  ]);
   expect(await events('TERMS_ACCEPTED')).toEqual([]);
   expect((await alice.fill(again, {})).url).toContain('/account');
 });
@@ -126,7 +129,7 @@ test('a password that is changed meanwhile leaves the profile as it was', async 
   const { alice, page } = await enter();
   await server.pool.query(`delete from credential where realm_id = $1`, [realm]);
   const after = await alice.fill(page, { firstName: 'Mallory' });
-  expect(after.text).toContain('has changed meanwhile');
+  expect(after.text).toContain('has changed in the meantime');
   expect((await server.admin.call(getUser, { params: { realm, userId } })).body).toMatchObject({
     firstName: null,
     requiredActions: ['UPDATE_PROFILE'],

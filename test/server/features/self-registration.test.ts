@@ -129,7 +129,7 @@ test('where the realm sends no mail, the account is made at once, and nothing co
   const { after } = await register();
   expect(after.url).toContain('/account');
   expect(await people()).toMatchObject([{ username: address(), emailVerified: false }]);
-  expect((await register()).after.text).toContain('An account with these names can’t be made.');
+  expect((await register()).after.text).toContain('An account with this name or address can’t be created.');
 });
 
 test('it is closed unless server and realm both open it: a panel, and nothing is taken', async () => {
@@ -233,7 +233,7 @@ test('terms that changed while the form lay on the table are not accepted unread
   expect(page.text).toContain('Version 2');
   await set({ termsUrl: 'https://acme.example/new-terms', termsVersion: '3' });
   const changed = await who.fill(page, accepts);
-  expect(changed.text).toContain('The terms have changed meanwhile. Read them again.');
+  expect(changed.text).toContain('The terms have changed in the meantime. Read them again.');
   expect(changed.text).toContain('Version 3');
   expect(changed.text).not.toMatch(/id="terms"[^>]* checked/);
   expect((await who.fill(changed, both)).text).toContain('Accept the terms of use to go on.');

@@ -132,7 +132,7 @@ test('who proved an old password sets up no second factor after it was changed',
   const setUp = await withPassword(alice, page);
   await change();
   const refused = await alice.fill(setUp, { code: codeOf(secretOn(setUp)) });
-  expect(refused.text).toContain('has changed meanwhile');
+  expect(refused.text).toContain('has changed in the meantime');
   expect([await sessions(), (await otps()).length, await failures()]).toEqual([0, 0, ['withdrawn']]);
 });
 
@@ -153,7 +153,7 @@ test('nor chooses a new one in place of the administrator’s', async () => {
   expect(asked.heading).toBe('Choose a new password');
   await change(NEW, true);
   const refused = await alice.fill(asked, { password: 'mine all mine mine', repeated: 'mine all mine mine' });
-  expect(refused.text).toContain('has changed meanwhile');
+  expect(refused.text).toContain('has changed in the meantime');
   const { alice: herself, page: anew } = await begin();
   expect((await withPassword(herself, anew, NEW)).heading).toBe('Choose a new password');
 });

@@ -238,7 +238,7 @@ test('the account page removes it, after which no code is asked for there', asyn
   const ada = createPerson(server.baseUrl);
   const page = await signIn(ada);
   const removed = await ada.post(`/realms/${realm}/account/phone/remove`, { csrf: page.fields.csrf ?? '' });
-  expect(removed.text).toContain('It has been removed');
+  expect(removed.text).toContain('The way to sign in was removed');
   expect(await attributes()).toEqual({ phone_number: [NUMBER] });
   await requireSms();
   expect((await signIn(createPerson(server.baseUrl))).heading).toBe('A second factor is needed');
