@@ -155,7 +155,7 @@ test('a directory that has nobody any more disables nobody', async () => {
   await sync(realm);
   const body = { users: { base: `ou=others,${BASE}` } };
   await server.admin.call(putDirectory, { ...at(realm), body });
-  expect(await sync(realm)).toMatchObject({ state: 'failed', error: expect.stringContaining('nobody was disabled') });
+  expect(await sync(realm)).toMatchObject({ state: 'failed', error: expect.stringContaining('no user was disabled') });
   expect((await people(realm)).every(({ enabled }) => enabled)).toBe(true);
 }, 60_000);
 
