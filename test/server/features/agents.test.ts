@@ -122,7 +122,7 @@ describe('an agent’s client', () => {
   test('is its own: no other agent has it, and it stays', async () => {
     const { id } = await make();
     expect((await problem(make({ name: 'other' }))).problem?.errors).toEqual([
-      { path: 'clientId', message: "bot is the agent bot's already" },
+      { path: 'clientId', message: 'bot belongs to the agent bot already' },
     ]);
     await makeClient(server, realm, { clientId: 'another' });
     const moved = server.admin.call(api.putAgent, { ...at(id), body: { clientId: 'another' } });
