@@ -101,7 +101,7 @@ test('a person sees where it is from before they agree, and it gets what they ag
   const consent = await person.fill(sign, { username: 'alice', password: PASSWORD });
   expect(consent.heading).toBe('Allow access?');
   expect(consent.text).toContain(`Its name comes from <strong>${new URL(host.url).host}</strong>`);
-  expect(consent.text).toContain(`you go on to <strong>${new URL(RP).host}</strong>`);
+  expect(consent.text).toContain(`you continue to <strong>${new URL(RP).host}</strong>`);
   const answer = responseParameters(await agree(person, consent)) ?? {};
   const form = { client_id: idOf(path), redirect_uri: RP, code: answer.code ?? '', code_verifier: VERIFIER };
   const { status, body } = await post(server, REALM, 'token', { grant_type: 'authorization_code', ...form });
