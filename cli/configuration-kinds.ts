@@ -19,7 +19,6 @@ import { deleteMessagingProvider, listMessagingProviders, putMessagingProvider }
 import { createRealm, deleteRealm, getRealm, listRealms } from '../server/contract/realms.ts';
 import { roleRoutes } from '../server/contract/roles.ts';
 import { listManagers } from '../server/contract/transfer.ts';
-import { webhookRoutes } from '../server/contract/webhooks.ts';
 import { list, text, time, yes } from './cells.ts';
 import { type Kind, kind } from './kinds.ts';
 
@@ -114,25 +113,6 @@ const flows = kind({
   columns: [
     { head: 'FLOW', cell: (f) => f.alias },
     { head: 'BUILT IN', cell: (f) => yes(f.builtIn) },
-  ],
-});
-
-export const webhooks = kind({
-  plural: 'webhooks',
-  singular: 'webhook',
-  help: 'subscriptions to events',
-  inRealm: true,
-  routes: webhookRoutes,
-  nameOf: ({ name }) => name,
-  is: ({ name, id }, word) => name === word || id === word,
-  columns: [
-    { head: 'WEBHOOK', cell: (w) => w.name },
-    { head: 'ENABLED', cell: (w) => yes(w.enabled) },
-    { head: 'EVENTS', cell: (w) => w.eventTypes },
-    { head: 'URL', cell: (w) => w.url },
-    { head: 'SIGNED', cell: (w) => yes(w.secretSet), wide: true },
-    { head: 'CREATED', cell: (w) => time(w.createdAt), wide: true },
-    { head: 'ID', cell: (w) => w.id, wide: true },
   ],
 });
 
@@ -272,7 +252,6 @@ export const configurationKinds: readonly Kind[] = [
   groups,
   authorizationServices,
   flows,
-  webhooks,
   messagingProviders,
   messageTemplates,
   keys,

@@ -7,7 +7,7 @@ import { isListOfTexts, isText, type KindOf, presentSchema } from '../server/con
 import { isInstant } from '../server/contract/names.ts';
 import { wordsOfField } from '../server/contract/section.ts';
 import { list, text, time, yes } from './cells.ts';
-import { type Column, type Kind, kind } from './kinds.ts';
+import { type Column, type Kind, kind, type Scope } from './kinds.ts';
 
 const SHOWN = 4;
 type Row = Record<string, unknown>;
@@ -65,17 +65,27 @@ function columnsOf({ section, kind: of, wire, entry: { key }, cli: { shown, head
   ];
 }
 
-export const plainKinds: readonly Kind[] = Object.values<KindOf>(declaredKinds).map((declared) =>
-  kind<Row>({
-    plural: declared.cli.plural ?? separateWords(declared.section, '-'),
-    singular: separateWords(declared.kind, '-'),
-    help: declared.cli.help ?? declared.description.charAt(0).toLowerCase() + declared.description.slice(1),
-    inRealm: true,
-    ...(declared.searches.length > 0 && { searches: true }),
-    routes: declared.routes,
-    at: (row) => ({ [declared.at]: String(row[declared.at]) }),
-    nameOf: (row) => String(row[declared.entry.key]),
-    is: (row, word) => row[declared.entry.key] === word || row.id === word,
-    columns: columnsOf(declared),
-  }),
+const bySection = new Map(
+  Object.values<KindOf>(declaredKinds).map((declared) => [
+    declared.section,
+    kind<Row>({
+      plural: declared.cli.plural ?? separateWords(declared.section, '-'),
+      singular: separateWords(declared.kind, '-'),
+      help: declared.cli.help ?? declared.description.charAt(0).toLowerCase() + declared.description.slice(1),
+      inRealm: true,
+      ...(declared.searches.length > 0 && { searches: true }),
+      routes: declared.routes,
+      at: (row) => ({ [declared.at]: String(row[declared.at]) }),
+      nameOf: (row) => String(row[declared.entry.key]),
+      is: (row, word) => row[declared.entry.key] === word || row.id === word,
+      columns: columnsOf(declared),
+    }),
+  ]),
 );
+export const plainKinds: readonly Kind[] = [...bySection.values()];
+
+/** The id of the object of that section that others belong to. */
+export const idIn = (section: keyof typeof declaredKinds) => async (scope: Scope) => {
+  const found = await bySection.get(section)?.find(scope, scope.of ?? '');
+  return String(Object(found?.value).id);
+};

@@ -12,8 +12,8 @@ import { endSession, listSessions } from '../server/contract/sessions.ts';
 import { createUser, deleteUser, getUser, listUsers, putUser } from '../server/contract/users.ts';
 import { listDeliveries } from '../server/contract/webhooks.ts';
 import { list, party, text, time, yes } from './cells.ts';
-import { webhooks } from './configuration-kinds.ts';
-import { type Kind, kind, type Scope } from './kinds.ts';
+import { idIn } from './declared-kinds.ts';
+import { type Kind, kind } from './kinds.ts';
 
 export const users = kind({
   plural: 'users',
@@ -65,7 +65,7 @@ const deliveries = kind({
   inRealm: true,
   of: 'webhook',
   many: true,
-  parent: async (scope: Scope) => Reflect.get((await webhooks.find(scope, scope.of ?? '')).value, 'id'),
+  parent: idIn('webhooks'),
   routes: { list: listDeliveries },
   nameOf: ({ id }) => id,
   columns: [

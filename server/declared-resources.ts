@@ -8,6 +8,7 @@ import { messageTextsResource } from './features/configuration/message-texts/res
 import { organizationsResource } from './features/configuration/organizations/resource.ts';
 import { samlClientsResource } from './features/configuration/saml-clients/resource.ts';
 import { scimTargetsResource } from './features/configuration/scim-targets/resource.ts';
+import { webhooksResource } from './features/configuration/webhooks/resource.ts';
 import { agentsResource } from './features/people/agents/resource.ts';
 import { userFederationResource } from './features/people/user-federation/resource.ts';
 import { workloadIdentityResource } from './features/protocol/workload-identity/resource.ts';
@@ -25,5 +26,6 @@ export const declaredResources = (deps: ResourceDeps) => ({
   samlClients: samlClientsResource(deps),
   scimTargets: scimTargetsResource(deps),
   userFederation: userFederationResource(deps),
+  webhooks: webhooksResource(deps),
   workloadIdentity: workloadIdentityResource(deps),
 });

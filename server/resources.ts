@@ -12,7 +12,6 @@ import { createMessagingProviderResource } from './features/configuration/messag
 import { createMessageTemplateResource } from './features/configuration/messaging/templates.ts';
 import { createClientRoleResource, createRoleResource } from './features/configuration/roles/resource.ts';
 import { roleRoutes } from './features/configuration/roles/routes.ts';
-import { createWebhookResource } from './features/configuration/webhooks/resource.ts';
 import { createAdminRoleResource } from './features/operations/admin-access/resource.ts';
 import { createGroupResource } from './features/people/groups/resource.ts';
 import { groupRoutes } from './features/people/groups/routes.ts';
@@ -31,7 +30,6 @@ export const createResources = ({ seal, passwords, baseUrl, now }: ResourceDeps)
   groups: createGroupResource({ now }),
   messageTemplates: createMessageTemplateResource({ now }),
   messagingProviders: createMessagingProviderResource({ seal, now }),
-  webhooks: createWebhookResource({ seal, now }),
   ...declaredResources({ seal, passwords, baseUrl, now }),
 });
 export type Resources = ReturnType<typeof createResources>;

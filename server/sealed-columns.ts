@@ -37,7 +37,6 @@ export const sealedColumns: readonly SealedColumn[] = [
     member: 'sealed',
     context: ({ realm, key }) => otpContext(realm, key),
   },
-  secretOf('webhook', 'webhook'),
   secretOf('messaging_provider', 'messaging-provider'),
   secretOf('provider_session', 'provider-session', 'id_token'),
   secretOf('provider_token', 'provider-token', 'access_token'),

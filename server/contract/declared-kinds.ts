@@ -10,6 +10,7 @@ import { organizations } from './organizations.ts';
 import { samlClients } from './saml-clients.ts';
 import { scimTargets } from './scim-targets.ts';
 import { userFederation } from './user-federation.ts';
+import { webhooks } from './webhooks.ts';
 import { workloadIdentity } from './workload-identity.ts';
 
 export const declaredKinds = {
@@ -24,5 +25,6 @@ export const declaredKinds = {
   samlClients,
   scimTargets,
   userFederation,
+  webhooks,
   workloadIdentity,
 } as const;

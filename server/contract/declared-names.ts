@@ -12,5 +12,6 @@ export const declaredNames = {
   samlClients: { kind: 'samlClient' },
   scimTargets: { kind: 'scimTarget' },
   userFederation: { kind: 'directory' },
+  webhooks: { kind: 'webhook' },
   workloadIdentity: { kind: 'workloadIdentity' },
 } as const;

@@ -50,6 +50,8 @@ interface Declared<
   at?: At;
   /** Beside the key, what a new object must have. */
   needed?: readonly (keyof Fields & string)[];
+  /** POST and PUT must say each field: they say how the object is to be. Left out: what PUT leaves out stays. */
+  whole?: true;
   /**
    * The value that a field of a new object has; left out: null where the field can be null, an empty list, an empty map. A field
    * of {@link needed} has none.
@@ -255,6 +257,7 @@ export function kind(
     description,
     searches = [],
     needed = [],
+    whole = false,
     most,
     mostInResource,
   } = declared;
@@ -273,7 +276,8 @@ export function kind(
   const wire = z
     .object({ id: Id, ...(realmId && { realmId }), ...fields, ...hidden, ...isSet, ...answered })
     .meta({ id: capital(declared.kind) });
-  const input = z.strictObject(optional({ ...fields, ...nullable }, [key, ...needed]));
+  const all = Object.keys(fields);
+  const input = z.strictObject(optional({ ...fields, ...nullable }, whole ? all : [key, ...needed]));
   const routes = resourceRoutes({
     path: separateWords(section, '-'),
     // which areas there are follows from all kinds, this one too
@@ -284,7 +288,9 @@ export function kind(
     wire,
     input,
     // PUT takes what GET answered; a field that is left out keeps its value, the secret too
-    update: z.strictObject(optional({ ...fields, ...nullable, id: Id, ...isSet, ...answered, ...fields })),
+    update: z.strictObject(
+      optional({ ...fields, ...nullable, id: Id, ...isSet, ...answered, ...fields }, whole ? all : []),
+    ),
     // a natural key is a text
     at: { param: at, schema: byKey(at, fields[at] ?? Id) as z.ZodType as Path<string> },
     example: declared.example,

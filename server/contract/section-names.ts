@@ -15,6 +15,7 @@ interface Named {
 
 // permissions and event types are listed in this order; a declared kind that isn't placed comes last
 const {
+  webhooks,
   workloadIdentity,
   clientScopes,
   claims,
@@ -30,7 +31,7 @@ const all = {
   resourceIndicators: { kind: 'resourceIndicator', area: 'settings', events: null },
   userProfile: { kind: 'userProfile', area: 'settings', events: null },
   flows: { kind: 'flow' },
-  webhooks: { kind: 'webhook' },
+  webhooks,
   workloadIdentity,
   users: { kind: 'user', events: null },
   roles: { kind: 'role' },

@@ -1,6 +1,6 @@
 // The one table of the realm document's sections. Document, Realm resource and CRD, manifests, ownership and permissions follow
 // from it. A plain kind is declared in its contract file and is listed here by itself; one that others name, or of another shape, is
-// an entry here, its names (section-names.ts) and its part (server/resources.ts, server/realm-document.ts).
+// an entry here, its names (section-sectionNames.ts) and its part (server/resources.ts, server/realm-document.ts).
 // In dependency order: what an element names comes before it. Specification 2.10.
 import { AdminRoleDocument } from './admin-access.ts';
 import { AuthorizationServiceDocument } from './authorization-services.ts';
@@ -19,7 +19,6 @@ import { sectionNames } from './section-names.ts';
 import { ResourceIndicator, SettingsDocument } from './settings.ts';
 import { UserProfileDocument } from './user-profile.ts';
 import { UserDocument } from './users.ts';
-import { WebhookDocument } from './webhooks.ts';
 
 /** Kinds in their order, but each after those that its fields name. */
 function namedFirst(kinds: readonly KindOf[]): KindOf[] {
@@ -42,6 +41,7 @@ const {
   organizations,
   samlClients,
   applications,
+  webhooks,
   workloadIdentity,
   agents,
   ...others
@@ -174,15 +174,7 @@ export const sections = {
       description: 'What clients protect and who may do what with it, by clientId',
     },
   },
-  webhooks: {
-    ...sectionNames.webhooks,
-    label: 'webhook',
-    key: 'name',
-    element: WebhookDocument,
-    secrets: ['secret'],
-    most: 5000,
-    resource: { kind: 'Webhook' },
-  },
+  webhooks,
   workloadIdentity,
   agents,
   messageTemplates: {
@@ -220,7 +212,7 @@ export const presentSections: ReadonlyMap<string, Section> = new Map(
   Object.entries<Table[string]>(sections).flatMap(([name, section]) => (section === 'later' ? [] : [[name, section]])),
 );
 
-/** Kinds of which a realm has one object: a plan names it by the realm, and its fields by their names. */
+/** Kinds of which a realm has one object: a plan names it by the realm, and its fields by their sectionNames. */
 export const wholeKinds: ReadonlySet<string> = new Set(
   [...presentSections.values()].filter(({ shape }) => shape === 'object').map(({ kind }) => kind),
 );

@@ -1,8 +1,8 @@
 // Webhook subscriptions and their deliveries. Specification 2.7, 4.5, 6.2; decisions "Webhooks".
 import { z } from 'zod';
 import { EventTypeName } from './events.ts';
+import { type InputOf, kind } from './kind.ts';
 import { ById, EpochMs, Id, name, Page, RealmName, text } from './names.ts';
-import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
 
 /** https only; where it may point is the outbound guard's to say, at connection time. */
@@ -36,53 +36,65 @@ export const EventTypesText = z
   })
   .describe('Comma-separated event type names; * subscribes to all');
 
-export const Webhook = z
-  .object({
-    id: Id,
+export const webhooks = kind({
+  section: 'webhooks',
+  kind: 'webhook',
+  one: 'a subscription',
+  many: 'subscriptions',
+  label: 'webhook',
+  description: 'Subscriptions to events',
+  resource: 'Webhook',
+  key: 'name',
+  fields: { name: name(255), url: WebhookUrl, eventTypes: EventTypesText, enabled: z.boolean() },
+  needed: ['url', 'eventTypes'],
+  whole: true,
+  fresh: { enabled: true },
+  secrets: {
+    secret: text(1024)
+      .min(1)
+      .describe('HMAC signing secret; write-only. Realm health names webhooks with one of less than 16 characters'),
+  },
+  answered: {
     realmId: RealmName,
     name: z.string(),
     url: z.string(),
     eventTypes: z.string(),
-    secret: z.null().describe('Write-only'),
-    secretSet: z.boolean(),
-    enabled: z.boolean(),
     createdAt: EpochMs.nullable(),
-  })
-  .meta({ id: 'Webhook' });
-export type Webhook = z.infer<typeof Webhook>;
-
-export const WebhookSecret = text(1024)
-  .min(1)
-  .describe('HMAC signing secret; write-only. Realm health names webhooks with one of less than 16 characters');
-
-export const WebhookInput = z.strictObject({
-  name: name(255),
-  url: WebhookUrl,
-  eventTypes: EventTypesText,
-  enabled: z.boolean(),
-  secret: WebhookSecret.nullable().optional().describe('Left out on PUT: the stored secret stays'),
+  },
+  most: 5000,
+  describe: {
+    create: 'Subscribe an HTTPS endpoint to events',
+    put: 'Save the desired state of a subscription; a secret that is left out stays',
+    remove: 'Delete a subscription with its deliveries',
+  },
+  example: {
+    name: 'sign-ins',
+    url: 'https://hooks.example.com/realmkeeper',
+    eventTypes: 'LOGIN_SUCCESS,LOGIN_FAILURE',
+    enabled: true,
+    secret: 'at least sixteen characters',
+  },
+  updateExample: {
+    name: 'sign-ins',
+    url: 'https://other.example.com/realmkeeper',
+    eventTypes: '*',
+    enabled: false,
+    secret: 'other sixteen characters',
+  },
+  cli: {
+    shown: ['enabled', 'eventTypes', 'url'],
+    heads: { eventTypes: 'EVENTS', secretSet: 'SIGNED', createdAt: 'CREATED' },
+  },
 });
-export type WebhookInput = z.infer<typeof WebhookInput>;
-
-/** PUT takes what GET answered: what can't be written is ignored, and `secret: null` keeps the stored one. */
-export const WebhookUpdate = WebhookInput.extend({
-  id: Id.optional(),
-  realmId: RealmName.optional(),
-  secretSet: z.boolean().optional(),
-  createdAt: EpochMs.nullable().optional(),
-});
-export type WebhookUpdate = z.infer<typeof WebhookUpdate>;
-
-/** In a realm document; the natural key is the name. */
-export const WebhookDocument = z.strictObject({
-  name: name(255),
-  url: WebhookUrl.optional(),
-  eventTypes: EventTypesText.optional(),
-  enabled: z.boolean().optional(),
-  // a document's secret may be a placeholder, which is resolved before the length counts
-  secret: text(1024).min(1).optional(),
-});
-export type WebhookDocument = z.infer<typeof WebhookDocument>;
+export const WebhookInput = webhooks.input;
+export type WebhookInput = InputOf<typeof webhooks>;
+export const {
+  list: listWebhooks,
+  create: createWebhook,
+  get: getWebhook,
+  put: putWebhook,
+  remove: deleteWebhook,
+} = webhooks.routes;
 
 export const Delivery = z
   .object({
@@ -103,40 +115,6 @@ export type Delivery = z.infer<typeof Delivery>;
 const tag = 'webhooks';
 const at = '/admin/realms/:realm/webhooks' as const;
 
-export const webhookRoutes = resourceRoutes({
-  path: 'webhooks',
-  area: 'webhooks',
-  one: 'a subscription',
-  many: 'subscriptions',
-  wire: Webhook,
-  input: WebhookInput,
-  update: WebhookUpdate,
-  example: {
-    name: 'sign-ins',
-    url: 'https://hooks.example.com/realmkeeper',
-    eventTypes: 'LOGIN_SUCCESS,LOGIN_FAILURE',
-    enabled: true,
-    secret: 'at least sixteen characters',
-  },
-  updateExample: {
-    name: 'sign-ins',
-    url: 'https://hooks.example.com/realmkeeper',
-    eventTypes: '*',
-    enabled: true,
-  },
-  describe: {
-    create: 'Subscribe an HTTPS endpoint to events',
-    put: 'Save the desired state of a subscription',
-    remove: 'Delete a subscription with its deliveries',
-  },
-});
-export const {
-  list: listWebhooks,
-  create: createWebhook,
-  get: getWebhook,
-  put: putWebhook,
-  remove: deleteWebhook,
-} = webhookRoutes;
 export const testWebhook = route({
   method: 'POST',
   path: `${at}/:id/test`,

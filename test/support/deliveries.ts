@@ -4,7 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { bySystem } from '../../server/contract/events.ts';
-import { Webhook, type WebhookInput } from '../../server/contract/webhooks.ts';
+import type { AnswerOf } from '../../server/contract/kind.ts';
+import { type WebhookInput, webhooks as webhookKind } from '../../server/contract/webhooks.ts';
 import { newId } from '../../server/crypto/ids.ts';
 import { createSeal } from '../../server/crypto/seal.ts';
 import { openPool, type Sql, sqlOver } from '../../server/db/sql.ts';
@@ -13,7 +14,7 @@ import type { Principal } from '../../server/domain/principal.ts';
 import { createOutbox } from '../../server/events/outbox.ts';
 import { webhookConsumer } from '../../server/features/configuration/webhooks/consumer.ts';
 import { DELIVERY_JOB, type DeliveryJob, deliveryJob } from '../../server/features/configuration/webhooks/delivery.ts';
-import { createWebhookResource } from '../../server/features/configuration/webhooks/resource.ts';
+import { webhooksResource } from '../../server/features/configuration/webhooks/resource.ts';
 import { createWebhooks } from '../../server/features/configuration/webhooks/service.ts';
 import { createOutbound, type OutboundOptions } from '../../server/http/outbound.ts';
 import { createQueue } from '../../server/jobs/queue.ts';
@@ -60,12 +61,12 @@ export async function startDeliveries({
     committed: () => {},
     strict: true,
   });
-  const of = createWebhookResource({ seal, now });
+  const of = webhooksResource({ seal, now });
   const api = createResourceApi({ sql, transact, parts: [of], newId });
   const caller = { principal: nobody, by: bySystem, expect: () => {} };
   const subscriptions = {
-    create: async (realm: string, input: WebhookInput): Promise<Webhook> =>
-      Webhook.parse(of.toWire(realm, await api.create(of, caller, realm, input))),
+    create: async (realm: string, input: WebhookInput): Promise<AnswerOf<typeof webhookKind>> =>
+      webhookKind.wire.parse(of.toWire(realm, await api.create(of, caller, realm, input))),
     update: (realm: string, id: string, input: WebhookInput) => api.replace(of, caller, realm, { id }, input),
     remove: (realm: string, id: string) => api.remove(of, caller, realm, { id }),
   };

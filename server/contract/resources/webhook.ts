@@ -1,14 +1,14 @@
 // Kind Webhook: one subscription. Decisions "Custom resources"; specification 2.7.
 import { z } from 'zod';
 import { name } from '../names.ts';
-import { WebhookDocument } from '../webhooks.ts';
+import { webhooks } from '../webhooks.ts';
 import { commonSpec, commonStatus, deletionPolicy, SecretKeyRef } from './custom-resource.ts';
 
 export const WebhookSpec = z.strictObject({
   ...commonSpec,
   deletionPolicy: deletionPolicy('Delete'),
   name: name(255).optional().describe('The subscription’s name; metadata.name where it is left out'),
-  url: WebhookDocument.shape.url.unwrap().describe('HTTPS receiving endpoint'),
+  url: webhooks.fields.url,
   eventTypes: z.array(z.string().min(1).max(100)).min(1).max(200).describe('Event types; * subscribes to all'),
   enabled: z.boolean().optional().describe('false: no deliveries'),
   secretKeyRef: SecretKeyRef.optional().describe('The HMAC signing secret'),

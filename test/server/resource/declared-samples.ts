@@ -39,6 +39,7 @@ const own: Readonly<Record<string, Own>> = {
     },
     whole: { requireSignedRequests: true, encryptAssertions: true },
   },
+  webhooks: { needed: { enabled: true } },
   workloadIdentity: { needed: { clientId: 'app' }, fields: { clientId: 'jobs' } },
 };
 

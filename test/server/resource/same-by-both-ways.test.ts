@@ -18,7 +18,6 @@ import { createRealm } from '../../../server/contract/realms.ts';
 import { clientRoleRoutes, roleRoutes } from '../../../server/contract/roles.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser } from '../../../server/contract/users.ts';
-import { webhookRoutes } from '../../../server/contract/webhooks.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 import { declaredSamples } from './declared-samples.ts';
 import type { Sample } from './sample.ts';
@@ -79,20 +78,6 @@ let appId = '';
 let guardedId = '';
 
 const samples: readonly Sample[] = [
-  {
-    section: 'webhooks',
-    table: 'webhook',
-    key: 'name',
-    routes: webhookRoutes,
-    needed: { url: 'https://hooks.example.com/a', eventTypes: 'LOGOUT', enabled: true },
-    fields: {
-      url: 'https://hooks.example.com/b',
-      eventTypes: 'LOGOUT,LOGIN_SUCCESS',
-      enabled: false,
-      secret: 'at least sixteen characters',
-    },
-    random: ['secret'],
-  },
   {
     ...ofClaims,
     section: 'clientProtocolMappers',
