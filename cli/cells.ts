@@ -7,3 +7,6 @@ export const text = (value: string | null): string => value ?? '';
 /** `2026-11-21T13:34:05Z`: sortable, and the same wherever it is read. */
 export const time = (ms: number | null): string => (ms === null ? '' : `${new Date(ms).toISOString().slice(0, 19)}Z`);
 export const party = (of: Party | null): string => (of ? `${of.type} ${of.name ?? of.id ?? ''}`.trim() : '');
+/** Roles of clients, by clientId, as `client/role`. */
+export const namesIn = (clientRoles: Readonly<Record<string, readonly string[]>>): string[] =>
+  Object.entries(clientRoles).flatMap(([id, names]) => names.map((name) => `${id}/${name}`));

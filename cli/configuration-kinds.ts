@@ -17,9 +17,8 @@ import {
 } from '../server/contract/message-templates.ts';
 import { deleteMessagingProvider, listMessagingProviders, putMessagingProvider } from '../server/contract/messaging.ts';
 import { createRealm, deleteRealm, getRealm, listRealms } from '../server/contract/realms.ts';
-import { roleRoutes } from '../server/contract/roles.ts';
 import { listManagers } from '../server/contract/transfer.ts';
-import { list, text, time, yes } from './cells.ts';
+import { list, namesIn, text, time, yes } from './cells.ts';
 import { type Kind, kind } from './kinds.ts';
 
 const realms = kind({
@@ -57,29 +56,6 @@ export const clients = kind({
     { head: 'SCOPES', cell: (c) => list(c.defaultClientScopes), wide: true },
     { head: 'REDIRECTS TO', cell: (c) => list(c.redirectUris), wide: true },
     { head: 'CREATED', cell: (c) => time(c.createdAt), wide: true },
-  ],
-});
-
-const namesIn = (clientRoles: Readonly<Record<string, readonly string[]>>): string[] =>
-  Object.entries(clientRoles).flatMap(([id, names]) => names.map((name) => `${id}/${name}`));
-
-const roles = kind({
-  plural: 'roles',
-  singular: 'role',
-  help: 'realm roles',
-  inRealm: true,
-  searches: true,
-  routes: roleRoutes,
-  nameOf: ({ name }) => name,
-  columns: [
-    { head: 'ROLE', cell: (r) => r.name },
-    { head: 'DEFAULT', cell: (r) => yes(r.default) },
-    {
-      head: 'CONTAINS',
-      cell: ({ composite: { roles: own = [], clientRoles = {} } }) => list([...own, ...namesIn(clientRoles)]),
-    },
-    { head: 'DESCRIPTION', cell: (r) => text(r.description) },
-    { head: 'ID', cell: (r) => r.id, wide: true },
   ],
 });
 
@@ -248,7 +224,6 @@ const adminRoles = kind({
 export const configurationKinds: readonly Kind[] = [
   realms,
   clients,
-  roles,
   groups,
   authorizationServices,
   flows,

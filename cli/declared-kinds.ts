@@ -5,8 +5,10 @@ import { separateWords } from '../server/contract/apart.ts';
 import { declaredKinds } from '../server/contract/declared-kinds.ts';
 import { isListOfTexts, isText, type KindOf, presentSchema } from '../server/contract/kind.ts';
 import { isInstant } from '../server/contract/names.ts';
+import { Composite } from '../server/contract/roles.ts';
 import { wordsOfField } from '../server/contract/section.ts';
-import { list, text, time, yes } from './cells.ts';
+import { list, namesIn, text, time, yes } from './cells.ts';
+import { clients } from './configuration-kinds.ts';
 import { type Column, type Kind, kind, type Scope } from './kinds.ts';
 
 const SHOWN = 4;
@@ -25,21 +27,31 @@ function cellOf(schema: z.ZodType): ((value: unknown) => string) | undefined {
   return of instanceof z.ZodNumber ? (value) => String(value ?? '') : undefined;
 }
 
+const contains = ({ composite }: Row): string => {
+  const { roles = [], clientRoles = {} } = Composite.parse(composite);
+  return list([...roles, ...namesIn(clientRoles)]);
+};
+
+const ofClaims = {
+  claim: ({ claim, name }: Row) => String(claim ?? name),
+  attribute: ({ attribute, value }: Row) => String(attribute ?? value ?? ''),
+};
+
 /** Columns that say more than their field does: by section and field. */
 const own: Readonly<Record<string, Readonly<Record<string, (row: Row) => string>>>> = {
   applications: {
     roles: ({ roles }) => list(Words.parse(roles)) || 'everybody',
     clients: ({ clients, samlClients }) => list([...Words.parse(clients), ...Words.parse(samlClients)]),
   },
-  claims: {
-    claim: ({ claim, name }) => String(claim ?? name),
-    attribute: ({ attribute, value }) => String(attribute ?? value ?? ''),
-  },
+  claims: ofClaims,
+  clientProtocolMappers: ofClaims,
+  clientRoles: { composite: contains },
   clientScopes: { claims: ({ claims }) => String(Words.parse(claims).length) },
   organizations: {
     domains: ({ domains }) =>
       list(Domains.parse(domains).map(({ name, verified }) => (verified ? name : `${name} (not verified)`))),
   },
+  roles: { composite: contains },
   samlClients: {
     assertionConsumerServices: (row) => list(Addresses.parse(row.assertionConsumerServices).map(({ url }) => url)),
   },
@@ -65,17 +77,19 @@ function columnsOf({ section, kind: of, wire, entry: { key }, cli: { shown, head
   ];
 }
 
+const clientOf = async (scope: Scope) => Reflect.get((await clients.find(scope, scope.of ?? '')).value, 'id');
 const bySection = new Map(
   Object.values<KindOf>(declaredKinds).map((declared) => [
     declared.section,
     kind<Row>({
       plural: declared.cli.plural ?? separateWords(declared.section, '-'),
-      singular: separateWords(declared.kind, '-'),
+      singular: declared.cli.singular ?? separateWords(declared.kind, '-'),
       help: declared.cli.help ?? declared.description.charAt(0).toLowerCase() + declared.description.slice(1),
       inRealm: true,
       ...(declared.searches.length > 0 && { searches: true }),
+      ...(declared.ofClient && { of: 'client', parent: clientOf, parentIn: 'clientId' }),
       routes: declared.routes,
-      at: (row) => ({ [declared.at]: String(row[declared.at]) }),
+      at: (row) => ({ [declared.at]: String(row[declared.at] ?? row.id) }),
       nameOf: (row) => String(row[declared.entry.key]),
       is: (row, word) => row[declared.entry.key] === word || row.id === word,
       columns: columnsOf(declared),

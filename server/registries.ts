@@ -1,42 +1,52 @@
 // Prints the lists of kinds that are declared as a whole: by the contract files that declare one, and by the convention that the
-// resource of `scimTargets` is features/<group>/scim-targets/resource.ts's `scimTargetsResource`. Bundles can't look for files, so the
+// resource of `scimTargets` is the `scimTargetsResource` of a features/<group>/*/resource.ts. Bundles can't look for files, so the
 // lists are written by `npm run generate`, and a test compares.
 import { glob, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { separateWords } from './contract/apart.ts';
 
-const DECLARES = /^export const (\w+) = kind\(\{$([\s\S]*?)^\}\);$/m;
+const DECLARES = /^export const (\w+) = kind\(\{$([\s\S]*?)^\}\);$/gm;
 const HEAD = '// Written by `npm run generate` from the contract files that declare a kind.\n';
 
-const byPath = (a: string, b: string): number => {
-  const [one = '', other = ''] = [a, b].map((line) => line.split(' from ')[1]);
-  return one < other ? -1 : 1;
-};
+/** An import for each file of what it has, in the files' order. */
+const imports = (all: readonly { name: string; file: string }[]): string =>
+  [...Map.groupBy(all, ({ file }) => file)]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([file, of]) => {
+      const names = of.map(({ name }) => name).sort();
+      return `import { ${names.join(', ')} } from './${file}';\n`;
+    })
+    .join('');
 
 /** Path from the root → content. */
 export async function registries(root: string): Promise<Map<string, string>> {
-  const folder = path.join(root, 'server/contract');
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.ts')).sort();
-  const texts = await Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')));
-  const found = files.flatMap((file, i) => {
-    const [, section, declaration = ''] = DECLARES.exec(texts[i] ?? '') ?? [];
-    const names = ['kind', 'area'].flatMap(
-      (field) => new RegExp(`^  ${field}: '.*'(?=,$)`, 'm').exec(declaration)?.[0].trim() ?? [],
-    );
-    return section ? [{ file, section, names: names.join(', ') }] : [];
-  });
+  const server = path.join(root, 'server');
+  const read = (file: string) => readFile(path.join(server, file), 'utf8');
+  const files = (await readdir(path.join(server, 'contract'))).filter((file) => file.endsWith('.ts')).sort();
+  const texts = await Promise.all(files.map((file) => read(`contract/${file}`)));
+  const found = files.flatMap((file, i) =>
+    [...(texts[i] ?? '').matchAll(DECLARES)].map(([, section = '', declaration = '']) => {
+      const names = ['kind', 'area'].flatMap(
+        (field) => new RegExp(`^  ${field}: '.*'(?=,$)`, 'm').exec(declaration)?.[0].trim() ?? [],
+      );
+      return { file, section, names: names.join(', ') };
+    }),
+  );
   type Found = (typeof found)[number];
   const each = (line: (of: Found) => string) => found.map((of) => `${line(of)}\n`).join('');
-  const server = path.join(root, 'server');
   const resources = await Array.fromAsync(glob('features/*/*/resource.ts', { cwd: server }));
-  const resourceOf = (section: string) => {
-    const file = resources.find((one) => one.endsWith(`/${separateWords(section, '-')}/resource.ts`));
-    return `./${file ?? `features/<group>/${separateWords(section, '-')}/resource.ts`}`;
-  };
+  const declaring = new Map(await Promise.all(resources.map(async (file) => [file, await read(file)] as const)));
+  const resourceOf = (name: string, section: string): string =>
+    resources.find((file) => declaring.get(file)?.includes(`export const ${name} =`)) ??
+    `features/<group>/${separateWords(section, '-')}/resource.ts`;
+  const resourceImports = found.map(({ section }) => {
+    const name = `${section}Resource`;
+    return { name, file: resourceOf(name, section) };
+  });
   return new Map([
     [
       'server/contract/declared-kinds.ts',
-      `${HEAD}${each(({ file, section }) => `import { ${section} } from './${file}';`)}
+      `${HEAD}${imports(found.map(({ section, file }) => ({ name: section, file })))}
 export const declaredKinds = {
 ${each(({ section }) => `  ${section},`)}} as const;
 `,
@@ -50,10 +60,7 @@ ${each(({ section, names }) => `  ${section}: { ${names} },`)}} as const;
     ],
     [
       'server/declared-resources.ts',
-      `${HEAD}${found
-        .map(({ section }) => `import { ${section}Resource } from '${resourceOf(section)}';\n`)
-        .sort(byPath)
-        .join('')}import type { ResourceDeps } from './resource/declared.ts';
+      `${HEAD}${imports(resourceImports)}import type { ResourceDeps } from './resource/declared.ts';
 
 export const declaredResources = (deps: ResourceDeps) => ({
 ${each(({ section }) => `  ${section}: ${section}Resource(deps),`)}});

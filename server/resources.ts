@@ -5,12 +5,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Sql } from './db/sql.ts';
 import { declaredResources } from './declared-resources.ts';
 import { createAuthorizationServiceResource } from './features/configuration/authorization-services/resource.ts';
-import { createProtocolMapperResource } from './features/configuration/claims/resource.ts';
-import { mapperRoutes } from './features/configuration/claims/routes.ts';
 import { createClientResource } from './features/configuration/clients/resource.ts';
 import { createMessagingProviderResource } from './features/configuration/messaging/providers.ts';
 import { createMessageTemplateResource } from './features/configuration/messaging/templates.ts';
-import { createClientRoleResource, createRoleResource } from './features/configuration/roles/resource.ts';
 import { roleRoutes } from './features/configuration/roles/routes.ts';
 import { createAdminRoleResource } from './features/operations/admin-access/resource.ts';
 import { createGroupResource } from './features/people/groups/resource.ts';
@@ -24,9 +21,6 @@ export const createResources = ({ seal, passwords, baseUrl, now }: ResourceDeps)
   adminRoles: createAdminRoleResource({ now }),
   authorizationServices: createAuthorizationServiceResource({ now }),
   clients: createClientResource({ passwords, baseUrl, now }),
-  roles: createRoleResource({ now }),
-  clientRoles: createClientRoleResource({ now }),
-  clientProtocolMappers: createProtocolMapperResource({ baseUrl, now }),
   groups: createGroupResource({ now }),
   messageTemplates: createMessageTemplateResource({ now }),
   messagingProviders: createMessagingProviderResource({ seal, now }),
@@ -40,7 +34,6 @@ export function mountResources(
   { api, sql }: { api: ResourceApi; sql: Sql },
 ): void {
   for (const of of Object.values(resources)) if (of.routes) mountResource(admin, { api, sql, of, routes: of.routes });
-  roleRoutes(admin, { api, sql, roles: resources.roles, clientRoles: resources.clientRoles });
-  mapperRoutes(admin, { api, sql, mappers: resources.clientProtocolMappers });
+  roleRoutes(admin, { api, roles: resources.roles });
   groupRoutes(admin, { resources: api, sql, groups: resources.groups });
 }

@@ -12,7 +12,7 @@ import { contextOf as keyContext } from './features/configuration/keys/seed.ts';
 import { contextOf as tokenContext, digestOf as tokenDigest } from './features/configuration/messaging/push-tokens.ts';
 import { contentContext } from './features/configuration/messaging/send.ts';
 import { contextAtRest } from './resource/at-rest.ts';
-import { sealedAs, tableOf } from './resource/declared.ts';
+import { sealedAs } from './resource/declared.ts';
 
 const secretOf = (table: string, kind: string, column = 'secret'): SealedColumn => ({
   table,
@@ -40,8 +40,8 @@ export const sealedColumns: readonly SealedColumn[] = [
   secretOf('messaging_provider', 'messaging-provider'),
   secretOf('provider_session', 'provider-session', 'id_token'),
   secretOf('provider_token', 'provider-token', 'access_token'),
-  ...Object.values<KindOf>(declaredKinds).flatMap(({ kind, entry }) =>
-    entry.secrets.map((field) => secretOf(tableOf(kind), sealedAs(kind), separateWords(field, '_'))),
+  ...Object.values<KindOf>(declaredKinds).flatMap(({ kind, table, entry }) =>
+    entry.secrets.map((field) => secretOf(table, sealedAs(kind), separateWords(field, '_'))),
   ),
   { table: 'message', key: 'id', column: 'content', context: ({ realm, key }) => contentContext(realm, key) },
   {

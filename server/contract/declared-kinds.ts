@@ -7,6 +7,8 @@ import { clientScopes } from './client-scopes.ts';
 import { identityProviders } from './identity-providers.ts';
 import { messageTexts } from './message-texts.ts';
 import { organizations } from './organizations.ts';
+import { clientProtocolMappers } from './protocol-mappers.ts';
+import { clientRoles, roles } from './roles.ts';
 import { samlClients } from './saml-clients.ts';
 import { scimTargets } from './scim-targets.ts';
 import { userFederation } from './user-federation.ts';
@@ -22,6 +24,9 @@ export const declaredKinds = {
   identityProviders,
   messageTexts,
   organizations,
+  clientProtocolMappers,
+  roles,
+  clientRoles,
   samlClients,
   scimTargets,
   userFederation,

@@ -4,10 +4,10 @@
 // (server/features/<group>/<section>/resource.ts).
 import { z } from 'zod';
 import { separateWords } from './apart.ts';
-import { Id } from './names.ts';
+import { Id, InClient, InRealm } from './names.ts';
 import type { Area } from './permissions.ts';
 import type { ProblemCode } from './problem.ts';
-import { byKey, type Described, type ResourceRoutes, resourceRoutes } from './resource.ts';
+import { type Described, type ResourceRoutes, resourceRoutes } from './resource.ts';
 import type { Section as SectionEntry } from './section.ts';
 
 type Shape = Readonly<Record<string, z.ZodType>>;
@@ -29,6 +29,7 @@ interface Declared<
   InDocument extends Shape,
   At,
   Resource,
+  Of,
 > {
   /** Its key in the realm document, and the name of this constant: `scimTargets`. Path and permission follow: `scim-targets`. */
   section: Section;
@@ -36,6 +37,10 @@ interface Declared<
   kind: Kind;
   /** The area of its permissions, where that is another section's. `npm run generate` reads it from the file's text. */
   area?: string;
+  /** Each belongs to a client: where they lie below its path, and how their section says whose they are. */
+  ofClient?: Of;
+  /** Its table; default: as the kind. */
+  table?: string;
   /** As a sentence names one, and many: `a SCIM target`, `SCIM targets`. */
   one: string;
   many: string;
@@ -46,7 +51,7 @@ interface Declared<
   /** Among them the natural key. */
   fields: Fields;
   key: Key;
-  /** Its path names one by the natural key, and not by its id. */
+  /** The parameter of the path that names one: the natural key, or another name for the id than `id`. */
   at?: At;
   /** Beside the key, what a new object must have. */
   needed?: readonly (keyof Fields & string)[];
@@ -69,6 +74,8 @@ interface Declared<
   people?: readonly ((keyof Fields | keyof InDocument) & string)[];
   /** Objects in one document. */
   most: number;
+  /** Of a client that they belong to. */
+  mostOfEach?: number;
   /** Objects in a Realm resource, where that takes fewer. */
   mostInResource?: number;
   /** The custom resource that each object is by itself; left out: they are a field of the Realm resource. */
@@ -80,6 +87,7 @@ interface Declared<
   /** Fields that `q` looks at. */
   searches?: readonly (keyof Fields & string)[];
   describe?: Described<unknown, unknown>['describe'];
+  reach?: Described<unknown, unknown>['reach'];
   /** Bodies that work on a fresh realm; the second changes each field, from what the first says and from what is fresh. */
   example: { [Field in Key & keyof Fields]: z.input<Fields[Field]> } & In<NoInfer<Fields>> & Nullable<NoInfer<Secrets>>;
   updateExample: In<NoInfer<Fields>> & Nullable<NoInfer<Secrets>>;
@@ -90,6 +98,7 @@ interface Declared<
 interface Cli {
   /** `workload-identities` */
   plural?: string;
+  singular?: string;
   help?: string;
   /** Fields that `get` shows beside the key; default: the first four. The others are shown by `-o wide`. */
   shown?: readonly string[];
@@ -113,7 +122,10 @@ type ReadOnly<Secrets extends Shape, Answered extends Shape> = { id?: string | u
   [Field in keyof Secrets & string as `${Field}Set`]?: boolean | undefined;
 } & In<Answered>;
 
-type Path<At extends string> = z.ZodType<Record<'realm' | At, string>, Record<'realm' | At, string>>;
+type Params<Name extends string> = z.ZodType<Record<'realm' | Name, string>, Record<'realm' | Name, string>>;
+type OfClient = Pick<SectionEntry, 'shape' | 'groups'> & { path: string };
+/** The path's parameter for the client. */
+type Within<Of> = Of extends OfClient ? 'clientId' : never;
 
 /** The body of POST. */
 type Taken<Key, Fields extends Shape, Secrets extends Shape> = {
@@ -128,10 +140,15 @@ type Element<Key, Fields extends Shape, Secrets extends Shape, InDocument extend
 
 type Anything = Record<string, unknown>;
 
+type OfEntry = 'label' | 'most' | 'mostOfEach' | 'shape' | 'groups' | 'namedLists' | 'people' | 'placeholders';
+
 /** Any kind; {@link TypedKind} adds the types of one. */
 export interface KindOf {
   section: string;
   kind: string;
+  table: string;
+  /** Each belongs to a client. */
+  ofClient: boolean;
   many: string;
   description: string;
   fields: Shape;
@@ -148,9 +165,15 @@ export interface KindOf {
   wire: z.ZodObject;
   /** The body of POST. */
   input: z.ZodType;
-  routes: ResourceRoutes<z.ZodType, z.ZodType<Anything>, z.ZodType<unknown, Anything>, z.ZodType<unknown, Anything>>;
+  routes: ResourceRoutes<
+    z.ZodType,
+    z.ZodType<Anything>,
+    z.ZodType<unknown, Anything>,
+    z.ZodType<unknown, Anything>,
+    z.ZodType
+  >;
   /** In the table of sections, beside its names. */
-  entry: Pick<SectionEntry, 'label' | 'most' | 'namedLists' | 'people' | 'placeholders'> & {
+  entry: Pick<SectionEntry, OfEntry> & {
     key: string;
     element: z.ZodType;
     secrets: readonly string[];
@@ -169,6 +192,7 @@ interface TypedKind<
   InDocument extends Shape,
   At extends string,
   Resource extends ResourceKind,
+  Of,
 > extends KindOf {
   section: Section & string;
   kind: Kind & string;
@@ -177,17 +201,18 @@ interface TypedKind<
   wire: z.ZodObject<WireShape<Fields, Secrets, Answered>>;
   input: z.ZodType<Taken<Key, Fields, Secrets>, Taken<Key, Fields, Secrets>>;
   routes: ResourceRoutes<
-    Path<At>,
+    Params<At | Within<Of>>,
     z.ZodType<Wire<Fields, Secrets, Answered>>,
     z.ZodType<unknown, Taken<Key, Fields, Secrets>>,
-    z.ZodType<unknown, In<Fields> & ReadOnly<Secrets, Omit<Answered, keyof Fields>> & Nullable<Secrets>>
+    z.ZodType<unknown, In<Fields> & ReadOnly<Secrets, Omit<Answered, keyof Fields>> & Nullable<Secrets>>,
+    Params<Within<Of>>
   >;
-  entry: Omit<KindOf['entry'], 'key' | 'element' | 'secrets' | 'resource'> & {
+  entry: Omit<KindOf['entry'], 'key' | 'element' | 'secrets' | 'resource' | 'shape' | 'groups'> & {
     key: Key & string;
     element: z.ZodType<Element<Key, Fields, Secrets, InDocument>>;
     secrets: readonly (keyof Secrets & string)[];
     resource: { kind: Resource; description: string; most?: number };
-  };
+  } & (Of extends OfClient ? Omit<Of, 'path'> : unknown);
 }
 
 /** The answer about one object. */
@@ -232,21 +257,12 @@ export function kind<
   InDocument extends Shape = Record<never, never>,
   const At extends string = 'id',
   const Resource extends ResourceKind = 'Realm',
+  const Of extends OfClient | undefined = undefined,
 >(
-  declared: Declared<Section, Kind, Key, Fields, Secrets, Answered, InDocument, At & keyof Fields, Resource>,
-): TypedKind<Section, Kind, Key, Fields, Secrets, Answered, InDocument, At, Resource>;
+  declared: Declared<Section, Kind, Key, Fields, Secrets, Answered, InDocument, At, Resource, Of>,
+): TypedKind<Section, Kind, Key, Fields, Secrets, Answered, InDocument, At, Resource, Of>;
 export function kind(
-  declared: Declared<
-    string,
-    string,
-    string,
-    Shape,
-    Shape,
-    Shape,
-    Shape,
-    string,
-    'Realm' | 'Webhook' | 'WorkloadIdentity'
-  >,
+  declared: Declared<string, string, string, Shape, Shape, Shape, Shape, string, ResourceKind, OfClient | undefined>,
 ): KindOf {
   const {
     section,
@@ -262,13 +278,9 @@ export function kind(
     mostInResource,
   } = declared;
   const { fields, secrets = {}, answered = {}, inDocument = {}, names = {}, cli = {} } = declared;
-  const {
-    label = one.replace(/^an? /, ''),
-    area = separateWords(section, '-'),
-    namedLists,
-    people,
-    placeholders,
-  } = declared;
+  const { label = one.replace(/^an? /, ''), area = separateWords(section, '-') } = declared;
+  const { table = separateWords(declared.kind, '_'), ofClient, mostOfEach } = declared;
+  const { namedLists, people, placeholders } = declared;
   const isSet = each(secrets, (_, field) => [`${field}Set`, z.boolean()]);
   const nullable = each(secrets, (schema, field) => [field, schema.nullable()]);
   const hidden = each(secrets, (_, field) => [field, z.null().describe('Write-only')]);
@@ -278,8 +290,10 @@ export function kind(
     .meta({ id: capital(declared.kind) });
   const all = Object.keys(fields);
   const input = z.strictObject(optional({ ...fields, ...nullable }, whole ? all : [key, ...needed]));
+  const within = ofClient ? InClient : InRealm;
   const routes = resourceRoutes({
-    path: separateWords(section, '-'),
+    path: ofClient ? `clients/:clientId/${ofClient.path}` : separateWords(section, '-'),
+    ...(ofClient && { tag: area }),
     // which areas there are follows from all kinds, this one too
     area: area as Area,
     one,
@@ -291,17 +305,26 @@ export function kind(
     update: z.strictObject(
       optional({ ...fields, ...nullable, id: Id, ...isSet, ...answered, ...fields }, whole ? all : []),
     ),
+    within: within as z.ZodType as Params<string>,
     // a natural key is a text
-    at: { param: at, schema: byKey(at, fields[at] ?? Id) as z.ZodType as Path<string> },
+    at: {
+      param: at,
+      schema: within.extend({
+        [at]: fields[at] ?? (at === 'id' ? Id : Id.describe(`The ${label}’s id`)),
+      }) as z.ZodType as Params<string>,
+    },
     example: declared.example,
     updateExample: declared.updateExample,
     ...(declared.problems && { problems: declared.problems }),
     ...(declared.describe && { describe: declared.describe }),
+    ...(declared.reach && { reach: declared.reach }),
   });
   const unsaid = Object.entries(fields).filter(([field]) => field !== key && !needed.includes(field));
   return {
     section,
     kind: declared.kind,
+    table,
+    ofClient: ofClient !== undefined,
     many,
     description,
     fields,
@@ -321,6 +344,9 @@ export function kind(
       element: z.strictObject(optional({ ...fields, ...secrets, ...inDocument }, [key])),
       secrets: Object.keys(secrets),
       most,
+      ...(mostOfEach !== undefined && { mostOfEach }),
+      ...(ofClient?.shape && { shape: ofClient.shape }),
+      ...(ofClient?.groups && { groups: ofClient.groups }),
       ...(namedLists && { namedLists }),
       ...(people && { people }),
       ...(placeholders && { placeholders }),

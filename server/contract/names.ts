@@ -74,6 +74,7 @@ export const EpochMsParameter = z.coerce
 
 export const InRealm = z.strictObject({ realm: RealmName });
 export const ById = z.strictObject({ realm: RealmName, id: Id });
+export const InClient = z.strictObject({ realm: RealmName, clientId: Id.describe('The client’s id') });
 
 /**
  * Lists answer at most `limit` rows and a `Link: <…cursor=…>; rel="next"` header, and `X-Total-Count` where counting is

@@ -1,7 +1,7 @@
 // Realm roles and client roles. Decisions "Role"; specification 4.10.
 import { z } from 'zod';
-import { Attributes, ById, Id, name, RealmName, text } from './names.ts';
-import { resourceRoutes } from './resource.ts';
+import { type AnswerOf, type InputOf, kind } from './kind.ts';
+import { Attributes, ById, Id, name, text } from './names.ts';
 import { route } from './route.ts';
 
 /** Names of roles by the clientId of whose they are. */
@@ -12,20 +12,42 @@ export const Composite = z.strictObject({
 });
 export type Composite = z.infer<typeof Composite>;
 
-const fields = {
-  name: name(255).describe('The role’s name'),
-  description: text(2000).nullable().describe('What it is for'),
-  composite: Composite.describe('Roles that whoever has this one has too'),
-  default: z.boolean().describe('Every new user gets it'),
-  attributes: Attributes,
+const ofRoles = {
+  key: 'name' as const,
+  fields: {
+    name: name(255).describe('The role’s name'),
+    description: text(2000).nullable().describe('What it is for'),
+    composite: Composite.describe('Roles that whoever has this one has too'),
+    default: z.boolean().describe('Every new user gets it'),
+    attributes: Attributes,
+  },
+  fresh: { composite: { roles: [], clientRoles: {} }, default: false },
+  searches: ['name', 'description'] as const,
+  most: 50_000,
+  example: { name: 'editor', description: 'May change what is published' },
+  updateExample: {
+    description: 'May publish',
+    composite: { roles: [], clientRoles: {} },
+    default: true,
+    attributes: { team: ['press'] },
+  },
 };
-export const Role = z.object({ id: Id, ...fields }).meta({ id: 'Role' });
-export type Role = z.infer<typeof Role>;
-export const RoleInput = z.strictObject(fields).partial().required({ name: true });
-export type RoleInput = z.infer<typeof RoleInput>;
-/** In a realm document (`roles`, and in `clientRoles` a map of clientId to these); the natural key is the name. */
-export const RoleDocument = RoleInput;
-export type RoleDocument = RoleInput;
+
+export const roles = kind({
+  ...ofRoles,
+  section: 'roles',
+  kind: 'role',
+  one: 'a realm role',
+  many: 'realm roles',
+  label: 'role',
+  description: 'Realm roles',
+  problems: ['in-use'],
+  cli: { shown: ['default', 'composite', 'description'], heads: { composite: 'CONTAINS' } },
+});
+export const Role = roles.wire;
+export type Role = AnswerOf<typeof roles>;
+export type RoleInput = InputOf<typeof roles>;
+export const { list: listRoles, create: createRole, get: getRole, put: putRole, remove: deleteRole } = roles.routes;
 
 /** A reference to a role. */
 export const RoleName = z
@@ -37,26 +59,6 @@ export const RoleName = z
   })
   .meta({ id: 'RoleName' });
 export type RoleName = z.infer<typeof RoleName>;
-
-const common = {
-  area: 'roles',
-  tag: 'roles',
-  wire: Role,
-  input: RoleInput,
-  example: { name: 'editor', description: 'May change what is published' },
-  updateExample: { description: 'May change what is published', default: true },
-  searches: true,
-} as const;
-
-export const roleRoutes = resourceRoutes({
-  ...common,
-  path: 'roles',
-  one: 'a realm role',
-  many: 'realm roles',
-  problems: ['in-use'],
-  update: RoleInput.extend({ id: Id }).partial(),
-});
-export const { list: listRoles, create: createRole, get: getRole, put: putRole, remove: deleteRole } = roleRoutes;
 
 export const putDefaultRole = route({
   method: 'PUT',
@@ -71,16 +73,25 @@ export const putDefaultRole = route({
   problems: ['not-found', 'precondition-failed'],
 });
 
-const OfClient = z.strictObject({ realm: RealmName, clientId: Id.describe('The client’s id') });
-export const clientRoleRoutes = resourceRoutes({
-  ...common,
-  path: 'clients/:clientId/roles',
+export const clientRoles = kind({
+  ...ofRoles,
+  section: 'clientRoles',
+  kind: 'clientRole',
+  area: 'roles',
+  table: 'role',
   one: 'a role of a client',
   many: 'roles of a client',
-  update: RoleInput.extend({ id: Id }).partial(),
-  within: OfClient,
-  at: { param: 'name', schema: OfClient.extend({ name: name(255).describe('The role’s name') }) },
+  label: 'client role',
+  description: 'Roles of clients: a map of clientId to roles',
+  ofClient: { path: 'roles', shape: 'map' },
+  at: 'name',
+  mostOfEach: 5000,
   problems: ['not-found'],
+  cli: {
+    help: 'roles of one client',
+    shown: ['default', 'description'],
+    heads: { name: 'ROLE', composite: 'CONTAINS' },
+  },
 });
 export const {
   list: listClientRoles,
@@ -88,4 +99,4 @@ export const {
   get: getClientRole,
   put: putClientRole,
   remove: deleteClientRole,
-} = clientRoleRoutes;
+} = clientRoles.routes;

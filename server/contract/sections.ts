@@ -1,6 +1,6 @@
 // The one table of the realm document's sections. Document, Realm resource and CRD, manifests, ownership and permissions follow
 // from it. A plain kind is declared in its contract file and is listed here by itself; one that others name, or of another shape, is
-// an entry here, its names (section-sectionNames.ts) and its part (server/resources.ts, server/realm-document.ts).
+// an entry here, its names (section-names.ts) and its part (server/resources.ts, server/realm-document.ts).
 // In dependency order: what an element names comes before it. Specification 2.10.
 import { AdminRoleDocument } from './admin-access.ts';
 import { AuthorizationServiceDocument } from './authorization-services.ts';
@@ -12,8 +12,6 @@ import type { KindOf } from './kind.ts';
 import { MessageTemplateDocument } from './message-templates.ts';
 import { MessagingProviderDocument } from './messaging.ts';
 import { RealmName } from './names.ts';
-import { ProtocolMapperDocument } from './protocol-mappers.ts';
-import { RoleDocument } from './roles.ts';
 import { elementsOf, type Section, type Table } from './section.ts';
 import { sectionNames } from './section-names.ts';
 import { ResourceIndicator, SettingsDocument } from './settings.ts';
@@ -37,6 +35,9 @@ type Declared = typeof declaredKinds;
 const {
   claims,
   clientScopes,
+  roles,
+  clientRoles,
+  clientProtocolMappers,
   identityProviders,
   organizations,
   samlClients,
@@ -84,14 +85,7 @@ export const sections = {
   },
   claims,
   clientScopes,
-  roles: {
-    ...sectionNames.roles,
-    label: 'role',
-    key: 'name',
-    element: RoleDocument,
-    most: 50_000,
-    resource: { kind: 'Realm', description: 'Realm roles' },
-  },
+  roles,
   flows: {
     ...sectionNames.flows,
     label: 'flow',
@@ -111,26 +105,8 @@ export const sections = {
     most: 50_000,
     resource: { kind: 'Realm', most: 1000, description: 'Clients, by clientId' },
   },
-  clientRoles: {
-    shape: 'map',
-    ...sectionNames.clientRoles,
-    label: 'client role',
-    key: 'name',
-    element: RoleDocument,
-    most: 50_000,
-    mostOfEach: 5000,
-    resource: { kind: 'Realm', description: 'Roles of clients: a map of clientId to roles' },
-  },
-  clientProtocolMappers: {
-    groups: { by: 'clientId', list: 'mappers', described: ['The client', 'Its mappers, by name'] },
-    ...sectionNames.clientProtocolMappers,
-    label: 'protocol mapper',
-    key: 'name',
-    element: ProtocolMapperDocument,
-    most: 50_000,
-    mostOfEach: 200,
-    resource: { kind: 'Realm', most: 1000, description: 'Claims of single clients, by clientId' },
-  },
+  clientRoles,
+  clientProtocolMappers,
   adminRoles: {
     ...sectionNames.adminRoles,
     label: 'admin role',
@@ -212,7 +188,7 @@ export const presentSections: ReadonlyMap<string, Section> = new Map(
   Object.entries<Table[string]>(sections).flatMap(([name, section]) => (section === 'later' ? [] : [[name, section]])),
 );
 
-/** Kinds of which a realm has one object: a plan names it by the realm, and its fields by their sectionNames. */
+/** Kinds of which a realm has one object: a plan names it by the realm, and its fields by their names. */
 export const wholeKinds: ReadonlySet<string> = new Set(
   [...presentSections.values()].filter(({ shape }) => shape === 'object').map(({ kind }) => kind),
 );

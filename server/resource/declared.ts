@@ -10,7 +10,7 @@ import { isInstant } from '../contract/names.ts';
 import type { Passwords } from '../crypto/passwords.ts';
 import type { Seal } from '../crypto/seal.ts';
 import { sealed } from './at-rest.ts';
-import { asSet, strings } from './items.ts';
+import { asSet, splitClientRoleKey, strings } from './items.ts';
 import type { Fields } from './part.ts';
 import { type Declaration, type Resource, resource } from './resource.ts';
 import type { Column, ColumnType, TableOptions } from './table.ts';
@@ -25,14 +25,13 @@ export interface ResourceDeps {
 
 type DeclaredKind = (typeof declaredKinds)[keyof typeof declaredKinds];
 interface Left extends Omit<Declaration, 'section' | 'wire' | 'routes' | 'table' | 'fresh' | 'search' | 'required'> {
-  table?: Omit<TableOptions, 'name' | 'key' | 'columns' | 'secrets' | 'createdAt'> & {
+  table?: Omit<TableOptions, 'name' | 'key' | 'columns' | 'secrets' | 'createdAt' | 'under'> & {
     /** Columns that hold a field in another form than its schema's. */
     columns?: TableOptions['columns'];
   };
 }
 
-/** The table of a kind, for example `scim_target`. Sealed values are bound to rows by the name with hyphens, `scim-target`. */
-export const tableOf = (kind: string): string => separateWords(kind, '_');
+/** Sealed values are bound to rows by this name of the kind, for example `scim-target`. */
 export const sealedAs = (kind: string): string => separateWords(kind, '-');
 
 const instant: Column = {
@@ -71,11 +70,13 @@ export function declaredResource(
       section: kind.section,
       wire: of.wire,
       routes: of.routes,
+      ...(!Object.hasOwn(of.fields, of.at) && { idIn: of.at }),
       required: of.needed,
       ...(of.searches.length > 0 && { search: of.searches }),
       table: {
         ...table,
-        name: tableOf(of.kind),
+        name: of.table,
+        ...(of.ofClient && { under: { table: 'client', key: 'client_id', column: 'client' } }),
         columns: {
           ...Object.fromEntries(inTable.map(([field, schema]) => [field, columnOf(schema)])),
           ...table.columns,
@@ -86,6 +87,7 @@ export function declaredResource(
       fresh: () => structuredClone(of.fresh),
       canonical: (fields) => canonical(sorted(fields)),
       references: (item) => [
+        ...(of.ofClient ? [{ kind: 'client', key: splitClientRoleKey(item.key).clientId, path: '' }] : []),
         ...Object.entries(of.names).flatMap(([path, named]) =>
           [item.fields[path]].flat().flatMap((key) => (typeof key === 'string' ? [{ kind: named, key, path }] : [])),
         ),

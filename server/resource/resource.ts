@@ -40,6 +40,8 @@ export interface Declaration
   wire: z.ZodObject;
   /** The routes to mount. Left out: the feature mounts its own. */
   routes?: Routes;
+  /** The path's parameter for the id; default: `id`. */
+  idIn?: string;
   /** Default: from the section's name (contract/section-names.ts). */
   events?: RealmPart['events'];
   table: Omit<TableOptions, 'key'>;
@@ -81,6 +83,9 @@ export interface Beside {
 export interface Resource extends RealmPart {
   label: string;
   routes?: Routes;
+  idIn?: string;
+  /** Its path lies below a client's. */
+  ofClient: boolean;
   table: Table;
   permanent?(row: Row): boolean;
   fixed?: boolean;
@@ -201,6 +206,7 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     area,
     label,
     table,
+    ofClient: under !== undefined,
     ...(permanent && { permanent }),
     ids: true,
     ...(groups ? listsInGroups(groups) : shape === 'map' ? listsByName : listed),
@@ -242,7 +248,9 @@ export function resource(declaration: Declaration, { now }: { now: () => Date })
     },
     nameOf: async (sql, realm, input, before) => {
       if (declaration.keyOf) return declaration.keyOf(sql, realm, input, before);
-      const wanted = keyOf({ ...(before && named(before.key)), ...withoutUndefined({ ...input }) }, key);
+      const own = keyOf({ ...(before && named(before.key)), ...withoutUndefined({ ...input }) }, key);
+      const client = input.clientId ?? (before && splitClientRoleKey(before.key).clientId);
+      const wanted = under ? clientRoleKey(String(client), own) : own;
       if (before && wanted !== before.key && keyStays !== undefined)
         throw new Problem('invalid-request', undefined, {
           errors: [{ path: key[0] ?? '', message: `stays ${before.key}: ${keyStays}` }],

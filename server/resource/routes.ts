@@ -9,6 +9,7 @@ import { bind, type Call } from '../http/bind.ts';
 import { markManaged } from '../http/managed.ts';
 import { containsPattern, decodeCursor, page } from '../http/paging.ts';
 import type { Address, Caller, ResourceApi } from './api.ts';
+import { inClient } from './in-client.ts';
 import type { Fields } from './part.ts';
 import type { Resource, Routes } from './resource.ts';
 import type { Row } from './table.ts';
@@ -40,7 +41,6 @@ export const callerOf = ({
 
 /**
  * @param routes the kind's routes
- * @param within throws Problem `not-found` if the path's owner doesn't exist
  */
 export function mountResource(
   app: FastifyInstance,
@@ -49,20 +49,14 @@ export function mountResource(
     sql,
     of,
     routes,
-    within,
   }: {
     api: ResourceApi;
     sql: Sql;
     of: Resource;
     routes: Routes;
-    within?: {
-      param: string;
-      /** The path's parameter for the object's id, where it isn't `id`. */
-      id?: string;
-      find(realm: string, id: string): Promise<Within>;
-    };
   },
 ): void {
+  const within = of.ofClient ? inClient(sql) : undefined;
   const on = <K extends keyof Routes>(
     name: K,
     handler: (
@@ -86,7 +80,7 @@ export function mountResource(
       const own = Object.entries(address).filter(([name]) => name !== within?.param);
       // the path holds the parts of a natural key in their order
       const key = own.map(([, value]) => value).join('/');
-      const id = address[within?.id ?? 'id'];
+      const id = address[of.idIn ?? 'id'];
       const at: Address = id === undefined ? { key: inside?.keyOf(key) ?? key } : { id };
       if (inside && 'id' in at && !(await api.get(of, realm, at)).key.startsWith(inside.keyOf('')))
         throw new Problem('not-found', `There is no such ${of.label} there`);

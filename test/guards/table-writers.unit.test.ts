@@ -2,9 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { separateWords } from '../../server/contract/apart.ts';
-import { declaredNames } from '../../server/contract/declared-names.ts';
-import { tableOf } from '../../server/resource/declared.ts';
+import { declaredKinds } from '../../server/contract/declared-kinds.ts';
+import type { KindOf } from '../../server/contract/kind.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const files = readdirSync(path.join(root, 'server'), { recursive: true, withFileTypes: true })
@@ -39,9 +38,9 @@ for (const file of files) {
 }
 
 // a kind that is declared as a whole names its table nowhere: it follows from the kind
-for (const [section, { kind }] of Object.entries(declaredNames)) {
-  const writer = files.find((file) => file.endsWith(`/${separateWords(section, '-')}/resource.ts`));
-  const table = tableOf(kind);
+for (const { section, table } of Object.values<KindOf>(declaredKinds)) {
+  const declares = `export const ${section}Resource =`;
+  const writer = files.find((file) => readFileSync(path.join(root, file), 'utf8').includes(declares));
   if (writer) writers.set(table, (writers.get(table) ?? new Set()).add(writerOf(writer)));
 }
 

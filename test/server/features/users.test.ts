@@ -210,9 +210,7 @@ describe('a role', () => {
   test('is renamed, unique, and deleted with what it gave', async () => {
     const first = await role({ name: 'one', attributes: { b: ['1'], a: ['2'] } });
     await role({ name: 'two' });
-    expect((await putRole(first.id, roles.RoleInput.extend({ id: api.User.shape.id }).parse(first))).body).toEqual(
-      first,
-    );
+    expect((await putRole(first.id, first)).body).toEqual(first);
     await expect(putRole(first.id, { name: 'two' })).rejects.toMatchObject({ status: 409 });
     expect((await putRole(first.id, { name: 'uno' })).body?.name).toBe('uno');
     const user = await create({ username: 'holder', roles: ['uno'] });

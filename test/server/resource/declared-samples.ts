@@ -3,11 +3,23 @@
 import { separateWords } from '../../../server/contract/apart.ts';
 import { declaredKinds } from '../../../server/contract/declared-kinds.ts';
 import type { KindOf } from '../../../server/contract/kind.ts';
-import { tableOf } from '../../../server/resource/declared.ts';
 import { SAML_CERTIFICATE } from '../../support/saml.ts';
 import type { Sample } from './sample.ts';
 
+/** Names of the roles that the row `t` holds in `table`. */
+export const tiesOf = (table: string, owner: string, role: string) => `select array(
+  select concat_ws('/', c.client_id, r.name) from ${table} h join role r on r.realm_id = h.realm_id and r.id = h.${role}
+  left join client c on c.realm_id = r.realm_id and c.id = r.client
+  where h.realm_id = t.realm_id and h.${owner} = t.id order by 1)`;
+
 type Own = Partial<Omit<Sample, 'section' | 'table' | 'key' | 'routes'>>;
+const ofRoles: Own = {
+  fields: {
+    composite: { roles: ['two', 'one'], clientRoles: { app: ['reader'], jobs: [] } },
+    attributes: { b: ['2', '1'], a: [] },
+  },
+  links: tiesOf('role_composite', 'role_id', 'child_id'),
+};
 const own: Readonly<Record<string, Own>> = {
   // its natural key is no free name
   messageTexts: { keyOf: (name) => `de-${name.split('-')[1]?.slice(0, 8)}` },
@@ -18,6 +30,7 @@ const own: Readonly<Record<string, Own>> = {
     links: `select array(select c.client_id from application_client ac join client c on c.realm_id = ac.realm_id and c.id = ac.client
       where ac.realm_id = t.realm_id and ac.application_id = t.id order by 1)`,
   },
+  clientRoles: ofRoles,
   clientScopes: {
     links: `select array(
       select k.name from client_scope_claim l join claim k on k.realm_id = l.realm_id and k.id = l.claim_id
@@ -31,6 +44,7 @@ const own: Readonly<Record<string, Own>> = {
     links: `select array(select jsonb_build_array(d.name, d.verified) from organization_domain d
       where d.realm_id = t.realm_id and d.organization_id = t.id order by 1)`,
   },
+  roles: ofRoles,
   samlClients: {
     fields: {
       signingCertificates: [SAML_CERTIFICATE, SAML_CERTIFICATE.trim()],
@@ -44,16 +58,23 @@ const own: Readonly<Record<string, Own>> = {
 };
 
 export const declaredSamples: readonly Sample[] = Object.values<KindOf>(declaredKinds).map(
-  ({ section, kind, routes, needed, entry: { key, secrets } }) => {
+  ({ section, table, ofClient, routes, needed, entry }) => {
+    const { key, secrets, groups } = entry;
     const { [key]: _, ...fields } = routes.put.example ?? {};
     const first = routes.create.example ?? {};
     const there = Object.fromEntries(needed.map((field) => [field, first[field]]));
     const { [section]: more = {} } = own;
     return {
       random: secrets,
+      ...(ofClient && {
+        ofClient,
+        random: ['client'],
+        keyOf: (name: string) => `app/${name}`,
+        sectionOf: (all: readonly object[]) => (groups ? [{ [groups.by]: 'app', [groups.list]: all }] : { app: all }),
+      }),
       ...more,
       section,
-      table: tableOf(kind),
+      table,
       key,
       column: separateWords(key, '_'),
       routes,

@@ -13,22 +13,15 @@ import { listEvents } from '../../../server/contract/events.ts';
 import { groupRoutes } from '../../../server/contract/groups.ts';
 import { messageTemplateRoutes, putMessageTemplate } from '../../../server/contract/message-templates.ts';
 import { messagingProviderRoutes, putMessagingProvider } from '../../../server/contract/messaging.ts';
-import { protocolMapperRoutes } from '../../../server/contract/protocol-mappers.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
-import { clientRoleRoutes, roleRoutes } from '../../../server/contract/roles.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
-import { declaredSamples } from './declared-samples.ts';
+import { declaredSamples, tiesOf } from './declared-samples.ts';
 import type { Sample } from './sample.ts';
 
 const [API, DOCUMENT] = ['by-api', 'by-document'];
 
-/** Names of the roles that the row `t` holds in `table`. */
-const tiesOf = (table: string, owner: string, role: string) => `select array(
-  select concat_ws('/', c.client_id, r.name) from ${table} h join role r on r.realm_id = h.realm_id and r.id = h.${role}
-  left join client c on c.realm_id = r.realm_id and c.id = r.client
-  where h.realm_id = t.realm_id and h.${owner} = t.id order by 1)`;
 /** What has a natural key of several fields, which a test gives in one. */
 function byParts(parts: readonly string[]) {
   const column = `concat_ws('/', ${parts.map((part) => part.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)).join(', ')})`;
@@ -47,47 +40,11 @@ function byParts(parts: readonly string[]) {
     sectionOf: (objects: readonly object[]) => objects.map((object) => body({ ...object })),
   };
 }
-const ofRoles = {
-  table: 'role',
-  key: 'name',
-  needed: {},
-  fields: {
-    description: 'What for',
-    default: true,
-    attributes: { b: ['2', '1'], a: [] },
-    composite: { roles: ['two', 'one'], clientRoles: { app: ['reader'], jobs: [] } },
-  },
-  links: tiesOf('role_composite', 'role_id', 'child_id'),
-} as const;
-const ofClaims = {
-  key: 'name',
-  needed: {},
-  fields: {
-    claim: 'another',
-    source: 'groups',
-    attribute: 'department',
-    value: 'v',
-    multivalued: true,
-    aggregate: true,
-    jsonType: 'number',
-    in: ['introspection', 'accessToken'],
-  },
-} as const;
 /** Of the client `app`, and of one that protects something, where the admin API is asked. */
 let appId = '';
 let guardedId = '';
 
 const samples: readonly Sample[] = [
-  {
-    ...ofClaims,
-    section: 'clientProtocolMappers',
-    table: 'protocol_mapper',
-    routes: protocolMapperRoutes,
-    random: ['client'],
-    params: () => ({ clientId: appId }),
-    keyOf: (name) => `app/${name}`,
-    sectionOf: (objects) => [{ clientId: 'app', mappers: objects }],
-  },
   {
     section: 'clients',
     table: 'client',
@@ -183,16 +140,6 @@ const samples: readonly Sample[] = [
       select c.client_id from admin_role_client l join client c on c.realm_id = l.realm_id and c.id = l.client
       where l.realm_id = t.realm_id and l.role_id = t.id order by 1)`,
   },
-  { ...ofRoles, section: 'roles', routes: roleRoutes },
-  {
-    ...ofRoles,
-    section: 'clientRoles',
-    routes: clientRoleRoutes,
-    random: ['client'],
-    params: () => ({ clientId: appId }),
-    keyOf: (name) => `app/${name}`,
-    sectionOf: (objects) => ({ app: objects }),
-  },
   {
     section: 'groups',
     table: 'user_group',
@@ -258,12 +205,12 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 type Way = (sample: Sample, object: Record<string, unknown>) => Promise<void>;
-const paramsOf = ({ params }: Sample) => ({ realm: API, ...params?.() });
+const paramsOf = ({ ofClient }: Sample) => ({ realm: API, ...(ofClient && { clientId: appId }) });
 /** Which one the path names: by its id, or by its name where it lies below another one. */
 const addressOf = async (sample: Sample, name: unknown): Promise<Record<string, string>> => {
   const params = paramsOf(sample);
   if (sample.at) return sample.at(String(name));
-  if (sample.params && sample.routes.put.path.endsWith('/:name')) return { ...params, name: String(name) };
+  if (sample.ofClient && sample.routes.put.path.endsWith('/:name')) return { ...params, name: String(name) };
   const { body } = await server.admin.call(sample.routes.list, { params, query: { limit: 1000 } });
   const found = (body as Record<string, unknown>[]).find((one) => one[sample.key] === name);
   return { ...params, id: String(found?.id), mapperId: String(found?.id), [sample.key]: String(name) };
@@ -329,11 +276,11 @@ async function eventsOf(realm: string, name: string): Promise<unknown[]> {
 
 describe.each(samples)('of $section', (sample) => {
   const { needed, fields, key } = sample;
-  const named = (name: string) => (sample.params ? name : (sample.keyOf?.(name) ?? name));
+  const named = (name: string) => (sample.ofClient ? name : (sample.keyOf?.(name) ?? name));
   const compare = async (name: string) => {
     const [row, other] = [await rowOf(sample, API, name), await rowOf(sample, DOCUMENT, name)];
     expect(other).toEqual(row);
-    const subject = sample.params ? (sample.keyOf?.(name) ?? name) : name;
+    const subject = sample.ofClient ? (sample.keyOf?.(name) ?? name) : name;
     const [events, others] = [await eventsOf(API, subject), await eventsOf(DOCUMENT, subject)];
     expect(others).toEqual(events);
     return { row, events };

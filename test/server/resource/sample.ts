@@ -20,9 +20,10 @@ export interface Sample {
   links?: string;
   /** The natural key of the object with this name. */
   keyOf?(name: string): string;
-  /** What the admin API takes of an object, and by which parameters of the path its kind lies there. */
+  /** What the admin API takes of an object. */
   body?(object: Record<string, unknown>): Record<string, unknown>;
-  params?(): Record<string, string>;
+  /** They lie below the client `app` there. */
+  ofClient?: boolean;
   /** The parameters of the path of one object, where it lies there by its natural key. */
   at?(name: string): Record<string, string>;
   /** The section that holds these objects. */

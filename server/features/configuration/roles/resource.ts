@@ -1,23 +1,17 @@
 // Owns: realm roles and roles of clients, which a role may contain (composites), which every new user gets (default).
 // Does not own: who holds a role (users, groups, clients), admin roles (admin-access).
 // Implements: decisions "Role"; specification 2.10, 4.10.
-import { Role, roleRoutes } from '../../../contract/roles.ts';
+import { clientRoles, roles } from '../../../contract/roles.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { rolesOfRow, tieRoles } from '../../../domain/role-ties.ts';
-import { clientRoleKey, splitClientRoleKey } from '../../../resource/items.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 import type { Saved } from '../../../resource/part.ts';
-import { type Resource, resource } from '../../../resource/resource.ts';
 import { circularRoles, lockComposites } from './circles.ts';
 import { canonicalComposite, compositeOf, refersTo } from './composite.ts';
 
 const TIES = { table: 'role_composite', owner: 'role_id', role: 'child_id' } as const;
 const contained = rolesOfRow(TIES);
 
-const columns = {
-  description: 'text',
-  default: { type: 'boolean', name: 'is_default' },
-  attributes: 'jsonb',
-} as const;
 const composite = {
   sql: fragment`jsonb_build_object('roles', to_jsonb(${contained.roles}), 'clientRoles', ${contained.clientRoles})`,
   fromRow: (found: unknown) => canonicalComposite(Object(found)),
@@ -38,17 +32,16 @@ const link = (sql: Sql, realm: string, saved: readonly Saved[]) =>
   );
 
 const common = {
-  wire: Role,
-  fresh: () => ({ description: null, default: false, attributes: {}, composite: canonicalComposite({}) }),
   canonical: (fields) =>
     fields.composite === undefined ? fields : { ...fields, composite: canonicalComposite(compositeOf(fields)) },
-  search: ['name', 'description'],
   hold: async (sql, realm, items) => {
     if (items.some((item) => refersTo(item).length > 0)) await lockComposites(sql, realm);
   },
+  references: refersTo,
   link,
   renames: {},
-} satisfies Partial<Parameters<typeof resource>[0]>;
+} satisfies Partial<Parameters<typeof declaredResource>[1]>;
+const table = { columns: { default: { type: 'boolean', name: 'is_default' } }, elsewhere: { composite } } as const;
 
 /**
  * Applications that need the removed roles: without any role an application admits all users, so the database forbids
@@ -61,41 +54,25 @@ const applicationsOf = (sql: Sql, realm: string, removed: readonly string[]) =>
     join application a on a.realm_id = ar.realm_id and a.id = ar.application_id
     where r.realm_id = ${realm} and r.client is null and r.name = any(${removed}::text[])`;
 
-export const createRoleResource = ({ now }: { now: () => Date }): Resource =>
-  resource(
+export const rolesResource = (deps: ResourceDeps) =>
+  declaredResource(
+    roles,
     {
       ...common,
-      section: 'roles',
-      routes: roleRoutes,
-      table: { name: 'role', columns, elsewhere: { composite }, only: fragment`and t.client is null` },
-      references: refersTo,
+      table: { ...table, only: fragment`and t.client is null` },
       whole: (sql, realm, changes) => circularRoles(sql, realm, changes, 'role'),
       dependents: applicationsOf,
     },
-    { now },
+    deps,
   );
 
-export const createClientRoleResource = ({ now }: { now: () => Date }): Resource =>
-  resource(
+export const clientRolesResource = (deps: ResourceDeps) =>
+  declaredResource(
+    clientRoles,
     {
       ...common,
-      section: 'clientRoles',
-      table: {
-        name: 'role',
-        columns,
-        elsewhere: { composite },
-        only: fragment`and t.client is not null`,
-        under: { column: 'client', table: 'client', key: 'client_id' },
-      },
-      keyOf: async (_, __, input, before) => {
-        const was = before && splitClientRoleKey(before.key);
-        return clientRoleKey(String(input.clientId ?? was?.clientId), String(input.name ?? was?.role));
-      },
-      references: (item) => [
-        { kind: 'client', key: splitClientRoleKey(item.key).clientId, path: '' },
-        ...refersTo(item),
-      ],
+      table: { ...table, only: fragment`and t.client is not null` },
       whole: (sql, realm, changes) => circularRoles(sql, realm, changes, 'clientRole'),
     },
-    { now },
+    deps,
   );
