@@ -6,7 +6,6 @@ import {
   listAuthorizationServices,
   putAuthorizationService,
 } from '../server/contract/authorization-service-routes.ts';
-import { clientRoutes } from '../server/contract/clients.ts';
 import { createFlow, deleteFlow, getFlow, listFlows, putFlow } from '../server/contract/flows.ts';
 import { groupRoutes } from '../server/contract/groups.ts';
 import { deleteKey, listKeys } from '../server/contract/keys.ts';
@@ -33,29 +32,6 @@ const realms = kind({
     { head: 'REALM', cell: ({ realm }) => realm },
     { head: 'NAME', cell: ({ displayName }) => displayName },
     { head: 'REVISION', cell: ({ revision }) => String(revision) },
-  ],
-});
-
-export const clients = kind({
-  plural: 'clients',
-  singular: 'client',
-  help: 'applications and service accounts',
-  inRealm: true,
-  searches: true,
-  routes: clientRoutes,
-  nameOf: ({ clientId }) => clientId,
-  is: ({ clientId, id }, word) => clientId === word || id === word,
-  columns: [
-    { head: 'CLIENT', cell: (c) => c.clientId },
-    { head: 'AUTHENTICATES BY', cell: (c) => c.tokenEndpointAuthMethod },
-    { head: 'GRANTS', cell: (c) => list(c.grantTypes) },
-    { head: 'ENABLED', cell: (c) => yes(c.enabled) },
-    { head: 'NAME', cell: (c) => text(c.name) },
-    { head: 'SECRET', cell: (c) => yes(c.secretSet), wide: true },
-    { head: 'FLOW', cell: (c) => text(c.flowOverride), wide: true },
-    { head: 'SCOPES', cell: (c) => list(c.defaultClientScopes), wide: true },
-    { head: 'REDIRECTS TO', cell: (c) => list(c.redirectUris), wide: true },
-    { head: 'CREATED', cell: (c) => time(c.createdAt), wide: true },
   ],
 });
 
@@ -223,7 +199,6 @@ const adminRoles = kind({
 
 export const configurationKinds: readonly Kind[] = [
   realms,
-  clients,
   groups,
   authorizationServices,
   flows,

@@ -8,7 +8,6 @@ import { isInstant } from '../server/contract/names.ts';
 import { Composite } from '../server/contract/roles.ts';
 import { wordsOfField } from '../server/contract/section.ts';
 import { list, namesIn, text, time, yes } from './cells.ts';
-import { clients } from './configuration-kinds.ts';
 import { type Column, type Kind, kind, type Scope } from './kinds.ts';
 
 const SHOWN = 4;
@@ -57,7 +56,13 @@ const own: Readonly<Record<string, Readonly<Record<string, (row: Row) => string>
   },
 };
 
-function columnsOf({ section, kind: of, wire, entry: { key }, cli: { shown, heads = {} } }: KindOf): Column<Row>[] {
+function columnsOf({
+  section,
+  kind: of,
+  wire,
+  entry: { key },
+  cli: { shown, wide, heads = {} },
+}: KindOf): Column<Row>[] {
   const cells = new Map(
     Object.entries<z.ZodType>(wire.shape).flatMap(([field, schema]) => {
       const cell = cellOf(schema);
@@ -68,7 +73,7 @@ function columnsOf({ section, kind: of, wire, entry: { key }, cli: { shown, head
   const first = shown ?? [...cells.keys()].slice(0, SHOWN);
   return [
     { head: heads[key] ?? wordsOfField(of).toUpperCase(), cell: (row) => String(row[key]) },
-    ...[...new Set([...first, ...cells.keys()])].map((field) => ({
+    ...[...new Set([...first, ...(wide ?? cells.keys())])].map((field) => ({
       head: heads[field] ?? wordsOfField(field).toUpperCase(),
       cell: cells.get(field) ?? (() => ''),
       ...(!first.includes(field) && { wide: true as const }),
@@ -77,8 +82,7 @@ function columnsOf({ section, kind: of, wire, entry: { key }, cli: { shown, head
   ];
 }
 
-const clientOf = async (scope: Scope) => Reflect.get((await clients.find(scope, scope.of ?? '')).value, 'id');
-const bySection = new Map(
+const bySection: ReadonlyMap<string, Kind> = new Map(
   Object.values<KindOf>(declaredKinds).map((declared) => [
     declared.section,
     kind<Row>({
@@ -87,7 +91,7 @@ const bySection = new Map(
       help: declared.cli.help ?? declared.description.charAt(0).toLowerCase() + declared.description.slice(1),
       inRealm: true,
       ...(declared.searches.length > 0 && { searches: true }),
-      ...(declared.ofClient && { of: 'client', parent: clientOf, parentIn: 'clientId' }),
+      ...(declared.ofClient && { of: 'client', parent: idIn('clients'), parentIn: 'clientId' }),
       routes: declared.routes,
       at: (row) => ({ [declared.at]: String(row[declared.at] ?? row.id) }),
       nameOf: (row) => String(row[declared.entry.key]),
@@ -99,7 +103,9 @@ const bySection = new Map(
 export const plainKinds: readonly Kind[] = [...bySection.values()];
 
 /** The id of the object of that section that others belong to. */
-export const idIn = (section: keyof typeof declaredKinds) => async (scope: Scope) => {
-  const found = await bySection.get(section)?.find(scope, scope.of ?? '');
-  return String(Object(found?.value).id);
-};
+export function idIn(section: keyof typeof declaredKinds) {
+  return async (scope: Scope): Promise<string> => {
+    const found = await bySection.get(section)?.find(scope, scope.of ?? '');
+    return String(Object(found?.value).id);
+  };
+}

@@ -3,6 +3,7 @@ import { applicationsResource } from './features/configuration/applications/reso
 import { captchasResource } from './features/configuration/captchas/resource.ts';
 import { claimsResource, clientProtocolMappersResource } from './features/configuration/claims/resource.ts';
 import { clientScopesResource } from './features/configuration/client-scopes/resource.ts';
+import { clientsResource } from './features/configuration/clients/resource.ts';
 import { identityProvidersResource } from './features/configuration/identity-providers/resource.ts';
 import { messageTextsResource } from './features/configuration/message-texts/resource.ts';
 import { organizationsResource } from './features/configuration/organizations/resource.ts';
@@ -21,6 +22,7 @@ export const declaredResources = (deps: ResourceDeps) => ({
   captchas: captchasResource(deps),
   claims: claimsResource(deps),
   clientScopes: clientScopesResource(deps),
+  clients: clientsResource(deps),
   identityProviders: identityProvidersResource(deps),
   messageTexts: messageTextsResource(deps),
   organizations: organizationsResource(deps),

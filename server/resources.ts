@@ -5,7 +5,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Sql } from './db/sql.ts';
 import { declaredResources } from './declared-resources.ts';
 import { createAuthorizationServiceResource } from './features/configuration/authorization-services/resource.ts';
-import { createClientResource } from './features/configuration/clients/resource.ts';
 import { createMessagingProviderResource } from './features/configuration/messaging/providers.ts';
 import { createMessageTemplateResource } from './features/configuration/messaging/templates.ts';
 import { roleRoutes } from './features/configuration/roles/routes.ts';
@@ -20,7 +19,6 @@ import { mountResource } from './resource/routes.ts';
 export const createResources = ({ seal, passwords, baseUrl, now }: ResourceDeps) => ({
   adminRoles: createAdminRoleResource({ now }),
   authorizationServices: createAuthorizationServiceResource({ now }),
-  clients: createClientResource({ passwords, baseUrl, now }),
   groups: createGroupResource({ now }),
   messageTemplates: createMessageTemplateResource({ now }),
   messagingProviders: createMessagingProviderResource({ seal, now }),

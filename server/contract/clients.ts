@@ -1,9 +1,9 @@
 // Clients: applications and service accounts. Decisions "Fields that the specification does not show"; specification 4.10.
 import { z } from 'zod';
 import { ClientAlgorithm, SigningAlgorithm } from './algorithms.ts';
-import { anyObject, ById, EpochMs, HttpUrl, Id, name, RealmName, text } from './names.ts';
+import { type AnswerOf, type InputOf, kind } from './kind.ts';
+import { anyObject, ById, EpochMs, HttpUrl, InClient, name, text } from './names.ts';
 import { GrantType } from './oauth.ts';
-import { resourceRoutes } from './resource.ts';
 import { route } from './route.ts';
 import { ResourceIndicator } from './settings.ts';
 
@@ -132,47 +132,6 @@ export const clientFields = {
     .describe('true: its ID tokens hold what userinfo says too, for applications that do not ask there'),
 };
 
-/** A client's default values. */
-export const freshClient = {
-  name: null,
-  description: null,
-  logoUri: null,
-  clientUri: null,
-  policyUri: null,
-  tosUri: null,
-  enabled: true,
-  tokenEndpointAuthMethod: 'client_secret_basic',
-  redirectUris: [],
-  postLogoutRedirectUris: [],
-  backchannelLogoutUri: null,
-  frontchannelLogoutUri: null,
-  webOrigins: [],
-  grantTypes: ['authorization_code', 'refresh_token'],
-  defaultClientScopes: ['profile', 'email', 'roles'],
-  optionalClientScopes: ['offline_access'],
-  consentRequired: false,
-  requirePkce: true,
-  requirePushedAuthorizationRequests: false,
-  requireSignedRequestObject: false,
-  requestObjectSigningAlg: null,
-  requestUris: [],
-  idTokenSignedResponseAlg: null,
-  accessTokenSignedResponseAlg: null,
-  userinfoSignedResponseAlg: null,
-  flowOverride: null,
-  accessTokenTtlSeconds: null,
-  refreshTokenTtlSeconds: null,
-  jwks: null,
-  jwksUri: null,
-  allowedResources: [],
-  dpopBoundAccessTokens: false,
-  tokenExchangeImpersonation: false,
-  mayActClient: null,
-  subjectType: null,
-  sectorIdentifierUri: null,
-  idTokenUserinfoClaims: false,
-} as const satisfies z.input<z.ZodObject<typeof clientFields>>;
-
 export const ServiceAccountRoles = z
   .object({
     clientId: z.string(),
@@ -182,46 +141,84 @@ export const ServiceAccountRoles = z
   })
   .meta({ id: 'ServiceAccountRoles' });
 
-export const Client = z
-  .object({
-    id: Id,
-    clientId: z.string(),
-    ...clientFields,
-    serviceAccountRoles: z.array(z.string()).describe('Realm roles of the service account'),
-    secretSet: z.boolean(),
-    previousSecretExpiresAt: EpochMs.nullable().describe('Until when the secret before this one works too'),
-    createdAt: EpochMs,
-  })
-  .meta({ id: 'Client' });
-export type Client = z.infer<typeof Client>;
-
 /** As other servers exported it: a short one goes on working, is hashed slowly, and realm health names its client. */
 export const ClientSecret = text(1024).min(1).describe('From 32 characters of many kinds on, nobody guesses it');
 
-export const ClientInput = z
-  .strictObject(clientFields)
-  .partial()
-  .extend({
-    clientId: ClientId,
-    secret: ClientSecret.optional(),
-    serviceAccountRoles: z.array(name()).max(200).optional(),
-  });
-export type ClientInput = z.infer<typeof ClientInput>;
-
-/** PUT takes what GET answered, or any part of it. */
-export const ClientUpdate = ClientInput.extend({
-  id: Id,
-  secretSet: z.boolean(),
-  previousSecretExpiresAt: EpochMs.nullable(),
-  createdAt: EpochMs,
-}).partial();
-
-/** In a realm document; the natural key is the clientId. */
-export const ClientDocument = z
-  .strictObject(clientFields)
-  .partial()
-  .extend({ clientId: ClientId, secret: ClientSecret.optional() });
-export type ClientDocument = z.infer<typeof ClientDocument>;
+const previousSecretExpiresAt = EpochMs.nullable().describe('Until when the secret before this one works too');
+export const clients = kind({
+  section: 'clients',
+  kind: 'client',
+  one: 'a client',
+  many: 'clients',
+  description: 'Clients, by clientId',
+  key: 'clientId',
+  fields: { clientId: ClientId, ...clientFields },
+  fresh: {
+    enabled: true,
+    tokenEndpointAuthMethod: 'client_secret_basic',
+    grantTypes: ['authorization_code', 'refresh_token'],
+    defaultClientScopes: ['email', 'profile', 'roles'],
+    optionalClientScopes: ['offline_access'],
+    consentRequired: false,
+    requirePkce: true,
+    requirePushedAuthorizationRequests: false,
+    requireSignedRequestObject: false,
+    dpopBoundAccessTokens: false,
+    tokenExchangeImpersonation: false,
+    idTokenUserinfoClaims: false,
+  },
+  names: { defaultClientScopes: 'clientScope', optionalClientScopes: 'clientScope', flowOverride: 'flow' },
+  // a secret is kept as a hash, so it is none of those that kind() seals
+  asked: { secret: ClientSecret, serviceAccountRoles: z.array(name()).max(200) },
+  answered: {
+    clientId: z.string(),
+    serviceAccountRoles: z.array(z.string()).describe('Realm roles of the service account'),
+    secretSet: z.boolean(),
+    previousSecretExpiresAt,
+    createdAt: EpochMs,
+  },
+  inDocument: { secret: ClientSecret },
+  searches: ['clientId', 'name'],
+  most: 50_000,
+  mostInResource: 1000,
+  problems: ['privilege-escalation', 'in-use'],
+  reach: { list: 'rows', get: { client: 'id' }, put: { client: 'id' } },
+  describe: { remove: 'Delete a client with its grants and consents' },
+  example: {
+    clientId: 'shop',
+    name: 'The shop',
+    tokenEndpointAuthMethod: 'none',
+    grantTypes: ['authorization_code', 'refresh_token'],
+    redirectUris: ['https://shop.example.com/callback'],
+    postLogoutRedirectUris: ['https://shop.example.com/'],
+    webOrigins: ['+'],
+  },
+  updateExample: { accessTokenTtlSeconds: 600, consentRequired: true },
+  cli: {
+    help: 'applications and service accounts',
+    shown: ['tokenEndpointAuthMethod', 'grantTypes', 'enabled', 'name'],
+    wide: ['secretSet', 'flowOverride', 'defaultClientScopes', 'redirectUris', 'createdAt'],
+    heads: {
+      tokenEndpointAuthMethod: 'AUTHENTICATES BY',
+      grantTypes: 'GRANTS',
+      secretSet: 'SECRET',
+      flowOverride: 'FLOW',
+      defaultClientScopes: 'SCOPES',
+      redirectUris: 'REDIRECTS TO',
+      createdAt: 'CREATED',
+    },
+  },
+});
+export const Client = clients.wire;
+export type Client = AnswerOf<typeof clients>;
+export type ClientInput = InputOf<typeof clients>;
+export const {
+  list: listClients,
+  create: createClient,
+  get: getClient,
+  put: putClient,
+  remove: deleteClient,
+} = clients.routes;
 
 export const ServiceAccountRolesDocument = z.strictObject({
   clientId: ClientId,
@@ -238,40 +235,7 @@ export type ServiceAccountRolesDocument = z.infer<typeof ServiceAccountRolesDocu
 const tag = 'clients';
 const at = '/admin/realms/:realm/clients' as const;
 
-export const clientRoutes = resourceRoutes({
-  path: 'clients',
-  area: 'clients',
-  one: 'a client',
-  many: 'clients',
-  wire: Client,
-  input: ClientInput,
-  update: ClientUpdate,
-  example: {
-    clientId: 'shop',
-    name: 'The shop',
-    tokenEndpointAuthMethod: 'none',
-    grantTypes: ['authorization_code', 'refresh_token'],
-    redirectUris: ['https://shop.example.com/callback'],
-    postLogoutRedirectUris: ['https://shop.example.com/'],
-    webOrigins: ['+'],
-  },
-  updateExample: { accessTokenTtlSeconds: 600, consentRequired: true },
-  searches: true,
-  problems: ['privilege-escalation', 'in-use'],
-  reach: { list: 'rows', get: { client: 'id' }, put: { client: 'id' } },
-  describe: { remove: 'Delete a client with its grants and consents' },
-});
-export const {
-  list: listClients,
-  create: createClient,
-  get: getClient,
-  put: putClient,
-  remove: deleteClient,
-} = clientRoutes;
-
-const ClientSecretState = {
-  previousSecretExpiresAt: EpochMs.nullable().describe('Until when the secret before this one works too'),
-};
+const ClientSecretState = { previousSecretExpiresAt };
 export const getClientSecret = route({
   method: 'GET',
   path: `${at}/:id/secret`,
@@ -313,13 +277,12 @@ export const createClientSecret = route({
   problems: ['not-found', 'privilege-escalation'],
 });
 
-const OfClient = z.strictObject({ realm: RealmName, clientId: Id.describe('The client’s id') });
 const roleNames = z.array(name()).max(500);
 const AccountRolesInput = z.strictObject({
   roles: roleNames.optional().describe('Realm roles'),
   clientRoles: z.record(name(), roleNames).optional().describe('Client roles, by clientId'),
 });
-const ofAccount = { path: `${at}/:clientId/service-account/roles`, tag, params: OfClient } as const;
+const ofAccount = { path: `${at}/:clientId/service-account/roles`, tag, params: InClient } as const;
 const accountExample = { roles: [], clientRoles: {} };
 
 export const getServiceAccountRoles = route({
@@ -355,7 +318,7 @@ export const removeServiceAccountRoles = route({
 });
 
 const AllowedResources = z.object({ allowedResources: clientFields.allowedResources });
-const ofResources = { path: `${at}/:clientId/allowed-resources`, tag, params: OfClient } as const;
+const ofResources = { path: `${at}/:clientId/allowed-resources`, tag, params: InClient } as const;
 export const getAllowedResources = route({
   ...ofResources,
   method: 'GET',

@@ -4,6 +4,7 @@ import { applications } from './applications.ts';
 import { captchas } from './captchas.ts';
 import { claims } from './claims.ts';
 import { clientScopes } from './client-scopes.ts';
+import { clients } from './clients.ts';
 import { identityProviders } from './identity-providers.ts';
 import { messageTexts } from './message-texts.ts';
 import { organizations } from './organizations.ts';
@@ -21,6 +22,7 @@ export const declaredKinds = {
   captchas,
   claims,
   clientScopes,
+  clients,
   identityProviders,
   messageTexts,
   organizations,

@@ -6,6 +6,7 @@ export const declaredNames = {
   captchas: { kind: 'captcha' },
   claims: { kind: 'claim', area: 'client-scopes' },
   clientScopes: { kind: 'clientScope' },
+  clients: { kind: 'client' },
   identityProviders: { kind: 'identityProvider' },
   messageTexts: { kind: 'messageText' },
   organizations: { kind: 'organization' },

@@ -25,6 +25,7 @@ interface Declared<
   Key,
   Fields extends Shape,
   Secrets extends Shape,
+  Asked extends Shape,
   Answered extends Shape,
   InDocument extends Shape,
   At,
@@ -66,6 +67,8 @@ interface Declared<
   names?: { readonly [Field in keyof NoInfer<Fields>]?: string };
   /** Write-only, and sealed at rest: answered as null and `<field>Set`, and by reference in a Realm resource. */
   secrets?: Secrets;
+  /** Fields of requests alone, or fields with another form in requests. */
+  asked?: Asked;
   /** Fields of answers alone, or fields with another form in answers; `createdAt` is a column that is written once. */
   answered?: Answered;
   /** Fields of documents alone. */
@@ -102,6 +105,8 @@ interface Cli {
   help?: string;
   /** Fields that `get` shows beside the key; default: the first four. The others are shown by `-o wide`. */
   shown?: readonly string[];
+  /** Those that `-o wide` shows beside; default: every other. */
+  wide?: readonly string[];
   /** Heads of columns, by field. */
   heads?: Readonly<Record<string, string>>;
 }
@@ -128,10 +133,11 @@ type OfClient = Pick<SectionEntry, 'shape' | 'groups'> & { path: string };
 type Within<Of> = Of extends OfClient ? 'clientId' : never;
 
 /** The body of POST. */
-type Taken<Key, Fields extends Shape, Secrets extends Shape> = {
+type Taken<Key, Fields extends Shape, Secrets extends Shape, Asked extends Shape> = {
   [Field in Key & keyof Fields]: z.input<Fields[Field]>;
 } & In<Omit<Fields, Key & keyof Fields>> &
-  Nullable<Secrets>;
+  Nullable<Secrets> &
+  In<Asked>;
 type Element<Key, Fields extends Shape, Secrets extends Shape, InDocument extends Shape> = {
   [Field in Key & keyof Fields]: z.input<Fields[Field]>;
 } & In<Omit<Fields, Key & keyof Fields>> &
@@ -188,6 +194,7 @@ interface TypedKind<
   Key,
   Fields extends Shape,
   Secrets extends Shape,
+  Asked extends Shape,
   Answered extends Shape,
   InDocument extends Shape,
   At extends string,
@@ -199,12 +206,12 @@ interface TypedKind<
   at: At;
   fields: Fields;
   wire: z.ZodObject<WireShape<Fields, Secrets, Answered>>;
-  input: z.ZodType<Taken<Key, Fields, Secrets>, Taken<Key, Fields, Secrets>>;
+  input: z.ZodType<Taken<Key, Fields, Secrets, Asked>, Taken<Key, Fields, Secrets, Asked>>;
   routes: ResourceRoutes<
     Params<At | Within<Of>>,
     z.ZodType<Wire<Fields, Secrets, Answered>>,
-    z.ZodType<unknown, Taken<Key, Fields, Secrets>>,
-    z.ZodType<unknown, In<Fields> & ReadOnly<Secrets, Omit<Answered, keyof Fields>> & Nullable<Secrets>>,
+    z.ZodType<unknown, Taken<Key, Fields, Secrets, Asked>>,
+    z.ZodType<unknown, In<Fields> & ReadOnly<Secrets, Omit<Answered, keyof Fields>> & Nullable<Secrets> & In<Asked>>,
     Params<Within<Of>>
   >;
   entry: Omit<KindOf['entry'], 'key' | 'element' | 'secrets' | 'resource' | 'shape' | 'groups'> & {
@@ -253,16 +260,29 @@ export function kind<
   Fields extends Shape,
   const Key extends keyof Fields & string,
   Secrets extends Shape = Record<never, never>,
+  Asked extends Shape = Record<never, never>,
   Answered extends Shape = Record<never, never>,
   InDocument extends Shape = Record<never, never>,
   const At extends string = 'id',
   const Resource extends ResourceKind = 'Realm',
   const Of extends OfClient | undefined = undefined,
 >(
-  declared: Declared<Section, Kind, Key, Fields, Secrets, Answered, InDocument, At, Resource, Of>,
-): TypedKind<Section, Kind, Key, Fields, Secrets, Answered, InDocument, At, Resource, Of>;
+  declared: Declared<Section, Kind, Key, Fields, Secrets, Asked, Answered, InDocument, At, Resource, Of>,
+): TypedKind<Section, Kind, Key, Fields, Secrets, Asked, Answered, InDocument, At, Resource, Of>;
 export function kind(
-  declared: Declared<string, string, string, Shape, Shape, Shape, Shape, string, ResourceKind, OfClient | undefined>,
+  declared: Declared<
+    string,
+    string,
+    string,
+    Shape,
+    Shape,
+    Shape,
+    Shape,
+    Shape,
+    string,
+    ResourceKind,
+    OfClient | undefined
+  >,
 ): KindOf {
   const {
     section,
@@ -277,7 +297,7 @@ export function kind(
     most,
     mostInResource,
   } = declared;
-  const { fields, secrets = {}, answered = {}, inDocument = {}, names = {}, cli = {} } = declared;
+  const { fields, secrets = {}, asked = {}, answered = {}, inDocument = {}, names = {}, cli = {} } = declared;
   const { label = one.replace(/^an? /, ''), area = separateWords(section, '-') } = declared;
   const { table = separateWords(declared.kind, '_'), ofClient, mostOfEach } = declared;
   const { namedLists, people, placeholders } = declared;
@@ -289,7 +309,7 @@ export function kind(
     .object({ id: Id, ...(realmId && { realmId }), ...fields, ...hidden, ...isSet, ...answered })
     .meta({ id: capital(declared.kind) });
   const all = Object.keys(fields);
-  const input = z.strictObject(optional({ ...fields, ...nullable }, whole ? all : [key, ...needed]));
+  const input = z.strictObject(optional({ ...fields, ...nullable, ...asked }, whole ? all : [key, ...needed]));
   const within = ofClient ? InClient : InRealm;
   const routes = resourceRoutes({
     path: ofClient ? `clients/:clientId/${ofClient.path}` : separateWords(section, '-'),
@@ -303,7 +323,7 @@ export function kind(
     input,
     // PUT takes what GET answered; a field that is left out keeps its value, the secret too
     update: z.strictObject(
-      optional({ ...fields, ...nullable, id: Id, ...isSet, ...answered, ...fields }, whole ? all : []),
+      optional({ ...fields, ...nullable, id: Id, ...isSet, ...answered, ...fields, ...asked }, whole ? all : []),
     ),
     within: within as z.ZodType as Params<string>,
     // a natural key is a text

@@ -19,11 +19,11 @@ export const clientProtocolMappers = kind({
   key: 'name',
   at: 'mapperId',
   fields: {
+    name: name(255).describe('The mapper’s name, unique at the client'),
     ...claimFields,
     claim: claimFields.claim.describe(
       'The claim in the token, where it is another than the mapper’s name; a dot nests it in an object',
     ),
-    name: name(255).describe('The mapper’s name, unique at the client'),
   },
   fresh: { ...freshClaim, in: [...freshClaim.in] },
   most: 50_000,

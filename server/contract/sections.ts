@@ -4,7 +4,7 @@
 // In dependency order: what an element names comes before it. Specification 2.10.
 import { AdminRoleDocument } from './admin-access.ts';
 import { AuthorizationServiceDocument } from './authorization-services.ts';
-import { ClientDocument, ServiceAccountRolesDocument } from './clients.ts';
+import { ServiceAccountRolesDocument } from './clients.ts';
 import { declaredKinds } from './declared-kinds.ts';
 import { FlowDocument } from './flows.ts';
 import { GroupDocument } from './groups.ts';
@@ -36,6 +36,7 @@ const {
   claims,
   clientScopes,
   roles,
+  clients,
   clientRoles,
   clientProtocolMappers,
   identityProviders,
@@ -94,17 +95,7 @@ export const sections = {
     most: 1000,
     resource: { kind: 'Flow' },
   },
-  clients: {
-    ...sectionNames.clients,
-    label: 'client',
-    key: 'clientId',
-    element: ClientDocument,
-    secrets: ['secret'],
-    sourced: { jwks: 'json' },
-    output: true,
-    most: 50_000,
-    resource: { kind: 'Realm', most: 1000, description: 'Clients, by clientId' },
-  },
+  clients: { ...clients, secrets: ['secret'], sourced: { jwks: 'json' }, output: true },
   clientRoles,
   clientProtocolMappers,
   adminRoles: {

@@ -25,7 +25,7 @@ export interface ResourceDeps {
 
 type DeclaredKind = (typeof declaredKinds)[keyof typeof declaredKinds];
 interface Left extends Omit<Declaration, 'section' | 'wire' | 'routes' | 'table' | 'fresh' | 'search' | 'required'> {
-  table?: Omit<TableOptions, 'name' | 'key' | 'columns' | 'secrets' | 'createdAt' | 'under'> & {
+  table?: Omit<TableOptions, 'name' | 'key' | 'columns' | 'createdAt' | 'under'> & {
     /** Columns that hold a field in another form than its schema's. */
     columns?: TableOptions['columns'];
   };
@@ -61,7 +61,7 @@ export function declaredResource(
     ([field]) => field !== of.entry.key && !Object.hasOwn(table.elsewhere ?? {}, field),
   );
   const sorted = (fields: Fields): Fields => {
-    const there = of.sets.filter((field) => fields[field] !== undefined);
+    const there = of.sets.filter((field) => Array.isArray(fields[field]));
     return { ...fields, ...Object.fromEntries(there.map((field) => [field, asSet(strings(fields[field]))])) };
   };
   return resource(
@@ -81,7 +81,7 @@ export function declaredResource(
           ...Object.fromEntries(inTable.map(([field, schema]) => [field, columnOf(schema)])),
           ...table.columns,
         },
-        secrets: Object.fromEntries(secrets),
+        secrets: { ...Object.fromEntries(secrets), ...table.secrets },
         createdAt: 'createdAt' in of.wire.shape,
       },
       fresh: () => structuredClone(of.fresh),

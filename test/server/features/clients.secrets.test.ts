@@ -57,7 +57,7 @@ describe('a secret that is made anew', () => {
     expect(Math.abs(until - Date.now() - offset - 600_000)).toBeLessThan(60_000);
     const { body } = await server.admin.call(api.getClient, { params: { ...params, id } });
     expect(body?.previousSecretExpiresAt).toBe(until);
-    expect((await put(id, api.ClientUpdate.parse(body))).body).toEqual(body);
+    expect((await put(id, body!)).body).toEqual(body);
     for (const secret of [old, made?.secret ?? '']) expect(await statusOf(clientId, secret)).toBe(200);
     expect(await statusOf(clientId, OTHER)).toBe(401);
     offset += 601_000;

@@ -50,7 +50,7 @@ describe('a client', () => {
   test('keeps what a PUT leaves out, and a PUT of what was read changes and audits nothing', async () => {
     const client = await create({ clientId: 'kept', name: 'Kept', secret: STRONG });
     const before = await revision();
-    expect((await put(client.id, api.ClientUpdate.parse(client))).body).toEqual(client);
+    expect((await put(client.id, client)).body).toEqual(client);
     expect(await revision()).toBe(before);
     const { body } = await put(client.id, { description: 'changed' });
     expect(body).toEqual({ ...client, description: 'changed' });

@@ -121,7 +121,7 @@ describe('a client-manager', () => {
     const { body } = await clientManager.call(clients.getClient, { params: { realm, id: robot } });
     const again = await clientManager.call(clients.putClient, {
       params: { realm, id: robot },
-      body: clients.ClientUpdate.parse(body),
+      body: body!,
     });
     expect(again.body).toEqual(body);
   });

@@ -8,7 +8,7 @@ import {
   listAuthorizationServices,
   putAuthorizationService,
 } from '../../../server/contract/authorization-service-routes.ts';
-import { clientRoutes, createClient, listClients } from '../../../server/contract/clients.ts';
+import { createClient, listClients } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { groupRoutes } from '../../../server/contract/groups.ts';
 import { messageTemplateRoutes, putMessageTemplate } from '../../../server/contract/message-templates.ts';
@@ -45,59 +45,6 @@ let appId = '';
 let guardedId = '';
 
 const samples: readonly Sample[] = [
-  {
-    section: 'clients',
-    table: 'client',
-    key: 'clientId',
-    column: 'client_id',
-    routes: clientRoutes,
-    needed: {},
-    fields: {
-      name: 'The shop',
-      description: 'Sells',
-      enabled: false,
-      tokenEndpointAuthMethod: 'none',
-      redirectUris: ['https://b.example/cb', 'https://a.example/cb', 'https://b.example/cb'],
-      postLogoutRedirectUris: ['https://a.example/'],
-      webOrigins: ['+'],
-      grantTypes: ['client_credentials'],
-      defaultClientScopes: ['openid', 'groups'],
-      optionalClientScopes: ['phone'],
-      consentRequired: true,
-      requirePkce: false,
-      requirePushedAuthorizationRequests: true,
-      requireSignedRequestObject: true,
-      requestObjectSigningAlg: 'ES256',
-      idTokenSignedResponseAlg: 'ES256',
-      accessTokenSignedResponseAlg: 'EdDSA',
-      userinfoSignedResponseAlg: 'PS256',
-      flowOverride: 'browser',
-      accessTokenTtlSeconds: 60,
-      refreshTokenTtlSeconds: 600,
-      jwks: { keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'x' }] },
-      jwksUri: 'https://a.example/keys',
-      allowedResources: ['https://api.example/b', 'https://api.example/a'],
-      subjectType: 'pairwise',
-      sectorIdentifierUri: 'https://sector.example/list',
-      logoUri: 'https://sector.example/logo.png',
-      clientUri: 'https://sector.example/about',
-      policyUri: 'https://sector.example/policy',
-      tosUri: 'https://sector.example/terms',
-      requestUris: ['https://sector.example/b.jwt', 'https://sector.example/a.jwt'],
-      idTokenUserinfoClaims: true,
-      dpopBoundAccessTokens: true,
-      backchannelLogoutUri: 'https://back.example/logout',
-      tokenExchangeImpersonation: true,
-      mayActClient: 'other',
-      secret: 'q8Zr1vXkT0bN5mJ2cWyH7gLpD4sFa9Ue',
-    },
-    // they go only together
-    whole: { tokenEndpointAuthMethod: 'client_secret_post', jwksUri: null },
-    links: `select array(
-      select jsonb_build_array(s.name, l.optional) from client_scope_link l
-      join client_scope s on s.realm_id = l.realm_id and s.id = l.scope_id
-      where l.realm_id = t.realm_id and l.client = t.id order by 1)`,
-  },
   ...declaredSamples,
   {
     section: 'authorizationServices',

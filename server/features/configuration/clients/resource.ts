@@ -3,42 +3,20 @@
 // Implements: decisions "Client", "Rights"; specification 2.10, 4.10.
 import { z } from 'zod';
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
-import { Client, clientFields, clientRoutes, freshClient } from '../../../contract/clients.ts';
+import { clientFields, clients } from '../../../contract/clients.ts';
 import type { FieldError } from '../../../contract/problem.ts';
-import type { Passwords } from '../../../crypto/passwords.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { clientReached } from '../../../domain/reach.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
-import { asSet, clientRoleKey, joinPaths, strings, withoutUndefined } from '../../../resource/items.ts';
-import type { Fields, Item, PlannedChange, Reference, Saved } from '../../../resource/part.ts';
-import { type Resource, resource } from '../../../resource/resource.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
+import { clientRoleKey, joinPaths, strings } from '../../../resource/items.ts';
+import type { Fields, PlannedChange, Saved } from '../../../resource/part.ts';
 import { clientFaults, nameFaults, resourceFaults, serverNames, usesSecret } from './rules.ts';
 import { hashedSecret } from './secrets.ts';
 import { serviceAccountRolesPart } from './service-accounts.ts';
 import * as store from './store.ts';
 
-const SETS = [
-  'redirectUris',
-  'postLogoutRedirectUris',
-  'webOrigins',
-  'grantTypes',
-  'defaultClientScopes',
-  'optionalClientScopes',
-  'allowedResources',
-  'requestUris',
-] as const;
-
 const SCOPES = ['defaultClientScopes', 'optionalClientScopes'] as const;
-
-const canonical = (fields: Fields): Fields =>
-  withoutUndefined({
-    ...fields,
-    ...Object.fromEntries(
-      SETS.filter((field) => field in fields).map((field) => [field, asSet(strings(fields[field]))]),
-    ),
-  });
-
-const set = { type: 'text[]', fromRow: (list: unknown) => asSet(strings(list)) } as const;
 
 const scopes = (optional: boolean) => fragment`array(
   select s.name from client_scope_link l join client_scope s on s.realm_id = l.realm_id and s.id = l.scope_id
@@ -48,16 +26,6 @@ const roles = fragment`array(
   select r.name from client_role cr join role r on r.realm_id = cr.realm_id and r.id = cr.role_id
   where cr.realm_id = t.realm_id and cr.client = t.id and r.client is null order by r.name collate "C")`;
 
-function refersTo({ fields }: Item): Reference[] {
-  const named = (path: string) => strings(fields[path]).map((key) => ({ kind: 'clientScope', key, path }));
-  const flow = typeof fields.flowOverride === 'string' ? fields.flowOverride : undefined;
-  return [
-    ...named('defaultClientScopes'),
-    ...named('optionalClientScopes'),
-    ...(flow === undefined ? [] : [{ kind: 'flow', key: flow, path: 'flowOverride' }]),
-  ];
-}
-
 const Shape = z.object(clientFields);
 
 function faults(
@@ -65,7 +33,7 @@ function faults(
   at: { baseUrl: string; realm: string },
 ): FieldError[] {
   const secret = typeof fields.secret === 'string' ? fields.secret : undefined;
-  // Stored values were accepted once; only a client that changes is checked again.
+  // What is stored already was accepted once; only a client that changes is asked again.
   const shape = Shape.safeParse(fields);
   const found = shape.success ? clientFaults(shape.data, secret !== undefined) : [];
   const resources = changed.includes('allowedResources')
@@ -75,7 +43,7 @@ function faults(
   return [...name, ...found, ...resources];
 }
 
-/** Confidential clients without a secret; clients that workloads act as never need one. */
+/** Confidential, by a secret that nobody gave: but for those that workloads act as, which never need one. */
 async function withoutSecret(
   sql: Sql,
   realm: string,
@@ -99,7 +67,7 @@ async function withoutSecret(
   return lacking.filter(({ key }) => !byWorkloads.has(key)).map(({ key }) => ({ key, message }));
 }
 
-/** Declared resources that the realm doesn't list: no client gets a token for one. */
+/** Resources that the realm doesn't list: no client gets a token for one. Of what these changes declare. */
 async function withoutEffect(
   sql: Sql,
   realm: string,
@@ -120,65 +88,15 @@ async function withoutEffect(
   });
 }
 
-export const createClientResource = ({
-  passwords,
-  baseUrl,
-  now,
-}: {
-  passwords: Pick<Passwords, 'hash' | 'verify'>;
-  baseUrl: string;
-  now: () => Date;
-}): Resource =>
-  resource(
+export const clientsResource = ({ passwords, baseUrl, ...deps }: ResourceDeps) =>
+  declaredResource(
+    clients,
     {
-      section: 'clients',
-      wire: Client,
-      routes: clientRoutes,
       table: {
-        name: 'client',
-        columns: {
-          name: 'text',
-          description: 'text',
-          logoUri: 'text',
-          clientUri: 'text',
-          policyUri: 'text',
-          tosUri: 'text',
-          enabled: 'boolean',
-          tokenEndpointAuthMethod: 'text',
-          redirectUris: set,
-          postLogoutRedirectUris: set,
-          backchannelLogoutUri: 'text',
-          frontchannelLogoutUri: 'text',
-          webOrigins: set,
-          grantTypes: set,
-          consentRequired: 'boolean',
-          requirePkce: 'boolean',
-          requirePushedAuthorizationRequests: 'boolean',
-          requireSignedRequestObject: 'boolean',
-          requestObjectSigningAlg: 'text',
-          requestUris: set,
-          idTokenSignedResponseAlg: 'text',
-          accessTokenSignedResponseAlg: 'text',
-          userinfoSignedResponseAlg: 'text',
-          flowOverride: 'text',
-          accessTokenTtlSeconds: 'int',
-          refreshTokenTtlSeconds: 'int',
-          jwks: 'jsonb',
-          jwksUri: 'text',
-          allowedResources: set,
-          dpopBoundAccessTokens: 'boolean',
-          tokenExchangeImpersonation: 'boolean',
-          mayActClient: 'text',
-          subjectType: 'text',
-          sectorIdentifierUri: 'text',
-          idTokenUserinfoClaims: 'boolean',
-        },
         elsewhere: { defaultClientScopes: scopes(false), optionalClientScopes: scopes(true) },
         secrets: { secret: hashedSecret(passwords) },
         facts: { serviceAccountRoles: roles, previousSecretExpiresAt: fragment`t.previous_secret_expires_at` },
-        createdAt: true,
       },
-      search: ['clientId', 'name'],
       reached: clientReached,
       // Without fields for authentication, for the requests that the client may make, and for the flow.
       open: [
@@ -198,22 +116,19 @@ export const createClientResource = ({
         'requestUris',
         'secret',
       ],
-      fresh: () => canonical({ ...structuredClone(freshClient) }),
-      canonical,
       shown: ({ facts: { serviceAccountRoles, previousSecretExpiresAt: until } }) => ({
         serviceAccountRoles,
-        previousSecretExpiresAt: until instanceof Date && until > now() ? until.getTime() : null,
+        previousSecretExpiresAt: until instanceof Date && until > deps.now() ? until.getTime() : null,
       }),
       beside: { part: serviceAccountRolesPart, fields: { serviceAccountRoles: 'roles' } },
-      references: refersTo,
       check: (saved, realm) => faults(saved, { baseUrl, realm }),
       whole: (sql, realm, changes) => serverNames(sql, realm, { changes, baseUrl }),
       warnings: async (...asked) => [...(await withoutSecret(...asked)), ...(await withoutEffect(...asked))],
-      async link(sql, realm, clients) {
-        await store.setScopes(sql, realm, clients);
-        await store.renameInClaims(sql, realm, clients);
+      async link(sql, realm, saved) {
+        await store.setScopes(sql, realm, saved);
+        await store.renameInClaims(sql, realm, saved);
       },
-      // The client's roles are deleted with it as in the admin API, unless another manager owns them.
+      // Roles of the client vanish with it as they would in the admin API, unless somebody else manages them.
       // Without its client a claim would say nothing, and be refused wherever it is written anew.
       keptWhileNamed: ['claim', 'protocolMapper'],
       dependents: store.dependents,
@@ -235,5 +150,5 @@ export const createClientResource = ({
       // By the name under which its roles are stored.
       actsAs: ({ key, renamedFrom }) => [renamedFrom ?? key],
     },
-    { now },
+    deps,
   );

@@ -1,8 +1,8 @@
 // Turns client metadata into a client's input, limited by the realm's rules; and a client into its metadata. Pure.
 // RFC 7591 §2; OpenID Connect Dynamic Client Registration §2; decisions "Provisioning".
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ClientAlgorithm, DEFAULT_ALGORITHM, SigningAlgorithm } from '../../../contract/algorithms.ts';
-import { ClientInput, TokenEndpointAuthMethod } from '../../../contract/clients.ts';
+import { clientFields, TokenEndpointAuthMethod } from '../../../contract/clients.ts';
 import { HttpUrl, loopbackHosts } from '../../../contract/names.ts';
 import { GrantType } from '../../../contract/oauth.ts';
 import type { Provisioning } from '../../../contract/provisioning.ts';
@@ -48,7 +48,7 @@ function redirects(addresses: readonly string[], hosts: readonly string[]): stri
 type SubjectType = 'public' | 'pairwise';
 const hostOf = (address: string): string => new URL(address).hostname;
 
-const Fields = ClientInput.omit({ clientId: true, secret: true });
+const Fields = z.strictObject(clientFields).partial();
 
 /** No reason to refuse a client, as programs name addresses of their own machine; but no page leads there. */
 const toShow = (address: string | undefined): string | null =>
