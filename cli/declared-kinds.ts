@@ -78,7 +78,7 @@ function columnsOf({
       cell: cells.get(field) ?? (() => ''),
       ...(!first.includes(field) && { wide: true as const }),
     })),
-    { head: 'ID', cell: (row) => String(row.id), wide: true },
+    ...(wide ? [] : [{ head: 'ID', cell: (row: Row) => String(row.id), wide: true as const }]),
   ];
 }
 

@@ -105,7 +105,7 @@ interface Cli {
   help?: string;
   /** Fields that `get` shows beside the key; default: the first four. The others are shown by `-o wide`. */
   shown?: readonly string[];
-  /** Those that `-o wide` shows beside; default: every other. */
+  /** Those that `-o wide` shows beside; default: all others and the id. */
   wide?: readonly string[];
   /** Heads of columns, by field. */
   heads?: Readonly<Record<string, string>>;
