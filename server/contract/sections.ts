@@ -1,6 +1,6 @@
 // The one table of the realm document's sections. Document, Realm resource and CRD, manifests, ownership and permissions follow
 // from it. A plain kind is declared in its contract file and is listed here by itself; one that others name, or of another shape, is
-// an entry here, its names (section-names.ts) and its part (server/resources.ts, server/realm-document.ts).
+// an entry here, its names (section-names.ts) and its part (server/compose/resources.ts, server/compose/realm-document.ts).
 // In dependency order: what an element names comes before it. Specification 2.10.
 import { AdminRoleDocument } from './admin-access.ts';
 import { AuthorizationServiceDocument } from './authorization-services.ts';

@@ -1,5 +1,5 @@
 // Owns: sealing values again under the newest master key if an older key sealed them; and counting those that remain.
-// Does not own: the list of sealed columns (each feature has its own, server/sealed-columns.ts joins them), sealing itself.
+// Does not own: the list of sealed columns (each feature has its own, server/compose/sealed-columns.ts joins them), sealing itself.
 // Implements: decisions "Secrets" (a keyring, so that it can rotate).
 // A value is replaced only if it hasn't changed since it was read, so servers may write meanwhile. An interrupted run keeps its progress.
 import { bySystem } from '../contract/events.ts';

@@ -1,4 +1,4 @@
-// A job: durable work, as a small record that server/app.ts lists and queue.ts runs. Design "Extension is an array of small records".
+// A job: durable work, as a small record that the composition root lists and queue.ts runs. Design "Extension is an array of small records".
 import type { z } from 'zod';
 
 export interface Job {

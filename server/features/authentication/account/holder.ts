@@ -75,3 +75,4 @@ export function createHolders({
     },
   };
 }
+export type Holders = ReturnType<typeof createHolders>;

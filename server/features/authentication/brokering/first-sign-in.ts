@@ -29,7 +29,6 @@ export interface FirstSignInDeps {
   sends(realm: string, channel: 'EMAIL'): Promise<boolean>;
   /** The first-sign-in steps of a flow. */
   firstSteps(realm: string, flow: string): Promise<readonly TreeNode[]>;
-  /** The flow engine. */
 }
 
 type Review = Extract<Stage, { is: 'review' }>;

@@ -1,25 +1,21 @@
 // The part of a flow that a person's first sign-in by an identity provider runs before the rest: its extraction from the
 // tree, and its rules. Other sign-ins never run it. Pure. features/authentication/brokering runs it. Decisions "Identity
 // provider".
-import type { Requirement } from '../../../contract/flows.ts';
+import { firstSignInIds, type Requirement } from '../../../contract/flows.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import type { AuthenticatorEntry, TreeNode } from './tree.ts';
 
-type Registry = ReadonlyMap<string, Pick<AuthenticatorEntry, 'category' | 'firstSignIn'>>;
+type Registry = ReadonlyMap<string, Pick<AuthenticatorEntry, 'firstSignIn'>>;
 
 const isLive = ({ requirement }: { requirement: Requirement }): boolean => requirement !== 'DISABLED';
 
 /** Whether it, or something within it, is a step of first sign-ins. */
-const holdsFirst = ({ authenticatorId, children }: TreeNode, registry: Registry): boolean =>
-  (authenticatorId !== null && registry.get(authenticatorId)?.category === 'FIRST_SIGN_IN') ||
-  children.some((child) => holdsFirst(child, registry));
+const holdsFirst = ({ authenticatorId, children }: TreeNode): boolean =>
+  firstSignInIds.some((id) => id === authenticatorId) || children.some(holdsFirst);
 
 /** The steps of first sign-ins, and the tree without them. */
-export function separateFirstSteps(
-  tree: readonly TreeNode[],
-  registry: Registry,
-): { first: TreeNode[]; rest: TreeNode[] } {
-  const first = tree.filter((node) => holdsFirst(node, registry));
+export function separateFirstSteps(tree: readonly TreeNode[]): { first: TreeNode[]; rest: TreeNode[] } {
+  const first = tree.filter((node) => holdsFirst(node));
   return { first, rest: tree.filter((node) => !first.includes(node)) };
 }
 

@@ -7,11 +7,10 @@ import type { By } from '../../../contract/events.ts';
 import type { Authenticator, Execution, Flow, TreeInput } from '../../../contract/flows.ts';
 import { inEnglish } from '../../../contract/phrases.ts';
 import { Problem } from '../../../contract/problem.ts';
-import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import type { Expect } from '../../../http/etag.ts';
-import { isFirstAlone, separateFirstSteps } from './first-steps.ts';
+import { isFirstAlone } from './first-steps.ts';
 import * as store from './store.ts';
 import {
   type AuthenticatorEntry,
@@ -23,13 +22,14 @@ import {
   type TreeNode,
   validateTree,
 } from './tree.ts';
+import type { FlowTrees } from './trees.ts';
 
 export interface FlowDeps {
   sql: Sql;
   transact: Transact;
   settings: { of(realm: string): Promise<{ browserFlow: string } | undefined> };
+  trees: Pick<FlowTrees, 'get'>;
   registry: readonly AuthenticatorEntry[];
-  now: () => Date;
   newId: () => string;
 }
 
@@ -43,15 +43,7 @@ const toWire = (realm: string, row: store.FlowRow, executions: readonly Executio
   executions: flatten(nest(executions)),
 });
 
-export function createFlows({ sql, transact, settings, registry, now, newId }: FlowDeps) {
-  const entries = new Map(registry.map((entry) => [entry.id, entry]));
-  const trees = createRealmCache<ReturnType<typeof separateFirstSteps> | undefined>({
-    now,
-    async load(realm, alias) {
-      const flow = await store.read(sql, realm, alias);
-      return flow && separateFirstSteps(nest(await store.executions(sql, realm, alias)), entries);
-    },
-  });
+export function createFlows({ sql, transact, settings, trees, registry, newId }: FlowDeps) {
   const tell = (tx: Tx, type: FlowEvent, realm: string, by: By, alias: string, data: Record<string, unknown> = {}) =>
     tx.record({ type, realm, by, subject: { type: 'object', id: alias, name: alias }, data: { alias, ...data } });
 
@@ -112,7 +104,6 @@ export function createFlows({ sql, transact, settings, registry, now, newId }: F
     });
 
   return {
-    drop: trees.drop,
     /** The registry, as GET /authenticators shows it. */
     authenticators: (): Authenticator[] =>
       registry.map(({ id, displayName, factorClass, levelOfAssurance, category, configSchema }) => ({
@@ -138,9 +129,6 @@ export function createFlows({ sql, transact, settings, registry, now, newId }: F
     },
     tree: async (realm: string, alias: string): Promise<TreeNode[] | undefined> =>
       (await trees.get(realm, alias))?.rest,
-    /** The flow's steps for a person who comes by an identity provider for the first time. */
-    firstSteps: async (realm: string, alias: string): Promise<TreeNode[]> =>
-      (await trees.get(realm, alias))?.first ?? [],
 
     list: async (
       realm: string,

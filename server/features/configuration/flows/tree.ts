@@ -169,7 +169,7 @@ export function validateTree(
       fault(['config', ...issue.path.map(String)].join('.'), issue.message);
   }
   if (errors.length > 0) return errors;
-  const parts = separateFirstSteps(nest(rows), known);
+  const parts = separateFirstSteps(nest(rows));
   const { first, rest } = parts;
   const told = (node: TreeNode, field: string, message: string) => ({
     path: `${paths.get(node.executionId)}.${field}`,

@@ -1,4 +1,4 @@
-// A driver sends one message through one kind of gateway: a small record, listed in server/messaging.ts.
+// A driver sends one message through one kind of gateway: a small record, listed in server/features/configuration/messaging/service.ts.
 // Which configuration it takes is contract/message-drivers.ts's.
 import type { z } from 'zod';
 import type { Channel, DriverName } from '../../../contract/message-drivers.ts';

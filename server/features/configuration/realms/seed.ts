@@ -1,5 +1,5 @@
-// The function of a feature that adds its objects to a new realm. Each feature exports one from its seed.ts; server/app.ts calls
-// them in order.
+// The function of a feature that adds its objects to a new realm. Each feature exports one from its seed.ts;
+// server/compose/operations.ts lists them in order.
 import type { By } from '../../../contract/events.ts';
 import type { Tx } from '../../../db/transact.ts';
 

@@ -4,7 +4,6 @@
 import type { By } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { type Adoption, MASTER, type Realm, type RealmSummary } from '../../../contract/realms.ts';
-import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import { byPrincipal, type Principal } from '../../../domain/principal.ts';
@@ -50,11 +49,6 @@ function visibleTo({ permissions }: Principal): store.Visible {
 }
 
 export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone }: RealmsDeps) {
-  const cache = createRealmCache({
-    now,
-    load: async (realm) => (await store.read(sql, realm)) !== undefined,
-  });
-
   const toWire = (row: store.RealmRow): Realm => ({
     ...toSummary(row),
     issuer: issuerOf(baseUrl, { realmId: row.realm_id, issuer: row.issuer }),
@@ -90,7 +84,6 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
   }
 
   return {
-    drop: cache.drop,
     seedInto,
     renameMakers: store.renameMakers,
     create,
@@ -108,14 +101,6 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
       const row = await store.readFormer(sql, realm);
       if (!row) throw new Problem('not-found', `No realm ${realm} was deleted`);
       return { managers: row.adoption, createdBy: row.created_by };
-    },
-
-    /** Cached. */
-    exists: (realm: string): Promise<boolean> => cache.get(realm, ''),
-
-    /** The existing ones of `names`, in one query. */
-    async existing(names: readonly string[]): Promise<Set<string>> {
-      return new Set((await store.existingRealms(sql, names)).map((row) => row.realm_id));
     },
 
     async get(realm: string): Promise<Realm> {
@@ -150,7 +135,6 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
         });
       };
       await transact(realm, removal, { longestMs: REMOVAL_MS });
-      cache.drop(realm);
       gone(realm);
     },
   };

@@ -1,4 +1,5 @@
-// The health components of every server. A feature with a component of its own adds a HealthComponent in server/app.ts.
+// The health components of every server. A feature with a component of its own adds a HealthComponent in
+// server/compose/observation.ts.
 // Specification 4.9 has the names; each check states its subject.
 import { X509Certificate } from 'node:crypto';
 import { readFile, statfs } from 'node:fs/promises';

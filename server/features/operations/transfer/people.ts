@@ -14,7 +14,7 @@ import { escalation, holdsAll } from '../../../resource/rights.ts';
 import type { BulkInsert } from '../../people/users/bulk-insert.ts';
 import type { Declares } from '../../people/users/document-user.ts';
 import * as rows from '../../people/users/import-store.ts';
-import type { UserMerge } from '../../people/users/merge.ts';
+import { mergeUsers } from '../../people/users/merge.ts';
 import type { Stage } from '../../people/users/transfer.ts';
 import { refuse } from './document.ts';
 import { setLastAdministratorAside } from './last-administrator.ts';
@@ -74,7 +74,7 @@ export interface People {
  * @param aside rows that the realm can't accept are set aside, and the others are imported
  */
 export function stagedPeople(
-  mergeUsers: UserMerge,
+  now: () => Date,
   realm: string,
   { stage, aside }: { stage: Stage; aside: boolean },
 ): People {
@@ -98,7 +98,17 @@ export function stagedPeople(
         clients: 0,
       })),
     merge: (tx, by, { manager }, at, counts) =>
-      mergeUsers(tx, { realm, importId, by, manager, at, declares, many: many(), has: (action) => counts.has(action) }),
+      mergeUsers(tx, {
+        realm,
+        importId,
+        by,
+        now,
+        manager,
+        at,
+        declares,
+        many: many(),
+        has: (action) => counts.has(action),
+      }),
   };
 
   async function planOf(

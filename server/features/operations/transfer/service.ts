@@ -17,7 +17,6 @@ import { createSemaphore } from '../../../schedule/semaphore.ts';
 import type { Realms } from '../../configuration/realms/service.ts';
 import type { BulkInsert } from '../../people/users/bulk-insert.ts';
 import * as userRows from '../../people/users/import-store.ts';
-import type { UserMerge } from '../../people/users/merge.ts';
 import type { Stage, UserTransfer } from '../../people/users/transfer.ts';
 import { CreatedMeanwhile, createApply, type Opened, PlannedOnly, REPLANS, type Request } from './apply.ts';
 import { type BufferedBody, createBodyBuffer } from './buffered-body.ts';
@@ -34,7 +33,6 @@ export interface TransferDeps {
   /** In dependency order: a part's objects refer to those before it. */
   parts: readonly RealmPart[];
   users: UserTransfer;
-  mergeUsers: UserMerge;
   realms: Pick<Realms, 'seedInto'>;
   documentEnvironment: Readonly<Record<string, string>>;
   /** Prefixes of managers' names, beside the operator's. */
@@ -103,7 +101,6 @@ export function createTransfer({
   sql,
   parts,
   users,
-  mergeUsers,
   realms,
   documentEnvironment,
   reservedManagers,
@@ -314,7 +311,7 @@ export function createTransfer({
     document: Document,
     of: { stage: Stage; aside: boolean } | undefined,
   ): Promise<Plan> {
-    const people = of && stagedPeople(mergeUsers, request.realm, of);
+    const people = of && stagedPeople(now, request.realm, of);
     const work = () =>
       inTime(request, of?.stage.count() ?? 0, async (tx) => {
         const opened = await open(tx, request, displayNameIn(document.declared));

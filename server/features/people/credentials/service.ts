@@ -24,6 +24,7 @@ import { createPasswordCheck } from './check-password.ts';
 import { type CommonPasswords, IS_COMMON } from './common-passwords.ts';
 import { createLockouts } from './lockouts.ts';
 import { createNobody } from './nobody.ts';
+import { passwordsChanged } from './passwords-changed.ts';
 import type { PasswordSource } from './sources.ts';
 import * as store from './store.ts';
 import { credentialView } from './view.ts';
@@ -53,11 +54,6 @@ export interface KnownUser {
   id: string;
   username: string;
 }
-/** A user whose password was just stored. `actionsSet`: the user's required actions were stored with it. */
-export interface NewPassword extends KnownUser {
-  temporary: boolean;
-  actionsSet?: boolean;
-}
 export type OtpVerdict = { ok: true; credentialId: string } | { ok: false; reason: 'wrong' | 'used' | 'locked' };
 
 export function createCredentials(deps: CredentialDeps) {
@@ -85,27 +81,6 @@ export function createCredentials(deps: CredentialDeps) {
     for (const { phc } of await store.lastPasswords(sql, realm, userId, most))
       if ((await passwords.verify(phc, plain)).ok) return true;
     return false;
-  }
-
-  /** Everything that follows from new passwords, however they were stored. */
-  async function passwordsChanged(
-    tx: Tx,
-    by: By,
-    realm: string,
-    people: readonly NewPassword[],
-    keep?: OwnSession,
-  ): Promise<void> {
-    const ids = people.map(({ id }) => id);
-    const { actor } = by;
-    // A user who sets a password by a mailed link proves the mailbox: that forgives no failures of the user's second
-    // factors.
-    const own = actor?.type === 'user' && people.every(({ id }) => id === actor.id);
-    await (own ? store.forgetOfPassword : store.forgetFailures)(tx.sql, realm, ids);
-    const done = people.filter((person) => !person.temporary && !person.actionsSet).map(({ id }) => id);
-    if (done.length > 0) await fulfilAction(tx.sql, realm, done, 'UPDATE_PASSWORD');
-    for (const { id, username: name, temporary } of people)
-      tx.record({ type: 'PASSWORD_CHANGED', realm, by, subject: userParty(id, name), data: { temporary } });
-    await endAccess(tx, realm, { people: ids, cause: 'password-changed', by, at: now(), keep });
   }
 
   return {
@@ -188,10 +163,9 @@ export function createCredentials(deps: CredentialDeps) {
       });
       const what = replaced ? 'password-changed' : 'credential-added';
       if (!newAccount) await notify(tx, { realm, by, userId: user.id, what });
-      await passwordsChanged(tx, by, realm, [{ ...user, temporary }], keep);
+      await passwordsChanged(tx, by, realm, [{ ...user, temporary }], { at: now(), keep });
       return credentialId;
     },
-    passwordsChanged,
 
     /** The user's credentials: types and dates, never the secrets. */
     list: async (realm: string, userId: string, on: Sql = sql): Promise<Credential[]> =>

@@ -8,7 +8,7 @@ import type { Directory } from './store.ts';
 
 export interface LastPasswordDeps {
   sql: Sql;
-  passwords: () => Pick<Passwords, 'hash' | 'verify' | 'phcForNobody'>;
+  passwords: Pick<Passwords, 'hash' | 'verify' | 'phcForNobody'>;
   now: () => Date;
 }
 
@@ -34,7 +34,7 @@ export const createLastPasswords = ({ sql, passwords, now }: LastPasswordDeps) =
     { password, passwordChanged }: { password: string } & Pick<DirectoryPerson, 'passwordChanged'>,
   ): Promise<void> {
     if (away !== 'lastPassword') return;
-    const phc = await passwords().hash(password);
+    const phc = await passwords.hash(password);
     await sql`
       insert into directory_password as l (realm_id, user_id, directory_id, phc, password_changed, known_at)
       select realm_id, user_id, directory_id, ${phc}, ${passwordChanged}, ${now()} from directory_person
@@ -55,7 +55,7 @@ export const createLastPasswords = ({ sql, passwords, now }: LastPasswordDeps) =
   ): Promise<boolean | undefined> {
     const since = new Date(now().getTime() - (directory?.awaySeconds ?? 0) * 1000);
     const phc = directory && userId !== undefined ? await read(sql, directory, userId, since) : undefined;
-    const { verify, phcForNobody } = passwords();
+    const { verify, phcForNobody } = passwords;
     const { ok } = await verify(phc ?? phcForNobody, password);
     return phc === undefined ? undefined : ok && tried;
   },

@@ -12,7 +12,7 @@ import { giveDefaults } from '../../../domain/new-users.ts';
 import { userParty } from '../../../domain/party.ts';
 import { readProfile } from '../../../domain/user-profile.ts';
 import { changedFields } from '../../../http/changed-fields.ts';
-import type { Credentials } from '../credentials/service.ts';
+import { passwordsChanged } from '../credentials/passwords-changed.ts';
 import { type Draft, draftOf, isVerified, lostFault } from './directory-fields.ts';
 import { type LostName, type NamesGot, settleNames } from './directory-names.ts';
 import * as store from './from-directory-store.ts';
@@ -115,12 +115,10 @@ const lostBetween = ({ row }: Pick<Draft, 'row'>, got: Names): LostName[] =>
 
 export function createFromDirectory({
   transact,
-  passwordsChanged,
   now,
   newId,
 }: {
   transact: Transact;
-  passwordsChanged: Credentials['passwordsChanged'];
   now: () => Date;
   newId: () => string;
 }) {
@@ -266,7 +264,7 @@ export function createFromDirectory({
     );
     if (people.length === 0) return;
     await store.renewPasswords(tx.sql, realm, people, now());
-    await passwordsChanged(tx, by, realm, people);
+    await passwordsChanged(tx, by, realm, people, { at: now() });
   }
 
   const sum = (a: Written, b: Written): Written => ({

@@ -1,6 +1,6 @@
 // The key that signs a realm's SAML messages: the active one, with its certificate. Specification 4.3.
 import type { XmlSigner } from '../../../xml/sign.ts';
-import type { Keys } from '../../configuration/keys/service.ts';
+import type { Keys } from './service.ts';
 
 export const createSigningKeyOf =
   (keys: Pick<Keys, 'active' | 'certificates'>) =>

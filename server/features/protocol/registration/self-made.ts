@@ -1,0 +1,67 @@
+// Clients that no administrator makes: those that register themselves, and those whose id is the address of their metadata.
+import type { FastifyInstance } from 'fastify';
+import type { Sql } from '../../../db/sql.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
+import { createRateLimit } from '../../../domain/rate-limit.ts';
+import { guardProtocol } from '../../../http/oauth.ts';
+import type { Outbound } from '../../../http/outbound.ts';
+import { createResourceApi } from '../../../resource/api.ts';
+import type { Resource } from '../../../resource/resource.ts';
+import { createClientDocuments } from './documents.ts';
+import type { PolicySource } from './provisioning.ts';
+import { registrationRoutes } from './routes.ts';
+import { createRegistration } from './service.ts';
+
+/** From one host, whoever asks for it. */
+const FETCHES_A_MINUTE = 60;
+
+export function createSelfMadeClients({
+  sql,
+  outbound,
+  transact,
+  resources,
+  settings,
+  realmExists,
+  baseUrl,
+  now,
+  newId,
+}: {
+  sql: Sql;
+  outbound: Pick<Outbound, 'fetch'>;
+  transact: Transact;
+  resources: { clients: Resource; clientScopes: Resource };
+  settings: PolicySource;
+  realmExists(realm: string): Promise<boolean>;
+  baseUrl: string;
+  now: () => Date;
+  newId: () => string;
+}) {
+  const { clients, clientScopes } = resources;
+  const shared = {
+    sql,
+    outbound,
+    transact,
+    requestsIn: (tx: Tx) =>
+      createResourceApi({
+        sql: tx.sql,
+        transact: (_, work) => work(tx),
+        // what such a client can name is its scopes
+        parts: [clientScopes, clients],
+        newId,
+      }),
+    clients,
+    settings,
+    baseUrl,
+    now,
+  };
+  const registration = createRegistration({ ...shared, newId });
+  const attempts = { address: createRateLimit({ now }), host: createRateLimit({ limit: FETCHES_A_MINUTE, now }) };
+  return {
+    documents: createClientDocuments({ ...shared, attempts }),
+
+    mount(app: FastifyInstance): void {
+      guardProtocol(app, { surface: 'registration', realmExists });
+      registrationRoutes(app, { registration, attempts: createRateLimit({ now }) });
+    },
+  };
+}
