@@ -59,8 +59,8 @@ ${each(({ section, names }) => `  ${section}: { ${names} },`)}} as const;
 `,
     ],
     [
-      'server/declared-resources.ts',
-      `${HEAD}${imports(resourceImports)}import type { ResourceDeps } from './resource/declared.ts';
+      'server/compose/declared-resources.ts',
+      `${HEAD}${imports(resourceImports)}import type { ResourceDeps } from '../resource/declared.ts';
 
 export const declaredResources = (deps: ResourceDeps) => ({
 ${each(({ section }) => `  ${section}: ${section}Resource(deps),`)}});

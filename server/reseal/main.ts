@@ -7,8 +7,8 @@ import { helpOf } from '../contract/program-words.ts';
 import { newId } from '../crypto/ids.ts';
 import { openPool } from '../db/sql.ts';
 import { createReseal, type Reseal } from '../domain/reseal.ts';
-import { createInfrastructure } from '../infrastructure.ts';
-import { sealedColumns } from '../sealed-columns.ts';
+import { createInfrastructure } from '../compose/infrastructure.ts';
+import { sealedColumns } from '../compose/sealed-columns.ts';
 
 const USAGE = `Seals again under the newest master key what is still sealed under an older one.
 

@@ -1,6 +1,6 @@
 // Every table that names a person is some feature's, which exports what is in it and sees to its erasure.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { personalData } from '../../server/account-api.ts';
+import { personalData } from '../../server/compose/personal-data.ts';
 import { connectedCluster } from '../support/cluster.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 

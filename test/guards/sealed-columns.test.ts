@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sealedColumns } from '../../server/sealed-columns.ts';
+import { sealedColumns } from '../../server/compose/sealed-columns.ts';
 import { connectedCluster } from '../support/cluster.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -32,7 +32,7 @@ test('each column of bytes is a hash, or one that is sealed again', async () => 
   expect(unknown).toEqual([]);
 });
 
-/** Who seals, and where that goes: a table of server/sealed-columns.ts, or something that lives for minutes. */
+/** Who seals, and where that goes: a table of server/compose/sealed-columns.ts, or something that lives for minutes. */
 const sealers: Record<string, string> = {
   // Goes to the person and back, for ten minutes.
   'server/features/authentication/account/tickets.ts': 'a sign-in',

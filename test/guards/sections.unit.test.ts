@@ -6,6 +6,8 @@ import type { Part } from '../../cli/declared.ts';
 import { merge } from '../../cli/merge.ts';
 import { keysOf, renderCrds, structural } from '../../operator/crd.ts';
 import { referencesIn, withSecrets } from '../../operator/kinds/secret-references.ts';
+import { createParts } from '../../server/compose/realm-document.ts';
+import { createResources } from '../../server/compose/resources.ts';
 import { eventTypes } from '../../server/contract/events.ts';
 import { realmFields, resourceField } from '../../server/contract/resources/realm.ts';
 import { elementsOf, type Section, type Table } from '../../server/contract/section.ts';
@@ -14,8 +16,6 @@ import { givesAdminRoles, presentSections, sections } from '../../server/contrac
 import { RealmDocument } from '../../server/contract/transfer.ts';
 import { newId } from '../../server/crypto/ids.ts';
 import { createSeal } from '../../server/crypto/seal.ts';
-import { createParts } from '../../server/realm-document.ts';
-import { createResources } from '../../server/resources.ts';
 import { fullRealm } from '../support/full-realm.ts';
 
 const never = () => Promise.reject(new Error('nothing is hashed here'));

@@ -6,7 +6,9 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const mains = ['server/app.ts', 'server/admin-api.ts', 'server/start.ts', 'operator/start.ts', 'cli/run.ts'];
+const mains = ['app', 'start', 'compose/later', 'compose/administration']
+  .map((name) => `server/${name}.ts`)
+  .concat('operator/start.ts', 'cli/run.ts');
 
 /** The environment with which a program uses the cache. */
 export const compileCache = (): NodeJS.ProcessEnv => ({ NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE });

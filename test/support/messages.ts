@@ -7,10 +7,10 @@ import { sqlOver } from '../../server/db/sql.ts';
 import { createTransact, type Tx } from '../../server/db/transact.ts';
 import { createOutbox } from '../../server/events/outbox.ts';
 import type { Request } from '../../server/features/configuration/messaging/send.ts';
+import { createMessaging } from '../../server/features/configuration/messaging/service.ts';
 import { createSettings } from '../../server/features/configuration/settings/service.ts';
 import { createOutbound } from '../../server/http/outbound.ts';
 import { createQueue } from '../../server/jobs/queue.ts';
-import { createMessaging } from '../../server/messaging.ts';
 import { MASTER_KEY, type TestServer } from './server.ts';
 
 export function startAsking({ pool, databaseUrl, baseUrl }: TestServer, now = () => new Date()) {

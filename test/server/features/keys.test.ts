@@ -36,7 +36,7 @@ async function startReplica(url: string, { hearsAfterMs = 0, publishAheadMs = 25
     transact,
     baseUrl: 'http://localhost',
     now,
-    seeds: async () => [seedKeys({ seal, now, newId })],
+    seeds: [seedKeys({ seal, now, newId })],
     denied: async () => {},
     gone: keys.drop,
   });

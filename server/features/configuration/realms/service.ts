@@ -19,7 +19,7 @@ export interface RealmsDeps {
   baseUrl: string;
   now: () => Date;
   /** In order; a seed may use what those before it have made. */
-  seeds(): Promise<readonly RealmSeed[]>;
+  seeds: readonly RealmSeed[];
   /** Audits a refused creation. */
   denied: Denied;
   /** Tells this process's caches that a realm is gone; other processes hear it by NOTIFY. */
@@ -60,7 +60,7 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
   async function seedInto(tx: Tx, by: By, realm: string, displayName?: string, createdBy = ''): Promise<Realm> {
     const row = await store.insert(tx.sql, { realm, displayName, createdBy, at: now() });
     if (!row) throw new Problem('name-taken', `There is a realm ${realm} already`);
-    for (const seed of await seeds()) await seed(tx, realm, by);
+    for (const seed of seeds) await seed(tx, realm, by);
     tx.record({
       type: 'REALM_CREATED',
       realm,

@@ -42,3 +42,4 @@ export function createUma(deps: UmaDeps) {
     },
   };
 }
+export type Uma = ReturnType<typeof createUma>;

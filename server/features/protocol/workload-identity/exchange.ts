@@ -36,7 +36,7 @@ export interface ExchangeDeps {
   mint: Pick<Mint, 'forClient'>;
   refusals: Pick<Refusals, 'record'>;
   /** The rate limit of one address in one realm, if the endpoint has none itself. */
-  attempts?: Pick<RateLimit, 'take'> | undefined;
+  attempts: Pick<RateLimit, 'take'> | undefined;
   now(): Date;
   failureMs?: number;
 }

@@ -1,17 +1,17 @@
 // The composition root's part for the audit log once it is written: sealing it, forwarding it. It decides nothing. Specification 6.1.
 import type { Logger } from 'pino';
-import { type Config, forwardingOf } from './config.ts';
-import type { AuditConfig } from './contract/monitoring.ts';
-import type { Seal } from './crypto/seal.ts';
-import type { Sql } from './db/sql.ts';
-import type { Transact } from './db/transact.ts';
-import type { Bus } from './events/bus.ts';
-import { sealEvents } from './events/chain.ts';
-import { continuePositions } from './events/position.ts';
-import { createReceiver } from './features/operations/forwarding/receivers.ts';
-import { createForwarding, forwardingProgress } from './features/operations/forwarding/service.ts';
-import { createOutbound } from './http/outbound.ts';
-import { createRecurring } from './schedule/recurring.ts';
+import { type Config, forwardingOf } from '../config.ts';
+import type { AuditConfig } from '../contract/monitoring.ts';
+import type { Seal } from '../crypto/seal.ts';
+import type { Sql } from '../db/sql.ts';
+import type { Transact } from '../db/transact.ts';
+import type { Bus } from '../events/bus.ts';
+import { sealEvents } from '../events/chain.ts';
+import { continuePositions } from '../events/position.ts';
+import { createReceiver } from '../features/operations/forwarding/receivers.ts';
+import { createForwarding, forwardingProgress } from '../features/operations/forwarding/service.ts';
+import { createOutbound } from '../http/outbound.ts';
+import { createRecurring } from '../schedule/recurring.ts';
 
 /** How soon the server seals and forwards an event. Its pauses after failures are multiples of this. */
 const SOON_MS = 1_000;

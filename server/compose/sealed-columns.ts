@@ -1,18 +1,18 @@
 // Every column that holds something sealed under the master key, as the feature that writes it binds it: what a rotation of
 // the key seals again. What lives for minutes (sign-ins, counted guesses) goes by itself. It decides nothing.
 
-import { separateWords } from './contract/apart.ts';
-import { declaredKinds } from './contract/declared-kinds.ts';
-import type { KindOf } from './contract/kind.ts';
-import { otpContext } from './crypto/otp.ts';
-import type { SealedColumn } from './domain/reseal.ts';
-import { saltContext } from './domain/subjects.ts';
-import { chainContext } from './events/block.ts';
-import { contextOf as keyContext } from './features/configuration/keys/seed.ts';
-import { contextOf as tokenContext, digestOf as tokenDigest } from './features/configuration/messaging/push-tokens.ts';
-import { contentContext } from './features/configuration/messaging/send.ts';
-import { contextAtRest } from './resource/at-rest.ts';
-import { sealedAs } from './resource/declared.ts';
+import { separateWords } from '../contract/apart.ts';
+import { declaredKinds } from '../contract/declared-kinds.ts';
+import type { KindOf } from '../contract/kind.ts';
+import { otpContext } from '../crypto/otp.ts';
+import type { SealedColumn } from '../domain/reseal.ts';
+import { saltContext } from '../domain/subjects.ts';
+import { chainContext } from '../events/block.ts';
+import { contextOf as keyContext } from '../features/configuration/keys/seed.ts';
+import { contextOf as tokenContext, digestOf as tokenDigest } from '../features/configuration/messaging/push-tokens.ts';
+import { contentContext } from '../features/configuration/messaging/send.ts';
+import { contextAtRest } from '../resource/at-rest.ts';
+import { sealedAs } from '../resource/declared.ts';
 
 const secretOf = (table: string, kind: string, column = 'secret'): SealedColumn => ({
   table,

@@ -1,19 +1,19 @@
 // The composition root's part for resources: each is declared by its feature with its routes, and is one line here but for those
-// of kinds that are declared as a whole, which are found (declared-resources.ts).
+// of kinds that are declared as a whole, which are found (server/compose/declared-resources.ts).
 // Flows and users have shapes of their own. Design "A plain resource: one declaration".
 import type { FastifyInstance } from 'fastify';
-import type { Sql } from './db/sql.ts';
+import type { Sql } from '../db/sql.ts';
 import { declaredResources } from './declared-resources.ts';
-import { createAuthorizationServiceResource } from './features/configuration/authorization-services/resource.ts';
-import { createMessagingProviderResource } from './features/configuration/messaging/providers.ts';
-import { createMessageTemplateResource } from './features/configuration/messaging/templates.ts';
-import { roleRoutes } from './features/configuration/roles/routes.ts';
-import { createAdminRoleResource } from './features/operations/admin-access/resource.ts';
-import { createGroupResource } from './features/people/groups/resource.ts';
-import { groupRoutes } from './features/people/groups/routes.ts';
-import type { ResourceApi } from './resource/api.ts';
-import type { ResourceDeps } from './resource/declared.ts';
-import { mountResource } from './resource/routes.ts';
+import { createAuthorizationServiceResource } from '../features/configuration/authorization-services/resource.ts';
+import { createMessagingProviderResource } from '../features/configuration/messaging/providers.ts';
+import { createMessageTemplateResource } from '../features/configuration/messaging/templates.ts';
+import { roleRoutes } from '../features/configuration/roles/routes.ts';
+import { createAdminRoleResource } from '../features/operations/admin-access/resource.ts';
+import { createGroupResource } from '../features/people/groups/resource.ts';
+import { groupRoutes } from '../features/people/groups/routes.ts';
+import type { ResourceApi } from '../resource/api.ts';
+import type { ResourceDeps } from '../resource/declared.ts';
+import { mountResource } from '../resource/routes.ts';
 
 /** By the section of the realm document. */
 export const createResources = ({ seal, passwords, baseUrl, now }: ResourceDeps) => ({

@@ -1,0 +1,144 @@
+// The composition root's part for administrators: the admin API and its sign-in pages, everything below /admin.
+// Loaded when somebody first asks for it (http/on-demand.ts). It decides nothing; rules are the features'. Specification 4.
+import { Resolver } from 'node:dns/promises';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { isReached } from '../domain/reach.ts';
+import { createReseal } from '../domain/reseal.ts';
+import { identityLinkRoutes } from '../features/authentication/brokering/admin-routes.ts';
+import { enrolmentLinkRoutes } from '../features/authentication/enrolment-links/routes.ts';
+import { impersonationRoutes } from '../features/authentication/impersonation/routes.ts';
+import { createImpersonation } from '../features/authentication/impersonation/service.ts';
+import { invitationRoutes } from '../features/authentication/invitations/routes.ts';
+import { authorizationServiceRoutes } from '../features/configuration/authorization-services/routes.ts';
+import { createAuthorizationServices } from '../features/configuration/authorization-services/service.ts';
+import { clientScopeRoutes } from '../features/configuration/client-scopes/routes.ts';
+import { clientRoutes } from '../features/configuration/clients/routes.ts';
+import { createClientSecrets } from '../features/configuration/clients/secrets.ts';
+import { flowRoutes } from '../features/configuration/flows/routes.ts';
+import { keyRoutes } from '../features/configuration/keys/routes.ts';
+import { organizationRoutes } from '../features/configuration/organizations/routes.ts';
+import { createOrganizations, type ResolveTxt } from '../features/configuration/organizations/service.ts';
+import { createRealmHealth } from '../features/configuration/realms/health.ts';
+import { realmRoutes } from '../features/configuration/realms/routes.ts';
+import { createSamlClientImport } from '../features/configuration/saml-clients/import.ts';
+import { samlClientImportRoutes } from '../features/configuration/saml-clients/routes.ts';
+import { settingsRoutes } from '../features/configuration/settings/routes.ts';
+import { subjectClaimRoutes } from '../features/configuration/settings/subject-claim.ts';
+import { userProfileRoutes } from '../features/configuration/user-profile/routes.ts';
+import { deliveryRoutes } from '../features/configuration/webhooks/routes.ts';
+import { createWebhooks } from '../features/configuration/webhooks/service.ts';
+import { createAdminGrants } from '../features/operations/admin-access/grants.ts';
+import { adminLoginPages } from '../features/operations/admin-access/pages.ts';
+import { adminAccessRoutes } from '../features/operations/admin-access/routes.ts';
+import { type AdminSurface, guardAdmin } from '../features/operations/admin-access/surface.ts';
+import { eventRoutes } from '../features/operations/events/routes.ts';
+import { monitoringAdminRoutes } from '../features/operations/monitoring/admin-routes.ts';
+import { countRequests } from '../features/operations/monitoring/routes.ts';
+import { scimTargetRoutes } from '../features/operations/scim/provision-routes.ts';
+import { scimTokenRoutes } from '../features/operations/scim/token-routes.ts';
+import { createScimTokens } from '../features/operations/scim/tokens.ts';
+import { agentRoutes } from '../features/people/agents/routes.ts';
+import { createAgents } from '../features/people/agents/service.ts';
+import { enrolmentTokenRoutes } from '../features/people/devices/routes.ts';
+import { gdprAdminRoutes } from '../features/people/gdpr/routes.ts';
+import { sessionRoutes } from '../features/people/sessions/routes.ts';
+import { directoryRoutes } from '../features/people/user-federation/routes.ts';
+import { createDirectories } from '../features/people/user-federation/service.ts';
+import { createUserAccess } from '../features/people/users/access.ts';
+import { userAccessRoutes } from '../features/people/users/access-routes.ts';
+import { membershipRoutes } from '../features/people/users/membership-routes.ts';
+import { createMemberships } from '../features/people/users/memberships.ts';
+import { userRoutes } from '../features/people/users/routes.ts';
+import { coverage, createUsers } from '../features/people/users/service.ts';
+import { createClientProvisioning } from '../features/protocol/registration/provisioning.ts';
+import { provisioningRoutes } from '../features/protocol/registration/routes.ts';
+import { type HttpOptions, openHttp } from '../http/fastify.ts';
+import type { Surface } from '../http/on-demand.ts';
+import { createResourceApi } from '../resource/api.ts';
+import type { Operations } from './operations.ts';
+import { createRealmDocument } from './realm-document.ts';
+import { mountResources } from './resources.ts';
+import { sealedColumns } from './sealed-columns.ts';
+
+/** A name server that doesn't answer delays a request for seconds, no longer. */
+const systemResolveTxt: ResolveTxt = (name) => new Resolver({ timeout: 2_000, tries: 2 }).resolveTxt(name);
+
+/** @param listener of the application that hands requests over */
+export async function createAdministration(
+  deps: Operations,
+  listener: Omit<HttpOptions, 'requests' | 'ready'>,
+): Promise<Surface> {
+  const app = await openHttp({ ...listener, requests: 'admin' });
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (route) => void routes.push(route));
+  countRequests(app, deps.metrics.request);
+  const { authenticate } = deps.access;
+  await app.register(async (pages) => adminLoginPages(pages, { ...deps, authenticate, signIn: deps.adminSignIn }));
+  await app.register(async (admin) => {
+    const reaches: AdminSurface['reaches'] = (...asked) => isReached(deps.sql, ...asked);
+    guardAdmin(admin, { ...deps, authenticate, reaches, countWrite: deps.metrics.adminWrite });
+    mountServer(admin, deps);
+    const realmDocument = createRealmDocument(deps);
+    realmDocument.mount(admin);
+    mountConfiguration(admin, { ...deps, parts: realmDocument.parts });
+    mountUsers(admin, deps);
+  });
+  await app.ready();
+  return { app, routes };
+}
+
+/** What is about the server, and about realms as a whole. */
+function mountServer(admin: FastifyInstance, deps: Operations): void {
+  adminAccessRoutes(admin, { ...deps, signIn: deps.adminSignIn, grants: createAdminGrants(deps) });
+  const health = createRealmHealth({ ...deps, reseal: createReseal({ ...deps, columns: sealedColumns }) });
+  realmRoutes(admin, { ...deps, health, issuer: deps.settings.issuer });
+  keyRoutes(admin, deps.keys);
+  eventRoutes(admin, deps);
+  monitoringAdminRoutes(admin, deps.monitoring);
+}
+
+/** What a realm is configured of. */
+function mountConfiguration(
+  admin: FastifyInstance,
+  deps: Operations & Pick<ReturnType<typeof createRealmDocument>, 'parts'>,
+): void {
+  const { resources, settings, resolveTxt = systemResolveTxt } = deps;
+  const api = createResourceApi(deps);
+  const { clients, clientScopes, claims, organizations, agents, samlClients, authorizationServices } = resources;
+  settingsRoutes(admin, deps);
+  subjectClaimRoutes(admin, settings);
+  userProfileRoutes(admin, deps);
+  provisioningRoutes(admin, createClientProvisioning(deps));
+  scimTargetRoutes(admin, deps);
+  scimTokenRoutes(admin, createScimTokens(deps));
+  flowRoutes(admin, deps.flows, deps.sql);
+  mountResources(admin, resources, { ...deps, api });
+  invitationRoutes(admin, deps);
+  directoryRoutes(admin, createDirectories({ ...deps, syncs: deps.federation.syncs }));
+  organizationRoutes(admin, createOrganizations({ ...deps, api, resource: organizations, resolveTxt }));
+  deliveryRoutes(admin, createWebhooks({ ...deps, enqueue: deps.enqueueDeliveries }));
+  clientScopeRoutes(admin, { api, scopes: clientScopes, claims });
+  clientRoutes(admin, { api, clients, secrets: createClientSecrets({ ...deps, clients }) });
+  agentRoutes(admin, createAgents({ ...deps, api, of: agents }));
+  samlClientImportRoutes(admin, createSamlClientImport({ ...deps, api, of: samlClients }));
+  deps.messaging.mount(admin);
+  const services = createAuthorizationServices({ ...deps, api, clients, of: authorizationServices });
+  authorizationServiceRoutes(admin, { ...deps, services });
+}
+
+/** Users as administrators keep them, with what they have and hold. */
+function mountUsers(admin: FastifyInstance, deps: Operations): void {
+  const { credentials } = deps;
+  const mustCover = coverage(deps.access);
+  const covering = { ...deps, mustCover };
+  const { newPasswordFaults, setPassword } = credentials;
+  userRoutes(admin, { ...deps, users: createUsers({ ...deps, newPasswordFaults, setPassword }) });
+  sessionRoutes(admin, covering);
+  enrolmentTokenRoutes(admin, covering);
+  enrolmentLinkRoutes(admin, { ...covering, links: deps.enrolmentLinks });
+  identityLinkRoutes(admin, covering);
+  membershipRoutes(admin, createMemberships(covering));
+  impersonationRoutes(admin, createImpersonation(deps));
+  userAccessRoutes(admin, createUserAccess(covering));
+  gdprAdminRoutes(admin, deps.gdpr);
+}

@@ -1,0 +1,40 @@
+// The composition root's part for what a start needs of realms' configuration: settings, keys, clients, tokens. The rest is
+// configuration-later.ts. It decides nothing. Design "Composition root".
+import { MASTER } from '../contract/realms.ts';
+import { createDpopNonces } from '../crypto/dpop-nonce.ts';
+import { createDpop } from '../domain/dpop.ts';
+import { createSubjects } from '../domain/subjects.ts';
+import { createClientActivity } from '../features/configuration/clients/activity.ts';
+import { createClientViews } from '../features/configuration/clients/view.ts';
+import { createMint } from '../features/configuration/issued-tokens/mint.ts';
+import { createTokens } from '../features/configuration/issued-tokens/service.ts';
+import { createKeys } from '../features/configuration/keys/service.ts';
+import { createSettings } from '../features/configuration/settings/service.ts';
+import type { Observed } from './observation.ts';
+
+export function createConfiguration(below: Observed) {
+  const { masterKey, caches, now } = below;
+  const settings = createSettings(below);
+  const keys = createKeys({ ...below, generate: below.generateKeyPair });
+  const subjects = createSubjects({ ...below, settings });
+  const dpop = createDpop({ ...below, nonces: createDpopNonces({ keyring: masterKey, now }) });
+  const clients = createClientViews(below);
+  const tokens = createTokens({ ...below, keys, settings, clients, dpop });
+  caches.push(settings, keys, subjects, clients);
+  return {
+    settings,
+    keys,
+    /** @throws in one sentence where the master key is a wrong one, before anything is written under it */
+    readKeys: () =>
+      keys.published(MASTER).catch((cause: Error) => {
+        throw new Error(`The keys of ${MASTER} can't be read: ${cause.message}`, { cause });
+      }),
+    subjects,
+    dpop,
+    clients,
+    clientActivity: createClientActivity(below),
+    tokens,
+    mint: createMint({ ...below, tokens, subjects, settings }),
+  };
+}
+export type Configuration = Observed & ReturnType<typeof createConfiguration>;

@@ -1,0 +1,37 @@
+// Written by `npm run generate` from the contract files that declare a kind.
+import { applicationsResource } from '../features/configuration/applications/resource.ts';
+import { captchasResource } from '../features/configuration/captchas/resource.ts';
+import { claimsResource, clientProtocolMappersResource } from '../features/configuration/claims/resource.ts';
+import { clientScopesResource } from '../features/configuration/client-scopes/resource.ts';
+import { clientsResource } from '../features/configuration/clients/resource.ts';
+import { identityProvidersResource } from '../features/configuration/identity-providers/resource.ts';
+import { messageTextsResource } from '../features/configuration/message-texts/resource.ts';
+import { organizationsResource } from '../features/configuration/organizations/resource.ts';
+import { clientRolesResource, rolesResource } from '../features/configuration/roles/resource.ts';
+import { samlClientsResource } from '../features/configuration/saml-clients/resource.ts';
+import { scimTargetsResource } from '../features/configuration/scim-targets/resource.ts';
+import { webhooksResource } from '../features/configuration/webhooks/resource.ts';
+import { agentsResource } from '../features/people/agents/resource.ts';
+import { userFederationResource } from '../features/people/user-federation/resource.ts';
+import { workloadIdentityResource } from '../features/protocol/workload-identity/resource.ts';
+import type { ResourceDeps } from '../resource/declared.ts';
+
+export const declaredResources = (deps: ResourceDeps) => ({
+  agents: agentsResource(deps),
+  applications: applicationsResource(deps),
+  captchas: captchasResource(deps),
+  claims: claimsResource(deps),
+  clientScopes: clientScopesResource(deps),
+  clients: clientsResource(deps),
+  identityProviders: identityProvidersResource(deps),
+  messageTexts: messageTextsResource(deps),
+  organizations: organizationsResource(deps),
+  clientProtocolMappers: clientProtocolMappersResource(deps),
+  roles: rolesResource(deps),
+  clientRoles: clientRolesResource(deps),
+  samlClients: samlClientsResource(deps),
+  scimTargets: scimTargetsResource(deps),
+  userFederation: userFederationResource(deps),
+  webhooks: webhooksResource(deps),
+  workloadIdentity: workloadIdentityResource(deps),
+});

@@ -1,0 +1,50 @@
+// Every job, in one list. Of those that have something to do now and then, a start has the terms only: their code is loaded with the
+// first of their work. It decides nothing.
+import type { Factors } from '../domain/factors.ts';
+import { keepChanges } from '../features/authentication/new-device/store.ts';
+import type { SignIns } from '../features/authentication/sign-in/service.ts';
+import { messageTerms } from '../features/configuration/messaging/message-job.ts';
+import type { Send } from '../features/configuration/messaging/send.ts';
+import { hasMetadataAddresses, metadataTerms } from '../features/configuration/saml-clients/refresh-job.ts';
+import { deliveryJob } from '../features/configuration/webhooks/delivery.ts';
+import { dueTerms, hasTargets, provisioningTerms } from '../features/operations/scim/provision-jobs.ts';
+import { agentReviews } from '../features/people/agents/reviews.ts';
+import { hasSyncs, scheduleTerms, syncTerms } from '../features/people/user-federation/sync-jobs.ts';
+import { backChannelJob } from '../features/protocol/logout/back-channel.ts';
+import type { Uma } from '../features/protocol/uma/service.ts';
+import { janitor } from '../jobs/janitor.ts';
+import type { Job, Terms } from '../jobs/job.ts';
+import { later } from '../jobs/later.ts';
+import type { Start } from './start.ts';
+
+/** What a start asks of the parts that it does without. */
+export interface Rest {
+  job(name: string): Job | undefined;
+  send: Send;
+  signIns: SignIns;
+  factors: Factors;
+  uma: Uma;
+}
+
+export function createJobs(start: Start, rest: () => Promise<Rest>): Job[] {
+  const { config, sql, metrics, audit } = start;
+  const jobLater = <Payload>(terms: Terms<Payload>, isDue?: () => Promise<boolean>) =>
+    later(terms, async () => (await rest()).job(terms.name), isDue);
+  return [
+    jobLater(messageTerms),
+    deliveryJob({ ...start, gaveUp: metrics.deadLetter }),
+    backChannelJob(start),
+    jobLater(provisioningTerms),
+    jobLater(dueTerms, () => hasTargets(sql)),
+    jobLater(syncTerms),
+    jobLater(scheduleTerms, () => hasSyncs(sql)),
+    agentReviews({ ...start, send: async (...message) => (await rest()).send(...message) }),
+    jobLater(metadataTerms, () => hasMetadataAddresses(sql)),
+    janitor({
+      ...start,
+      keep: keepChanges,
+      eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS,
+      forwarding: audit.forwarding,
+    }),
+  ];
+}

@@ -1,0 +1,36 @@
+// The composition root's part for what the server tells of itself: its audit log, metrics, refusals, health. It decides nothing.
+// Specification 4.9, 6.
+import { watched } from '../config.ts';
+import { createDenials } from '../events/denials.ts';
+import { createMetrics } from '../events/metrics.ts';
+import { components } from '../features/operations/monitoring/components.ts';
+import { createMonitoring } from '../features/operations/monitoring/service.ts';
+import { createAudit } from './audit.ts';
+import type { Infrastructure } from './infrastructure.ts';
+
+export const VERSION = '0.1.0';
+
+export function createObservation(below: Infrastructure) {
+  const { config, sql, transact, bus, realmExists, existingRealms, now } = below;
+  const audit = createAudit(below);
+  const metrics = createMetrics({
+    histogram: config.SVC_HTTP_HISTOGRAM,
+    realmExists,
+    existing: existingRealms,
+    forwarding: audit.status,
+  });
+  bus.on(metrics.count);
+  const denied = createDenials({ transact, realmExists });
+  const monitoring = createMonitoring({
+    sql,
+    now,
+    metrics,
+    components: components({ ...watched(config), sql, now }),
+    build: { name: 'realmkeeper', version: VERSION },
+    eventRetentionDays: config.SVC_EVENT_RETENTION_DAYS,
+    forwarding: audit.status,
+    denied,
+  });
+  return { audit, metrics, denied, monitoring };
+}
+export type Observed = Infrastructure & ReturnType<typeof createObservation>;

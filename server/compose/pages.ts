@@ -1,0 +1,85 @@
+// The composition root's part for pages: signing in, getting an account or its password back, and the account itself.
+// It decides nothing. Design "Composition root".
+import type { FastifyInstance } from 'fastify';
+import type { RealmSettingsDto } from '../contract/settings.ts';
+import { createRateLimit } from '../domain/rate-limit.ts';
+import { createBrowsersSection } from '../features/authentication/account/browsers.ts';
+import { createIdentitySection } from '../features/authentication/account/identities.ts';
+import { createMayHavePassword } from '../features/authentication/account/own-password.ts';
+import { createPhoneSection } from '../features/authentication/account/phone.ts';
+import { accountRoutes } from '../features/authentication/account/routes.ts';
+import { brokeringRoutes } from '../features/authentication/brokering/routes.ts';
+import { enrolmentLinkPages } from '../features/authentication/enrolment-links/routes.ts';
+import { impersonationPages } from '../features/authentication/impersonation/routes.ts';
+import { invitationPages } from '../features/authentication/invitations/page-routes.ts';
+import { newDeviceRoutes } from '../features/authentication/new-device/routes.ts';
+import { recoveryRoutes } from '../features/authentication/recovery/routes.ts';
+import { askedAgain } from '../features/authentication/sign-in/continuation.ts';
+import { inTab } from '../features/authentication/sign-in/cookie.ts';
+import { type PageLink, signInRoutes } from '../features/authentication/sign-in/routes.ts';
+import { adminArrival } from '../features/operations/admin-access/arrival.ts';
+import { appPageRoutes } from '../features/people/devices/app-page.ts';
+import { createSharingSection } from '../features/protocol/uma/account-section.ts';
+import { mountPageAssets, pageErrors } from '../http/pages.ts';
+import { languageRoute, speaksTo } from '../http/spoken.ts';
+import { REGISTRATIONS_A_MINUTE } from './authentication.ts';
+import type { Operations } from './operations.ts';
+
+/** Of pages that wait: as many as an office shows at once, each every three seconds. */
+const LOOKS_A_MINUTE = 1200;
+/** Links for forgotten passwords that one address may ask for. */
+const RECOVERIES_A_MINUTE = 10;
+
+export function mountPages(pages: FastifyInstance, all: Operations): void {
+  const { settings, registry, continuations, singleLogout, isOpen, sends, federation, now } = all;
+  pages.setErrorHandler(pageErrors(settings.of));
+  // Redirects too: "back" after signing out takes a kept one without asking, and goes round in circles.
+  pages.addHook('onRequest', (_, reply, done) => {
+    void reply.header('cache-control', 'no-store');
+    done();
+  });
+  speaksTo(pages, all);
+  languageRoute(pages, all);
+  mountPageAssets(pages, { brandOf: settings.of });
+
+  const recovers = async (realm: string, { passwordRecoveryEnabled }: RealmSettingsDto): Promise<boolean> =>
+    passwordRecoveryEnabled && sends(realm, 'EMAIL');
+  const signInFor = (realm: string, asked: string | undefined): string =>
+    (asked === undefined ? undefined : askedAgain(continuations, realm, asked)) ?? `/realms/${realm}/login?for=account`;
+  const withAsked = (path: string, asked: string | undefined): string =>
+    asked === undefined ? path : `${path}?${new URLSearchParams({ asked })}`;
+  const links: PageLink[] = [
+    {
+      words: 'recover.forgot',
+      beside: 'username-password',
+      offered: recovers,
+      path: (realm, asked) => withAsked(`/realms/${realm}/login/forgot`, asked),
+    },
+    {
+      words: 'register.way',
+      offered: async (_, policy) => isOpen(policy),
+      path: (realm, _, tab) => inTab(`/realms/${realm}/register`, tab),
+    },
+  ];
+  signInRoutes(pages, { ...all, registry, links, looks: createRateLimit({ limit: LOOKS_A_MINUTE, now }) });
+  all.mountLogout(pages, singleLogout);
+  brokeringRoutes(pages, { ...all, saml: all.upstreams.saml });
+  appPageRoutes(pages, all);
+  const recoveries = createRateLimit({ limit: RECOVERIES_A_MINUTE, now });
+  recoveryRoutes(pages, { ...all, offered: recovers, signInFor, attempts: recoveries });
+  enrolmentLinkPages(pages, { ...all, links: all.enrolmentLinks });
+  newDeviceRoutes(pages, { ...all, recovers });
+  invitationPages(pages, { ...all, attempts: createRateLimit({ limit: REGISTRATIONS_A_MINUTE, now }) });
+  impersonationPages(pages, all);
+  accountRoutes(pages, {
+    ...all,
+    mayHavePassword: createMayHavePassword({ ...all, elsewhere: federation.source }),
+    sections: [
+      createIdentitySection(all),
+      createPhoneSection(all),
+      createBrowsersSection(all.browsers),
+      createSharingSection(all.sharing),
+    ],
+  });
+  adminArrival(pages, { ...all, signIn: all.adminSignIn });
+}

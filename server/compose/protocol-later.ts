@@ -1,0 +1,111 @@
+// The composition root's part for the protocol endpoints that a start does without: the pages of authorization and sign-out, requests
+// that are pushed, devices, SAML, User-Managed Access, agents and workloads. It decides nothing; rules are the features'.
+// Specification 4.11; decisions "Protocol paths".
+import type { FastifyInstance } from 'fastify';
+import { LEVELS } from '../domain/factors.ts';
+import { createRateLimit } from '../domain/rate-limit.ts';
+import { createConsents } from '../features/people/consent/service.ts';
+import { createDevices } from '../features/protocol/authorize/device.ts';
+import { deviceFlowRoutes, devicePageRoutes } from '../features/protocol/authorize/device-routes.ts';
+import { createPushed } from '../features/protocol/authorize/pushed.ts';
+import { pushedRoutes } from '../features/protocol/authorize/pushed-routes.ts';
+import { createRequestObjects } from '../features/protocol/authorize/request-objects.ts';
+import { createRequestUris } from '../features/protocol/authorize/request-uris.ts';
+import { createAuthorizationRequests } from '../features/protocol/authorize/requests.ts';
+import { authorizeRoutes } from '../features/protocol/authorize/routes.ts';
+import { createAuthorization } from '../features/protocol/authorize/service.ts';
+import { delegationGrant } from '../features/protocol/delegation/grant.ts';
+import { authenticationByOwnToken } from '../features/protocol/delegation/own-token.ts';
+import { agentDelegationRoutes } from '../features/protocol/delegation/routes.ts';
+import { logoutRoutes } from '../features/protocol/logout/routes.ts';
+import { createLogout } from '../features/protocol/logout/service.ts';
+import { createSelfMadeClients } from '../features/protocol/registration/self-made.ts';
+import { createKeeping } from '../features/protocol/saml/kept.ts';
+import { createSingleLogout } from '../features/protocol/saml/logout.ts';
+import { samlMetadataRoutes, samlRoutes, singleLogoutRoutes } from '../features/protocol/saml/routes.ts';
+import { createSamlIdentityProvider } from '../features/protocol/saml/service.ts';
+import { createSamlClientViews } from '../features/protocol/saml/view.ts';
+import { createTokenEndpoint } from '../features/protocol/token/service.ts';
+import { createUma } from '../features/protocol/uma/service.ts';
+import { byExchange, workloadGrant } from '../features/protocol/workload-identity/exchange.ts';
+import { workloadTokenRoutes } from '../features/protocol/workload-identity/exchange-routes.ts';
+import { guardProtocol } from '../http/oauth.ts';
+import { oauthPageErrors } from '../http/oauth-pages.ts';
+import { speaksTo } from '../http/spoken.ts';
+import type { Authentication } from './authentication.ts';
+
+/** Of public clients at one address in one realm. */
+const PUSHES_A_MINUTE = 120;
+/** User codes that are typed at one address in one realm, and in one session within ten minutes. */
+const CODES_A_MINUTE = 20;
+const CODES_OF_A_SESSION = 10;
+
+export function createLaterProtocol(below: Authentication) {
+  const { audited, clientAuthentication, clients, cors, dpop, exchanges, phases, refusals, workloads } = below;
+  const { outbound, settings, signIns, caches, realmExists, baseUrl, now } = below;
+  const uma = createUma(below);
+  const exchange = workloadGrant(byExchange, { ...workloads, attempts: undefined });
+  const exchangeEndpoint = createTokenEndpoint({ ...phases, grants: [exchange] });
+  const delegationEndpoint = createTokenEndpoint({
+    ...phases,
+    authentication: authenticationByOwnToken({ ...below, authentication: clientAuthentication }),
+    grants: [delegationGrant(below)],
+  });
+
+  const selfMade = createSelfMadeClients(below);
+  const { documents } = selfMade;
+  const consents = createConsents(below);
+  const requests = createAuthorizationRequests({ clients, levels: LEVELS, baseUrl });
+  const requestObjects = createRequestObjects(below);
+  const requestUris = createRequestUris({ outbound, attempts: createRateLimit({ limit: PUSHES_A_MINUTE, now }) });
+  const asked = { ...below, requests, requestObjects, requestUris, documents, consents };
+  const pushed = createPushed(asked);
+  const pushes = createRateLimit({ limit: PUSHES_A_MINUTE, now });
+  const authorization = createAuthorization({ ...asked, pushed });
+  const devices = createDevices({
+    ...asked,
+    typed: {
+      address: createRateLimit({ limit: CODES_A_MINUTE, now }),
+      session: createRateLimit({ limit: CODES_OF_A_SESSION, windowMs: 600_000, now }),
+    },
+  });
+
+  const samlClients = createSamlClientViews(below);
+  const bySaml = { ...below, clients: samlClients, keeping: createKeeping(below) };
+  const saml = createSamlIdentityProvider({ ...bySaml, consents });
+  const singleLogout = createSingleLogout(bySaml);
+  const logout = createLogout({ ...below, singleLogout });
+  caches.push(uma, samlClients, saml);
+
+  return {
+    continuations: [authorization.continuation, saml.continuation],
+    logout,
+    singleLogout,
+    uma,
+    sharing: uma.sharing,
+
+    async mountLaterProtocol(http: FastifyInstance): Promise<void> {
+      await http.register(async (app) => selfMade.mount(app));
+      await uma.mount(http);
+      await http.register(async (app) => {
+        guardProtocol(app, { realmExists, baseUrl });
+        samlMetadataRoutes(app, saml);
+        const clientEndpoint = { authentication: audited, attempts: pushes, refusals, documents, cors };
+        pushedRoutes(app, { ...clientEndpoint, pushed, dpop });
+        deviceFlowRoutes(app, { ...clientEndpoint, devices });
+        agentDelegationRoutes(app, { endpoint: delegationEndpoint, dpop });
+        workloadTokenRoutes(app, { endpoint: exchangeEndpoint, attempts: exchanges, dpop });
+      });
+      await http.register(async (pages) => {
+        guardProtocol(pages, { realmExists, failed: oauthPageErrors(settings.of) });
+        speaksTo(pages, below);
+        authorizeRoutes(pages, { authorization, signIns });
+        devicePageRoutes(pages, { devices, signIns });
+        logoutRoutes(pages, logout);
+        samlRoutes(pages, { saml, signIns });
+        singleLogoutRoutes(pages, singleLogout);
+      });
+    },
+  };
+}
+export type LaterProtocol = Authentication & ReturnType<typeof createLaterProtocol>;

@@ -1,0 +1,117 @@
+// The composition root's part for the protocol endpoints that a start has: tokens, what is said of them, discovery. What people and
+// rarer clients ask for is protocol-later.ts. It decides nothing; rules are the features'. Specification 4.11; decisions "Protocol paths".
+import type { FastifyInstance } from 'fastify';
+import { LEVELS } from '../domain/factors.ts';
+import { createRateLimit } from '../domain/rate-limit.ts';
+import { createEventBatch } from '../events/batch.ts';
+import { createRefusals } from '../events/refusals.ts';
+import { createAssertions } from '../features/protocol/client-authentication/assertion.ts';
+import { auditedAuthentication } from '../features/protocol/client-authentication/audited.ts';
+import { createClientKeys } from '../features/protocol/client-authentication/client-keys.ts';
+import { createClientAuthentication } from '../features/protocol/client-authentication/service.ts';
+import { adminResourceRoute, discoveryRoutes, readyDocuments } from '../features/protocol/discovery/routes.ts';
+import { createDiscovery } from '../features/protocol/discovery/service.ts';
+import { introspectRoutes } from '../features/protocol/introspect/routes.ts';
+import { createIntrospection } from '../features/protocol/introspect/service.ts';
+import { revokeRoutes } from '../features/protocol/revoke/routes.ts';
+import { createRevocation } from '../features/protocol/revoke/service.ts';
+import { clientCredentialsGrant } from '../features/protocol/token/client-credentials.ts';
+import { codeGrant } from '../features/protocol/token/code.ts';
+import { deviceGrant } from '../features/protocol/token/device.ts';
+import { exchangeGrant } from '../features/protocol/token/exchange.ts';
+import { createFamilies } from '../features/protocol/token/families.ts';
+import { refreshGrant } from '../features/protocol/token/refresh.ts';
+import { tokenRoutes } from '../features/protocol/token/routes.ts';
+import { createTokenEndpoint } from '../features/protocol/token/service.ts';
+import { umaTerms } from '../features/protocol/uma/grant-terms.ts';
+import { permissionsIn } from '../features/protocol/uma/requester.ts';
+import type { Uma } from '../features/protocol/uma/service.ts';
+import { userinfoRoutes } from '../features/protocol/userinfo/routes.ts';
+import { createUserinfo } from '../features/protocol/userinfo/service.ts';
+import { byAssertion, workloadGrant } from '../features/protocol/workload-identity/exchange.ts';
+import { createIssuerKeys } from '../features/protocol/workload-identity/issuer-keys.ts';
+import { createCors } from '../http/cors.ts';
+import { guardProtocol } from '../http/oauth.ts';
+import { createRemoteDocuments } from '../http/remote-documents.ts';
+import type { Configuration } from './configuration.ts';
+import type { Rest } from './jobs.ts';
+
+/** @param rest of what is loaded later: how people signed in, and what they share */
+export function createProtocol(below: Configuration, rest: () => Promise<Rest>) {
+  const { config, clients, dpop, outbound, realmExists, caches, baseUrl, log, now } = below;
+  const batch = createEventBatch({
+    ...below,
+    failed: (err, lost) => log.error({ err, lost }, 'audit events could not be written'),
+  });
+  const refusals = createRefusals({ record: batch.record, now });
+  const families = createFamilies({ now });
+  const withKeys = createClientKeys(createRemoteDocuments({ outbound, now }));
+  const assertions = createAssertions({ ...below, withKeys });
+  const clientAuthentication = createClientAuthentication({ ...below, assertions });
+  /** Of one address in one realm. */
+  const exchanges = createRateLimit({ limit: config.SVC_WORKLOAD_RATE_LIMIT, now });
+  const workloads = { ...below, issuerKeys: createIssuerKeys({ outbound, now }), refusals };
+  const issuing = { ...below, families, batch };
+  const grants = [
+    codeGrant(issuing),
+    deviceGrant(issuing),
+    refreshGrant({ ...issuing, proven: rest }),
+    clientCredentialsGrant(issuing),
+    exchangeGrant(issuing),
+    workloadGrant(byAssertion, { ...workloads, attempts: exchanges }),
+    {
+      ...umaTerms,
+      authorize: async (call: Parameters<Uma['grant']['authorize']>[0]) => (await rest()).uma.grant.authorize(call),
+    },
+  ];
+  const phases = { ...below, authentication: clientAuthentication, refusals };
+  const endpoint = createTokenEndpoint({ ...phases, grants });
+  const discovery = createDiscovery({ ...below, grantTypes: endpoint.grantTypes, levels: LEVELS });
+  const userinfo = createUserinfo(below);
+  const revocation = createRevocation({ ...below, families });
+  const introspection = createIntrospection({
+    ...below,
+    permissions: async (realm, claims) =>
+      permissionsIn(claims).length === 0 ? undefined : (await rest()).uma.shown(realm, claims),
+  });
+  const audited = auditedAuthentication(clientAuthentication, refusals);
+  const cors = createCors(clients);
+  caches.push(discovery);
+
+  return {
+    batch,
+    refusals,
+    withKeys,
+    clientAuthentication,
+    audited,
+    exchanges,
+    workloads,
+    phases,
+    cors,
+
+    ready: readyDocuments(discovery),
+
+    async mountProtocol(http: FastifyInstance): Promise<void> {
+      adminResourceRoute(http, discovery);
+      await http.register(async (app) => {
+        guardProtocol(app, { realmExists, baseUrl });
+        discoveryRoutes(app, discovery);
+        tokenRoutes(app, { endpoint, dpop, cors });
+        userinfoRoutes(app, { userinfo, cors, baseUrl });
+        revokeRoutes(app, { authentication: audited, revocation, cors });
+        introspectRoutes(app, {
+          authentication: audited,
+          introspection,
+          byToken: async (...presented) => (await rest()).uma.protection.caller(...presented),
+        });
+      });
+    },
+
+    /** Writes the audit rows that are waiting. */
+    stopProtocol(): Promise<void> {
+      refusals.stop();
+      return batch.stop().catch((err: unknown) => log.error({ err }, 'audit events are lost'));
+    },
+  };
+}
+export type Protocol = Configuration & ReturnType<typeof createProtocol>;
