@@ -1,5 +1,5 @@
 // The composition root's part for all that a start does without: people and their pages, resources, messages, directories, SCIM, SAML.
-// app.ts loads it with the first request, job or start that needs any of it. It decides nothing; rules are the features'.
+// server/app.ts loads it with the first request, job or start that needs any of it. It decides nothing; rules are the features'.
 // Implements: a start, and a server that only gives tokens, do without it (performance, "start" and "memory").
 import type { RouteOptions } from 'fastify';
 import { countRequests } from '../features/operations/monitoring/routes.ts';

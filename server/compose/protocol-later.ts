@@ -42,7 +42,7 @@ const CODES_OF_A_SESSION = 10;
 
 export function createLaterProtocol(below: Authentication) {
   const { audited, clientAuthentication, clients, cors, dpop, exchanges, phases, refusals, workloads } = below;
-  const { outbound, settings, signIns, caches, realmExists, baseUrl, now } = below;
+  const { outbound, settings, signIns, withKeys, caches, realmExists, baseUrl, now } = below;
   const uma = createUma(below);
   const exchange = workloadGrant(byExchange, { ...workloads, attempts: undefined });
   const exchangeEndpoint = createTokenEndpoint({ ...phases, grants: [exchange] });
@@ -56,7 +56,7 @@ export function createLaterProtocol(below: Authentication) {
   const { documents } = selfMade;
   const consents = createConsents(below);
   const requests = createAuthorizationRequests({ clients, levels: LEVELS, baseUrl });
-  const requestObjects = createRequestObjects(below);
+  const requestObjects = createRequestObjects({ ...below, withKeys });
   const requestUris = createRequestUris({ outbound, attempts: createRateLimit({ limit: PUSHES_A_MINUTE, now }) });
   const asked = { ...below, requests, requestObjects, requestUris, documents, consents };
   const pushed = createPushed(asked);
