@@ -1,14 +1,14 @@
 // `npm run reseal`: seals again, under the newest key of SVC_MASTER_KEY, what is still sealed under an older one. Servers may
 // run meanwhile; stopped half-way it goes on where it was. It reads the environment. Docs: backup.md.
 import { pino } from 'pino';
+import { createInfrastructure } from '../compose/infrastructure.ts';
+import { sealedColumns } from '../compose/sealed-columns.ts';
 import { BadEnvironment, parseConfig } from '../config.ts';
 import { errorWords } from '../contract/error-words.ts';
 import { helpOf } from '../contract/program-words.ts';
 import { newId } from '../crypto/ids.ts';
 import { openPool } from '../db/sql.ts';
 import { createReseal, type Reseal } from '../domain/reseal.ts';
-import { createInfrastructure } from '../compose/infrastructure.ts';
-import { sealedColumns } from '../compose/sealed-columns.ts';
 
 const USAGE = `Seals again under the newest master key what is still sealed under an older one.
 
