@@ -14,7 +14,7 @@ import { backChannelJob } from '../features/protocol/logout/back-channel.ts';
 import type { Uma } from '../features/protocol/uma/service.ts';
 import { janitor } from '../jobs/janitor.ts';
 import type { Job, Terms } from '../jobs/job.ts';
-import { later } from '../jobs/later.ts';
+import { lazyJob } from '../jobs/later.ts';
 import type { Start } from './start.ts';
 
 /** What a start asks of the parts that it does without. */
@@ -29,7 +29,7 @@ export interface Rest {
 export function createJobs(start: Start, rest: () => Promise<Rest>): Job[] {
   const { config, sql, metrics, audit } = start;
   const jobLater = <Payload>(terms: Terms<Payload>, isDue?: () => Promise<boolean>) =>
-    later(terms, async () => (await rest()).job(terms.name), isDue);
+    lazyJob(terms, async () => (await rest()).job(terms.name), isDue);
   return [
     jobLater(messageTerms),
     deliveryJob({ ...start, gaveUp: metrics.deadLetter }),
