@@ -12,7 +12,7 @@ export const VERSION = '0.1.0';
 
 export function createObservation(below: Infrastructure) {
   const { config, sql, transact, bus, realmExists, existingRealms, now } = below;
-  const audit = createAudit(below);
+  const audit = createAudit({ ...below, soonMs: below.soonMs });
   const metrics = createMetrics({
     histogram: config.SVC_HTTP_HISTOGRAM,
     realmExists,
