@@ -14,7 +14,7 @@ const imports = (all: readonly { name: string; file: string }[]): string =>
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([file, of]) => {
       const names = of.map(({ name }) => name).sort();
-      return `import { ${names.join(', ')} } from './${file}';\n`;
+      return `import { ${names.join(', ')} } from '../${file}';\n`;
     })
     .join('');
 

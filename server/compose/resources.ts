@@ -3,7 +3,6 @@
 // Flows and users have shapes of their own. Design "A plain resource: one declaration".
 import type { FastifyInstance } from 'fastify';
 import type { Sql } from '../db/sql.ts';
-import { declaredResources } from './declared-resources.ts';
 import { createAuthorizationServiceResource } from '../features/configuration/authorization-services/resource.ts';
 import { createMessagingProviderResource } from '../features/configuration/messaging/providers.ts';
 import { createMessageTemplateResource } from '../features/configuration/messaging/templates.ts';
@@ -14,6 +13,7 @@ import { groupRoutes } from '../features/people/groups/routes.ts';
 import type { ResourceApi } from '../resource/api.ts';
 import type { ResourceDeps } from '../resource/declared.ts';
 import { mountResource } from '../resource/routes.ts';
+import { declaredResources } from './declared-resources.ts';
 
 /** By the section of the realm document. */
 export const createResources = ({ seal, passwords, baseUrl, now }: ResourceDeps) => ({
