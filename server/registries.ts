@@ -9,12 +9,12 @@ const DECLARES = /^export const (\w+) = kind\(\{$([\s\S]*?)^\}\);$/gm;
 const HEAD = '// Written by `npm run generate` from the contract files that declare a kind.\n';
 
 /** An import for each file of what it has, in the files' order. */
-const imports = (all: readonly { name: string; file: string }[]): string =>
+const imports = (from: './' | '../', all: readonly { name: string; file: string }[]): string =>
   [...Map.groupBy(all, ({ file }) => file)]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([file, of]) => {
       const names = of.map(({ name }) => name).sort();
-      return `import { ${names.join(', ')} } from '../${file}';\n`;
+      return `import { ${names.join(', ')} } from '${from}${file}';\n`;
     })
     .join('');
 
@@ -46,7 +46,10 @@ export async function registries(root: string): Promise<Map<string, string>> {
   return new Map([
     [
       'server/contract/declared-kinds.ts',
-      `${HEAD}${imports(found.map(({ section, file }) => ({ name: section, file })))}
+      `${HEAD}${imports(
+        './',
+        found.map(({ section, file }) => ({ name: section, file })),
+      )}
 export const declaredKinds = {
 ${each(({ section }) => `  ${section},`)}} as const;
 `,
@@ -60,7 +63,7 @@ ${each(({ section, names }) => `  ${section}: { ${names} },`)}} as const;
     ],
     [
       'server/compose/declared-resources.ts',
-      `${HEAD}${imports(resourceImports)}import type { ResourceDeps } from '../resource/declared.ts';
+      `${HEAD}${imports('../', resourceImports)}import type { ResourceDeps } from '../resource/declared.ts';
 
 export const declaredResources = (deps: ResourceDeps) => ({
 ${each(({ section }) => `  ${section}: ${section}Resource(deps),`)}});
