@@ -35,5 +35,6 @@ const boundTo = (session: string, nonce: string): string =>
  */
 export const newCsrfToken = (session: string): string => boundTo(session, newSecret());
 
+/** Whether the CSRF token was made for this session; compared in constant time. */
 export const isCsrfTokenOf = (session: string, token: string): boolean =>
   sameSecret(token, boundTo(session, token.split('.')[0] ?? ''));

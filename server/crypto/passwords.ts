@@ -50,6 +50,10 @@ const RETRY_AFTER_SECONDS = 2;
 /** Tasks sent to a thread in advance: it answers up to half of them in one message and continues with the rest. */
 const AHEAD = 16;
 
+/**
+ * Hashes and checks passwords in worker threads. @throws Problem `unavailable` once stopped, `too-many-requests` while too many tasks
+ * wait
+ */
 export function createPasswords({
   threads = availableParallelism(),
   parameters = { memory: 19_456, passes: 2, lanes: 1 },

@@ -62,6 +62,7 @@ export function inPhcForm(phc: string): string {
 /** The salt in bcrypt's own format, and the hash out of bcrypt's output. */
 export const bcryptSalt = (cost: number, salt: Buffer): string =>
   `$2b$${String(cost).padStart(2, '0')}$${translated(base64(salt), [ALPHABETS[1], ALPHABETS[0]])}`;
+/** The hash's 23 bytes, out of the last 31 characters of bcrypt's text. */
 export const bcryptHash = (written: string): Buffer => unbase64(translated(written.slice(-31), ALPHABETS));
 
 /** The parsed hash; undefined if this server can't check it. */
@@ -116,6 +117,7 @@ export const usablePhc = (phc: string): boolean => parsePhc(phc) !== undefined &
 export const argon2Prefix = ({ memory, passes, lanes }: Argon2Parameters): string =>
   `$argon2id$v=${VERSION_13}$m=${memory},t=${passes},p=${lanes}$`;
 
+/** The PHC string of an argon2id hash. */
 export const formatArgon2 = (of: Argon2Parameters, salt: Buffer, hash: Buffer): string =>
   `${argon2Prefix(of)}${base64(salt)}$${base64(hash)}`;
 

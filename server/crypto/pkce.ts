@@ -5,6 +5,7 @@ import { sha256 } from './tokens.ts';
 const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
+/** Whether the text can be an S256 challenge: 32 bytes as base64url (RFC 7636 §4.2). */
 export const isChallenge = (challenge: string): boolean => CHALLENGE.test(challenge);
 
 /** The challenge of a verifier; null without a verifier, and empty (which no request has) for a malformed one. */

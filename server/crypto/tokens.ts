@@ -30,6 +30,7 @@ export function wellFormed(token: string, prefix: TokenPrefix): boolean {
   return token.startsWith(prefix) && crc32(body).toString(16).padStart(8, '0') === token.slice(-8);
 }
 
+/** The SHA-256 digest, 32 bytes; text counts as UTF-8. */
 export const sha256 = (value: string | Buffer): Buffer => hash('sha256', value, 'buffer');
 
 /** Compares two values of any length in constant time, by their digests. */

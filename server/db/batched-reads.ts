@@ -13,6 +13,7 @@ interface Read {
   reject(error: unknown): void;
 }
 
+/** An `Sql` whose reads of the same moment go to PostgreSQL in one message; for single reads without side effects. */
 export function batchedReadsOver(pool: pg.Pool): Sql {
   const refuse = (batch: readonly Read[], error: unknown) => {
     for (const { reject } of batch) reject(error);

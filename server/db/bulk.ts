@@ -96,6 +96,7 @@ export interface Rows {
 
 const PIECE = 256 * 1024;
 
+/** Collects rows as text and sends them by COPY, in pieces of 256 KiB; the connection opens with the first piece. */
 export function rowsInto(open: () => Promise<CopyIn>): Rows {
   let copy: CopyIn | undefined;
   let buffer = '';

@@ -13,6 +13,7 @@ const GRACE_MS = 5_000;
 const socketOf = ({ connection: { stream } }: pg.Client): Socket | undefined =>
   stream instanceof Socket ? stream : undefined;
 
+/** The error of a database that does not answer; its code is ETIMEDOUT. */
 export const peerTimeout = () => Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' });
 
 /** After a pause of the process its timers run first, so the data that has arrived meanwhile is read before `act` is called. */

@@ -29,6 +29,7 @@ class Nothing extends Error {}
 /** SQLSTATEs of refused data, or of a lock (55P03): the group is rolled back although it may concern one request alone. */
 const OF_ONE = /^(22|23|40|55P03)/;
 
+/** Commits the same write of several requests in one transaction. @param most requests in a group @param concurrency groups at once */
 export function createGroupCommit<Request, Result>({
   transact,
   work,

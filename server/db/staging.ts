@@ -10,6 +10,7 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** The end of the table's name. It finds the tables of one realm without a look into those of others. */
 const suffixOf = (realm: string): string => createHash('sha256').update(realm).digest('hex').slice(0, 16);
 
+/** The name of the table that an import stages its rows in. @throws Error if the id is no UUID */
 export function stagingTable(realm: string, importId: string): string {
   if (!UUID.test(importId)) throw new Error('an import is named by a UUID');
   return `import_user_${importId.replaceAll('-', '')}_${suffixOf(realm)}`;
@@ -21,10 +22,12 @@ export function stagingTable(realm: string, importId: string): string {
  */
 export const staging = (realm: string, importId: string): Fragment => Fragment.once(stagingTable(realm, importId));
 
+/** Creates the import's table, unlogged. */
 export async function createStaging(sql: Sql, realm: string, importId: string): Promise<void> {
   await sql`create unlogged table ${staging(realm, importId)} (like import_user including all)`;
 }
 
+/** Drops the import's table; no effect if there is none. */
 export async function dropStaging(sql: Sql, realm: string, importId: string): Promise<void> {
   await sql`drop table if exists ${staging(realm, importId)}`;
 }

@@ -17,6 +17,7 @@ const CODES = new Set([
 const WORDS =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
 
+/** Whether the error means that the database or the connection to it is gone. */
 export function unreachable(error: unknown): boolean {
   return CODES.has(codeOf(error)) || (error instanceof Error && WORDS.test(error.message));
 }

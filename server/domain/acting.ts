@@ -43,7 +43,9 @@ export async function endActing(
     record({ type: 'SESSION_ENDED', realm, by, subject: userParty(userId, username), data });
   }
 }
+/** Condition on a session `s`: one of these administrators acts in it. @param people a query of their ids */
 export const actedBy = (people: Fragment): Fragment =>
   fragment`s.impersonator ->> 'id' in (select id::text from (${people}) them (id))`;
+/** Condition on a session `s`: its impersonation began in one of these sessions, given by id. */
 export const actedFrom = (sessions: readonly string[]): Fragment =>
   fragment`s.impersonator ->> 'session' = any(${sessions}::text[])`;

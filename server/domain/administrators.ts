@@ -68,6 +68,7 @@ async function levelOf(sql: Sql, assumed: Assumed): Promise<Level> {
   return first.signsIn ? 2 : 1;
 }
 
+/** Whether a user of master holds realm-admin over every realm and can sign in. */
 export const hasAdministrator = async (sql: Sql): Promise<boolean> => (await levelOf(sql, NOTHING)) === 2;
 
 const WORDS =
@@ -84,6 +85,7 @@ class LastAdministrator extends Problem {
     this.left = left;
   }
 }
+/** Whether the write was refused because it would leave master without an administrator. */
 export const isLastAdministrator = (error: unknown): boolean => error instanceof LastAdministrator;
 
 /** If two transactions each remove one of two administrators, the second waits and sees the first one's outcome. */

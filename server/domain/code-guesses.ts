@@ -22,6 +22,7 @@ export interface CodeGuessDeps {
   now: () => Date;
 }
 
+/** Counts wrong codes for each address and realm, by the hour. */
 export function createCodeGuesses({ realmSql, transact, seal, wrongCode, now }: CodeGuessDeps) {
   const hour = () => new Date(Math.floor(now().getTime() / HOUR_MS) * HOUR_MS);
   const count = async (realm: string, key: string): Promise<number> => {

@@ -16,6 +16,7 @@ export interface FieldFault {
   message: string;
 }
 
+/** One line for a sync's report. @param came whether the entry was taken over without the faulty fields */
 export const describeFaults = (faults: readonly FieldFault[], came: boolean): string => {
   const fields = faults.map(({ field, message }) => `${field}: ${message}`).join('; ');
   return came ? `left out: ${fields}` : fields;

@@ -32,6 +32,7 @@ function addressOf(htu: string): string | undefined {
   return origin + pathname;
 }
 
+/** Checks DPoP proofs (RFC 9449 §4.3) and hands out nonces (§8). @throws OAuthError `invalid_dpop_proof`, `use_dpop_nonce` */
 export function createDpop({
   sql,
   nonces,

@@ -55,6 +55,7 @@ export const provenSince = (factors: readonly Factor[], since: number): Factor[]
 export const oldestOf = (factors: readonly Factor[]): number | undefined =>
   factors.length === 0 ? undefined : Math.min(...factors.map(({ at }) => at));
 
+/** Answers questions about users' factors by the registered authenticators. */
 export function createFactors(registry: readonly Entry[]) {
   const methods = registry.filter((entry) => entry.category === 'METHOD');
   const of = (factors: readonly Factor[]): Method[] =>

@@ -2,6 +2,7 @@
 // server stores its digest.
 import { sha256 } from '../crypto/tokens.ts';
 
+/** A sign-in link. @param secret the one-time token, which the server stores as its digest */
 export const linkTo = (origin: string, realm: string, secret: string): string =>
   `${origin}/realms/${realm}/login/link?token=${secret}`;
 
@@ -9,9 +10,11 @@ export const linkTo = (origin: string, realm: string, secret: string): string =>
 export const resetLinkTo = (origin: string, realm: string, secret: string): string =>
   `${origin}/realms/${realm}/login/reset?token=${secret}`;
 
+/** A link that sets up a factor or does a required action. */
 export const enrolmentLinkTo = (origin: string, realm: string, secret: string): string =>
   `${origin}/realms/${realm}/login/enrol?token=${secret}`;
 
+/** A link by which a user reports a sign-in that was not theirs. */
 export const reportLinkTo = (origin: string, realm: string, secret: string): string =>
   `${origin}/realms/${realm}/login/not-me?token=${secret}`;
 
@@ -19,7 +22,9 @@ export const reportLinkTo = (origin: string, realm: string, secret: string): str
 export const providerPath = (realm: string, alias: string, hint?: string): string =>
   `/realms/${realm}/login/provider/${alias}${hint === undefined ? '' : `?${new URLSearchParams({ hint })}`}`;
 
+/** An invitation link. */
 export const invitationLinkTo = (origin: string, realm: string, secret: string): string =>
   `${origin}/realms/${realm}/login/invitation?token=${secret}`;
 
+/** The digest of a link's token, base64url, as its row has it. */
 export const linkDigest = (secret: string): string => sha256(`link:${secret}`).toString('base64url');

@@ -54,6 +54,7 @@ export interface OwnedRow {
   kept: boolean;
 }
 
+/** Writes the manager and the owned fields of these objects, in one statement. */
 export async function saveOwnership(sql: Sql, realm: string, rows: readonly OwnedRow[]): Promise<void> {
   if (rows.length === 0) return;
   await sql`
@@ -65,6 +66,7 @@ export async function saveOwnership(sql: Sql, realm: string, rows: readonly Owne
       kept = excluded.kept`;
 }
 
+/** Deletes the ownership of these objects, in one statement; the objects stay. */
 export async function releaseOwnership(
   sql: Sql,
   realm: string,

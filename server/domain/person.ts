@@ -93,6 +93,7 @@ export const personColumns = fragment`
       left join client c on c.realm_id = r.realm_id and c.id = r.client
   ) as roles`;
 
+/** The realm's roles and the clients' roles, out of pairs of client id (null: the realm's) and name. */
 export function rolesOf(pairs: RolePairs): Roles {
   const realm: string[] = [];
   const clients = new Map<string, string[]>();
@@ -103,6 +104,7 @@ export function rolesOf(pairs: RolePairs): Roles {
   return { realm, clients: Object.fromEntries(clients) };
 }
 
+/** A user out of its row. */
 export const personOf = (row: PersonRow): Person => ({
   id: row.user_id,
   username: row.username,

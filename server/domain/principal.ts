@@ -97,8 +97,10 @@ export function reachOf(principal: Principal, realm: string, permission: Permiss
   return { groups: held.flatMap(({ groups }) => groups), clients: held.flatMap(({ clients }) => clients) };
 }
 
+/** The caller as actor of an audit event. */
 export const partyOf = ({ type, id, name }: Principal): Party => ({ type, id, name });
 
+/** The caller and its address, for the audit events of its request. */
 export const byPrincipal = (principal: Principal, ipAddress: string | null): By => ({
   actor: partyOf(principal),
   ipAddress,

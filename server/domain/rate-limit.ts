@@ -12,6 +12,7 @@ const AT_ONCE_ANYWHERE = 96;
 /** The key for counts by realm: failures in one realm don't block the address in others. */
 export const inRealm = (realm: string, address: string): string => `${realm} ${network(address)}`;
 
+/** Counts attempts of network addresses in this process. @param limit attempts in a window @param windowMs from the first attempt */
 export function createRateLimit({
   limit = 20,
   windowMs = 60_000,

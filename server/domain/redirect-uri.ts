@@ -9,6 +9,7 @@ function loopback(uri: string): string | undefined {
   return host === undefined ? undefined : `${host}${rest}`;
 }
 
+/** Whether the URI is registered: exactly, or as a loopback address with any port (RFC 8252 §7.3). */
 export function isRedirectOf(registered: readonly string[], requested: string): boolean {
   if (registered.includes(requested)) return true;
   const wanted = loopback(requested);

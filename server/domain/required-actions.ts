@@ -3,10 +3,12 @@
 import type { RequiredAction } from '../contract/users.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 
+/** Demands the action of the user at the next sign-in; no effect if it is demanded already. */
 export const requireAction = (sql: Sql, realm: string, userId: string, action: RequiredAction) => sql`
   update realm_user set required_actions = array_append(required_actions, ${action})
   where realm_id = ${realm} and id = ${userId} and not required_actions && array[${action}]::text[]`;
 
+/** Takes the action from these users; no effect on those of whom it is not demanded. */
 export const fulfilAction = (sql: Sql, realm: string, userIds: readonly string[], action: RequiredAction) => sql`
   update realm_user set required_actions = array_remove(required_actions, ${action})
   where realm_id = ${realm} and id = any(${userIds}::uuid[]) and required_actions && array[${action}]::text[]`;

@@ -55,6 +55,7 @@ const sealedIn = ({ column, member }: SealedColumn) =>
 const isOld = (column: SealedColumn, seal: Seal) =>
   fragment`${raw(`substring(${sealedIn(column)} from 2 for 4)`)} <> ${seal.newestKey}`;
 
+/** Seals values anew that an older master key sealed, in batches. */
 export function createReseal({
   sql,
   transact,

@@ -12,8 +12,10 @@ const ID = /^[A-Za-z_][\w.-]{0,255}$/;
 
 const bad = (description: string) => new OAuthError('invalid_request', description);
 const of = childrenIn(ASSERTION);
+/** The first child element of that name; by default in the assertion namespace. */
 export const childOf = (xml: Xml, name: string, namespace?: string): Xml | undefined => of(xml, name, namespace)[0];
 
+/** The text of the message's Issuer; empty without one. */
 export const issuerOf = (xml: Xml): string => childOf(xml, 'Issuer')?.text.trim() ?? '';
 
 /**

@@ -22,6 +22,7 @@ export const nameIdFormats = {
 } as const;
 export type NameIdFormat = keyof typeof nameIdFormats;
 
+/** The URN of a status code (SAML Core §3.2.2.2). */
 export const samlStatus = (name: string): string => `urn:oasis:names:tc:SAML:2.0:status:${name}`;
 export const SUCCESS = samlStatus('Success');
 export const PARTIAL_LOGOUT = samlStatus('PartialLogout');

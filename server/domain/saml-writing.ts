@@ -10,10 +10,12 @@ const LIFE_MS = 5 * 60_000;
 /** A random id that is an NCName (XML). */
 export const newXmlId = (): string => `_${randomBytes(20).toString('hex')}`;
 
+/** The Issuer element. */
 export const issuerNode = (issuer: string): XmlNode => xml('saml:Issuer', {}, issuer);
 /** The place of the signature among a message's children: behind the issuer. */
 export const ISSUER_FIRST = 1;
 
+/** The Status element (SAML Core §3.2.2). @param second the nested status code */
 export const statusNode = (code: string, second?: string, message?: string): XmlNode =>
   xml(
     'samlp:Status',
@@ -50,6 +52,7 @@ export const logoutRequest = (from: From, id: string, nameId: XmlNode, sessionIn
     sessionIndex === undefined ? undefined : xml('samlp:SessionIndex', {}, sessionIndex),
   );
 
+/** A LogoutResponse (SAML Core §3.7.2). @param partial some participants could not be logged out */
 export const logoutResponse = (from: From, requestId: string, { partial }: { partial: boolean }): XmlNode =>
   xml(
     'samlp:LogoutResponse',

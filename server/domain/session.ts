@@ -12,7 +12,9 @@ interface Acted {
   username: string;
   impersonator: { id: string; name: string } | null;
 }
+/** The user of the session, as a party of audit events. */
 export const personOf = ({ userId, username }: Acted): Party => userParty(userId, username);
+/** The person who acts in the session: the administrator of an impersonated one, otherwise the user. */
 export const actorOf = (session: Acted): Party => {
   const { impersonator } = session;
   return impersonator ? userParty(impersonator.id, impersonator.name) : personOf(session);
@@ -31,6 +33,7 @@ export interface Cutoffs<Moment = Date> {
   rememberedStarted: Moment;
 }
 
+/** The instants before which sessions have expired. @param limits in seconds */
 export function cutoffsOf(limits: Limits, now: Date): Cutoffs {
   const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000);
   return {

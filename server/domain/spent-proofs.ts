@@ -32,7 +32,9 @@ export const isFirstUse = async (sql: Sql, insert: Fragment): Promise<boolean> =
 const insertion = (realm: string, { digest, expiresAt }: SingleUseProof): Fragment => fragment`
   insert into spent_proof (realm_id, digest, expires_at) values (${realm}, ${digest}::bytea, ${expiresAt}::timestamptz)`;
 
+/** Statement that spends the proof; it returns no row if the proof was spent before. */
 export const spendingStatement = (realm: string, proof: SingleUseProof): Fragment => onlyOnce(insertion(realm, proof));
 
+/** Spends the proof. @returns false if it was spent before */
 export const spendProof = (sql: Sql, realm: string, proof: SingleUseProof): Promise<boolean> =>
   isFirstUse(sql, insertion(realm, proof));

@@ -47,9 +47,11 @@ export const standingColumns = fragment`${credentialTypes}, coalesce((
     where p.realm_id = u.realm_id and p.user_id = u.id and p.type = 'password' and p.secret ? 'phc' limit 1) as password_set_at,
   u.required_actions, u.enabled, ${reachColumns}`;
 
+/** Required actions in the order in which a sign-in asks for them; a temporary password demands a new one. */
 export const actionsOf = ({ temporary, required_actions }: StandingRow): RequiredAction[] =>
   requiredActions.filter((action) => required_actions.includes(action) || (temporary && action === 'UPDATE_PASSWORD'));
 
+/** The user's credentials, required actions and state, out of the user's row. */
 export const standingOf = (row: StandingRow): PersonStanding => ({
   types: row.types,
   enabled: row.enabled,

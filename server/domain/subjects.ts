@@ -71,6 +71,7 @@ const uuidOf = (bytes: Buffer): string => {
 };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** Finds and makes `sub` values: public, or pairwise for each sector (OIDC Core §8). */
 export function createSubjects({
   sql,
   seal,

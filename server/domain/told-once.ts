@@ -3,6 +3,7 @@ const MOST_TOLD = 1000;
 
 export type TellOnce = (words: string, tell: (words: string) => void) => void;
 
+/** Passes each text on once, up to a bound on the number of texts. */
 export function createTellOnce(): TellOnce {
   const told = new Set<string>();
   return (words, tell) => {

@@ -26,6 +26,7 @@ type Attributes = ProfileData['attributes'];
 
 export const freshProfile: UserProfile = { unmanagedAttributes: 'enabled', attributes: [] };
 
+/** The realm's user profile, ready to judge values: its patterns are compiled. */
 export async function readProfile(sql: Sql, realm: string): Promise<UserProfile> {
   const [row] = await sql<{ profile: Partial<UserProfile> | null }>`
     select user_profile as profile from realm where realm_id = ${realm}`;

@@ -56,6 +56,7 @@ interface Step {
   paths?: ReadonlyMap<string, string>;
 }
 
+/** The single writes of the admin API, by the same checks and write path as imports. */
 export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDeps) {
   /** Checks and writes the changes, by the same rules for every way in. */
   async function writeSteps(

@@ -11,6 +11,7 @@ export function stableJson(value: unknown): string {
   return `{${entries.map(([k, v]) => `${JSON.stringify(k)}:${stableJson(v)}`).join(',')}}`;
 }
 
+/** Whether two values are equal as JSON; the order of keys has no meaning. */
 export const isSameJson = (a: unknown, b: unknown): boolean => a === b || stableJson(a) === stableJson(b);
 
 /** The change as the parts see it, with the names of the fields that change. */

@@ -50,6 +50,7 @@ function columnOf(schema: z.ZodType): ColumnType | Column {
   return of instanceof z.ZodNumber ? 'int' : 'jsonb';
 }
 
+/** A resource out of a kind's declaration: routes, table, section of the realm document. */
 export function declaredResource(
   kind: DeclaredKind,
   { table = {}, canonical = (fields) => fields, references = () => [], ...left }: Left,

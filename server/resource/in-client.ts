@@ -4,6 +4,7 @@ import { fragment, type Sql } from '../db/sql.ts';
 import { clientRoleKey } from './items.ts';
 import type { Within } from './routes.ts';
 
+/** Mounts a resource below a client, by the id in the path. */
 export const inClient = (sql: Sql) => ({
   param: 'clientId',
   /** @throws Problem `not-found` */

@@ -25,6 +25,7 @@ export const parsing =
     return result.success ? { items: items(result.data, path) } : { errors: issuesAt(path, result.error) };
   };
 
+/** Field errors of zod's issues, with paths below `path`. */
 export const issuesAt = (path: string, error: z.ZodError): FieldError[] =>
   error.issues.flatMap((issue) =>
     fieldErrors({
@@ -60,6 +61,7 @@ export const clientRoleKey = (clientId: string, role: string): string =>
 /** The key's part before the role's name, in SQL. @param clientId as SQL; null gives null */
 export const clientRolePrefix = (clientId: Fragment): Fragment =>
   fragment`replace(replace(${clientId}, '%', '%25'), '/', '%2F') || '/'`;
+/** The client id and the role name in a key; the reverse of `clientRoleKey`. */
 export const splitClientRoleKey = (key: string): { clientId: string; role: string } => {
   const at = key.indexOf('/');
   return { clientId: key.slice(0, at).replaceAll('%2F', '/').replaceAll('%25', '%'), role: key.slice(at + 1) };

@@ -14,4 +14,5 @@ const nobody: Principal = {
   registers: true,
   expiresAt: null,
 };
+/** The caller of a write that no principal asked for; it expects no revision. */
 export const callerOf = (by: By): Caller => ({ principal: nobody, by, expect: () => {} });

@@ -197,5 +197,6 @@ export interface RealmPart {
   permissionsOf?(change: PlannedChange): readonly string[];
 }
 
+/** Whether the field holds a stored secret, which can be compared but not read. */
 export const isStoredSecret = (value: unknown): value is StoredSecret =>
   typeof value === 'object' && value !== null && 'matches' in value && typeof value.matches === 'function';

@@ -7,6 +7,7 @@ import { wantedOf } from './compare.ts';
 import { joinPaths, strings } from './items.ts';
 import type { Item, PlannedChange, RealmPart } from './part.ts';
 
+/** Whether an item of the section names users. */
 export const namesPeople = ({ part, items }: { part: RealmPart; items: readonly Item[] }): boolean =>
   items.some(({ fields }) => part.people?.some((field) => fields[field] !== undefined) ?? false);
 

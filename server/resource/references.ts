@@ -8,11 +8,14 @@ import type { Item, PlannedChange, RealmPart } from './part.ts';
 /** Objects that are planned or written at once, so that memory stays bounded and the event loop is not blocked. */
 const CHUNK = 2000;
 
+/** The list in pieces of at most 2,000. */
 export const chunks = <T>(list: readonly T[]): T[][] =>
   Array.from({ length: Math.ceil(list.length / CHUNK) }, (_, i) => list.slice(i * CHUNK, (i + 1) * CHUNK));
 
+/** A name that is unique over all kinds. */
 export const nameOf = (kind: string, key: string): string => `${kind} ${key}`;
 
+/** The names of the objects that the plan creates, updates or deletes. */
 export const namesOf = (changes: readonly PlannedChange[], action: PlannedChange['action']): Set<string> =>
   new Set(changes.filter((c) => c.action === action).map((c) => nameOf(c.kind, c.key)));
 

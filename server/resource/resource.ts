@@ -105,6 +105,7 @@ export type Routes = Partial<{ [K in keyof ResourceRoutes<z.ZodType, z.ZodType, 
   upsert?: Route;
 };
 
+/** A resource that is written out: its routes' data, its table and its section of the realm document. */
 export function resource(declaration: Declaration, { now }: { now: () => Date }): Resource {
   const {
     wire,

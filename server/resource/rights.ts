@@ -14,6 +14,7 @@ export const holdsAll = (principal: Principal, target: string, permissions: read
   return permissions.every((permission) => held.has(permission));
 };
 
+/** The problem `privilege-escalation`. @param paths the fields that need more permissions */
 export const escalation = (what: string, paths: readonly string[] = []) =>
   new Problem('privilege-escalation', `${what} carries more than your own permissions`, {
     ...(paths.length > 0 && {

@@ -28,6 +28,7 @@ interface Request {
   body: Fields;
 }
 
+/** The caller of a route: principal, audit data, and the revision that If-Match expects. */
 export const callerOf = ({
   request,
   by,

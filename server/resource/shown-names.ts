@@ -11,6 +11,7 @@ const plain: Readonly<Record<string, (text: string) => string>> = {
   description: (text) => text.replaceAll(PROSE, ''),
 };
 
+/** Field errors of changed names that hold invisible or direction-changing characters. */
 export const hiddenFaults = ({ fields, changed }: Saved): FieldError[] =>
   Object.entries(plain).flatMap(([path, of]) => {
     const value = changed.includes(path) ? fields[path] : undefined;

@@ -85,6 +85,7 @@ const sqlOf = (name: string, type: ColumnType | 'bytea' | 'timestamptz'): string
   return type === 'bytea' ? `decode(x.${quoted(name)}, 'hex')` : `x.${quoted(name)}`;
 };
 
+/** Reads and writes the rows of a kind, many in one statement. */
 export function createTable(
   options: TableOptions,
   { now, search = [] }: { now: () => Date; search?: readonly string[] },

@@ -16,6 +16,7 @@ import { chunks } from './references.ts';
 import { movedSecrets } from './secrets.ts';
 import { hiddenFaults } from './shown-names.ts';
 
+/** Lets the event loop run once, between pieces of long work. */
 export const yieldLoop = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Field errors of the changed objects by the part's rules, each at its path. */
