@@ -5,7 +5,7 @@
 import { type Case, met, number, type Result } from './bench.ts';
 import { goalText } from './report.ts';
 
-export const BEGIN = '<!-- figures: `npm run bench -- --write` writes the text from here, nobody by hand -->';
+export const BEGIN = '<!-- figures: `npm run bench -- --write` writes the text from here; do not edit it -->';
 export const END = '<!-- end of the figures -->';
 const HEAD = ['Case', 'Goal', 'Ratio', 'Met', 'In that run', 'Commit', 'Machine', 'Day', 'Quiet windows'];
 /** Cells of a figure: those behind the case and its goal. */

@@ -58,7 +58,8 @@ export function createOwnCredentials(deps: OwnCredentialsDeps) {
       asThemselves.write(realm, holder, async (tx) => {
         const all = await credentials.list(realm, holder.userId, tx.sql);
         if (!all.some((one) => one.id === id && one.type === type)) throw new Problem('not-found');
-        if (type === PASSWORD || !(await waysLeft(tx.sql, realm, holder.userId, id))) throw last();
+        if (type === PASSWORD) throw new Problem('wrong-state', 'A password cannot be removed: change it instead');
+        if (!(await waysLeft(tx.sql, realm, holder.userId, id))) throw last();
         const keep = asThemselves.keep(holder);
         await credentials.remove(tx, by, realm, userOf(holder), { type, id, ...(keep && { keep }) });
       }),

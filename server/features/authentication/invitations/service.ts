@@ -139,7 +139,7 @@ export function createInvitations(deps: InvitationsDeps) {
     if (!isSent)
       throw new Problem(
         'too-many-requests',
-        'The realm’s limit of messages is reached for this hour: try again later',
+        'The limit of messages to this address, or of the realm, is reached for this hour: try again later',
         {
           retryAfterSeconds: HOUR - (Math.floor(at.getTime() / 1000) % HOUR),
         },

@@ -1,4 +1,4 @@
-// Realms' flows as sign-ins go through them, each separateFirstSteps into the steps of first sign-ins and the rest. Kept in process.
+// Realms' flows as sign-ins go through them, each divided into the steps of first sign-ins and the rest. Kept in process.
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { separateFirstSteps } from './first-steps.ts';
