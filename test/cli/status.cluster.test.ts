@@ -83,7 +83,7 @@ describe.skipIf(!assets.found)('realmctl status', () => {
     expect(nobody).toMatchObject({ code: 2, stderr: expect.stringContaining('forbidden') });
     const empty = await mkdtemp(path.join(os.tmpdir(), 'realmctl-empty-'));
     const without = await realmctl({ PATH: empty, HOME: empty }, ['status']);
-    expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('kubectl is not there') });
+    expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('kubectl was not found') });
     await rm(empty, { recursive: true });
   });
 
