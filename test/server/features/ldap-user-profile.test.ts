@@ -82,7 +82,7 @@ test('who is in a directory comes and signs in, without what the profile refuses
   expect(said[dn('ada')]).toContain('attributes.department: is no attribute of the realm’s user profile');
   expect(said[dn('ada')]).toContain('attributes.costCentre: is required');
   expect(said[dn('ada')]).not.toContain('staff');
-  expect(said[dn('bob')]).toContain('attributes.staff: has another form');
+  expect(said[dn('bob')]).toContain('attributes.staff: does not have the required form');
   expect(JSON.stringify(errors)).not.toContain('seventeen');
   expect(said[dn('x9')]).toMatch(/^username: must have at least 3/);
   expect(await person(realm, 'ada')).toMatchObject({ attributes: { staff: ['E17'] } });
@@ -100,7 +100,7 @@ test('a value that fits no more goes, and what else the directory says is follow
   try {
     const { errors, ...done } = await syncedWith(server, realm, 'corporate');
     expect(done).toMatchObject({ updated: 1 });
-    expect(errors.find(({ entry }) => entry === dn('ada'))?.message).toContain('attributes.staff: has another form');
+    expect(errors.find(({ entry }) => entry === dn('ada'))?.message).toContain('attributes.staff: does not have the required form');
     const ada = await person(realm, 'ada');
     expect([ada?.firstName, ada?.attributes]).toEqual(['Augusta', {}]);
   } finally {
@@ -112,7 +112,7 @@ test('who comes with their first sign-in is let in, too, and the log says what i
   const realm = await realmWith('live');
   expect((await signIn(realm, 'bob')).url).toContain('/account');
   expect((await person(realm, 'bob'))?.attributes).toEqual({});
-  const about = lines.filter((line) => line.includes(realm) && line.includes('attributes.staff: has another form'));
+  const about = lines.filter((line) => line.includes(realm) && line.includes('attributes.staff: does not have the required form'));
   expect(about).toHaveLength(1);
   expect(about.join('')).not.toContain('seventeen');
 });
