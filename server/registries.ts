@@ -6,6 +6,8 @@ import path from 'node:path';
 import { separateWords } from './contract/apart.ts';
 
 const DECLARES = /^export const (\w+) = kind\(\{$([\s\S]*?)^\}\);$/gm;
+/** As `server/compose/` imports it. */
+const DECLARED = '../resource/declared.ts';
 const HEAD = '// Written by `npm run generate` from the contract files that declare a kind.\n';
 
 /** An import for each file of what it has, in the files' order. */
@@ -63,7 +65,7 @@ ${each(({ section, names }) => `  ${section}: { ${names} },`)}} as const;
     ],
     [
       'server/compose/declared-resources.ts',
-      `${HEAD}${imports('../', resourceImports)}import type { ResourceDeps } from '../resource/declared.ts';
+      `${HEAD}${imports('../', resourceImports)}import type { ResourceDeps } from '${DECLARED}';
 
 export const declaredResources = (deps: ResourceDeps) => ({
 ${each(({ section }) => `  ${section}: ${section}Resource(deps),`)}});

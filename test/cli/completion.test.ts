@@ -49,7 +49,7 @@ $(complete -p realmctl | sed 's/.*-F \\([^ ]*\\) .*/\\1/')
 
 test('bash completes commands, kinds, options, their values, realms and names', async () => {
   expect(await tab('realmctl ex')).toEqual(['export']);
-  expect(await tab('realmctl get client')).toEqual(['clients', 'client-roles', 'client-scopes']);
+  expect(await tab('realmctl get client')).toEqual(['client-scopes', 'clients', 'client-roles']);
   expect(await tab('realmctl export acme --as ')).toEqual(['document', 'manifests']);
   expect(await tab('realmctl export acme --output')).toEqual(['--output', '--output-dir']);
   expect(await tab('realmctl get realms --context x -o y')).toEqual(['yaml']);
