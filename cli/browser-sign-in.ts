@@ -126,7 +126,7 @@ function same(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Nothing of the request is in it, and it leaves no code behind in a referrer. */
+/** The page contains no text from the request, and sends no referrer, which would reveal the code. */
 function page(response: ServerResponse, status: number, heading: string, text: string): void {
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',

@@ -16,7 +16,7 @@ const Words = z.array(z.string());
 const Domains = z.array(z.object({ name: z.string(), verified: z.boolean() }));
 const Addresses = z.array(z.object({ url: z.string() }));
 
-/** How a column shows values of such a schema. Undefined: they are no words, and `-o yaml` has them. */
+/** Formats a value of the schema for a table's column. Undefined: no column can show it; `-o yaml` prints it. */
 function cellOf(schema: z.ZodType): ((value: unknown) => string) | undefined {
   const of = presentSchema(schema);
   if (of instanceof z.ZodBoolean) return (value) => yes(value === true);

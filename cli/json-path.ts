@@ -1,4 +1,4 @@
-// `-o jsonpath=TEMPLATE` as kubectl has it, as far as scripts use it: text, {.field}, ['a.b'], [n], [*], {"\n"}, {range …}{end}.
+// `-o jsonpath=TEMPLATE`, the part of kubectl's syntax that scripts use: text, {.field}, ['a.b'], [n], [*], {"\n"}, {range …}{end}.
 import { Refused } from './faults.ts';
 
 const STEP = /^(?:\.?\[\*\]|\.\*|\.?\[(-?\d+)\]|\.?\['([^']*)'\]|\.([A-Za-z_$][\w$-]*))/;

@@ -9,7 +9,7 @@ import { jsonPath } from './json-path.ts';
 export const formats = ['table', 'json', 'yaml', 'name'] as const;
 export type Format = (typeof formats)[number] | `jsonpath=${string}`;
 
-/** `-o` with these, and with a JSONPath. */
+/** The option `-o`: one of these formats, or `jsonpath=TEMPLATE`. */
 export function outputOption(of: readonly string[]): Option {
   const option = new Option('-o, --output <format>', 'how it is written; also jsonpath=TEMPLATE').choices(of);
   return option.argParser((value) => {

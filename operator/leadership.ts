@@ -13,7 +13,7 @@ export interface Leadership {
   /** The connections of all requests that act, `fetch` included. */
   connections: Connections;
   start(terms: Terms): void;
-  /** Ends what still runs: it took too long to end by itself. */
+  /** Aborts all requests that still run: they took too long to end by themselves. */
   abort(reason: string): void;
   /** Gives the Lease up. */
   stop(): Promise<void>;

@@ -7,12 +7,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createOperatorMetrics, type OperatorMetrics } from './metrics.ts';
 import { systemTimers, type Timers } from './runtime/queue.ts';
 
-/** Each request of a pass ends after 30 seconds at the latest, and a pass has a dozen: this one hangs for ever. */
+/** A pass sends a dozen requests, each with a timeout of 30 seconds at most. A longer pass hangs for ever. */
 const LONGEST_PASS_MS = 10 * 60_000;
 const BEAT_MS = 1_000;
-/** So long, and a Lease that this operator holds may have ended meanwhile. */
+/** While the event loop is blocked for so long, this operator's Lease may expire. */
 const LONGEST_BLOCK_MS = 10_000;
-/** A hold is remembered until some probes have seen it. */
+/** A block is reported for this time, so that several probes see it. */
 const REMEMBERED_MS = 60_000;
 
 /** The state that /healthz reads of the operators, once everything is listed. */

@@ -96,7 +96,7 @@ async function sessionBy(cli: Cli, deps: Deps, server: string, options: Options)
   const { clientId, clientSecretFile, username, passwordStdin, realm } = options;
   if (clientId !== undefined) {
     if (username !== undefined) throw new Refused('give --client-id or --username, not both');
-    // read once now, so that a wrong file is reported at the sign-in
+    // read the secret now, so that the sign-in reports a missing or wrong file
     await clientSecret(clientSecretFile, cli.io.env);
     return { type: 'client', clientId, ...(clientSecretFile && { secretFile: path.resolve(clientSecretFile) }) };
   }

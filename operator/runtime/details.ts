@@ -35,11 +35,11 @@ export function createDetails({ client }: { client: Client }): Details {
   return async ({ kind, realm, own, made }) => {
     try {
       if (kind === 'Realm') return await ofRealm(realm);
-      // one that was just made has delivered nothing yet
+      // a webhook that this pass created has no deliveries yet
       const asks = kind === 'Webhook' && !made.some(({ action }) => action === 'create');
       return asks ? await ofWebhook(realm, own.name) : {};
     } catch (error) {
-      // the realm isn't there, or not any more
+      // the realm doesn't exist, or no longer
       if (error instanceof ServerProblem && error.status === 404) return {};
       throw error;
     }

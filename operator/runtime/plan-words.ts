@@ -58,7 +58,7 @@ export function consequenceLines(plan: Plan): { consequences?: string[] } {
   return lines.length === 0 ? {} : { consequences: lines.slice(0, MOST) };
 }
 
-/** Nothing differs but secrets, which a plan shows as ***. */
+/** Whether the plan changes only secrets, which it shows as ***. */
 export const onlySecrets = ({ changes }: Plan): boolean =>
   changes.length > 0 &&
   changes.every(

@@ -9,7 +9,7 @@ import type { Timers } from './queue.ts';
 export interface RevisionWatch {
   start(): void;
   stop(): void;
-  /** A pass has planned against this revision; what comes after it must not be missed, also before the first look. */
+  /** A pass has planned against this revision. Later revisions must be noticed even if they come before the first poll. */
   looked(realm: string, revision: number): void;
   /** Runs a write of our own: until it has ended, it is unknown whose write made a new revision of the realm. */
   writing<T>(realm: string, write: () => Promise<T>): Promise<T>;
@@ -22,13 +22,13 @@ const PAGE = 10_000;
 
 /** One realm's revisions: the last that was polled, and those of the operator's own writes. */
 interface Seen {
-  /** As polled last, with our own later writes; before the first poll, the revision of a pass. Undefined: no realm. */
+  /** As last polled, plus our own later writes; before the first poll, the revision of a pass. Undefined: no realm. */
   revision: number | undefined;
   /** Our own writes in flight. */
   writing: number;
   /** Revisions of ours beyond `revision`, since answers overtake each other. */
   ours: Set<number>;
-  /** The look during which `revision` has moved on: what that look read may be older. */
+  /** The number of the poll during which our own write moved `revision` on. That poll's answer may be older. */
   movedIn: number;
 }
 
@@ -43,9 +43,9 @@ export function createRevisionWatch({
 }: {
   client: Client;
   timers: Timers;
-  /** The realm was made, changed or deleted. */
+  /** The realm was created, changed or deleted. */
   changed(realm: string): void;
-  /** This operator has made the realm: resources that wait for it can proceed. */
+  /** This operator has created the realm: resources that wait for it can proceed. */
   made(realm: string): void;
   /** The server answers again after it did not. */
   reached(): void;
@@ -120,11 +120,11 @@ export function createRevisionWatch({
     complete = true;
   }
 
-  /** The answer was read before our write was complete: the next poll decides. */
+  /** Whether the server read the answer before our write was complete. Then the next poll decides. */
   const isStale = ({ revision, movedIn }: Seen, is: number | undefined): boolean =>
     movedIn === look && revision !== undefined && (is === undefined || is < revision);
 
-  /** Goes on from a revision over those of ours that follow each other without a gap. */
+  /** The last of our own revisions that follow `from` without a gap; `from` if there is none. */
   function follow(seen: Seen, from: number | undefined): number | undefined {
     if (from === undefined) return undefined;
     let at = from;

@@ -140,7 +140,7 @@ export function createOwnSecrets({
         try {
           return await giveAsRead(name, gift);
         } catch (error) {
-          // the other of the two may have done it meanwhile
+          // conflict: the other owner may have handed the Secret over meanwhile, so read it again
           if (tries === TRIES || !(error instanceof ApiFailure && error.status === 409)) throw error;
         }
       }

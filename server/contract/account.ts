@@ -1,5 +1,6 @@
-// A person's own account, by a session of theirs or an access token with the scope account: profile, address, password, sessions,
-// identities, applications, agents, what happened, the end of it. Specification 4.11; decisions "Single sign-on and freshness".
+// The account API: users manage their own profile, address, password, sessions, linked identities, applications and agents,
+// read their activity and delete the account, by a session or an access token with the scope account. Specification 4.11;
+// decisions "Single sign-on and freshness".
 import { z } from 'zod';
 import { IdentityLink } from './identity-links.ts';
 import { Attributes, EpochMs, Id, Page, RealmName, text } from './names.ts';

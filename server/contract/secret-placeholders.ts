@@ -5,13 +5,13 @@ import { PLACEHOLDER } from './message-drivers.ts';
 const SECRETS: ReadonlySet<string> = new Set(['link', 'code']);
 export const isSecret = (placeholder: string): boolean => SECRETS.has(placeholder);
 
-/** The word before a value may be an address that goes on with it: `https://host/?`, `host.example/`, `me@`, another value. */
+/** Matches text before a value that may begin an address: `https://host/?`, `host.example/`, `me@`, another value. */
 const OPENS = /[/\\?#@&=%{]|[\p{L}\p{N}]\.[\p{L}\p{N}]/u;
-/** And after it: `.host.example`, `@host.example`, a value. */
+/** Matches text after a value that may continue an address: `.host.example`, `@host.example`, another value. */
 const GOES_ON = /^[\p{L}\p{N}_-]*(?:[.@][\p{L}\p{N}]|[.@]?\{)/u;
-/** Characters that no address has in it: RFC 3986 §2. */
+/** Characters that no address contains (RFC 3986 §2): they end a word. */
 const WORD_END = /[\s\p{Z}|<>"^`]/u;
-/** No word is longer: what goes on for so long counts as an address. */
+/** Text of this length without such a character counts as an address. */
 const LONGEST_WORD = 200;
 
 /** Whether a value between these texts may be part of an address, with which it would be sent to the address's host. */

@@ -1,5 +1,5 @@
-// SQL of the device flow (RFC 8628): a request is begun, polled, found by the code that the user typed, denied. The code of an allowed
-// device is issued, locked and redeemed like any other (grants.ts).
+// SQL of the device flow (RFC 8628): begin a request, poll it, find it by the code that the user typed, deny it. Once the
+// user allows the device, its code is issued, locked and redeemed like any other (grants.ts).
 import type { Sql } from '../db/sql.ts';
 
 export interface NewDeviceCode {

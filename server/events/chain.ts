@@ -44,7 +44,7 @@ async function sealSome(sql: Sql, seal: Seal, at: Date): Promise<number> {
   return blocks.reduce((sum, { events }) => sum + events, 0);
 }
 
-/** Whether there is something to do, which takes no lock and writes nothing: the index on the position has the last one. */
+/** Whether events wait to be sealed. The query takes no lock; it finds the last position by its index. */
 const waiting = async (sql: Sql): Promise<boolean> => {
   const [row] = await sql<{ waiting: boolean }>`
     select coalesce((select max(position) from event) > position, false) as waiting from event_log`;

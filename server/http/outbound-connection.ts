@@ -110,7 +110,7 @@ export function faultOf(error: unknown, of: string, timeoutMs: number): Outbound
 
 const hostOf = (of: string): string => of.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
 
-/** The system's errors, and undici's of a connection that isn't made in time: they name the addresses that were dialled, too. */
+/** Whether the system failed the connection, or undici's connect timeout. Such errors contain the IP addresses of the host. */
 const isOfConnection = (error: unknown): boolean =>
   error instanceof Error && ('syscall' in error || ('code' in error && error.code === 'UND_ERR_CONNECT_TIMEOUT'));
 

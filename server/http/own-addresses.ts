@@ -20,7 +20,7 @@ export const isAnothers = (address: string, at: RealmAt): boolean =>
 
 export const anothersResource = (address: string): string => `${address} is this server’s, and not this realm’s own`;
 
-/** Whether tokens for a client of that name would be for the server's own APIs: it is the server's address, or the realm's issuer. */
+/** Whether a client id is an address of this server or the realm's issuer: its tokens would be valid at the server's own APIs. */
 export const namesServer = (clientId: string, at: { baseUrl: string; issuer: string | null }): boolean => {
   const place = placeOf(clientId);
   return place !== undefined && (isWithin(at.baseUrl, clientId) || place === placeOf(at.issuer ?? ''));

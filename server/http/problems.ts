@@ -107,7 +107,7 @@ export function problemOf(error: unknown): Problem {
   const needed = neededBy(error);
   if (needed !== undefined)
     return new Problem('in-use', `This is named by ${needed}: change that first`, { cause: error });
-  // Services look before they write, so only a delete at the same moment comes to this.
+  // Services check references before they write, so this happens only if another request deletes the object meanwhile.
   if (refersToNothing(error))
     return new Problem('not-found', 'What this refers to was deleted meanwhile', {
       cause: error,

@@ -1,9 +1,9 @@
-// The choice between a passkey and a password for a new account, if the realm offers both. The fields of the
-// password stand in an element with `data-password`.
+// The choice between a passkey and a password for a new account, if the realm offers both. An element with `data-password`
+// contains the password fields.
 import { type Html, html } from './html.ts';
 import { text } from './texts.ts';
 
-/** Without its script there is nothing to choose, and a password it is. @param chosen the last time */
+/** Without the script the choice stays hidden, and users set a password. @param chosen the value of the last submission */
 export const signUpWays = (chosen: string | undefined): Html => html`<fieldset class="field" data-ways hidden>
 <legend>${text('register.how')}</legend>
 <div class="check">

@@ -32,12 +32,12 @@ export interface QueueOptions {
 }
 
 const CONNECTIONS = 4;
-/** One idle worker looks by itself, too: for jobs that have become due, and where a notification was lost. */
+/** One idle worker also polls: for jobs that have become due, and in case a notification was lost. */
 const LOOK_SECONDS = 1;
 const LOOK_RARELY_SECONDS = 30;
 const RETRY_MAX_SECONDS = 300;
 const QUIET_MS = 30_000;
-/** pg-boss hands them on to pg, though its types don't say so. It looks after its own connection that listens. */
+/** Options of pg that pg-boss passes on, though its types don't have them. pg-boss itself watches its LISTEN connection. */
 const CONNECTION = { ...KEEP_ALIVE, query_timeout: 60_000 };
 
 export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }: QueueOptions): Queue {

@@ -1,5 +1,5 @@
-// The next try of a delivery whose receiver failed: when it is made, and the order in which it and the outcome are stored.
-// A try that throws is another matter: the fault is this server's, and the queue repeats the job (queue.ts).
+// Schedules the next try of a delivery whose receiver failed, and stores it before the outcome of this try.
+// If a try throws, the fault is this server's: the queue repeats the job (queue.ts).
 import type { Sql } from '../db/sql.ts';
 import type { EnqueueOptions } from './queue.ts';
 
@@ -10,23 +10,23 @@ export interface RetriesDeps {
   enqueue: Enqueue;
   /** The job that makes each try. */
   job: string;
-  /** The delay after each try that failed: there is one try more than there are delays. */
+  /** The delay after each failed try. The number of tries is the number of delays plus one. */
   delaysSeconds: readonly number[];
-  /** 0 to 1. */
+  /** Returns a number from 0 to 1, as `Math.random` does. */
   random?: (() => number) | undefined;
 }
 export interface Failure {
-  /** Tries that don't count towards the schedule, because the delivery was sent again by hand after them. */
+  /** The number of tries before an administrator sent the delivery again. The schedule doesn't count them. */
   done?: number;
-  /** No other try is of use. */
+  /** The failure is permanent: there is no next try. */
   final?: boolean;
-  /** The receiver asks for this much time. */
+  /** The receiver asks for no earlier try, for example by `Retry-After`. */
   notBeforeSeconds?: number;
-  /** Whether a try after so many seconds is still of use. */
+  /** Whether a try after this delay can still be useful. */
   isOfUse?(afterSeconds: number): boolean;
 }
 
-/** Each delay is up to a fifth shorter or longer, so that what failed at once isn't tried at once. */
+/** Each delay is up to a fifth shorter or longer, so that deliveries that failed together aren't all tried together. */
 export const JITTER = 0.2;
 
 export const createRetries =
@@ -40,7 +40,7 @@ export const createRetries =
     const startAfterSeconds =
       delay === undefined ? undefined : Math.max(delay * (1 - JITTER + 2 * JITTER * random()), notBeforeSeconds);
     if (startAfterSeconds === undefined || !isOfUse(startAfterSeconds)) return settle('dead');
-    // The next try is stored before this one is settled: a death in between repeats this one and loses none.
+    // The next try is stored before this one's outcome. If the process dies in between, this try is repeated; none is lost.
     await enqueue(sql, job, [{ ...payload, attempt: payload.attempt + 1 }], { startAfterSeconds });
     await settle('retrying');
   };

@@ -1,5 +1,5 @@
-// Writes to a user's own account through the API are checked in their transaction: the session that authenticated the
-// request must still exist (domain/proof.ts).
+// Checks each write of users to their own account through the API: within the write's transaction, the session that
+// authenticated the request must still exist (domain/proof.ts).
 import { Problem } from '../../../contract/problem.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import type { AccountHolder, OwnSession } from '../../../domain/principal.ts';

@@ -44,7 +44,7 @@ export interface Step {
   kept: Record<string, string>;
   /** The session that the sign-in renews; undefined: it begins a new one. */
   sessionId: string | undefined;
-  /** The application and the browser, as a device shows them. */
+  /** The names of the application and the browser, for display on the user's device. */
   application: string | undefined;
   userAgent: string | undefined;
   /** The id of the execution. */
@@ -143,9 +143,9 @@ export type StepMemory = Record<string, string>;
 
 export type StepVerdict =
   | Passed
-  /** The required action is done; it proves nothing. `renewed`: one credential replaced another. */
+  /** The user completed the required action, which adds no factor. `renewed`: one credential replaced another. */
   | { do: 'done'; renewed?: { old: string; now: string } | undefined }
-  /** `reason` is for the audit log alone; `leaves`: the method that the user chose can't be used now. */
+  /** The step repeats. `reason` appears only in the audit log; `leaves`: the method that the user chose can't be used now. */
   | {
       do: 'again';
       complaint: Complaint;

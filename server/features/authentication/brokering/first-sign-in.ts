@@ -234,9 +234,9 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
   }
 
   /**
-   * The outcome for a wrong code; undefined: the code is right. The number of tries is kept. If the code opens an existing
-   * account, guesses count as wrong passwords do; while that account is locked, the right code gets the answer of a wrong
-   * one.
+   * The outcome for a wrong code; undefined: the code is right. The server stores the number of tries. If the code gives
+   * access to an existing account, a wrong code counts as a wrong password; while that account is locked, the right code
+   * gets the answer of a wrong one.
    */
   async function faultOfCode(
     step: Step,

@@ -62,8 +62,8 @@ export function createRisk({ sql, baseUrl, now, newId, locate }: RiskDeps) {
   };
   const madeBefore = (): Date => new Date(now().getTime() - NEW_ACCOUNT_MS);
   /**
-   * `some`: the user has known browsers. In a realm that asks before it remembers a device, a user who never agreed has
-   * none, however many sign-ins there were.
+   * `some`: the user has known browsers. In a realm with `deviceRemembering: ask`, a user who never agreed has none,
+   * however many sign-ins there were.
    */
   async function looked(
     request: FastifyRequest,

@@ -24,7 +24,7 @@ export interface Demand {
 export interface Judged {
   known: boolean;
   factors: readonly Factor[];
-  /** The user's standing; undefined: the user is not known yet. */
+  /** The user's credentials, required actions and so on; undefined: no step has identified the user yet. */
   person: Omit<PersonStanding, 'enabled' | 'locale'> | undefined;
   risk: Pick<Risk, 'action' | 'band'> | undefined;
   circumstances: Circumstances;

@@ -150,7 +150,7 @@ export interface BeginInput {
   requiredLevel: number;
   /** The user must prove again who they are, in spite of a session. */
   forced: boolean;
-  /** The most age, in seconds, of earlier proofs. */
+  /** The maximum age of earlier proofs, in seconds. */
   maxAgeSeconds?: number | undefined;
   loginHint?: string | undefined;
   /** The identity provider that the application asks for. */

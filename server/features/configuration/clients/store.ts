@@ -1,11 +1,11 @@
-// SQL of objects that depend on clients, many at once: their scopes, and objects that are deleted with them. resource.ts
-// writes clients' own rows, account-store.ts their service accounts' roles.
+// SQL of the rows that depend on clients: their scopes, and rows that are deleted with a client. Each statement takes many
+// clients. resource.ts writes the clients' own rows, account-store.ts their service accounts' roles.
 import { jsonText } from '../../../db/json.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { clientRolePrefix } from '../../../resource/items.ts';
 import type { Saved } from '../../../resource/part.ts';
 
-/** The clients' scopes are these and no other. */
+/** Replaces the scopes of these clients. */
 export async function setScopes(sql: Sql, realm: string, clients: readonly Saved[]): Promise<void> {
   const rows = jsonText(
     clients.map(({ key, fields: { defaultClientScopes, optionalClientScopes } }) => ({

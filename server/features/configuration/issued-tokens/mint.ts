@@ -113,7 +113,7 @@ export function createMint({
   return {
     /**
      * A token with a person's or client's permissions at one resource server, without identity claims. UMA 2.0 Grant §1.3.
-     * @param person undefined: the client asks for itself
+     * @param person undefined: the client acts for itself, without a user
      */
     async forResourceServer(
       realm: string,

@@ -23,12 +23,12 @@ export interface Outgoing {
   subject: string | null;
   body: string;
   html: boolean;
-  /** A push message's data for the app, which it doesn't display. */
+  /** A push message's data for the app, which the app doesn't display. */
   data?: Readonly<Record<string, string>> | undefined;
   /** After this time the gateway need not deliver the message. */
   expiresAt: Date;
 }
-/** `words` are the gateway's own. */
+/** The gateway's answer; `words` is its text. */
 export type Sent =
   | { ok: true; words: string }
   /** `again`: worth another try, not before `afterSeconds`; `gone`: the address no longer exists. */

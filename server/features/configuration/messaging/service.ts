@@ -76,12 +76,12 @@ export function createMessaging(deps: MessagingDeps) {
   });
   const pushTokens = createPushTokens({ sql, transact, seal, now, newId });
   return {
-    /** Whether anybody sends for the channel. */
+    /** Whether the realm has a provider for the channel. */
     sends: (realm: string, channel: Channel): Promise<boolean> => providers.get(realm, channel),
     drop: providers.drop,
-    /** Tells people what was changed of their account. */
+    /** Notifies a user of a change to their account. */
     notify: createNotify({ send, now }),
-    /** For whatever asks for a message, in its own transaction. */
+    /** Enqueues a message in the caller's transaction. */
     send,
     pushTokens,
     job: messageJob({ sql, realmSql, transact, seal, gateways, tried, enqueue, now, retryDelaysSeconds }),

@@ -110,8 +110,8 @@ export interface Outcome {
   at: Date;
 }
 /**
- * Keeps a message's content as long as it may be sent. No row: the message is settled, or was deleted with a user it
- * names.
+ * Stores the outcome of a try. Only a message that will be tried again keeps its content. No row returned: a later try
+ * has stored its outcome already, or the message was deleted with a user that it names.
  */
 export const recordOutcome = (sql: Sql, realm: string, id: string, { status, attempt, error, at }: Outcome) => sql`
   update message set status = ${status}, attempts = ${attempt}, error = ${error}, last_attempt_at = ${at},

@@ -118,7 +118,7 @@ const certificatesFor = (provider: Xml, use: string): string[] =>
     .flatMap((data) => of(data, 'X509Certificate', SIGNATURES))
     .map(({ text }) => pem(text));
 
-/** In English, where it has several. */
+/** The provider's display name: the English one if there is one, else the first. */
 function nameOf(provider: Xml): string | undefined {
   const names = of(provider, 'Extensions')
     .flatMap((extensions) => of(extensions, 'UIInfo', UI))

@@ -7,8 +7,8 @@ export const webhookConsumer: EventConsumer = {
   job: DELIVERY_JOB,
   wanted: (realm) => fragment`exists (select from webhook where realm_id = ${realm})`,
   /**
-   * PostgreSQL puts the body together, `{id, type, realmId, occurredAt, actor, subject, data}`, so that it costs nothing
-   * where no webhook wants the event.
+   * PostgreSQL composes the body, `{id, type, realmId, occurredAt, actor, subject, data}`, only for events to which a
+   * webhook subscribes.
    */
   take: (occurredAt) => fragment`
     insert into webhook_delivery (realm_id, id, webhook_id, event_id, event_type, body, created_at)

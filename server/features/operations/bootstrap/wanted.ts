@@ -20,7 +20,7 @@ export interface BootstrapOptions {
   administrator: {
     username: string;
     password: string | undefined;
-    /** A generated password is printed, and a log may keep it: it is changed at the first sign-in. */
+    /** Whether the administrator must change a generated password at the first sign-in, since logs may store it. */
     generatedIsTemporary: boolean;
   };
   operator: { secret: string | undefined; identity: Identity | undefined };

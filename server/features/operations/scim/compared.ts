@@ -7,11 +7,11 @@ export type Operand = string | boolean | Date;
 
 const dates = new Set<Comparison>(['eq', 'ne', 'gt', 'ge', 'lt', 'le']);
 const booleans = new Set<Comparison>(['eq', 'ne']);
-/** A moment of RFC 3339 of a year that PostgreSQL has too. */
+/** A time of RFC 3339 whose year PostgreSQL supports too. */
 const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/i;
 
 /**
- * The value as the attribute's type has it; not for null, which asks whether there is none.
+ * Converts a filter's value to the attribute's type. A filter with null, which tests for absence, doesn't come here.
  * @throws Problem `invalidFilter`
  */
 export function operandOf({ name, type }: Attribute, op: Comparison, value: Exclude<Literal, null>): Operand {

@@ -1,5 +1,5 @@
-// SQL of groups as SCIM sees them: the columns that filters and sorting speak of, the rows, the members of several groups
-// at once. Writing groups is the groups' feature's; here is the client's own id of one.
+// SQL of groups for SCIM: the columns for filters and sorting, the rows, the members of several groups at once, and the
+// writes of `externalId`. The groups feature does all other writes.
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import type { Column, Columns } from './filter-sql.ts';
 

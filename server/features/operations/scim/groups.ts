@@ -150,7 +150,7 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
     });
   }
 
-  /** If-Match is of the group with all its members, which are read where it is asked for alone. */
+  /** Checks If-Match, whose tag covers the group and all its members. Without the header the members aren't read. */
   async function expected(on: Sql, { expect, conditional }: Caller, realm: string, row: store.ScimGroupRow) {
     if (!conditional) return;
     const members = await membersOf(on, realm, [row], {});

@@ -76,7 +76,7 @@ export const withOnePrimary = (user: Values): Values =>
     Object.entries(user).map(([name, value]) => [name, Array.isArray(value) ? onePrimary(value) : value]),
   );
 
-/** The address that counts: the primary one, else the first. */
+/** The e-mail address that the server stores: the primary one, else the first. */
 export const addressOf = (user: Values): Values | undefined => {
   const emails = listAt(user.emails).filter(({ value }) => value !== undefined);
   return emails.find(({ primary }) => primary === true) ?? emails[0];

@@ -5,8 +5,9 @@ import { fragment, type Sql } from '../../../db/sql.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
 import { effectsOf } from './effects.ts';
 
-/** The most consequences of an answer, the largest first; of a longer plan, the number of examined effects. */
+/** The most consequences in an answer, the largest first. */
 const MOST_TOLD = 50;
+/** The most effects of a plan that are examined. */
 const MOST_EFFECTS = 200;
 /** A client that got tokens since then is active. */
 const ACTIVE_MS = 24 * 3_600_000;

@@ -36,7 +36,7 @@ const WORDS = {
   lose: 'lose roles or groups',
 } as const;
 const WRITES = ['create', 'update', 'delete', 'take'];
-/** A few rows need no statistics, and reading all of a realm for them is too much. */
+/** Imports of more rows refresh PostgreSQL's statistics and read the realm's users at once. */
 const MANY = 1000;
 const MOST_FAULTS = 100;
 

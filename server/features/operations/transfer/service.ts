@@ -57,9 +57,9 @@ export interface Imported {
 }
 
 export interface UserChanges {
-  /** A JSON object a line, each behind a comma. */
+  /** One JSON object per line, each preceded by a comma. */
   lines(): Promise<Readable>;
-  /** Deletes the staged rows, after the lines were read or the client has gone. */
+  /** Deletes the staged rows. Call it once the lines have been read or the client has disconnected. */
   discard(): Promise<void>;
 }
 

@@ -48,7 +48,7 @@ export function consentPage({
   answerAt: string;
   application: string;
   about: AboutClient | undefined;
-  /** For a client that no administrator has reviewed: where it comes from, and where the answer goes. */
+  /** For a client that no administrator has reviewed: the host of its metadata, and the redirect URI of the answer. */
   origin: { host: string; redirectUri: string } | undefined;
   username: string;
   agreement: Html;

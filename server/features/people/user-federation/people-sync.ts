@@ -90,7 +90,7 @@ export function createPeopleSync({
   const tell = ({ directory, mine }: SyncRun, progress: Partial<store.SyncProgress>) =>
     store.progress(realmSql(directory.realm), mine(), { ...noProgress, ...progress });
 
-  /** @returns the number of entries, and those that claim names of other entries */
+  /** @returns the number of read entries, and the entries whose name another entry's user still has */
   async function readPages(run: SyncRun, filter: Filter): Promise<{ count: number; waiting: Map<string, Faulty> }> {
     const { directory, session, signal } = run;
     const { base, scope } = directory.users;

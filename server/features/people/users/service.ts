@@ -283,7 +283,7 @@ export function createUsers({
       { password, temporary = false }: { password: string; temporary?: boolean | undefined },
     ): Promise<void> {
       const user = await load(sql, realm, id);
-      // Checked before the slow hash, and again in the transaction, where it counts.
+      // This check only saves the slow hash; the one in the transaction decides.
       await mustCover(principal, realm, id, sql);
       const phc = await hashed(realm, password, user);
       await transact(realm, async (tx) => {

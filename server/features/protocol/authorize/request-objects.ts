@@ -96,8 +96,9 @@ export function createRequestObjects({
 
   return {
     /**
-     * The parameters of the request object alone, without those beside it; without an object, the request unchanged.
-     * @param first it comes from the application; on its way back from a sign-in it may have grown old
+     * The parameters of the request object alone, without those beside it. A request without an object stays unchanged.
+     * @param first the application sent the request just now; false: the browser returns from a sign-in, and the object
+     * may have expired meanwhile
      * @throws OAuthError `invalid_request_object`, `request_not_supported`
      */
     async open(

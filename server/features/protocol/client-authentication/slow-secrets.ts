@@ -8,17 +8,17 @@ import { makeRoom } from '../../../db/cache.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import { createSemaphore } from '../../../schedule/semaphore.ts';
 
-/** Digests of secrets that held; bounded. */
+/** The most remembered digests of correct secrets. */
 const REMEMBERED = 1_000;
-/** Checks under way, of all clients. */
+/** The most checks at the same time, for all clients together. */
 const AT_ONCE = 4;
-/** Different values that wait for one client's turn. */
+/** The most different secrets of one client that are checked or wait for their check. */
 const MOST_WAITING = 32;
-/** Checks under way for names that have no such secret. */
+/** The most checks at the same time for names that have no slow secret. */
 const NOBODYS_AT_ONCE = 2;
 
 export function createSlowSecrets({ passwords }: { passwords: Pick<Passwords, 'verify' | 'phcForNobody'> }) {
-  /** PHC → digest of the secret that it took; the slow check is done once. */
+  /** PHC → digest of the correct secret, so that the slow check runs only once. */
   const remembered = new Map<string, Buffer>();
   /** By PHC and digest, so that a client's own first burst is one check. */
   const inProgress = new Map<string, Map<string, Promise<boolean>>>();
@@ -61,8 +61,8 @@ export function createSlowSecrets({ passwords }: { passwords: Pick<Passwords, 'v
       return true;
     },
     /**
-     * Takes as long as a check, for a client without a slow secret. Of many names at once most only wait: invented names
-     * take no turn from a client that exists.
+     * Takes as long as a check, for a client without a slow secret. Beyond {@link NOBODYS_AT_ONCE} such calls only
+     * sleep, so that invented names don't delay the checks of existing clients.
      */
     async pretend(secret: string): Promise<void> {
       if (nobodys >= NOBODYS_AT_ONCE) return sleep(lastMs);

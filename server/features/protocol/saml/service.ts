@@ -71,7 +71,7 @@ interface Context {
   client: SamlClientView;
   kept: KeptLogin;
 }
-/** A session that is enough for the request: `since` when all has been proven that it rests on, in milliseconds. */
+/** A session that satisfies the request. Its proofs that count are not older than `since`, in milliseconds. */
 interface SignedIn {
   sessionId: string;
   since: number;

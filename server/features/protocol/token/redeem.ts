@@ -23,7 +23,7 @@ export interface Redemption {
 export type RedeemedRow<Row> = { row: Row } & Passed;
 type Outcome<Row> = { ok: true; taken: RedeemedRow<Row> } | { ok: false; refusal: OAuthError };
 
-/** The audit log's name of a reused credential, by grant type. */
+/** How the audit log names the reused credential, by grant type. */
 const WHAT: Record<string, string> = { [DEVICE_CODE]: 'device_code' };
 
 export interface RedeemingOptions<A extends Redemption, Row extends { n: number }> {

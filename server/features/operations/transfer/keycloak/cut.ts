@@ -1,5 +1,5 @@
-// Cuts translated sections to what this server accepts: first object by object by each part's rules, then by a plan of
-// the whole. Each cut is reported with its place in the file. docs/keycloak.md.
+// Removes from translated sections the values that this server would refuse: first each object by its part's rules, then
+// by a plan of the whole document. Each removal is reported with its place in the file. docs/keycloak.md.
 import type { FieldError } from '../../../../contract/problem.ts';
 import { presentSections } from '../../../../contract/sections.ts';
 import type { RealmPart } from '../../../../resource/part.ts';
@@ -100,7 +100,7 @@ export async function cutSections(
   return sections;
 }
 
-/** By its key, or whose it is. */
+/** The name of an object in the report: its key, else the client that it belongs to, else the section. */
 function nameOf({ section }: RealmPart, given: unknown): string {
   const { key, shape } = presentSections.get(section) ?? {};
   const of = Object(given);
@@ -119,7 +119,7 @@ export function cutRefused(
   faults: readonly FieldError[],
   { parts, notes }: { parts: readonly RealmPart[]; notes: Notes },
 ): boolean {
-  // what each speaks of, before any place changes
+  // the value of each fault, found before a removal changes the places
   const found = faults.flatMap((fault) => {
     const [, section = '', digits, rest = ''] = /^(\w+)(?:\[(\d+)\])?\.?(.*)$/s.exec(fault.path) ?? [];
     const part = parts.find((one) => one.section === section);

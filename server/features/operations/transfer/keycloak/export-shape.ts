@@ -231,7 +231,7 @@ export const User = z.object({
 });
 export type User = z.infer<typeof User>;
 
-/** A secret that an export of the admin console doesn't hold. */
+/** Whether the value is only asterisks, which an export of the admin console has in place of a secret. */
 export const isMasked = (secret: string): boolean => /^\*+$/.test(secret);
-/** Texts that Keycloak's own pages look up in their catalogue. */
+/** Whether the text is a key of Keycloak's message catalogue, such as `${role_admin}`. */
 export const isCatalogued = (words: string): boolean => /^\$\{[^}]*\}$/.test(words);

@@ -20,7 +20,7 @@ export function createNameSet() {
   }
   return {
     has: (name: string): boolean => slots[slotOf(digestOf(name))] !== 0n,
-    /** @returns false: it was there already */
+    /** @returns false: the set already contained the name */
     add(name: string): boolean {
       const digest = digestOf(name);
       const at = slotOf(digest);

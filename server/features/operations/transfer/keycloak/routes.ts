@@ -7,7 +7,7 @@ import { bodyOf, sendPlan, tagOf, untilClosed } from '../routes.ts';
 import type { KeycloakImport } from './service.ts';
 
 export function keycloakRoutes(app: FastifyInstance, imports: KeycloakImport): void {
-  // Only here is a body handed on unread.
+  // This scope has its own parser: the service gets the body as a stream.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('application/json', (_request, payload, done) => done(null, payload));

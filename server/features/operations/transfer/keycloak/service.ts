@@ -95,12 +95,12 @@ export function createKeycloakImport({
 }
 export type KeycloakImport = ReturnType<typeof createKeycloakImport>;
 
-/** The parts of one realm, as far as the files have told. */
+/** One realm, as read from the files so far. */
 interface Source {
-  /** The file that has its fields, or the first of its users. */
+  /** The number of the file that has the realm's fields; until that file is read, of the first file with its users. */
   file: number;
   fields: Record<string, unknown>;
-  /** As they stand in the files; only until the realm is known. */
+  /** The users' JSON texts, held only until the realm's own file has been read. */
   users: UserText[];
   config: boolean;
 }
@@ -114,7 +114,7 @@ interface Target {
   stored(): Promise<Stored>;
 }
 
-/** Fields that a file of users has beside them. */
+/** The fields of a file that holds only users. */
 const OF_USERS = new Set(['realm', 'users', 'federatedUsers']);
 
 async function* translated(
