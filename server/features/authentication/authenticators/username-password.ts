@@ -14,7 +14,6 @@ const PASSWORD_MAX = 512;
 
 export interface UsernamePasswordDeps {
   credentials: Pick<Credentials, 'checkPassword'>;
-  /** Where people are at home by their address: they are sent there. */
   /** Maps e-mail domains to identity providers (features/authentication/brokering). */
   homes: {
     any(realm: string): Promise<boolean>;

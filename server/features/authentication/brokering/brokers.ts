@@ -1,4 +1,4 @@
-// Puts together what signs people in by other identity providers, and what signs them out there. Specification 4.10.
+// Composes sign-in with external identity providers, and logout at them. Specification 4.10.
 import type { FastifyInstance } from 'fastify';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
@@ -35,10 +35,10 @@ interface Shared {
   seal: Seal;
   settings: SettingsService;
   notify: Notify;
-  /** What the realm proves itself by to identity providers. */
+  /** The realm's keys: they sign requests to identity providers and decrypt their assertions. */
   keys: Pick<Keys, 'active' | 'certificates' | 'decrypting'>;
   outbound: Outbound;
-  /** `documentEnvironment`: what placeholders stand for. */
+  /** `documentEnvironment`: the values of placeholders. */
   config: { documentEnvironment: Readonly<Record<string, string>> };
   baseUrl: string;
   now: () => Date;
@@ -86,7 +86,7 @@ export function createSignInByProviders(deps: Shared & Omit<FirstSignInDeps, 'li
 }
 type SignInByProviders = ReturnType<typeof createSignInByProviders>;
 
-/** What needs sessions: signing out there, and connecting another provider's account to one's own. */
+/** The parts that need sessions: logout at the provider, and connecting a provider to a signed-in user's account. */
 export function createBrokeringInSessions(deps: Shared & SignInByProviders & { sessions: Sessions }) {
   const samlLogout = createSamlLogout(deps);
   const upstreamLogout = createUpstreamLogout({ ...deps, ...deps.upstreams, samlLogout });

@@ -154,7 +154,7 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
       );
       if (asked.provider === provider.id && now().getTime() - asked.at <= LIFE_MS) return asked;
     } catch {
-      // Treated like an expired one.
+      // An unreadable request gets the same answer as an expired one.
     }
     throw bad('The request is too old');
   }

@@ -1,5 +1,5 @@
-// Where an administrator comes from the realm's own sign-in, having walked its flow and its risk policy: the admin session
-// begins here. Below the realm, since its cookies are sent nowhere else.
+// The page to which the realm's own sign-in returns an administrator, after its flow and risk policy: the admin session
+// begins here. Its path is below the realm, because the browser sends the realm's cookies only there.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../../contract/problem.ts';
@@ -26,7 +26,7 @@ export interface ArrivalDeps {
 }
 
 const Params = z.object({ realm: z.string() });
-/** `fresh`: the realm's session was begun for this alone. */
+/** `fresh`: the realm's session was begun only for this admin sign-in, so it ends afterwards. */
 const Asked = z.object({ fresh: z.boolean() });
 
 export function adminArrival(app: FastifyInstance, deps: ArrivalDeps): void {
@@ -47,7 +47,7 @@ export function adminArrival(app: FastifyInstance, deps: ArrivalDeps): void {
       const step = { realm, requiredLevel: SECOND_FACTOR, session, forced: false, request: asked, continueAt: here };
       return signIns.begin(reply, request, step);
     }
-    // Not what the realm's session had proven before.
+    // Proofs from before this sign-in don't count, even if the realm's session has them.
     const proven = provenSince(session.factors, taken.done.since);
     const cookie = await signIn.admit(request, realm, { ...session, factors: proven });
     if (asked.fresh) {

@@ -1,4 +1,4 @@
-// The admin session's cookie: out of reach of scripts and of other sites' forms.
+// The admin session's cookie: scripts can't read it, and forms of other sites don't send it.
 import type {} from '@fastify/cookie';
 import type { FastifyReply } from 'fastify';
 import { ADMIN_SESSION_COOKIE, CSRF_COOKIE } from './surface.ts';

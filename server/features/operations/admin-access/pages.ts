@@ -1,4 +1,5 @@
-// The browser's way to an admin session: which realm, then that realm's own sign-in (arrival.ts). Without a script.
+// The pages before an admin session: the administrator chooses a realm, then signs in there (arrival.ts). They need no
+// script.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { RealmName } from '../../../contract/names.ts';
@@ -48,7 +49,7 @@ ${signOut(csrf)}`;
 const signOut = (csrf: string): Html =>
   html`<form method="post" action="/admin/logout/form">${csrfField(csrf)}<button type="submit" class="quiet">${text('admin.signOut')}</button></form>`;
 
-/** The realm's sign-in asks for what is missing, and lets people set it up. */
+/** The realm's sign-in asks for the missing factors, and lets users set them up. */
 const stepUp = (csrf: string, { name, realm }: Principal): Html => html`
 <p class="lead">${text('admin.moreToProveLead', { name, realm })}</p>
 <form method="post" action="/admin/login/form">
@@ -68,7 +69,7 @@ function submitted(request: FastifyRequest): Record<string, string> {
   return form;
 }
 
-/** Mounted apart from the admin surface: callers have no session yet. */
+/** Mounted outside of the admin surface, because callers have no session yet. */
 export function adminLoginPages(
   app: FastifyInstance,
   {
@@ -87,7 +88,7 @@ export function adminLoginPages(
     sendPage(reply, { title, body, documentTitle: status < 400 ? title : text('signIn.error', { title }) }, { status });
   const cookieOf = (request: FastifyRequest) => request.cookies[ADMIN_SESSION_COOKIE];
 
-  // Before a realm is chosen there is only what the browser accepts.
+  // Before the user chooses a realm, only the browser's Accept-Language decides the language.
   speaksTo(app, {
     settings: { of: async () => undefined },
     languages: { of: (_, tag) => languageOf(tag) },

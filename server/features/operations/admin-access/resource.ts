@@ -32,7 +32,7 @@ const LINKS = [
 ];
 
 const isLimit = (value: unknown): value is unknown[] => Array.isArray(value);
-/** null: not limited; an empty list: to none. */
+/** null: the role is not limited; an empty list: it is limited to no object. */
 const limitOf = (value: unknown) => (isLimit(value) ? (asSet(strings(value)) ?? []) : null);
 const limitsDiffer = (before: Fields | undefined, { groups, clients }: Fields): boolean =>
   before !== undefined && (!isDeepStrictEqual(before.groups, groups) || !isDeepStrictEqual(before.clients, clients));
@@ -106,7 +106,7 @@ export const createAdminRoleResource = ({ now }: { now: () => Date }): Resource 
       exported: (name) => !Object.hasOwn(builtInAdminRoles, name),
       upsert: true,
       renames: {},
-      // Grants that are given meanwhile wait for the role's new permissions.
+      // The lock makes concurrent grants of the role wait for its new permissions.
       hold: (sql, realm, items) =>
         lockRoles(
           sql,
@@ -115,7 +115,7 @@ export const createAdminRoleResource = ({ now }: { now: () => Date }): Resource 
         ),
       permissionsOf: ({ before, save }) => {
         const [had, has] = [new Set(strings(before?.permissions)), new Set(strings(save.permissions))];
-        // With other limits all of them are given or taken somewhere.
+        // If the limits change, every permission is granted or withdrawn for some object.
         return [...(limitsDiffer(before, save) ? had.union(has) : had.symmetricDifference(has))];
       },
       detail: ({ permissions, groups, clients }) => ({ permissions, groups, clients }),

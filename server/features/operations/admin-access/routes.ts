@@ -1,4 +1,5 @@
-// Admin sign-in, who am I, and who holds which admin role; the browser's page is pages.ts'.
+// Binds the routes for admin sign-in, the caller's own rights, and grants of admin roles. pages.ts has the browser's
+// pages.
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../../contract/admin-access.ts';
 import { permissions } from '../../../contract/permissions.ts';

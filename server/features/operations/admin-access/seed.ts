@@ -9,7 +9,7 @@ const roles = Object.entries(builtInAdminRoles).map(([name, permissions]) => ({
   permissions: permissions.join(','),
 }));
 
-/** Makes the roles, and gives those of older releases today's permissions. */
+/** Creates missing roles, and sets this release's permissions in existing ones. */
 export const refreshAdminRoles = (sql: Sql, realms: readonly string[]): Promise<void> =>
   putBuiltInRoles(sql, realms, roles);
 

@@ -32,7 +32,7 @@ import type { HeldGrant } from './store.ts';
 import * as store from './store.ts';
 
 export const ADMIN_IDLE_MS = 30 * 60_000;
-/** How stale `last_seen_at` may get, so that not every request writes. */
+/** The maximum age of `last_seen_at`, so that not every request writes. */
 const TOUCH_MS = 60_000;
 
 /** The token verifier: it returns an access token's claims. */
@@ -46,7 +46,10 @@ export interface TokenVerifier {
 
 export interface Caller {
   principal: Principal;
-  /** Since their sign-in the rules have come to ask for more: until they have proven it they may do nothing. */
+  /**
+   * The rules demand more factors than at the sign-in. Until the administrator proves them, the session permits
+   * nothing.
+   */
   moreToProve: boolean;
 }
 
@@ -63,14 +66,15 @@ const PersonsToken = z.object({
   exp: z.number(),
 });
 
-/** The header and payload of a token, unverified: they name the realm that may have issued it. */
+/** The header and payload of an unverified token. They name the realm that may have issued it. */
 const Said = z.tuple([z.object({ kid: z.guid() }), z.object({ iss: z.string().refine((iss) => !iss.includes('\0')) })]);
 
 const isPermission = (name: string): name is Permission => (known as readonly string[]).includes(name);
 
 /**
- * Grants by target realm, and apart from them those within limits. Only master's principals reach beyond their home; others'
- * grants elsewhere don't count, and a role that is limited to groups or clients of its realm counts there alone.
+ * The permissions of these grants by target realm, with grants limited to groups or clients apart. Only principals of
+ * master have rights in other realms: grants that others hold elsewhere don't count. A limited role counts only in its
+ * own realm.
  */
 export function permissionsHeld(
   home: string,
@@ -120,8 +124,8 @@ export function createAccess({
   const audience = adminAudience(baseUrl);
 
   /**
-   * Whether the session's factors suffice: a second factor that the user has, and what the flow and the realm ask for
-   * now.
+   * Whether the session's factors suffice: a second factor if the user has one, and the factors that the flow and the
+   * realm demand now.
    */
   async function isEnough(realm: string, session: store.SessionRow): Promise<boolean> {
     const { factors: given, types } = session;
@@ -155,8 +159,8 @@ export function createAccess({
   }
 
   /**
-   * A token that a person got through `realmctl`: their own rights, as they are now, while the session that it came from
-   * lives, and only after a sign-in that would have got them an admin session too.
+   * A user's token from `realmctl`. It carries the user's own present rights while its session lives, and only if the
+   * session's sign-in would also have opened an admin session.
    */
   async function byPersonsToken(realm: string, token: z.infer<typeof PersonsToken>): Promise<Caller | undefined> {
     const at = now();
@@ -193,7 +197,7 @@ export function createAccess({
     const { client_id: clientId, sub, exp } = claims;
     const person = PersonsToken.safeParse(claims);
     if (person.success) return byPersonsToken(realm, person.data);
-    // Else a service account's own token: a person's token must not carry the client's grants.
+    // Otherwise it must be a service account's own token: a user's token must not carry the client's grants.
     if (typeof clientId !== 'string' || sub !== clientId || isPersons(claims)) return undefined;
     const client = await store.findClient(sql, realm, clientId, now());
     if (!client) return undefined;
@@ -255,7 +259,10 @@ export function createAccess({
 
     covers,
 
-    /** Whether who made something about a person could make it now: they write users still, and hold all that the person holds. */
+    /**
+     * Whether the author of a link could still create it: they may write users, and hold all permissions that the user
+     * holds.
+     */
     async stillMay(maker: Maker, realm: string, userId: string, on: Sql): Promise<boolean> {
       const grants = await store.grantsOfMaker(on, maker, now());
       if (!grants) return false;
@@ -267,7 +274,7 @@ export function createAccess({
       return writes && (await covers(principal, realm, { userId }, on));
     },
 
-    /** Gives a role of `realm`; the caller has checked `covers`. False where it was held already. */
+    /** Grants a role of `realm`; the caller has checked `covers`. False: the holder has it already. */
     async grant(
       { sql: on, record }: Tx,
       by: By,
@@ -288,7 +295,7 @@ export function createAccess({
 }
 export type Access = ReturnType<typeof createAccess>;
 
-/** `<realm>.<secret>`: the realm leads to the row, the secret's digest finds it. */
+/** `<realm>.<secret>`: the realm and the secret's digest find the session's row. */
 export function parseCookie(cookie: string): { realm: string; hash: Buffer } | undefined {
   const match = /^([a-z0-9-]{1,63})\.([A-Za-z0-9_-]{43})$/.exec(cookie);
   return match?.[1] && match[2] ? { realm: match[1], hash: sha256(match[2]) } : undefined;

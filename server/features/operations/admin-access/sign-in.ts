@@ -73,7 +73,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     sent: Login,
   ): Promise<Verdict> {
     if (!policy) {
-      // It takes as long as elsewhere.
+      // An unknown realm must not answer faster, so the password is checked all the same.
       const { username, password } = sent;
       await credentials.checkPassword({ realm, username, password, by: byOf(request) });
       return { ok: false, reason: 'unknown' };
@@ -145,7 +145,10 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     );
   }
 
-  /** Under a new secret, since it is worth more now. @returns its cookie; undefined: it, or the proof, holds no more */
+  /**
+   * Gives the session a new secret, since it has more rights now.
+   * @returns the new cookie; undefined: the session or the proof is no longer valid
+   */
   async function goOn(
     realm: string,
     tokenHash: Buffer,
@@ -168,7 +171,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     );
   }
 
-  /** Remembers it; a realm that doesn't exist has no audit log: made-up names are remembered in master's. */
+  /** Records the failure. A realm that doesn't exist has no audit log: such failures are recorded in master's. */
   async function refused(
     by: By,
     realm: string,
@@ -189,7 +192,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
     });
   }
 
-  /** @returns what its failures are counted by */
+  /** @returns the key under which the rate limiter counts this address's failures @throws Problem `too-many-requests` */
   function takeTurn(realm: string, { ip }: FastifyRequest): string {
     const from = inRealm(realm, ip);
     const wait = attempts.take(from);
@@ -199,12 +202,12 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
   }
 
   return {
-    /** @param previous the session cookie that came along; signing in ends that session */
+    /** @param previous the browser's present session cookie; signing in ends that session */
     async login(login: Login, request: FastifyRequest, previous: string | undefined): Promise<{ cookie: string }> {
       const by = byOf(request);
       const realm = login.realm ?? MASTER;
       const policy = await settings.of(realm);
-      // Names of realms that don't exist share one count, so that they can't push others out.
+      // All names of missing realms share one counter, so that they can't evict the counters of others.
       const from = takeTurn(policy ? realm : '', request);
       const verdict = await judge(request, realm, policy, login);
       if (verdict.ok) attempts.giveBack(from);
@@ -273,7 +276,7 @@ export function createAdminSignIn(deps: AdminSignInDeps) {
 }
 export type AdminSignIn = ReturnType<typeof createAdminSignIn>;
 
-/** Undefined: a proof was withdrawn meanwhile. */
+/** undefined: a proof was withdrawn in the meantime. */
 const orWithdrawn = <T>(work: () => Promise<T>): Promise<T | undefined> =>
   work().catch((error: unknown) => {
     if (isWithdrawn(error)) return undefined;

@@ -1,4 +1,4 @@
-// SQL of admin sessions, admin roles and the grants of them.
+// SQL of admin sessions, admin roles and their grants.
 
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import type { Maker } from '../../../domain/admin-rights.ts';
@@ -19,7 +19,7 @@ export interface GrantRow extends HeldGrant {
   role: string;
 }
 export type Holder = { userId: string } | { clientUuid: string };
-/** Several at once, to look at. */
+/** One holder, or several users for reading. */
 export type Holders = Holder | { userIds: readonly string[] };
 
 const ofHolder = (holder: Holders) => {
@@ -27,7 +27,7 @@ const ofHolder = (holder: Holders) => {
   return 'userId' in holder ? fragment`g.user_id = ${holder.userId}` : fragment`g.client = ${holder.clientUuid}`;
 };
 
-/** Of the admin role `r`. */
+/** The limits of the admin role `r`, as names. */
 const limitedTo = {
   groups: fragment`case when r.by_groups then array(
     select l.group_id from admin_role_group l where l.realm_id = r.realm_id and l.role_id = r.id) end`,
@@ -50,7 +50,7 @@ export interface SessionRow extends PersonRow {
   last_seen_at: Date;
   expires_at: Date;
   factors: Factor[];
-  /** Of the person's credentials. */
+  /** The types of the user's credentials. */
   types: string[];
   grants: HeldGrant[];
 }
@@ -118,7 +118,7 @@ export async function insertSession(
   return row?.id ?? '';
 }
 
-/** Under another name, since it is worth more now. False where it has ended meanwhile. */
+/** Replaces the session's secret, since the session has more rights now. False: the session has ended in the meantime. */
 export async function stepUpSession(
   sql: Sql,
   realm: string,
@@ -147,7 +147,7 @@ export interface ClientRow {
   id: string;
   client_id: string;
   grants: HeldGrant[];
-  /** The agent whose client this is. */
+  /** The agent that the client belongs to. */
   agent: { id: string; name: string } | null;
 }
 
@@ -162,7 +162,7 @@ export async function findClient(sql: Sql, realm: string, clientId: string, at: 
   return row;
 }
 
-/** The grants that the maker holds now; undefined: the maker is gone or disabled and may do nothing. */
+/** The present grants of the author of a link; undefined: the author is deleted or disabled, and may do nothing. */
 export async function grantsOfMaker(
   sql: Sql,
   { type, realm, id }: Maker,
@@ -181,8 +181,8 @@ export async function grantsOfMaker(
 }
 
 /**
- * The realm whose settings name this issuer and whose key it is; tokens of a realm without an issuer of its own are found
- * by their path. By the key too, because any realm may claim another one's issuer: that must not hide whose token it is.
+ * The realm whose settings name this issuer and that owns the key. The key decides, because any realm may set another
+ * realm's issuer. Tokens of a realm without an issuer of its own are found by their path.
  */
 export async function realmOfIssuer(sql: Sql, issuer: string, keyId: string): Promise<string | undefined> {
   const [row] = await sql<{ realm_id: string }>`
@@ -202,7 +202,7 @@ export interface RoleRow {
 export const rolesNamed = (sql: Sql, realm: string, roleNames: readonly string[]): Promise<RoleRow[]> => sql<RoleRow>`
   select id, name, built_in, permissions, by_groups or by_clients as limited from admin_role where realm_id = ${realm} and name = any(${roleNames}::text[])`;
 
-/** A grant of these roles that is given meanwhile waits for their new permissions. */
+/** Locks the roles: a concurrent grant of them waits for their new permissions. */
 export async function lockRoles(sql: Sql, realm: string, roleNames: readonly string[]): Promise<void> {
   await sql`
     select id from admin_role where realm_id = ${realm} and name = any(${roleNames}::text[]) order by id for update`;
@@ -223,7 +223,7 @@ export async function putBuiltInRoles(
     where admin_role.built_in and admin_role.permissions <> excluded.permissions`;
 }
 
-/** False where the holder has it already. */
+/** False: the holder has the role already. */
 export async function insertGrant(
   sql: Sql,
   realm: string,
@@ -238,7 +238,7 @@ export async function insertGrant(
   return row !== undefined;
 }
 
-/** The holder's name, where there is such a user or client. */
+/** The holder's name; undefined: there is no such user or client. */
 export async function holderName(sql: Sql, realm: string, holder: Holder): Promise<string | undefined> {
   const [row] =
     'userId' in holder
@@ -249,7 +249,7 @@ export async function holderName(sql: Sql, realm: string, holder: Holder): Promi
   return row?.name;
 }
 
-/** The roles of these names, locked until the transaction ends. */
+/** The roles with these names, locked until the transaction ends. */
 export const holdRoles = (sql: Sql, realm: string, roleNames: readonly string[]): Promise<RoleRow[]> => sql<RoleRow>`
   select id, name, built_in, permissions, by_groups or by_clients as limited from admin_role
   where realm_id = ${realm} and name = any(${roleNames}::text[]) order by id for share`;

@@ -116,7 +116,8 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     name: 'admin',
     async failed(error, request, reply) {
       const { status, code } = problemOf(error);
-      // RFC 9110 §15.5.2: a 401 says how to come in; what browsers know for it (Basic) isn't taken here.
+      // RFC 9110 §15.5.2: a 401 names the accepted scheme. It names no scheme that browsers implement (Basic), since
+      // this server doesn't accept it.
       if (status === 401) {
         const said = code === 'step-up-required' ? STEP_UP : {};
         const metadata = adminMetadata(surface.baseUrl);
@@ -185,7 +186,7 @@ async function identify(request: FastifyRequest, surface: AdminSurface): Promise
   return { ...caller, cookie: !token };
 }
 
-/** The token comes twice, by the cookie and beside it, and is that of this session. */
+/** Whether the token that was sent equals the cookie and belongs to this session. */
 export function csrfHolds({ cookies }: FastifyRequest, sent: unknown): boolean {
   const cookie = cookies[CSRF_COOKIE];
   if (typeof sent !== 'string' || !cookie || !sameSecret(sent, cookie)) return false;
@@ -198,7 +199,7 @@ function issueCsrf(request: FastifyRequest, reply: FastifyReply, baseUrl: string
   setCsrf(reply, baseUrl);
 }
 
-/** Sets a fresh CSRF cookie and gives its value; at a sign-in that of the session that begins. */
+/** Sets a fresh CSRF cookie and returns its value. At a sign-in, `session` is the cookie of the new session. */
 export function setCsrf(reply: FastifyReply, baseUrl: string, session?: string): string {
   const token = newCsrfToken(session ?? reply.request.cookies[ADMIN_SESSION_COOKIE] ?? '');
   void reply.setCookie(CSRF_COOKIE, token, {

@@ -24,7 +24,7 @@ export interface RecoveryDeps {
   credentials: Pick<Credentials, 'setPassword' | 'list' | 'remove'>;
   /** The alias of the directory that keeps a user's password; undefined: none does. */
   keeperOf(realm: string, userId: string): Promise<string | undefined>;
-  /** @throws where the master key is not that of the server */
+  /** @throws if the master key is not the server's */
   readKeys(): Promise<unknown>;
   registry: readonly AuthenticatorEntry[];
   now: () => Date;
@@ -33,9 +33,9 @@ export interface RecoveryDeps {
 
 export interface Recovered {
   username: string;
-  /** Temporary; printed once and stored nowhere as text. */
+  /** A temporary password, printed once. The server stores only its hash. */
   password: string;
-  /** False: the user was there, and has lost every credential. */
+  /** False: the user existed, and has lost every credential. */
   isNew: boolean;
 }
 
@@ -52,7 +52,7 @@ export function createRecovery({
   now,
   newId,
 }: RecoveryDeps) {
-  /** Without any credential: the user may have lost a second factor, or a stranger may have got one. */
+  /** Removes every credential: the user may have lost a second factor, or another person may have set one up. */
   async function reset(tx: Tx, { id, username }: store.UserRow): Promise<void> {
     const keeper = await keeperOf(MASTER, id);
     if (keeper !== undefined)
@@ -64,7 +64,7 @@ export function createRecovery({
       await credentials.remove(tx, by, MASTER, { id, username }, { type, id: credentialId });
   }
 
-  /** The flow of before may ask for what no user has. */
+  /** The present flow may demand a factor that no user has. */
   async function useBuiltInFlow(tx: Tx): Promise<void> {
     const alias = await resetFlow(tx.sql, MASTER, { registry, newId });
     tx.record({

@@ -25,7 +25,7 @@ import type { Access } from '../admin-access/service.ts';
 import * as store from './store.ts';
 import { type BootstrapOptions, isCliClientSettled, OPERATOR, OPERATOR_SHAPE } from './wanted.ts';
 
-/** Everything, in every realm. */
+/** All permissions in every realm. */
 export const ADMINISTRATES = { role: 'realm-admin', target: '*' } as const;
 
 const NO_SCOPES = { defaultClientScopes: [], optionalClientScopes: [] };
@@ -43,16 +43,16 @@ const OPERATOR_CLIENT: Fields = {
   description: 'Made at start from SVC_OPERATOR_*',
 };
 
-/** A start may mark objects of a replica of an older release, and changes nothing else. */
+/** A start may only mark objects that a replica of an older release created. */
 const BOOKKEEPING = { bookkeeping: true };
 const NO_ADMINISTRATOR = `No user of ${MASTER} holds realm-admin over every realm and can sign in. No start makes another administrator: npm run recover-admin does (docs/administrators.md)`;
 
 type Operator = BootstrapOptions['operator'];
 
 export interface Bootstrapped {
-  /** `password` only where this start generated it: it is shown once. */
+  /** `password` only if this start generated it: it is shown once. */
   administrator: { username: string; password: string | undefined };
-  /** This start made the first administrator. */
+  /** Whether this start created the first administrator. */
   first: boolean;
   /** Messages for an administrator: settings that were left as they are because an existing object prevented the change. */
   warnings: string[];
@@ -76,7 +76,7 @@ export function createBootstrap({
   sql: Sql;
   transact: Transact;
   seedInto(tx: Tx, by: By, realm: string, displayName: string): Promise<unknown>;
-  /** Give realms of older releases what today's realms have. */
+  /** Functions that add to realms of older releases what new realms have. */
   refresh: readonly ((sql: Sql, realms: readonly string[]) => Promise<void>)[];
   access: Pick<Access, 'grant'>;
   clients: Resource;
@@ -91,7 +91,10 @@ export function createBootstrap({
 }) {
   const by = bySystem;
 
-  /** @throws where the realm refuses it: the first administrator's password is set like any other */
+  /**
+   * @throws Problem if the realm refuses the password: the first administrator's password follows the same rules as any
+   * other
+   */
   async function hashed(username: string, password: string): Promise<string> {
     const faults = await newPasswordFaults(MASTER, password, { username, email: null });
     if (faults.length > 0) throw new Error(`SVC_BOOTSTRAP_ADMIN_PASSWORD ${faults.map(inEnglish).join(', and ')}`);
@@ -149,7 +152,8 @@ export function createBootstrap({
       atFirst: OPERATOR_CLIENT,
     });
     if (!(await store.isGranted(tx.sql, MASTER, OPERATOR))) {
-      // The client becomes the operator's. Remove identities that an earlier administrator trusted: they could act as it.
+      // The operator takes the client over. Remove identities that an earlier administrator trusted: they could act as
+      // the client.
       await removeIdentities(tx, await store.identitiesOf(tx.sql, MASTER, OPERATOR));
       await access.grant(tx, by, MASTER, { ...ADMINISTRATES, holder: { clientUuid: id } });
     }
@@ -163,7 +167,7 @@ export function createBootstrap({
     async run({ administrator, operator }: BootstrapOptions): Promise<Bootstrapped> {
       const { username } = administrator;
       const generated = administrator.password === undefined ? randomBytes(18).toString('base64url') : undefined;
-      // Hashed before the transaction, so that no connection waits for it; not needed at most starts.
+      // Hashed before the transaction, so that no connection waits for it. Most starts don't need it.
       const phc = (await store.isBootstrapped(sql, MASTER))
         ? undefined
         : await hashed(username, administrator.password ?? generated ?? '');

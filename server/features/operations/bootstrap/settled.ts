@@ -64,7 +64,10 @@ export function createSettled({
     return isSame && (!identity || isIdentitySettled(sql, identity));
   }
 
-  /** False also where anything is doubtful: bootstrap looks closer, and logs what an administrator should know. */
+  /**
+   * Whether a start has nothing to create or change. False in doubt: bootstrap then checks in detail, and logs warnings
+   * for administrators.
+   */
   async function isSettled({ operator }: BootstrapOptions): Promise<boolean> {
     const clients = sql<ClientRow>`
       select client_id, enabled, grant_types, token_endpoint_auth_method, redirect_uris, allowed_resources, secret_hash, secret_slow,
@@ -91,7 +94,7 @@ export function createSettled({
     );
   }
 
-  /** Gives built-in roles this release's permissions, where that is all that a start has to do. @returns whether it is */
+  /** Updates the permissions of built-in roles, if the start has nothing else to do. @returns whether that is so */
   return async function settle(options: BootstrapOptions): Promise<boolean> {
     if (!(await isSettled(options))) return false;
     await refreshAdminRoles(sql, await store.allRealms(sql));

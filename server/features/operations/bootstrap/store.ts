@@ -1,7 +1,10 @@
-// SQL of the first start: is there an administrator, the operator's client and its identity.
+// SQL of the first start: the first administrator, the operator's client and its identity.
 import type { Sql } from '../../../db/sql.ts';
 
-/** Held until the transaction ends, so that replicas that start together take turns. Takes no transaction id. */
+/**
+ * Locks until the transaction ends, so that replicas that start together run one after the other. Assigns no
+ * transaction id.
+ */
 export async function takeTurn(sql: Sql): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('realmkeeper bootstrap'))`;
 }
@@ -27,7 +30,7 @@ export async function userNamed(sql: Sql, realm: string, username: string): Prom
   return row;
 }
 
-/** Whether a server has made the first administrator: no start makes another. */
+/** Whether a server has created the first administrator: then no start creates another. */
 export async function isBootstrapped(sql: Sql, realm: string): Promise<boolean> {
   const [row] = await sql`select realm_id from first_administrator where realm_id = ${realm}`;
   return row !== undefined;
@@ -37,7 +40,7 @@ export async function markBootstrapped(sql: Sql, realm: string, at: Date): Promi
   await sql`insert into first_administrator (realm_id, made_at) values (${realm}, ${at}) on conflict do nothing`;
 }
 
-/** Whether any user holds realm-admin over every realm, enabled or not: made by a replica of an older release. */
+/** Whether any user, enabled or not, holds realm-admin over every realm, as created by a replica of an older release. */
 export async function hasGrant(sql: Sql, realm: string): Promise<boolean> {
   const [row] = await sql`
     select g.user_id from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
@@ -45,7 +48,7 @@ export async function hasGrant(sql: Sql, realm: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Whether the client may do everything in every realm already. */
+/** Whether the client already has all permissions in every realm. */
 export async function isGranted(sql: Sql, realm: string, clientId: string): Promise<boolean> {
   const [row] = await sql`
     select c.id from admin_grant g join admin_role r on r.realm_id = g.realm_id and r.id = g.role_id
@@ -67,7 +70,7 @@ export async function identitiesOf(sql: Sql, realm: string, clientId: string): P
   return rows.map(({ name }) => name);
 }
 
-/** The name of another credential of the same tokens. */
+/** The name of another workload identity that accepts the same tokens. */
 export async function sameIdentity(
   sql: Sql,
   realm: string,

@@ -1,4 +1,4 @@
-// How every start wants the clients of realmctl and the operator: service.ts makes them so, settled.ts finds whether they are.
+// The clients of realmctl and the operator as every start wants them. service.ts creates them, settled.ts checks them.
 import type { Identity } from './store.ts';
 
 /** The client of `master` that the operator signs in as. */
@@ -26,7 +26,10 @@ export interface BootstrapOptions {
   operator: { secret: string | undefined; identity: Identity | undefined };
 }
 
-/** Whether the client of realmctl is as an administrator has left it, or names the admin API as it is called now. */
+/**
+ * Whether realmctl's client needs no change: an administrator has changed its resources, or they are the admin API's
+ * present name.
+ */
 export const isCliClientSettled = (allowedResources: readonly string[], adminAudience: string): boolean => {
   const [only = '', ...more] = allowedResources;
   return more.length > 0 || !only.endsWith('/admin') || only === adminAudience;

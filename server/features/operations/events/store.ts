@@ -17,7 +17,7 @@ export interface EventFilter {
 const when = <T>(value: T | undefined, condition: (value: T) => Fragment): Fragment =>
   value === undefined ? fragment`true` : condition(value);
 
-/** The newest first; `before` is the last id of the page before. */
+/** The events, newest first; `before`: the last id of the previous page. */
 export const listEvents = (
   sql: Sql,
   realm: string,

@@ -1,4 +1,5 @@
-// Verifies the chain over a realm's log: compares the sealed digests with the rows. PostgreSQL does it; no rows are loaded.
+// Verifies the hash chain of a realm's log: PostgreSQL compares the sealed digests with the rows, and no rows are
+// loaded.
 import { timingSafeEqual } from 'node:crypto';
 import type { EventVerification } from '../../../contract/events.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -55,7 +56,10 @@ const checkBlocks = (sql: Sql, realm: string, { after, limit }: Range) => sql<Ch
   left join ${lastSaid}
   order by b.number`;
 
-/** Events that no block has, wherever they say that they stand, and those that have only just come. */
+/**
+ * Counts events outside of every block. `unsealed`: more than the blocks account for, whatever position the rows claim;
+ * `waiting`: events too recent to be sealed.
+ */
 const outsideBlocks = (sql: Sql, realm: string) => sql<{ unsealed: boolean; waiting: number }>`
   with sealed as (
     select coalesce(sum(b.events), 0) as events from event_block b where b.realm_id = ${realm} and ${isRetained}
@@ -66,7 +70,7 @@ const outsideBlocks = (sql: Sql, realm: string) => sql<{ unsealed: boolean; wait
   )
   select there.events - there.waiting > sealed.events as unsealed, there.waiting::int from there, sealed`;
 
-/** undefined: it isn't one that the server made. */
+/** undefined: the stored key is not one that the server created. */
 async function keyOf(sql: Sql, seal: Seal, realm: string): Promise<Buffer | undefined> {
   try {
     return (await chainKeys(sql, seal, [realm])).get(realm);

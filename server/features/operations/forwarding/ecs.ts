@@ -6,7 +6,7 @@ import { changeOf, type Kind, kindOf } from './kinds.ts';
 
 const VERSION = '8.17.0';
 
-/** Fields "event.category" and "event.type": words of the schema, those that it has for each other. */
+/** The fields "event.category" and "event.type": allowed values of the schema, in combinations that it allows. */
 const FIELDS: Record<Exclude<Kind, 'entity'>, { category: string[]; type: string[] }> = {
   'sign-in': { category: ['authentication'], type: ['start'] },
   'sign-out': { category: ['authentication', 'session'], type: ['end'] },

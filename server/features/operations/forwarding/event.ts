@@ -1,4 +1,4 @@
-// An event as it is forwarded, and in which shapes. Specification 6.1.
+// A forwarded event, and the formats in which it can be sent. Specification 6.1.
 import { createHash } from 'node:crypto';
 import type { Event } from '../../../contract/events.ts';
 import { ecs } from './ecs.ts';
@@ -15,7 +15,7 @@ export interface Receiver {
   send(events: readonly Forwarded[]): Promise<void>;
 }
 
-/** The receiver answered that it doesn't take them (now). */
+/** The receiver answered that it doesn't accept the events, at least at present. */
 export class NotTaken extends Error {
   readonly retryAfterMs: number;
   constructor(message: string, retryAfterMs = 0) {
@@ -27,7 +27,7 @@ export class NotTaken extends Error {
 /** The receiver rejects the batch itself: too many events, or their content; sending it again would not help. */
 export class Refused extends NotTaken {}
 
-/** Without its data, which its hash still stands for. */
+/** The event without its data. Their SHA-256 digest and size remain. */
 export const withoutEventData = ({ data, ...event }: Forwarded): Forwarded => {
   const text = JSON.stringify(data);
   const sha256 = createHash('sha256').update(text).digest('hex');

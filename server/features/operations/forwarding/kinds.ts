@@ -4,9 +4,9 @@ import type { EventType } from '../../../contract/events.ts';
 export type Kind =
   | 'sign-in'
   | 'sign-out'
-  /** About a factor, or about an action that a user confirms with one. */
+  /** Events about a factor, or about an action that a user confirms with one. */
   | 'proof'
-  /** A token, code or assertion: asked for, given, refused, taken back. */
+  /** Events about a token, code or assertion: requested, issued, refused, revoked. */
   | 'grant'
   | 'denial'
   /** Of one person. */
@@ -18,7 +18,7 @@ export type Kind =
   /** Any other configuration, and events about it. */
   | 'entity';
 
-/** By the beginning of a type's name, the first that fits. */
+/** Kinds by prefix of the event type; the first match counts. */
 const KINDS: readonly [begins: RegExp, kind: Kind][] = [
   [/^(ADMIN_)?LOGIN_|^IMPERSONATION_/, 'sign-in'],
   [/^(ADMIN_)?LOGOUT$|^SESSION_ENDED$|^BACKCHANNEL_LOGOUT_/, 'sign-out'],
@@ -42,5 +42,5 @@ const CHANGES: readonly [ends: RegExp, change: Change][] = [
   [/_(DELETED|ERASED|REMOVED|REVOKED)$/, 'deletion'],
   [/_(UPDATED|CHANGED|IMPORTED|MOVED|ROTATED|RELEASED|LOCKED|UNLOCKED|ACTIVATED|SUSPENDED|LINKED|UNLINKED)$/, 'change'],
 ];
-/** The outcome that the end of a type's name tells. */
+/** The outcome, by the suffix of the event type. */
 export const changeOf = (type: EventType): Change | undefined => CHANGES.find(([ends]) => ends.test(type))?.[1];

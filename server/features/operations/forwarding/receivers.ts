@@ -1,4 +1,4 @@
-// Where events go: HTTP, syslog over TLS, a file. Each knows when the other end has a batch as a whole.
+// The receivers of events: HTTP, syslog over TLS, a file. Each knows when the other end has received a whole batch.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -18,7 +18,7 @@ export interface ForwardingTarget {
 }
 export interface ReceiverDeps {
   outbound: Pick<Outbound, 'fetch' | 'connect'>;
-  /** More authorities to trust, PEM. */
+  /** A PEM file of further certificate authorities to trust. */
   caFile?: string | undefined;
   /** This server's host name in syslog messages. */
   host: string;
@@ -34,7 +34,7 @@ export function createReceiver(target: ForwardingTarget, deps: ReceiverDeps): Re
 }
 type ShapeOf = (event: Forwarded) => object;
 
-/** Answers that reject the sent events themselves; others concern the sender or the moment. */
+/** Status codes that reject the sent events themselves. Other codes concern the sender or are temporary. */
 const REFUSALS = [400, 413, 422];
 
 /** A JSON array with each request. */

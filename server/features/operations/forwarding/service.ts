@@ -8,12 +8,12 @@ import { type Forwarded, NotTaken, type Receiver, Refused, withoutEventData } fr
 import { TIMEOUT_MS } from './receivers.ts';
 import * as store from './store.ts';
 
-/** The size of a batch; and how long the sending process counts as alive. */
+/** The size of a batch. HELD_SECONDS: how long the sending process holds its lease. */
 const BATCH = 500;
 const HELD_SECONDS = (2 * TIMEOUT_MS) / 1000;
-/** Batches before others may look. */
+/** The most batches in one run, after which other processes may send. */
 const RUN = 100;
-/** Tries of an event that is refused by itself. */
+/** The most refusals of a single event, after which it is sent without its data. */
 const MOST_REFUSED = 4;
 const COUNTED = 100_000;
 const MAX_ERROR_LENGTH = 500;
@@ -34,7 +34,7 @@ const forwarded = (row: store.ForwardedRow): Forwarded => ({
 export function createForwarding({ sql, receiver, holder, log, now }: ForwardingDeps) {
   let stopping = false;
   let notBefore = 0;
-  /** Batches, and halves of them. */
+  /** Counts batches and halves of batches. */
   let sent = 0;
 
   const taken = async (rows: readonly store.ForwardedRow[], wasCut = false): Promise<boolean> => {
@@ -71,7 +71,7 @@ export function createForwarding({ sql, receiver, holder, log, now }: Forwarding
     return taken(rows);
   }
 
-  /** @returns from where there is more */
+  /** @returns the position to continue from; undefined: there are no more events, or another process sends by now */
   async function sendOne(at: store.Cursor): Promise<store.Cursor | undefined> {
     const rows = await store.eventsAfter(sql, at, BATCH);
     if (rows.length === 0) return undefined;

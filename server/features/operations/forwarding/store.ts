@@ -33,7 +33,7 @@ export async function hasWaitingEvents(sql: Sql): Promise<boolean> {
   return row?.waiting ?? false;
 }
 
-/** undefined: another process holds it. */
+/** undefined: another process holds the cursor. */
 export async function takeCursor(sql: Sql, holder: string, seconds: number): Promise<Cursor | undefined> {
   const [row] = await sql<Cursor>`
     update event_forwarding set holder = ${holder}, held_until = clock_timestamp() + ${seconds} * interval '1 second'
@@ -55,7 +55,7 @@ export const eventsAfter = (sql: Sql, { position, id }: Cursor, limit: number) =
     order by e.position, e.id`;
 };
 
-/** @returns false: another process has it now */
+/** @returns false: another process holds the cursor now */
 export async function markSent(
   sql: Sql,
   holder: string,
@@ -70,7 +70,7 @@ export async function markSent(
   return rows.length > 0;
 }
 
-/** @returns how often it was refused, this time too */
+/** @returns how often the event was refused, this time included */
 export async function countRefusal(sql: Sql, holder: string, id: string): Promise<number> {
   const [row] = await sql<{ times: number }>`
     update event_forwarding set refused_id = ${id}, refused_times = case when refused_id = ${id} then refused_times else 0 end + 1
@@ -93,7 +93,7 @@ export interface ForwardingProgress {
   cut: number;
   last_cut_id: string | null;
 }
-/** @param most counted of what waits */
+/** @param most the highest number of waiting events that is counted */
 export async function progress(sql: Sql, most: number): Promise<ForwardingProgress | undefined> {
   const after = fragment`(position, id) > (f.position, f.id)`;
   const [row] = await sql<ForwardingProgress>`

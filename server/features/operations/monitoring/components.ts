@@ -6,14 +6,14 @@ import { readFile, statfs } from 'node:fs/promises';
 import type { Sql } from '../../../db/sql.ts';
 import type { HealthComponent } from './health.ts';
 
-/** Answers queries; a server without its database gets no traffic, but is not restarted for it. */
+/** PostgreSQL answers queries. A server without its database gets no traffic, but is not restarted for it. */
 const db = (sql: Sql): HealthComponent => ({
   name: 'db',
   group: 'readiness',
   check: async () => (await sql`select 1 as one`).length === 1,
 });
 
-/** Enough room on the disk that holds `folder`. */
+/** The disk that holds `folder` has enough free space. */
 const diskSpace = (folder: string, minimumBytes: number): HealthComponent => ({
   name: 'diskSpace',
   async check() {
@@ -25,12 +25,12 @@ const diskSpace = (folder: string, minimumBytes: number): HealthComponent => ({
 /** The process answers. */
 const ping: HealthComponent = { name: 'ping', check: async () => true };
 
-/** Sessions are kept in PostgreSQL; without a cache store beside it there is nothing that could be down. */
+/** Sessions are stored in PostgreSQL. There is no cache store that could fail, so this is always UP. */
 const sessionCache: HealthComponent = { name: 'sessionCache', check: async () => true };
 
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** The certificate files that the server was given can be read, hold certificates, and none has expired. */
+/** The configured certificate files are readable and contain certificates, none of which has expired. */
 const ssl = (files: readonly string[], now: () => Date): HealthComponent => ({
   name: 'ssl',
   async check() {

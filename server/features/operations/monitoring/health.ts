@@ -1,10 +1,11 @@
-// Health as an array of components, and the two groups that gate restarts and traffic. Pure but for the checks.
-// Specification 4.9; decisions "Monitoring": one failed optional component is DOWN above, and neither group minds.
+// Health as an array of components, and the two groups that decide on restarts and traffic. Pure but for the checks.
+// Specification 4.9; decisions "Monitoring": if one optional component fails, the overall status is DOWN, and neither
+// group changes.
 
 /** A component with its check; a check that throws or takes too long is DOWN. */
 export interface HealthComponent {
   name: string;
-  /** Which group it gates, besides the whole. */
+  /** The group whose status depends on the component, besides the overall status. */
   group?: 'liveness' | 'readiness';
   check(): Promise<boolean>;
 }
@@ -24,13 +25,13 @@ const KEEP_MS = 500;
 
 const status = (up: boolean): HealthStatus => (up ? 'UP' : 'DOWN');
 
-/** A component whose result is shared by callers that ask together, and kept for a moment. */
+/** A component whose result is shared by concurrent callers and cached for {@link KEEP_MS}. */
 function remembering(component: HealthComponent): HealthComponent {
   let last: { at: number; up: Promise<boolean> } | undefined;
   return {
     ...component,
     check() {
-      // Not the server's clock, which tests may stop.
+      // A monotonic clock: tests may stop the server's clock.
       const at = performance.now();
       if (!last || at - last.at > KEEP_MS) last = { at, up: bounded(component) };
       return last.up;

@@ -1,5 +1,5 @@
-// The anonymous monitoring endpoints under /actuator: no cookie, no session. Those for administrators: admin-routes.ts.
-// Liveness and build information are ready strings. Specification 4.9.
+// The anonymous monitoring endpoints under /actuator, without cookie or session. admin-routes.ts has those for
+// administrators. Liveness and build information are prepared strings. Specification 4.9.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { Health, Info } from '../../../contract/monitoring.ts';

@@ -17,7 +17,7 @@ export interface MonitoringDeps {
   metrics: Metrics;
   components: readonly HealthComponent[];
   build: { name: string; version: string };
-  /** undefined: they are kept for ever. */
+  /** undefined: events are never deleted. */
   eventRetentionDays?: number | undefined;
   forwarding(): Promise<AuditConfig['forwarding']>;
   denied: Denied;

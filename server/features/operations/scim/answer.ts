@@ -1,4 +1,4 @@
-// A resource as it is answered: its ETag, its address, and of its attributes those that were asked for. Pure.
+// A resource as the response shows it: its ETag, its address, and the requested attributes. Pure.
 import { etagOf } from '../../../http/etag.ts';
 import type { Values } from './body.ts';
 import { type Projection, projectResource } from './project.ts';
@@ -6,12 +6,12 @@ import type { ResourceType } from './schema.ts';
 
 export interface Answer {
   resource: Values;
-  /** undefined: the resource that it is a digest of was not read. */
+  /** The ETag; undefined: the resource was not read completely. */
   version: string | undefined;
   location: string;
 }
 
-/** @param whole whether it is the whole resource; its ETag is weak, as an answer may show a part of it */
+/** @param whole whether `resource` is complete; its ETag is weak, because the response may show only a part of it */
 export function answerOf(type: ResourceType, resource: Values, projection: Projection, whole = true): Answer {
   const version = whole ? `W/${etagOf(resource)}` : undefined;
   const meta = { ...Object(resource.meta), ...(version !== undefined && { version }) };

@@ -1,10 +1,11 @@
 // Reads a request's resource by its schema: names in the schema's case, values of the declared types. Undeclared and
-// read-only attributes are dropped. Names of the request never become keys here. RFC 7643 §2.5, RFC 7644 §3.3. Pure.
+// read-only attributes are dropped. Keys of the result are names of the schema, never of the request. RFC 7643 §2.5,
+// RFC 7644 §3.3. Pure.
 import { isObject } from '../../../contract/json.ts';
 import { scimProblem } from './fault.ts';
 import { type Attribute, attributesOf, type ResourceType } from './schema.ts';
 
-/** By the schema's names; an extension's under its URN. */
+/** Attributes by the schema's names; those of an extension are below its URN. */
 export type Values = Record<string, unknown>;
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
@@ -15,7 +16,7 @@ const fields = (body: Readonly<Record<string, unknown>>): Map<string, unknown> =
 const wrapped = ({ subAttributes }: Attribute, value: unknown): unknown =>
   !isObject(value) && subAttributes?.some(({ name }) => name === 'value') ? { value } : value;
 
-/** One value of the attribute; undefined: none. RFC 7643 §2.5 takes null for none, and clients also send empty texts. */
+/** One value of the attribute; undefined: none. By RFC 7643 §2.5 null means none; clients also send empty texts. */
 function oneOf(attribute: Attribute, given: unknown, path: string): unknown {
   if (given === null || given === undefined || given === '') return undefined;
   const { type, subAttributes } = attribute;

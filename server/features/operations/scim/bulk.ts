@@ -1,5 +1,5 @@
-// Bulk (RFC 7644 §3.7): several writes, each in a transaction of its own, as if they were single requests. An operation that
-// names another's `bulkId` waits for it; operations that wait for each other are refused.
+// Bulk (RFC 7644 §3.7): several writes, each in a transaction of its own, like single requests. An operation that
+// refers to another's `bulkId` runs after it; operations that wait for each other are refused.
 import { isObject } from '../../../contract/json.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { BULK_RESPONSE, type ScimBulk, type ScimBulkResponse, ScimPatch, scimLimits } from '../../../contract/scim.ts';
@@ -24,7 +24,7 @@ const REFERENCE = /^bulkId:(.+)$/;
 const ADDRESS = /^\/?(Users|Groups)(?:\/([^/?]+))?$/i;
 const nothing = {};
 
-/** Every text of the data, however deep; a request's body is bounded in depth. */
+/** Every text in the data, at any depth; the depth of a request's body is limited. */
 function texts(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return value.flatMap(texts);

@@ -8,7 +8,7 @@ export interface Caller {
   principal: Principal;
   by: By;
   expect: Expect;
-  /** Whether there is a condition at all. */
+  /** Whether the request has an `If-Match` header. */
   conditional: boolean;
 }
 

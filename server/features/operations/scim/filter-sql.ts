@@ -1,5 +1,6 @@
-// A filter as a condition of SQL: names become columns that this server wrote, values become parameters, and nothing else
-// of the text goes in. Each condition is true or false, never null, so that `not` turns it around. RFC 7644 §3.4.2.2.
+// Compiles a filter to SQL: names become columns of this server, values become parameters, and no other part of the
+// text gets into the statement. Each condition is true or false, never null, so that `not` inverts it. RFC 7644
+// §3.4.2.2.
 import { isUuid } from '../../../crypto/ids.ts';
 import { type Fragment, fragment } from '../../../db/sql.ts';
 import { type Operand, operandOf } from './compared.ts';
@@ -11,9 +12,9 @@ import type { Attribute, AttributePlace } from './schema.ts';
 export interface Column {
   sql: Fragment;
   kind: 'text' | 'uuid' | 'boolean' | 'dateTime';
-  /** Whether there may be none: then it is null, never an empty text. */
+  /** Whether the value can be absent: then it is null, never an empty text. */
   nullable?: boolean;
-  /** How it is looked up, where that isn't by the column itself. */
+  /** The condition for `eq`, if it isn't a comparison with the column. */
   equals?(text: string): Fragment;
   /**
    * A condition that an index can answer and that is true wherever the column contains the text; it gets a `like`
@@ -21,16 +22,16 @@ export interface Column {
    */
   implied?(pattern: string): Fragment;
 }
-/** The values of an attribute that has several. */
+/** The values of a multi-valued attribute. */
 export interface Rows {
-  /** That there is one of which the condition holds; it speaks of `columns`. */
+  /** The condition that some row satisfies `condition`, which uses `columns`. */
   some(condition: Fragment): Fragment;
   columns: Readonly<Record<string, Column>>;
 }
-/** By name: `userName`, `name.givenName`, `urn:…:department`. */
+/** Columns by attribute name: `userName`, `name.givenName`, `urn:…:department`. */
 export interface Columns {
   single: Readonly<Record<string, Column>>;
-  /** Where they may be kept: a condition holds if it does of a value in any of the places. */
+  /** The tables that can hold the values. A condition is true if it is true for a value in any of them. */
   several: Readonly<Record<string, readonly Rows[]>>;
   /** Further columns that lists can be sorted by. */
   sorted?: Readonly<Record<string, Column>>;
@@ -48,7 +49,7 @@ const unfiltered = (path: string) => scimProblem('invalidFilter', `${path} can�
 
 const like = (text: string): string => text.replace(/[\\%_]/g, (sign) => `\\${sign}`);
 
-/** Both folded to one case, where case doesn't matter. */
+/** Compares text; without case, both sides are folded to one case. */
 function ofText(column: Column, caseExact: boolean, op: Comparison, operand: string): Fragment {
   const { sql, kind, implied, equals } = column;
   if (equals && (op === 'eq' || op === 'ne')) return equals(operand);
@@ -69,7 +70,7 @@ function ofText(column: Column, caseExact: boolean, op: Comparison, operand: str
 }
 
 function ofMoment({ sql }: Column, op: Comparison, operand: Date): Fragment {
-  // As answers show it: to the millisecond.
+  // Compares to the millisecond, as responses show the time.
   const at = fragment`date_trunc('milliseconds', ${sql})`;
   if (op === 'gt') return fragment`${at} > ${operand}::timestamptz`;
   if (op === 'ge') return fragment`${at} >= ${operand}::timestamptz`;
@@ -90,7 +91,7 @@ function condition(column: Column, caseExact: boolean, op: Comparison, operand: 
 const known = ({ sql, nullable }: Column): Fragment => (nullable ? fragment`${sql} is not null` : yes);
 const both = (a: Fragment, b: Fragment): Fragment => (a === yes ? b : fragment`(${a} and ${b})`);
 
-/** `ne` is where no value equals. */
+/** `ne` is true if no value is equal. */
 const turned = (op: Comparison, condition: Fragment): Fragment =>
   op === 'ne' ? fragment`not ${condition}` : condition;
 
@@ -134,7 +135,10 @@ export function sqlOf(filter: Filter, columns: Columns, resolve: Resolve): Fragm
 const anyOf = (places: readonly Rows[], such: (rows: Rows) => Fragment): Fragment =>
   places.map((rows) => rows.some(such(rows))).reduce((any, one) => fragment`(${any} or ${one})`);
 
-/** That one of the values at a place is such; of an attribute with parts, that one of the parts is. */
+/**
+ * The condition that some value of the attribute satisfies `such`; for a complex attribute, that some sub-attribute
+ * does.
+ */
 function found(
   place: AttributePlace,
   path: string,

@@ -1,5 +1,5 @@
-// Filters and PATCH paths, from text to a tree: RFC 7644 §3.4.2.2 and figure 7. schema.ts knows what the names mean.
-// Pure. Length, depth and number of terms are bounded, so that no filter can hold the process or the stack.
+// Parses filters and PATCH paths to a tree: RFC 7644 §3.4.2.2 and figure 7. schema.ts knows the names' meaning. Pure.
+// Length, depth and number of terms are limited, so that no filter can block the process or overflow the stack.
 import type { ScimType } from '../../../contract/scim.ts';
 import { scimProblem } from './fault.ts';
 
@@ -110,7 +110,7 @@ function createParser(text: string, scimType: ScimType) {
     if (!isComparison(op)) throw scimProblem(scimType, `${op} is no operator`);
     return { is: 'compare', path, op, value: literal() };
   }
-  /** `emails[type eq "work"].value eq "a"`: no filter of RFC 7644, but what Entra matches people by. */
+  /** `emails[type eq "work"].value eq "a"`: RFC 7644 has no such filter, but Entra finds users by it. */
   function ofPart(path: string, chosen: Filter): Filter {
     const part = next().slice(1);
     const op = next().toLowerCase();
@@ -127,7 +127,7 @@ function createParser(text: string, scimType: ScimType) {
     while (isNext(word)) {
       at += 1;
       joins += 1;
-      // the tree leans to the left: as deep as there are words
+      // the tree is left-deep: its depth is the number of conditions
       if (joins > MOST_JOINS) throw scimProblem(scimType, `joins more than ${MOST_JOINS} conditions`);
       left = { is: word, of: [left, part(depth)] };
     }
@@ -146,7 +146,7 @@ function createParser(text: string, scimType: ScimType) {
       expect(']');
       return filter;
     },
-    /** `.sub` behind a bracket. */
+    /** Reads `.sub` after a bracket. */
     sub(): string | undefined {
       const token = tokens[at];
       if (token === undefined) return undefined;

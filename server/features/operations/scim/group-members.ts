@@ -1,4 +1,5 @@
-// A PATCH's changes of a group's members, found without reading them: a group may have a hundred thousand. Pure.
+// Computes a PATCH's changes of a group's members without reading the members: a group may have a hundred thousand.
+// Pure.
 import { isUuid } from '../../../crypto/ids.ts';
 import { readValue } from './body.ts';
 import { scimProblem } from './fault.ts';
@@ -30,7 +31,7 @@ function chosen(filter: Filter): string[] {
   return [String(filter.value).toLowerCase()];
 }
 
-/** The total change of the steps, taken one after another. */
+/** The total change of the steps, applied in order. */
 export function membersAfter(steps: readonly Step[]): Members {
   const add = new Set<string>();
   const gone = new Set<string>();

@@ -1,5 +1,5 @@
-// Groups by SCIM: reading them here, writing them as the admin API does, and their members by the users' write path, however
-// many there are in a constant number of statements. RFC 7644 §3; decisions "Group".
+// Groups by SCIM: reads them here, writes them through the admin API's code, and changes members through the users'
+// write path, with a constant number of statements for any number of members. RFC 7644 §3; decisions "Group".
 import { GroupInput } from '../../../contract/groups.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { GROUP, type ScimList, type ScimQuery } from '../../../contract/scim.ts';
@@ -22,7 +22,7 @@ import { applyPatch, type Operation, stepsOf } from './patch.ts';
 import { type Projection, showsAttribute } from './project.ts';
 import { attributeNamed, groupType, placeOf } from './schema.ts';
 
-/** In one answer: each is a few hundred bytes. */
+/** The most members in one response: each takes a few hundred bytes. */
 const MOST_MEMBERS = 100_000;
 const LONGEST_ID = 255;
 const resolve = (path: string) => placeOf(groupType, path);
@@ -31,14 +31,14 @@ const missing = (id: string) => new Problem('not-found', `There is no group ${id
 export interface ScimGroupsDeps {
   sql: Sql;
   transact: Transact;
-  /** The requests of the admin API, in a transaction that is open. */
+  /** The admin API's operations within an open transaction. */
   requestsIn(tx: Tx): Pick<ResourceApi, 'create' | 'replace' | 'remove'>;
   groups: Resource;
   changeMembers: ChangeMembers;
   baseOf(realm: string): string;
 }
 
-/** The values that a group is to have; for members, only their changes. */
+/** The group's new values; for members, only the changes. */
 interface Wanted {
   displayName: string;
   externalId: string | null;
@@ -52,7 +52,7 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
     return row;
   }
 
-  /** @param members left out: they are not shown */
+  /** @param members undefined: the resource omits them */
   function resourceOf(realm: string, row: store.ScimGroupRow, members?: readonly store.MemberRow[]): Values {
     const base = baseOf(realm);
     return {
@@ -73,14 +73,14 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
     };
   }
 
-  /** The group, for which its other changes by SCIM wait. */
+  /** Loads the group and locks it against other SCIM changes. */
   async function held(on: Sql, realm: string, id: string): Promise<store.ScimGroupRow> {
     if (!isUuid(id)) throw missing(id);
     await store.holdGroup(on, realm, id);
     return load(on, realm, id);
   }
 
-  /** The members of each group; undefined if the answer doesn't contain them. */
+  /** The members of each group; undefined if the response doesn't contain them. */
   async function membersOf(on: Sql, realm: string, rows: readonly store.ScimGroupRow[], projection: Projection) {
     if (!showsAttribute(groupType, projection, 'members')) return undefined;
     if (rows.length === 0) return new Map<string, store.MemberRow[]>();
@@ -108,7 +108,7 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
     return one;
   }
 
-  /** The fields that the admin API has for a name. */
+  /** Splits a display name into the admin API's parent and name. */
   async function placeAt(on: Sql, realm: string, displayName: string, id: string | null) {
     const path = `/${displayName}`;
     const cut = path.lastIndexOf('/');

@@ -1,5 +1,5 @@
-// A page of resources: by an index as RFC 7644 §3.4.2.4 has it, or by a cursor (RFC 9865), which costs the same however far
-// behind it begins. Its callers make the SQL of the filter and the order.
+// A page of resources: by index (RFC 7644 §3.4.2.4), or by cursor (RFC 9865), whose cost doesn't grow with the
+// position. The callers provide the SQL of the filter and the order.
 import { z } from 'zod';
 import { LIST, type ScimList, type ScimQuery, scimLimits } from '../../../contract/scim.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
@@ -10,11 +10,11 @@ import { scimProblem } from './fault.ts';
 import { type Column, type Columns, keyOf } from './filter-sql.ts';
 import { comparedPlace, type Resolve } from './matches.ts';
 
-/** A filter's shape is the client's: kept prepared, all of them together would fill the memory. */
+/** Clients choose the shape of filters: prepared statements for all of them would fill the memory. */
 const once = Piece.once('');
 
 interface Order {
-  /** Text, so that a cursor can hold it; undefined: by id alone. */
+  /** A text, so that a cursor can contain it; undefined: the list is ordered by id alone. */
   key: Fragment | undefined;
   nullable: boolean;
   descending: boolean;
@@ -51,7 +51,7 @@ function placeIn(cursor: string): z.infer<typeof RowCursor> | undefined {
   }
 }
 
-/** The rows behind a place in the order; of those without a value, which come last, by their ids. */
+/** The condition for rows after the cursor; rows without a value come last, ordered by id. */
 function behind({ key, nullable, descending }: Order, id: Fragment, [none, value, last]: z.infer<typeof RowCursor>) {
   const sign = descending ? fragment`<` : fragment`>`;
   if (!key) return fragment`${id} ${sign} ${last}::uuid`;
@@ -61,7 +61,7 @@ function behind({ key, nullable, descending }: Order, id: Fragment, [none, value
 }
 
 export interface Listing {
-  /** Tables, joined, with the realm's rows alone. */
+  /** The joined tables, restricted to the realm's rows. */
   from: Fragment;
   select: Fragment;
   id: Fragment;
@@ -101,11 +101,11 @@ export async function findPage<Row extends { id: string }>(
   const last = shown.at(-1);
   const more = cursor !== undefined && rows.length > limit && last !== undefined;
   const none = order.key && last?.sort_key === null ? '1' : '0';
-  // A list that ends on this page needs no second query to be counted.
+  // If the list ends on this page, the total is known without a second query.
   const whole = rows.length <= limit && (rows.length > 0 || skipped === 0);
   return {
     rows: shown,
-    // Behind the first page of cursors it was said, or can be done without.
+    // By cursor, only the first page has the total.
     total: after ? undefined : whole ? skipped + rows.length : await totalOf(sql, from, condition),
     startIndex: cursor === undefined ? first : undefined,
     nextCursor: more ? encodeCursor([none, last.sort_key ?? '', last.id]) : undefined,

@@ -1,4 +1,5 @@
-// Whether a filter holds of a resource, or of one of an attribute's values: as SQL decides it (filter-sql.ts). Pure.
+// Whether a resource, or one value of an attribute, matches a filter: with the same results as SQL (filter-sql.ts).
+// Pure.
 import { operandOf } from './compared.ts';
 import { scimProblem } from './fault.ts';
 import type { Comparison, Filter } from './filter.ts';
@@ -8,7 +9,7 @@ type Values = Readonly<Record<string, unknown>>;
 /** Finds the attribute that a name means at the filter's place. */
 export type Resolve = (path: string) => AttributePlace | undefined;
 
-/** Of one value of a complex attribute: its parts. */
+/** Resolves names within one value of a complex attribute: its sub-attributes. */
 export const subAttributeOf =
   ({ subAttributes }: Attribute): Resolve =>
   (path) => {
@@ -19,7 +20,7 @@ export const subAttributeOf =
 const present = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 
-/** The place as filters compare it: of a complex attribute with several values, the value (RFC 7644 §3.4.2.2). */
+/** The attribute that a filter compares; for a multi-valued complex attribute, its `value` (RFC 7644 §3.4.2.2). */
 export function comparedPlace(resolve: Resolve, path: string): AttributePlace {
   const place = resolve(path);
   if (!place) throw scimProblem('invalidFilter', `There is no attribute ${path}`);
@@ -80,7 +81,7 @@ export function matchesFilter(filter: Filter, of: Values, resolve: Resolve): boo
   }
 }
 
-/** The attribute that `pr` checks; if it is complex, any of its parts counts. */
+/** The attribute that `pr` checks; if it is complex, any of its sub-attributes counts. */
 export function presentPlace(resolve: Resolve, path: string): AttributePlace {
   const place = resolve(path);
   return place && place.sub === undefined && place.attribute.type === 'complex' && !place.attribute.multiValued
@@ -88,14 +89,14 @@ export function presentPlace(resolve: Resolve, path: string): AttributePlace {
     : comparedPlace(resolve, path);
 }
 
-/** Whether `eq null` or `ne null` is asked: whether there is none. */
+/** Whether a comparison with null tests for absence (`eq`) or for presence (`ne`). @throws Problem for other operators */
 export function isNull(op: Comparison, path: string): boolean {
   if (op !== 'eq' && op !== 'ne')
     throw scimProblem('invalidFilter', `${path} can be compared with null by eq and ne alone`);
   return op === 'eq';
 }
 
-/** The multi-valued attribute that a filter in brackets follows. */
+/** The multi-valued attribute before a filter in brackets. */
 export function severalOf(resolve: Resolve, path: string): AttributePlace {
   const place = resolve(path);
   if (!place?.attribute.multiValued || !place.attribute.subAttributes || place.sub)

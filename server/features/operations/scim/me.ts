@@ -1,5 +1,6 @@
-// /Me (RFC 7644 §3.11): the person's own user, as the realm's user profile lets people see it, and changed as far as it lets them. It is
-// written as the account API writes it, so that the same rules, notices and proofs hold. Decisions "User profile".
+// /Me (RFC 7644 §3.11): the user's own resource. The realm's user profile decides which attributes users see and
+// change. Writes go through the account API's code, so that the same rules, notices and proofs apply. Decisions "User
+// profile".
 import { Problem } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { readProfile, visibleTo } from '../../../domain/user-profile.ts';
@@ -61,7 +62,7 @@ export function createScimMe({ sql, details, baseOf }: ScimMeDeps) {
 
   return {
     get,
-    /** Attributes that the user may not change may be left out, and stay. */
+    /** Attributes that the user may not change can be omitted, and keep their values. */
     replace: (own: Write, body: Values, projection: Projection): Promise<Answer> => {
       const resource = readResource(userType, body);
       return change(own, projection, ({ visible }) => ({
@@ -85,7 +86,7 @@ const same = (a: readonly string[], b: readonly string[]): boolean =>
 
 /**
  * The changes for the account API.
- * @param leaves whether an omitted attribute stays if the user may not change it
+ * @param leaves whether an omitted attribute keeps its value if the user may not change it
  * @throws Problem `mutability`
  */
 function ownChanges(

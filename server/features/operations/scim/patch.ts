@@ -1,6 +1,6 @@
-// PATCH (RFC 7644 §3.5.2), with the habits of Entra and Okta: operations in any case, "True", paths as keys of a value
-// without a path, members that are removed by a value beside the path. The request's names only choose among the schema's
-// attributes, so that no path reaches anything else. Pure.
+// PATCH (RFC 7644 §3.5.2), with the deviations of Entra and Okta: operations in any case, "True", paths as keys of a
+// value without a path, removed members in a value beside the path. The request's names only select attributes of the
+// schema, so no path reaches anything else. Pure.
 import { isObject } from '../../../contract/json.ts';
 import { readValue, type Values } from './body.ts';
 import { scimProblem } from './fault.ts';
@@ -20,11 +20,11 @@ export interface Step extends AttributePlace {
   op: Op;
   filter?: Filter;
   value: unknown;
-  /** As the client said it. */
+  /** The path as the client wrote it. */
   path: string;
 }
 
-/** Attributes that clients send back as they read them, without a wish to change them: ignored. */
+/** Attributes that clients send back unchanged, because they read them: ignored. */
 const passedOver = new Set(['schemas', 'id', 'meta', 'groups']);
 
 /** @throws Problem `invalidPath`, `mutability`, `noTarget`, `invalidValue` */
@@ -60,7 +60,7 @@ function stepAt(type: ResourceType, op: Op, path: string, value: unknown): Step 
   return { ...place, op, value, path, ...(filter && { filter }) };
 }
 
-/** The resource with the steps done, one after the other. */
+/** The resource after the steps, applied in order. */
 export function applyPatch(resource: Readonly<Values>, steps: readonly Step[]): Values {
   const after: Values = structuredClone(resource);
   for (const step of steps) apply(after, step);
@@ -80,7 +80,7 @@ function apply(resource: Values, step: Step): void {
 
 const unlessEmpty = (value: Values): Values | undefined => (Object.keys(value).length > 0 ? value : undefined);
 
-/** The parts with this one; without it where there is no value. */
+/** Sets one sub-attribute; an undefined value removes it. */
 function withPart(parts: Values, sub: Attribute, value: unknown): Values {
   const { [sub.name]: _, ...rest } = parts;
   return value === undefined ? rest : { ...rest, [sub.name]: value };
@@ -95,7 +95,7 @@ function single(before: unknown, { op, attribute, sub, value }: Step): unknown {
   return given === undefined ? undefined : { ...parts, ...Object(given) };
 }
 
-/** A key that distinguishes an attribute's values. */
+/** A key that identifies a value among an attribute's values. */
 const tellsApart = ({ value, type, ...rest }: Values): string =>
   value === undefined ? JSON.stringify({ type, ...rest }) : `${value} ${type ?? ''}`;
 
@@ -113,7 +113,7 @@ function several(before: unknown, step: Step): unknown[] | undefined {
   const given = (readValue(attribute, step.value) ?? []) as Values[];
   if (op === 'replace') return given;
   if (op === 'add') return added(values, given);
-  // Entra says which beside the path.
+  // Entra names the values to remove in `value` instead of the path.
   const gone = new Set(given.map(({ value }) => value));
   return given.length === 0 ? undefined : values.filter(({ value }) => !gone.has(value));
 }
@@ -151,13 +151,13 @@ function chosen(values: readonly Values[], step: Step & { filter: Filter }): Val
   return demoted(values, [...values, change(said)]);
 }
 
-/** A value that has become the primary one takes the place of the one before (RFC 7644 §3.5.2). */
+/** A value that becomes primary replaces the former primary one (RFC 7644 §3.5.2). */
 function demoted(before: readonly Values[], after: readonly Values[]): Values[] {
   const fresh = after.findIndex((one, i) => one.primary === true && before[i]?.primary !== true);
   return after.map((one, i) => (fresh >= 0 && i !== fresh && one.primary === true ? { ...one, primary: false } : one));
 }
 
-/** The value that a filter of equalities describes; undefined: the filter is of another form. */
+/** The value that a filter of equalities describes; undefined: the filter has another form. */
 function saidBy(filter: Filter, attribute: Attribute): Values | undefined {
   if (filter.is === 'and') {
     const [left, right] = filter.of.map((part) => saidBy(part, attribute));

@@ -16,7 +16,7 @@ export const provisioningData: PersonalData = {
       })),
     };
   },
-  /** Targets know them by an id of their own, by which they are deleted there. */
+  /** A target identifies a user by an id of its own, by which the server deletes the user there. */
   async erase(sql, realm, { id, pseudonym }) {
     // A job that marks the user due commits before this lock, or no longer finds the user.
     await sql`select from realm_user where realm_id = ${realm} and id = ${id} for update`;

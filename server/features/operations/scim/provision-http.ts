@@ -1,4 +1,4 @@
-// Speaking SCIM to a target: one object at a time, each call safe to repeat. RFC 7644 §3.
+// The SCIM client for a target: one object per call, and each call can be repeated safely. RFC 7644 §3.
 import { z } from 'zod';
 import type { Outbound } from '../../../http/outbound.ts';
 import { OutboundError } from '../../../http/outbound-connection.ts';
@@ -8,7 +8,7 @@ import type { Values } from './body.ts';
 const LIMITS = { timeoutMs: 20_000, maxBytes: 256 * 1024, excess: 'refuse' } as const;
 const MOST_MEMBERS = 500;
 
-/** The target as a whole doesn't take anything now. */
+/** The target as a whole accepts nothing at present. */
 export class TargetAway extends Error {
   readonly retryAfterMs: number;
   constructor(message: string, retryAfterMs = 0) {
@@ -16,7 +16,7 @@ export class TargetAway extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 }
-/** It doesn't take this object. */
+/** The target rejects this object. */
 export class ObjectRefused extends Error {}
 
 const Created = z.object({ id: z.string().min(1).max(1000) });
@@ -86,7 +86,7 @@ export function remoteOf({
     return made.id;
   };
 
-  /** The target's objects of that name; a target without filters returns others too, which are dropped. */
+  /** The target's objects with this name. A target that ignores filters returns others too; they are dropped. */
   async function named(type: Type, name: string) {
     const filter = `${nameOf[type]} eq ${JSON.stringify(name)}`;
     const answer = await call('GET', `/${type}?${new URLSearchParams({ filter })}`);
@@ -96,9 +96,10 @@ export function remoteOf({
 
   return {
     /**
-     * Makes it, or takes up the one that has its name and its id here: it was made before its id there could be noted.
-     * @param objectId its id here
-     * @returns its id there
+     * Creates the object, or adopts an existing one with its name and our id as `externalId`: an earlier call created
+     * it, but its id was not stored.
+     * @param objectId this server's id
+     * @returns the target's id
      */
     async create(type: Type, objectId: string, body: Values): Promise<{ id: string; adopted: boolean }> {
       const answer = await call('POST', `/${type}`, body);
@@ -109,14 +110,14 @@ export function remoteOf({
       if (own) return { id: own.id, adopted: true };
       throw found.length > 0 ? new ObjectRefused('another object of the target has its name') : refused(answer);
     },
-    /** @returns false: it is not there any more */
+    /** @returns false: the target no longer has the object */
     async replace(id: string, body: Values): Promise<boolean> {
       const answer = await call('PUT', `/Users/${encodeURIComponent(id)}`, body);
       if (answer.status === 404) return false;
       if (answer.status >= 400) throw refused(answer);
       return true;
     },
-    /** @returns false: it is not there any more */
+    /** @returns false: the target no longer has the object */
     async patch(id: string, operations: readonly object[]): Promise<boolean> {
       const answer = await call('PATCH', `/Groups/${encodeURIComponent(id)}`, {
         schemas: [PATCH],
@@ -144,7 +145,9 @@ function parsed<T>(schema: z.ZodType<T>, text: string): T | undefined {
   }
 }
 
-/** Members as operations, those who go one by one: what stands beside a path is not read everywhere. */
+/**
+ * PATCH operations for members. Each removal names its member in the path: some servers ignore a value beside the path.
+ */
 export function memberOperations(steps: readonly { remote_id: string; add: boolean }[]): object[][] {
   const added = steps.filter(({ add }) => add).map(({ remote_id }) => ({ value: remote_id }));
   const removed = steps

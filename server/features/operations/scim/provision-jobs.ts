@@ -1,5 +1,5 @@
-// The jobs that keep SCIM targets in step, with their payloads. Their work is provision.ts's: most servers have no
-// target, and never load it.
+// The jobs that synchronize SCIM targets, with their payloads. provision.ts does the work: most servers have no target
+// and never load it.
 import { z } from 'zod';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { EventConsumer } from '../../../events/consumer.ts';
@@ -10,9 +10,9 @@ const Changed = z.object({
   targetId: z.uuid(),
   users: z.array(z.uuid()).nullish(),
   groups: z.array(z.uuid()).nullish(),
-  /** Everything may have changed. */
+  /** Every object may have changed. */
   all: z.boolean().nullish(),
-  /** The target's address changed: what was sent so far went to another server. */
+  /** The target's address changed: objects sent so far went to another server. */
   moved: z.boolean().nullish(),
 });
 const OF_USERS = ['USER_CREATED', 'USER_UPDATED', 'USER_DELETED', 'USER_ERASED'];
@@ -49,10 +49,10 @@ const LOOK_SECONDS = 10;
 export const provisioningTerms = {
   name: PROVISIONING_JOB,
   schema: Changed,
-  // An exception here is a fault of this server: the database was away.
+  // An exception here is a fault of this server, for example a lost database connection.
   maxAttempts: 500,
   expireSeconds: (2 * RUN_MS) / 1000,
-  // Targets that are slow leave places to others.
+  // Slow targets leave places for others.
   concurrency: 12,
   group: { of: ({ realm, targetId }: z.output<typeof Changed>) => `${realm}/${targetId}`, concurrency: 1 },
 };

@@ -1,4 +1,4 @@
-// Plans the resources that a target shall hold for some users and groups, from their present state.
+// Computes the resources that a target should hold for some users and groups, from their present state.
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { readProfile, visibleTo } from '../../../domain/user-profile.ts';
 import type { Values } from './body.ts';
@@ -16,7 +16,7 @@ export interface Plan {
   digest: string;
 }
 
-/** The resources that the target shall have of these objects; an object without a plan must not be there. */
+/** The wanted resources by object. An object without one must not exist at the target. */
 export async function plannedObjects(
   sql: Sql,
   realm: string,

@@ -1,4 +1,4 @@
-// Binds the routes of contract/scim-targets.ts that are beside the target's own: how it stands, and bringing it in step.
+// Binds the routes of contract/scim-targets.ts for a target's status and its reconciliation.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../../../contract/problem.ts';
 import { listScimTargetObjects, reconcileScimTarget } from '../../../contract/scim-targets.ts';

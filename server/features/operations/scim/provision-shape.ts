@@ -1,5 +1,5 @@
-// Makes the resource for a target from a user or a group: as this server's own SCIM API shows it, changed by the target's
-// mappings. Pure.
+// Builds the resource for a target from a user or a group: as this server's own SCIM API shows it, changed by the
+// target's mappings. Pure.
 import { createHash } from 'node:crypto';
 import { GROUP, USER } from '../../../contract/scim.ts';
 import type { Values } from './body.ts';
@@ -7,7 +7,10 @@ import { keysOf } from './user-attributes.ts';
 import type { ScimUserRow } from './user-store.ts';
 
 const RIGHTS = ['roles', 'entitlements'];
-/** Attributes that only this server assigns, and rights: a target would refuse them, or take them for its own. */
+/**
+ * Attributes that only this server assigns, and roles and entitlements. A target would refuse them, or mistake them for
+ * its own.
+ */
 const OURS = ['id', 'meta', 'groups', ...RIGHTS, 'externalId'];
 const FIELDS = ['username', 'email', 'firstName', 'lastName', 'id'] as const;
 const CONSTANT = /^"(.*)"$/s;
@@ -35,7 +38,7 @@ function sourced(source: string, row: ScimUserRow, resource: Values): unknown {
   );
 }
 
-/** A copy with the value at the keys, or without anything there. */
+/** A copy with the value at these keys; undefined: without that key. */
 function withValue(of: Values, [key = '', ...rest]: readonly string[], value: unknown): Values {
   const inner =
     rest.length === 0 ? value : withValue({ ...Object(Object.hasOwn(of, key) ? of[key] : {}) }, rest, value);
@@ -43,7 +46,7 @@ function withValue(of: Values, [key = '', ...rest]: readonly string[], value: un
   return Object.fromEntries(inner === undefined ? others : [...others, [key, inner]]);
 }
 
-/** @param resource as our own SCIM server shows it */
+/** @param resource as this server's own SCIM API shows it */
 export function userBody(row: ScimUserRow, resource: Values, mappings: Readonly<Record<string, string>>): Values {
   const own = Object.fromEntries(Object.entries(resource).filter(([name]) => !OURS.includes(name)));
   const body = Object.entries(mappings).reduce<Values>(
@@ -57,7 +60,7 @@ export function userBody(row: ScimUserRow, resource: Values, mappings: Readonly<
     },
     { ...own, externalId: row.id },
   );
-  // An extension's schema is named where something of it is left.
+  // `schemas` names an extension only if the body has attributes of it.
   const extensions = Object.keys(body).filter((name) => name.startsWith('urn:'));
   return { ...body, schemas: [USER, ...extensions] };
 }

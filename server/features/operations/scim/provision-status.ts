@@ -12,7 +12,7 @@ interface At {
   realm: string;
   id: string;
 }
-/** The objects of one step of a full comparison. */
+/** The number of objects in one step of a full comparison. */
 const PIECE = 1_000;
 const SHOWN = 100;
 
@@ -46,7 +46,7 @@ export async function listObjects(
   }));
 }
 
-/** Sends everything again, even if it was sent before: changes that others made at the target are reverted. */
+/** Sends everything again, even if it was sent before: this reverts changes that others made at the target. */
 export const reconcile = (
   { transact, now }: { transact: Transact; now: () => Date },
   by: By,
@@ -65,7 +65,7 @@ export const reconcile = (
     return { dryRun: false, create: null, update: null, delete: null, unchanged: null, examples: [] };
   });
 
-/** Compares with what was sent before; changes that others made at the target don't show. */
+/** Compares with the resources that were sent before; changes that others made at the target don't show. */
 export async function dryRun(sql: Sql, at: At): Promise<Reconciliation> {
   const target = await targetAt(sql, at);
   const sum = { create: 0, update: 0, delete: 0, unchanged: 0 };

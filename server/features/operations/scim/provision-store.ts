@@ -68,8 +68,8 @@ export const markDue = (
   );
 
 /**
- * Marks all objects, present and deleted ones; locks as {@link markDue}. @param forget send them even if they are
- * unchanged
+ * Marks all objects, present and deleted ones; locks like {@link markDue}.
+ * @param forget send them even if they are unchanged
  */
 export async function markAll(sql: Sql, realm: string, target: string, at: Date, { forget }: { forget: boolean }) {
   await mark(
@@ -89,7 +89,7 @@ export async function markAll(sql: Sql, realm: string, target: string, at: Date,
     on conflict (realm_id, target_id) do update set compared_at = ${at}, paused_until = null, failures = 0`;
 }
 
-/** Enabled targets that have something to do, or were not compared for long. */
+/** Enabled targets with due objects, or whose last full comparison is too old. */
 export const dueTargets = (sql: Sql, at: Date, comparedBefore: Date) => sql<{
   realm_id: string;
   id: string;
@@ -128,11 +128,11 @@ export const claim = (
 /** The result of one transfer to the target. */
 export interface Result extends Link {
   error: string | null;
-  /** Epoch ms; null: in step. */
+  /** When to try again, in epoch milliseconds; null: the object is in step. */
   again: number | null;
-  /** Neither here nor there any more. */
+  /** Neither this server nor the target has the object any more. */
   gone: boolean;
-  /** The object was just created there, with another id than before. */
+  /** The target has just created the object, with another id than before. */
   made: boolean;
 }
 export async function finish(
@@ -188,7 +188,7 @@ const removeErased = (
     and not exists (select from scim_link l where l.realm_id = t.realm_id and l.target_id = t.id and l.kind = 'user'
       and l.remote_id = r.remote_id)`;
 
-/** Links that were claimed and not tried are free again. By the whole key: a target may have a link per user. */
+/** Releases links that were claimed and not tried. Finds them by the whole key: a target may have a link per user. */
 export const release = (
   sql: Sql,
   realm: string,

@@ -15,7 +15,10 @@ import * as store from './provision-store.ts';
 
 const BATCH = 50;
 const CLAIM_MS = 20 * 60_000;
-/** An object that is refused is tried again after 1 min, 2 min, … at the most 6 h; a target that is away after 5 s, … 10 min. */
+/**
+ * The delays between tries: 1 min, 2 min, … up to 6 h for a refused object; 5 s, … up to 10 min for an unreachable
+ * target.
+ */
 const OBJECT_MS = { first: 60_000, most: 6 * 3_600_000 };
 const TARGET_MS = { first: 5_000, most: 600_000 };
 const after = ({ first, most }: typeof OBJECT_MS, failures: number): number =>
@@ -76,7 +79,7 @@ export function createScimProvisioning({ sql, outbound, openSecret, enqueue, now
     return { remote_id: id, digest, gone: false, made: link.remote_id === null };
   }
 
-  /** @throws TargetAway, with what came of those before noted */
+  /** @throws TargetAway, after storing the results of the objects before */
   async function sendSome(
     realm: string,
     target: store.Target,
@@ -85,7 +88,7 @@ export function createScimProvisioning({ sql, outbound, openSecret, enqueue, now
   ): Promise<void> {
     const wanted = await plannedObjects(sql, realm, target, links);
     const pathOf = (link: store.Link) => wanted.get(link.object_id)?.name ?? '';
-    // A group's parent may have to be there first, as here.
+    // Groups ordered by path: a target may require the parent to exist first.
     const ordered = [...links].sort((a, b) =>
       a.kind === b.kind ? (pathOf(a) < pathOf(b) ? -1 : 1) : a.kind === 'user' ? -1 : 1,
     );
@@ -128,7 +131,7 @@ export function createScimProvisioning({ sql, outbound, openSecret, enqueue, now
     try {
       for (let links = await claim(); links.length > 0; links = await claim()) {
         sent = true;
-        // People by themselves: groups name them by the ids that they get there.
+        // Users first: groups refer to them by the ids that the target assigns.
         const people = links.filter(({ kind }) => kind === 'user');
         await sendSome(realm, target, by, people.length > 0 ? people : links);
         if (people.length > 0 && people.length < links.length)
@@ -142,7 +145,7 @@ export function createScimProvisioning({ sql, outbound, openSecret, enqueue, now
       }
       if (sent) await store.note(sql, realm, targetId, { at: now(), error: null, pausedUntil: null });
     } catch (error) {
-      // A filter that is none is the target's fault, too.
+      // A Problem: the target's filter setting is invalid.
       if (!(error instanceof TargetAway || error instanceof Problem)) throw error;
       const asked = error instanceof TargetAway ? error.retryAfterMs : 0;
       const pause = Math.max(asked, after(TARGET_MS, target.failures));

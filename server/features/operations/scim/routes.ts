@@ -18,7 +18,7 @@ import type { ScimUsers } from './users.ts';
 
 type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
-/** A resource with its ETag and, where it is new, its address. */
+/** Sends a resource with its ETag and, if it is new, its address. */
 function send({ request, reply }: Exchange, { resource, version, location }: Answer, status = 200): FastifyReply {
   asScim(reply);
   if (version !== undefined) void reply.header('etag', version);
@@ -79,7 +79,7 @@ export function scimRoutes(app: FastifyInstance, { users, groups, me, bulk, base
   bind(app, api.patchScimGroup, async (call) => {
     const { params, body, query, reply } = call;
     await groups.patch(callerOf(call), params.realm, params.id, body.Operations);
-    // RFC 7644 §3.5.2: with `attributes` the answer has them.
+    // RFC 7644 §3.5.2: a request with `attributes` gets the resource in the response.
     if (query.attributes === undefined) return reply.code(204).send();
     return send(call, await groups.get(params.realm, params.id, query));
   });

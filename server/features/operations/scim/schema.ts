@@ -1,5 +1,5 @@
-// Which attributes there are: one table that /Schemas prints, and that bodies, filters, PATCH and projections are read by.
-// RFC 7643 §4, §7, §8.7. Pure.
+// The supported attributes: /Schemas prints this table, and bodies, filters, PATCH and projections are read by it. RFC
+// 7643 §4, §7, §8.7. Pure.
 import { ENTERPRISE, GROUP, USER } from '../../../contract/scim.ts';
 
 /** RFC 7643 §7, as /Schemas shows it. */
@@ -37,7 +37,7 @@ const reference = (name: string, description: string, ...referenceTypes: string[
 const display = attribute('display', 'The words by which people are shown the value');
 const primary = (description = 'Whether it is the preferred one; one value at most is') =>
   attribute('primary', description, { type: 'boolean' });
-/** Several values with what RFC 7643 §2.4 has of each. */
+/** A multi-valued attribute, with the sub-attributes that RFC 7643 §2.4 defines. */
 const listOf = (name: string, description: string, types: readonly string[], value: Partial<Attribute> = {}) =>
   attribute(name, description, {
     multiValued: true,
@@ -188,7 +188,7 @@ const group: Schema = {
   ],
 };
 
-/** RFC 7643 §3.1: of every resource, and in no schema. */
+/** RFC 7643 §3.1: attributes of every resource that belong to no schema. */
 const common: readonly Attribute[] = [
   attribute('schemas', 'Which schemas the resource is of', {
     ...readOnly,
@@ -239,7 +239,7 @@ export const schemas: readonly Schema[] = [user, enterprise, group];
 export interface AttributePlace {
   attribute: Attribute;
   sub?: Attribute;
-  /** The extension that it is of. */
+  /** The extension that the attribute belongs to. */
   extension?: string;
 }
 
@@ -249,7 +249,7 @@ export const attributeNamed = (attributes: readonly Attribute[] | undefined, nam
 
 export const attributesOf = ({ schema }: ResourceType): readonly Attribute[] => [...common, ...schema.attributes];
 
-/** The extension whose URN it is. */
+/** The extension with this URN. */
 export const extensionNamed = ({ extensions }: ResourceType, urn: string): Schema | undefined =>
   extensions.find(({ id }) => same(id, urn));
 

@@ -1,4 +1,4 @@
-// Puts the SCIM server together, everything below /realms/{realm}/scim/v2, and the provisioning of targets. Specification 4.11.
+// Composes the SCIM server below /realms/{realm}/scim/v2, and the provisioning of targets. Specification 4.11.
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Passwords } from '../../../crypto/passwords.ts';

@@ -1,5 +1,6 @@
-// The SCIM surface, /realms/{realm}/scim/v2/**: the realm → whose token → may it read or write → the handler. A person's
-// access token reads /Me alone. Specification 4.11, 5; decisions "SCIM token", "Errors".
+// The SCIM surface, /realms/{realm}/scim/v2/**. In order: the realm exists, the token's owner, its permission to read
+// or write, the handler. A user's access token reaches only /Me. Specification 4.11, 5; decisions "SCIM token",
+// "Errors".
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { By, Party } from '../../../contract/events.ts';
 import { Problem } from '../../../contract/problem.ts';
@@ -23,7 +24,7 @@ declare module 'fastify' {
 export interface ScimSurface {
   realmExists(realm: string): Promise<boolean>;
   find(realm: string, token: string): Promise<Provisioner | undefined>;
-  /** The person of an access token. @throws Problem `insufficient-scope` */
+  /** The user of an access token. @throws Problem `insufficient-scope` */
   byToken(realm: string, token: PresentedToken): Promise<AccountHolder | undefined>;
   /** The conditions of every action that users do themselves. */
   person: PersonGuard;
@@ -45,7 +46,7 @@ export function guardScim(app: FastifyInstance, { realmExists, find, byToken, pe
   mountSurface(app, {
     name: 'scim',
     failed(error, request, reply) {
-      // A SCIM token is an administrator's to give, and asked for at no endpoint.
+      // Only administrators issue SCIM tokens; no endpoint does. So the challenge names no metadata.
       const challenge =
         request.routeOptions.config.contract?.principal === 'person'
           ? person.challenge(error, request)

@@ -12,7 +12,7 @@ import type { Transact } from '../../../db/transact.ts';
 import { hasPermission, type Principal } from '../../../domain/principal.ts';
 import * as store from './token-store.ts';
 
-/** How stale `lastUsedAt` may get, so that not every request writes. */
+/** The maximum age of `lastUsedAt`, so that not every request writes. */
 const TOUCH_MS = 60_000;
 
 const needed: Record<ScimPermission, readonly Permission[]> = {

@@ -1,5 +1,5 @@
-// Where the attributes of a SCIM user are kept: the user's own fields, and beside them the user's attributes, so that the
-// realm's user profile rules them, claims show them, and documents carry them. docs/scim.md tells administrators.
+// Where the attributes of a SCIM user are stored: in the user's own fields, else in the user's attributes, so that the
+// realm's user profile rules them, claims show them, and documents contain them. docs/scim.md tells administrators.
 import { ENTERPRISE } from '../../../contract/scim.ts';
 import type { ProfileParty, UserProfile } from '../../../contract/user-profile.ts';
 import { visibleTo } from '../../../domain/user-profile.ts';
@@ -9,7 +9,7 @@ import { furtherAddresses, listAt } from './user-document.ts';
 
 type Attributes = Readonly<Record<string, readonly string[]>>;
 
-/** SCIM path → user attribute, for attributes of one text. If OpenID Connect has such a claim, its name is used. */
+/** SCIM path → user attribute, for single-valued texts. If OpenID Connect has such a claim, its name is used. */
 export const singleAttributes: Readonly<Record<string, string>> = {
   'name.formatted': 'name.formatted',
   'name.middleName': 'middle_name',
@@ -40,7 +40,7 @@ const OTHER = 'other';
 const isKept = (name: string): boolean =>
   pathOf.has(name) || name.startsWith(PHONES) || (name.startsWith(ADDRESSES) && name.split('.').length === 3);
 
-/** A user field's path in faults → its SCIM name. */
+/** The path of a user's field in errors → its SCIM name. */
 const fieldPaths = new Map([
   ['username', 'userName'],
   ['firstName', 'name.givenName'],
@@ -59,7 +59,7 @@ export const isUnsaid = (path: string): boolean => {
   return name !== undefined && !isKept(name);
 };
 
-/** Whether administrators, or people themselves, see a user's attribute. */
+/** Whether administrators, or users themselves, see a user's attribute. */
 export const seenBy =
   (profile: UserProfile, who: ProfileParty) =>
   (name: string): boolean =>
@@ -107,7 +107,7 @@ const typeOf = (value: Values, path: string): string => {
   return type;
 };
 
-/** The user's attributes as a SCIM user wants them; what SCIM has no name for stays. */
+/** The user's attributes after a SCIM write. Attributes that SCIM can't express keep their values. */
 export function attributesWith(user: Values, before: Attributes): Record<string, string[]> {
   const after: Record<string, string[]> = Object.fromEntries(
     Object.entries(before).flatMap(([name, values]) => (isKept(name) ? [] : [[name, [...values]]])),
@@ -116,7 +116,7 @@ export function attributesWith(user: Values, before: Attributes): Record<string,
     const value = at(user, keysOf(path));
     if (typeof value !== 'string') continue;
     const had = Object.hasOwn(before, name) ? (before[name] ?? []) : [];
-    // An administrator may have given several; the first is what SCIM shows.
+    // The attribute may have several values; SCIM shows only the first. If that is unchanged, all values stay.
     after[name] = had[0] === value ? [...had] : [value];
   }
   for (const phone of listAt(user.phoneNumbers)) {

@@ -64,13 +64,13 @@ export function showDocument(into: Values, document: ScimDocument): void {
   }
 }
 
-/** At most one value is the primary one: the first that says so (RFC 7643 §2.4). */
+/** At most one value is primary: the first that claims to be (RFC 7643 §2.4). */
 function onePrimary(values: readonly Values[]): Values[] {
   const first = values.find(({ primary }) => primary === true);
   return values.map((value) => (value.primary === true && value !== first ? { ...value, primary: false } : value));
 }
 
-/** Every attribute with several values, with one primary at most. */
+/** Leaves at most one primary value in every multi-valued attribute. */
 export const withOnePrimary = (user: Values): Values =>
   Object.fromEntries(
     Object.entries(user).map(([name, value]) => [name, Array.isArray(value) ? onePrimary(value) : value]),
@@ -82,7 +82,7 @@ export const addressOf = (user: Values): Values | undefined => {
   return emails.find(({ primary }) => primary === true) ?? emails[0];
 };
 
-/** Postal addresses that the user's attributes have no place for: the second of a type, and so on. */
+/** Postal addresses that the user's attributes can't hold: the second of a type, and so on. */
 export function furtherAddresses(addresses: readonly Values[]): Values[] {
   const seen = new Set<string>();
   return addresses.filter((address) => {
@@ -97,8 +97,8 @@ function checked(of: string, values: readonly Values[]): Values[] {
 }
 
 /**
- * The part of a SCIM user that goes into the document.
- * @param user with one primary value of each attribute at most
+ * The part of a SCIM user that is stored in the document.
+ * @param user with at most one primary value per attribute
  * @throws Problem `invalidValue`
  */
 export function documentOf(user: Values): ScimDocument {
@@ -141,7 +141,7 @@ function markOf(of: Marked, value: Values): Values | undefined {
   );
 }
 
-/** The attributes of which two documents say something else. */
+/** The names of the attributes that differ between two documents. */
 export function changedIn(before: ScimDocument, after: ScimDocument): string[] {
   const of = ({ marks, ...rest }: ScimDocument, name: string) =>
     canonicalJson([Object(rest)[name] ?? [], Object(marks)[name] ?? []]);

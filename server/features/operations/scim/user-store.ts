@@ -1,5 +1,5 @@
-// SQL of users as SCIM sees them: the columns for filters and sorting, and the rows. The users feature writes them; this
-// file has the client's externalId and its type of the address.
+// SQL of users for SCIM: the columns for filters and sorting, and the rows. The users feature writes users; this file
+// writes the client's externalId, the type of the e-mail address and the SCIM document.
 import type { UserProfile } from '../../../contract/user-profile.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { userContains } from '../../../domain/user-search.ts';
@@ -70,7 +70,7 @@ export const saveUser = (sql: Sql, realm: string, id: string, said: ScimUserExtr
 const text = (sql: Fragment): Column => ({ sql, kind: 'text' });
 const maybe = (sql: Fragment): Column => ({ sql, kind: 'text', nullable: true });
 /**
- * For the few users that a query finds by an index: for the bare condition PostgreSQL expects many rows and reads the
+ * Finds the few users of a subquery by their index. With the bare condition, PostgreSQL expects many rows and reads the
  * whole table.
  */
 const among = (ids: Fragment): Fragment => fragment`u.id = any(array(${ids}))`;
@@ -147,7 +147,7 @@ export function userColumns(realm: string, profile: UserProfile): Columns {
   };
 }
 
-/** A part of a value as the document has it. */
+/** A sub-attribute as the document contains it. */
 const partOf = (value: Fragment, { name, type }: Attribute): Column => {
   const part = fragment`${value} ->> ${name}::text`;
   return type === 'boolean' ? { sql: fragment`(${part})::boolean`, kind: 'boolean', nullable: true } : maybe(part);
@@ -157,7 +157,7 @@ const partsOf = (name: string, value: Fragment): Record<string, Column> =>
     (placeOf(userType, name)?.attribute.subAttributes ?? []).map((part) => [part.name, partOf(value, part)]),
   );
 
-/** The values that the document has of an attribute. */
+/** The values of an attribute in the document. */
 const listed = (name: string): Rows => ({
   some: (condition) => fragment`exists (
     select from scim_user s cross join lateral jsonb_array_elements(s.document -> ${name}::text) v (value)
@@ -180,7 +180,10 @@ const furtherRows = (realm: string): Rows => ({
   },
 });
 
-/** The document's marks for values that are stored elsewhere. @param such the condition that the mark `m` is the value's */
+/**
+ * The document's marks for values that are stored elsewhere.
+ * @param such the condition that the mark `m` belongs to the value
+ */
 const marksOf = (of: Marked, such: Fragment): Record<string, Column> =>
   Object.fromEntries(
     markedParts[of].map((name) => {

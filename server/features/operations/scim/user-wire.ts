@@ -1,4 +1,4 @@
-// A user's row as an answer's SCIM user, and a client's SCIM user as a user's input. Pure.
+// Converts a user's row to the SCIM user of a response, and a client's SCIM user to the users feature's input. Pure.
 import type { Changes } from '../../../contract/names.ts';
 import { ENTERPRISE, USER } from '../../../contract/scim.ts';
 import { type UserInput as Input, UserInput } from '../../../contract/users.ts';
@@ -18,7 +18,7 @@ export interface Showing {
   visible(attributes: ScimUserRow['attributes']): Record<string, string[]>;
 }
 
-/** The whole resource but for `meta.version`, which is its digest. */
+/** The whole resource without `meta.version`, which is its digest. */
 export function userResource(row: ScimUserRow, { base, visible }: Showing): Values {
   const user: Values = {
     schemas: [USER],
@@ -67,7 +67,7 @@ const textAt = (value: unknown, max: number, path: string): string | null => {
 };
 
 /**
- * Makes a user's input from a SCIM user.
+ * Converts a SCIM user to the users feature's input.
  * @param before the user's present attributes; `roles`: whether absent roles mean none (`said`), or no change (`kept`)
  * @throws Problem `invalidValue`
  */

@@ -1,5 +1,5 @@
-// People by SCIM: reading them here, writing them by the users' one write path with its rules, its audit and its end of access.
-// RFC 7644 §3; decisions "User", "User profile", "Rights".
+// Users by SCIM: reads them here, and writes them through the users feature's write path, with its rules, audit events
+// and revocation of access. RFC 7644 §3; decisions "User", "User profile", "Rights".
 import { Problem } from '../../../contract/problem.ts';
 import type { ScimList, ScimQuery } from '../../../contract/scim.ts';
 import type { UserProfile } from '../../../contract/user-profile.ts';
@@ -55,7 +55,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
     return answerOf(userType, (await show(sql, realm))(row), projection);
   }
 
-  /** The SCIM data beside the user; it is written if it changed. */
+  /** The user's SCIM data that the users feature doesn't store; written only if they changed. */
   const beside = (realm: string, before: ScimUserExtras, said: ScimUserExtras): Beside => ({
     fields: [
       ...(before.externalId === said.externalId ? [] : ['externalId']),
@@ -66,7 +66,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
     write: (on, id) => saveUser(on, realm, id, said),
   });
 
-  /** If-Match is of the whole SCIM user, which is read where it is asked for alone. */
+  /** Checks If-Match, whose tag covers the whole SCIM user. Without the header the user isn't read. */
   const expected =
     ({ expect, conditional }: Caller, realm: string, id: string) =>
     async (_: unknown, on: Sql): Promise<void> => {
@@ -125,7 +125,7 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
 
     async replace(caller: Caller, realm: string, id: string, body: Values, projection: Projection): Promise<Answer> {
       const resource = readResource(userType, body);
-      // None are said by an empty list, too, which readResource leaves out (RFC 7643 §2.5).
+      // An empty list also means no roles, but readResource drops it (RFC 7643 §2.5).
       const roles = Object.keys(body).some((name) => name.toLowerCase() === 'roles') ? 'said' : 'kept';
       await write(caller, realm, id, (row) => wantedUser(resource, { before: row.attributes, roles }));
       return answer(realm, id, projection);

@@ -61,24 +61,24 @@ export class PlannedOnly extends Error {
   }
 }
 
-/** The realm that wasn't there when we looked is there now: look again. */
+/** Another transaction has created the realm since it was looked up: look it up again. */
 export class CreatedMeanwhile extends Error {}
 
 export const NO_USERS: UserPlan = { counts: new Map(), conflicts: [], writes: false, undeclared: NOBODY };
 /** How often a document is planned again after another write intervened. */
 export const REPLANS = 5;
 
-/** A plan on its way into the realm. */
+/** A plan that is being applied. */
 export interface Application {
   people: People | undefined;
   config: EnginePlan;
   users: UserPlan;
-  /** Something else than users. */
+  /** Whether the plan changes anything besides users. */
   writes: boolean;
   at: Date;
   /** The realm's revision after the write. */
   revision: number;
-  /** The revision whose plan this takes back. */
+  /** The revision whose plan this one undoes. */
   undoes?: number | undefined;
 }
 export type ApplyPlan = (
@@ -100,7 +100,7 @@ export function createApply({
 }) {
   const everyKind = new Map(parts.map((part) => [part.kind, part]));
 
-  /** Locks the realm against other imports, and makes it where it isn't there. */
+  /** Locks the realm against other imports, and creates it if it doesn't exist. */
   async function open(
     tx: Tx,
     { principal, by, realm, query, ifMatch }: Request,
@@ -126,7 +126,7 @@ export function createApply({
     return { revision, at: now() };
   }
 
-  /** @throws PlannedOnly a dry run's plan of a realm that isn't there */
+  /** @throws PlannedOnly a dry run's plan of a realm that doesn't exist */
   async function conclude(
     tx: Tx,
     request: Request,
@@ -176,7 +176,7 @@ export function createApply({
     }
   }
 
-  /** @throws Problem where the importer lacks a right, or the document doesn't fit the realm */
+  /** @throws Problem if the importer lacks a permission, or the document doesn't fit the realm */
   async function plan(
     on: Sql,
     asked: Pick<Request, 'principal' | 'realm' | 'guessCount' | 'query'>,
@@ -189,7 +189,7 @@ export function createApply({
       const area = areaOf(kind);
       return area !== undefined && right(area);
     };
-    /** Whether the caller may learn that a name exists: one with write permission finds out anyway. */
+    /** Whether the caller may learn that a name exists: a caller with write permission could find out anyway. */
     const mayAsk = (by: string, of: string) => !query.dryRun || holds(rights.write, by) || holds(rights.plan, of);
     requireSections(asked, { planned: declared.map((s) => s.part), written: [] });
     if (declared.some(namesPeople)) requirePermission(principal, realm, 'users:read');
@@ -197,7 +197,7 @@ export function createApply({
     const permit = (touched: ReadonlySet<string>) =>
       requireSections(asked, { planned: [], written: [...touched].flatMap((kind) => everyKind.get(kind) ?? []) });
     const config = await planRealm(on, { realm, parts, declared, options: query, guessCount, permit, anew, mayAsk });
-    // Changes that the caller may not write grant nothing and take nothing over.
+    // Changes that the caller may not write can't escalate permissions, since they aren't applied.
     const theirs = config.changes.filter(({ kind }) => holds(rights.write, kind));
     await refuseEscalation(on, { realm, principal, parts, changes: theirs });
     const users = people
@@ -294,7 +294,7 @@ export function createApply({
     };
   }
 
-  /** Releases all that a manager owns, or takes it away too, as an empty document with `prune` would. */
+  /** Releases all objects that a manager owns, or deletes them, as an empty document with `prune` would. */
   async function release(
     tx: Tx,
     { principal, by, realm, manager }: Pick<Request, 'principal' | 'by' | 'realm'> & { manager: string },
@@ -331,7 +331,7 @@ export function createApply({
   return { open, conclude, release, applyPlan };
 }
 
-/** `If-Match: "<revision>"`, quotes or not; 0 is the realm that doesn't exist, `*` any that does. */
+/** `If-Match: "<revision>"`, with or without quotes; 0: the realm must not exist; `*`: it must exist. */
 export function expectRevision(ifMatch: string | undefined, revision: number | undefined): void {
   if (ifMatch === undefined) return;
   const holds =
@@ -350,7 +350,7 @@ function refuseConflicts({ conflicts }: Plan): void {
   throw new Problem('managed-by-another', `${what} is managed by ${first.manager}${more}`, { extra: { conflicts } });
 }
 
-/** Ownership as the plan has it. */
+/** Writes the planned changes of ownership. */
 async function applyMoves(sql: Sql, realm: string, moves: readonly Move[]): Promise<void> {
   const owned = moves.flatMap(({ kind, key, owner }) => (owner ? [{ kind, key, ...ownedBy(owner) }] : []));
   for (const chunk of chunks(owned)) await saveOwnership(sql, realm, chunk);

@@ -1,11 +1,11 @@
-// A request's body in memory while it fits, so that it can be read twice; the rest is streamed.
-// All imports of the process share the room, so that memory doesn't grow with them or with a document.
+// Holds a request's body in memory while it fits, so that it can be read twice; the rest is streamed. All imports of
+// the process share one memory limit, so that memory grows neither with them nor with a document.
 
 import { Problem } from '../../../contract/problem.ts';
 import { unreachable } from '../../../db/unreachable.ts';
 
 export interface BufferedBody {
-  /** All of it is here, to be read as often as one likes; otherwise once. */
+  /** True: all of the body is in memory, and can be read repeatedly. False: it can be read once. */
   whole: boolean;
   bytes: number;
   read(): AsyncIterable<Buffer>;
@@ -15,7 +15,7 @@ export interface BufferedBody {
 
 const BLOCK = 64 * 1024;
 
-/** @param room in bytes, for all bodies together */
+/** @param room the limit in bytes for all bodies together */
 export function createBodyBuffer(room: number): (body: AsyncIterable<Buffer>) => Promise<BufferedBody> {
   let free = room;
 
@@ -29,7 +29,10 @@ export function createBodyBuffer(room: number): (body: AsyncIterable<Buffer>) =>
       free += BLOCK * blocks.splice(0, count).length;
     };
 
-    /** Copied, as a chunk may be a byte that keeps a buffer of many alive. Gives what there was no room for. */
+    /**
+     * Copies the chunk, because a chunk of one byte can keep a large buffer alive.
+     * @returns the bytes for which there was no room
+     */
     function keep(chunk: Buffer): Buffer {
       let rest = chunk;
       while (rest.length > 0) {

@@ -9,7 +9,7 @@ import { effectsOf } from './effects.ts';
 const MOST_TOLD = 50;
 /** The most effects of a plan that are examined. */
 const MOST_EFFECTS = 200;
-/** A client that got tokens since then is active. */
+/** A client that got tokens within this time is active. */
 const ACTIVE_MS = 24 * 3_600_000;
 /** Effects on more clients count the whole realm's users, not those of each client. */
 const FEW_CLIENTS = 100;
@@ -23,7 +23,7 @@ interface Counted {
   clients: number;
 }
 
-/** Clients, those of SAML, groups and roles that the effects are about, by `asked.n`. */
+/** The clients, SAML clients, groups and roles that the effects concern, by `asked.n`. */
 const named = (realm: string) => fragment`
   of_clients as (
     select a.n, c.id from asked a cross join unnest(a.clients) as k (client_id)
@@ -74,7 +74,7 @@ const named = (realm: string) => fragment`
     select o.n, g.id from of_groups o join user_group g on g.realm_id = ${realm} and g.parent_id = o.id
   )`;
 
-/** People whom the effects are about, by `asked.n`. */
+/** The users whom the effects concern, by `asked.n`. */
 const people = (realm: string) => fragment`
   select o.n, p.user_id from of_roles o cross join lateral
     (select user_id from user_role where realm_id = ${realm} and role_id = o.id limit ${MOST_COUNTED}) p

@@ -9,10 +9,10 @@ import type { Fields, RealmPart } from '../../../resource/part.ts';
 import { nameOf } from '../../../resource/references.ts';
 import type { Realms } from '../../configuration/realms/service.ts';
 
-/** By kind and key. */
+/** Default fields by kind and key. */
 type Seeds = ReadonlyMap<string, Fields>;
 
-/** Rolls back the transaction of the realm that was made to read its defaults. */
+/** Rolls back the transaction that created a realm to read its defaults. */
 class Looked extends Error {
   readonly seeds: Seeds;
   constructor(seeds: Seeds) {

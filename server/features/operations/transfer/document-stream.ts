@@ -9,7 +9,7 @@ export interface Slice {
   key: string;
   index: number | undefined;
   text: string | undefined;
-  /** Why the slice can't be read, if that doesn't end the document. The slice has no `text` then. */
+  /** The fault if the slice can't be read but the document can continue. Then the slice has no `text`. */
   fault?: string;
 }
 
@@ -81,7 +81,7 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
   let key = '';
   let index = 0;
   let emptySoFar = true;
-  /** The piece that is being collected: bytes of earlier chunks, and how deep we are in it. */
+  /** The current piece: its bytes from earlier chunks, and the present depth within it. */
   let pending: Buffer[] = [];
   let heldBytes = 0;
   let depth = 0;
@@ -126,7 +126,7 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
     return bytes;
   }
   function textOf(bytes: Buffer): string {
-    // Read leniently, it would be another text than the one that was sent.
+    // Decoded leniently, the text would differ from the one that was sent.
     if (!isUtf8(bytes)) throw malformed(NO_UTF8, collecting === 'element' ? `${key}[${index}]` : key);
     return bytes.toString('utf8').trim();
   }
@@ -160,7 +160,7 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
     state = next;
   }
 
-  /** Runs to the end of the piece under way; gives the position after it, or the chunk's end. */
+  /** Reads to the end of the current piece. @returns the position after it, or the chunk's end */
   function collect(chunk: Buffer, from: number): number {
     let at = from;
     for (; at < chunk.length; at += 1) {
@@ -263,7 +263,7 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
       total += chunk.length;
       while (at < chunk.length) {
         if (collecting) {
-          // The first quote of a key opens its string; collect() sees it.
+          // The first quote of a key begins its string, which collect() reads.
           at = collect(chunk, at);
           continue;
         }
@@ -277,11 +277,11 @@ export function createSplitter({ limits, slice }: { limits: Limits; slice(slice:
   };
 }
 
-// A key that sets the prototype in a careless merge is refused, in every escaped form.
+// Matches the key `__proto__` in every escaped form. It is refused, because a careless merge would set the prototype.
 const PROTOTYPE_KEY =
   /"(?:_|\\u005[Ff]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006[Ff])(?:t|\\u0074)(?:o|\\u006[Ff])(?:_|\\u005[Ff]){2}"\s*:/;
 
-/** @throws Problem `invalid-request` naming `path` */
+/** @throws Problem `invalid-request` at `path` */
 export function parseJson(text: string, path: string): unknown {
   if (text.includes('"') && PROTOTYPE_KEY.test(text)) throw malformed('holds the key __proto__', path);
   let value: unknown;
@@ -293,7 +293,7 @@ export function parseJson(text: string, path: string): unknown {
     const fault: FieldError = { path, message: at ? `is not valid JSON ${at}` : 'is not valid JSON' };
     throw new Problem('invalid-request', `The document is not valid JSON at ${path}`, { errors: [fault] });
   }
-  // Half a surrogate pair is no text that PostgreSQL can hold.
+  // PostgreSQL can't store half a surrogate pair.
   if (/\\u[dD][89a-fA-F]/.test(text) && /\\ud[89a-f]/.test(JSON.stringify(value)))
     throw malformed('holds half a surrogate pair', path);
   return value;

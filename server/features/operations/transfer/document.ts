@@ -12,17 +12,17 @@ const MIB = 1024 * 1024;
 export const limits = { bytes: 32 * MIB, elementBytes: MIB, unbounded: new Set(['users']) };
 const MOST_FAULTS = 100;
 const everyKey = [...Object.keys(sections).filter((key) => key !== 'users'), 'formatVersion', 'requiredEnv'];
-/** How long parsing may hold the event loop. */
+/** The longest time for which parsing may block the event loop. */
 const SLICE_MS = 10;
 
 export interface Document {
   declared: Section[];
   users: boolean;
-  /** The document is a whole export, users aside: an object that it lacks didn't exist. */
+  /** The document is a whole export, apart from users: objects that it lacks didn't exist. */
   whole: boolean;
 }
 
-/** Throws the faults, up to a hundred; the message counts the rest. */
+/** Throws the faults, at most a hundred of them; the message has the number of the others. */
 export function refuse(faults: readonly FieldError[], detail?: string): void {
   if (faults.length === 0) return;
   const [first] = faults;
@@ -45,7 +45,7 @@ export async function readDocument(
   const found = new Map<string, Section>();
   const keys = new Set<string>();
   const faults: FieldError[] = [];
-  // One value can have any number of them.
+  // A loop instead of `push(...found)`: one value can have any number of faults.
   const note = (found: readonly FieldError[]) => {
     for (const fault of found) faults.push(fault);
   };
@@ -66,7 +66,7 @@ export async function readDocument(
     if (parsed.errors) return parsed.errors;
     for (const item of parsed.items) section.items.push(item);
     const most = presentSections.get(key)?.most ?? Number.POSITIVE_INFINITY;
-    // The rest isn't read: a plan of it would take the memory that all requests share.
+    // The rest isn't read, because its plan would take the memory that all requests share.
     if (section.items.length > most)
       refuse([{ path: key, message: `has more than ${most} objects: send it in parts` }]);
     return [];
@@ -116,7 +116,10 @@ export async function readDocument(
   return { declared, users: hasUsers, whole: everyKey.every((key) => keys.has(key)) && declared.every(wholly) };
 }
 
-/** An export without defaults leaves out fields of these, and whole seeds: it may well have every key nonetheless. */
+/**
+ * Whether the section has every field of its objects. An export without defaults omits fields, and whole seeded
+ * objects, though it may have every top-level key.
+ */
 const wholly = ({ part, items }: Section): boolean =>
   !part.seeded || items.every(({ key, fields }) => Object.keys(part.fresh('', key)).every((field) => field in fields));
 
@@ -132,7 +135,7 @@ function other(
     return [{ path: key, message: 'must be a list of names' }];
   }
   if (!Object.hasOwn(sections, key)) return [{ path: key, message: 'is not a known field' }];
-  // A section of a later version: read as empty, refused when it holds anything, so that nothing is lost silently.
+  // A section of a later version: accepted if empty, otherwise refused, so that no data is lost silently.
   if (empty) return [];
   const path = index === undefined ? key : `${key}[${index}]`;
   return [
@@ -140,7 +143,7 @@ function other(
   ];
 }
 
-/** Objects declared twice in one document: a fault, since neither has priority. */
+/** The faults of objects declared twice in one document: neither declaration has priority. */
 function doubles(declared: readonly Section[]): FieldError[] {
   return declared.flatMap(({ items }) => {
     const first = new Map<string, string>();

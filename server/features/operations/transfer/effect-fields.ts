@@ -1,5 +1,5 @@
-// The effects of changed fields on users and clients of the realm: redirect URIs, grants and roles that go, shorter
-// lifetimes, stricter demands. A field that is missing here has no effect on a signed-in user. Pure.
+// The effects of changed fields on users and clients of the realm: removed redirect URIs, grants and roles, shorter
+// lifetimes, stricter requirements. Fields that are missing here have no effect on signed-in users. Pure.
 import { strings } from '../../../resource/items.ts';
 import {
   allowListEffect,
@@ -224,7 +224,7 @@ export const ofRole: FieldEffects = {
   composite: removalEffect((roles) => lockoutEffect(`no longer gives ${roles}`), containedRoles),
 };
 
-/** null: not limited; an empty list: to none. */
+/** null: the role is not limited; an empty list: it is limited to no object. */
 const limited =
   (what: string): FieldEffect =>
   (from, to) => {

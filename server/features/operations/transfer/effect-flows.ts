@@ -1,4 +1,4 @@
-// The effects of a changed flow on users who sign in by it: methods that are closed, steps that become required. Pure.
+// The effects of a changed flow on users who sign in by it: methods that are removed, steps that become required. Pure.
 import { authenticatorIds, type ExecutionDocument, FlowDocument } from '../../../contract/flows.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
 import { changeEffect, type EffectWords, lockoutEffect, namesForMessage, namesRemoved } from './effect-words.ts';
@@ -18,7 +18,7 @@ const methodsIn = (tree: Tree): string[] =>
     step.requirement === 'DISABLED' ? [] : [...methodOf(step), ...methodsIn(step.executions ?? [])],
   );
 
-/** The steps that no user can avoid: required at the top, or in a part that is required. */
+/** The steps that no user can skip: required at the top level, or within required parts. */
 const askedOfAll = (tree: Tree): string[] =>
   tree.flatMap((step) =>
     step.requirement === 'REQUIRED' ? [...methodOf(step), ...askedOfAll(step.executions ?? [])] : [],

@@ -30,13 +30,13 @@ export const shorterLifetimeEffect =
   (from, to) =>
     becameLess(from, to) ? [changeEffect(`${what} end sooner: after ${to} seconds`)] : [];
 
-/** At most so many; 0: any number. */
+/** The effect of a lower limit; 0: no limit. */
 export const atMost =
   (said: (most: number) => string): FieldEffect =>
   (from, to) =>
     typeof to === 'number' && to !== 0 && (from === 0 || becameLess(from, to)) ? [changeEffect(said(to))] : [];
 
-/** A demand that those who don't meet it fail by. */
+/** The effect of a new requirement: users or clients that don't meet it are refused. */
 export const requirementEffect =
   (what: string): FieldEffect =>
   (from, to) =>
@@ -51,7 +51,7 @@ export const switchedOn =
   (_, to) =>
     to === true ? [said] : [];
 
-/** The names that are there no more, where there are any. */
+/** The effect of removed names; none if no name was removed. */
 export const removalEffect =
   (said: (names: string) => EffectWords, names: (value: unknown) => string[] = strings): FieldEffect =>
   (from, to) => {
@@ -59,7 +59,7 @@ export const removalEffect =
     return lost.length > 0 ? [said(namesForMessage(lost))] : [];
   };
 
-/** A list that lets only those in that it names, and everything where it is empty. */
+/** The effect of an allow-list that has become narrower. An empty list allows everyone. */
 export const allowListEffect =
   (said: (names: string) => EffectWords): FieldEffect =>
   (from, to) => {
@@ -68,12 +68,12 @@ export const allowListEffect =
     return narrower ? [said(namesForMessage(after))] : [];
   };
 
-/** Names of a list of objects. */
+/** The names in a list of objects. */
 export const namesIn =
   (field: string) =>
   (value: unknown): string[] =>
     Array.isArray(value) ? value.map((one) => String(Object(one)[field])) : [];
 
-/** `client/role` of a map of clientIds to roles. */
+/** `client/role` for each role in a map of client ids to roles. */
 export const rolesIn = (value: unknown): string[] =>
   Object.entries(Object(value)).flatMap(([clientId, names]) => strings(names).map((role) => `${clientId}/${role}`));

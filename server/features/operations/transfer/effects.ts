@@ -13,34 +13,34 @@ import {
   namesRemoved,
 } from './effect-words.ts';
 
-/** The objects whose users an effect touches; none named: all users of the realm. */
+/** The objects whose users an effect concerns; if none is named, all users of the realm. */
 export interface Touched {
   clients?: readonly string[];
   /** By entity id. */
   samlClients?: readonly string[];
-  /** Clients that have it. */
+  /** Clients that have this scope. */
   scope?: string;
-  /** Clients that have a scope with it. */
+  /** Clients that have a scope with this claim. */
   claim?: string;
-  /** Clients that may ask for it. */
+  /** Clients that may request this resource. */
   resource?: string;
-  /** Clients that prove themselves so. */
+  /** Clients that authenticate by this method. */
   authMethod?: string;
-  /** Clients that are known by the address of their metadata. */
+  /** Clients identified by the URL of their metadata document. */
   byDocument?: true;
-  /** Clients whose people sign in by it. */
+  /** Clients whose users sign in by this flow. */
   flow?: string;
-  /** With all roles that contain it. */
+  /** Holders of this role, also through roles that contain it. */
   role?: { client: string | null; name: string };
   adminRole?: string;
-  /** By its alias: the users with an account there. */
+  /** Users with an identity at the provider with this alias. */
   identityProvider?: string;
   directory?: string;
-  /** By its path, and those below it. */
+  /** Members of the group with this path, and of the groups below it. */
   group?: string;
   organization?: string;
   scimTarget?: string;
-  /** Sessions that were begun by one of them. */
+  /** Sessions that were begun with one of these authenticators. */
   authenticators?: readonly string[];
   everybody?: true;
 }
@@ -51,7 +51,7 @@ export interface Effect extends EffectWords {
   touched: Touched;
 }
 
-/** Several fields may say the same. */
+/** The effects of changed fields, without duplicates: several fields may have the same effect. */
 function said(table: FieldEffects, change: PlannedChange): EffectWords[] {
   const all = change.fields.flatMap(({ path, from, to }) =>
     Object.hasOwn(table, path) ? (table[path]?.(from, to) ?? []) : [],
@@ -85,7 +85,10 @@ function roleGone({ before }: PlannedChange): EffectWords {
   );
 }
 
-/** An application's rules count for what comes to it, too, and for all that it has when it is made. */
+/**
+ * The effects of a changed application. Its rules apply to its clients: also to clients that it gains, and to all of
+ * them when it is created.
+ */
 function ofApplication(change: PlannedChange): EffectWords[] {
   const { action, before = {}, save } = change;
   if (action === 'delete')
@@ -215,7 +218,7 @@ const ofKinds: Readonly<Record<string, OfKind>> = {
 };
 const NO_MESSAGES = 'codes and links are not sent, unless another provider sends them';
 
-/** Effects that lock users out come first. */
+/** The effects of a plan; those that lock users out come first. */
 export const effectsOf = (planned: readonly PlannedChange[]): Effect[] =>
   planned
     .flatMap((change) => {

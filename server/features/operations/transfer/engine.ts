@@ -1,5 +1,5 @@
-// Planning all sections of a document against the realm: the phases that no part can forget.
-// Comparing is plan.ts's, writing resource/write.ts's. Decisions "Import, export, plan".
+// Plans all sections of a document against the realm, in phases that apply to every part. plan.ts compares,
+// resource/write.ts writes. Decisions "Import, export, plan".
 import type { Conflict, Deletion, KeptSecret, Warning } from '../../../contract/transfer.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { OwnedRow } from '../../../domain/ownership.ts';
@@ -47,9 +47,12 @@ export async function planRealm(
     guessCount: GuessCount;
     /** @throws if the importer may not change these kinds, before the plan reveals their dependent objects */
     permit(touched: ReadonlySet<string>): void;
-    /** The realm was made for this document, which is a whole export: its seeds are those that are declared. */
+    /**
+     * The realm was created for this document, which is a whole export: the document decides which seeded objects
+     * exist.
+     */
     anew: boolean;
-    /** Whether the importer may be told that an object of one kind names one of another that isn't there. */
+    /** Whether the importer may learn that an object of kind `by` refers to a missing object of kind `of`. */
     mayAsk(by: string, of: string): boolean;
   },
 ): Promise<EnginePlan> {
@@ -100,7 +103,7 @@ async function droppedOf(
   return (await store.readOwned(sql, realm, manager)).filter((o) => !declaredNames.has(nameOf(o.kind, o.key)));
 }
 
-/** How much of each kind goes. */
+/** The number of deleted objects of each kind. */
 async function deletionsOf(
   sql: Sql,
   { realm, parts, changes }: { realm: string; parts: readonly RealmPart[]; changes: readonly PlannedChange[] },
@@ -194,8 +197,8 @@ async function planPruned(
 }
 
 /**
- * The objects that a removed object refers to. If the whole that it is a part of goes too, that whole needs the part
- * instead.
+ * The objects that a removed object refers to. If it is a part of a whole that is pruned too, its reference to the whole
+ * is replaced by one from the whole to the part.
  */
 function needsAmong(
   { kind, fieldwise, references, partOf }: RealmPart,
@@ -210,7 +213,7 @@ function needsAmong(
   return [...needs.filter(({ on }) => on.kind !== whole.kind || on.key !== whole.key), { ...whole, on: { kind, key } }];
 }
 
-/** Deletes seeded objects of a new realm that its whole export doesn't have. */
+/** Plans the deletion of seeded objects of a new realm that its whole export doesn't contain. */
 async function planUnseeded(
   sql: Sql,
   { realm, declared, all }: { realm: string; declared: readonly Section[]; all: Planned },

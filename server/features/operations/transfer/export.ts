@@ -1,4 +1,4 @@
-// The realm document on its way out: of one snapshot, streamed, sorted, byte for byte the same while nothing changes.
+// Exports the realm document: from one snapshot, streamed, sorted, and byte for byte the same while nothing changes.
 // Specification 2.10; decisions "Import, export, plan".
 import { Readable } from 'node:stream';
 import type pg from 'pg';
@@ -15,16 +15,15 @@ import { withPlaceholders } from './secrets.ts';
 import { readRevision } from './store.ts';
 import { withUnfit } from './unfit.ts';
 
-/** Text is handed on in pieces of about this size. */
+/** Text is sent in pieces of about this size. */
 const PIECE = 64 * 1024;
-/** Objects that are printed between two turns of the event loop. */
-/** Every top-level key, as an export has them. */
+/** Every top-level key that an export can have. */
 const sectionKeys = [...Object.keys(sections), 'formatVersion', 'requiredEnv'].sort();
 const BATCH = 500;
 
 export interface Exported {
   revision: number;
-  /** Absent where the caller knows this revision already. */
+  /** Undefined if the caller already has this revision. */
   body: Readable | undefined;
 }
 
@@ -125,7 +124,7 @@ const isEmpty = (section: unknown): boolean => Object.keys(Object(section ?? {})
 const withoutPeople = ({ people = [] }: RealmPart, fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([field]) => !people.includes(field)));
 
-/** Each section as its part prints it, and the names that its placeholders need. */
+/** Each section as its part prints it, and the names of its placeholders. */
 async function print(
   sql: Sql,
   {
@@ -137,7 +136,7 @@ async function print(
     realm: string;
     parts: readonly RealmPart[];
     withUsers: boolean;
-    /** Set if the export leaves the defaults of a new realm out. */
+    /** Set if the export omits the defaults of a new realm. */
     seeds: Parameters<typeof withoutDefaults>[3] | undefined;
   },
 ) {
@@ -158,7 +157,7 @@ async function print(
   return { printed, requiredEnv: [...names].sort() };
 }
 
-/** An element a line, so that two exports can be compared by eye. */
+/** Prints one element per line, so that two exports can be compared by eye. */
 async function* list(value: unknown): AsyncGenerator<string> {
   if (!Array.isArray(value) || value.length === 0) {
     yield stableJson(value);
@@ -177,7 +176,7 @@ async function* list(value: unknown): AsyncGenerator<string> {
   yield '\n]';
 }
 
-/** PostgreSQL's lines as they come: each begins with a comma, which the first must lose. */
+/** PostgreSQL's lines as they arrive: each begins with a comma, which is removed from the first. */
 async function* userList(rows: AsyncIterable<Buffer>): AsyncGenerator<string | Buffer> {
   let first = true;
   for await (const line of rows) {
@@ -188,7 +187,7 @@ async function* userList(rows: AsyncIterable<Buffer>): AsyncGenerator<string | B
   yield first ? '[]' : ']';
 }
 
-/** Small pieces gathered, so that a line isn't a write of its own. */
+/** Collects small pieces, so that not every line is a write of its own. */
 async function* pieces(source: AsyncIterable<string | Buffer>): AsyncGenerator<Buffer> {
   let pending: Buffer[] = [];
   let size = 0;

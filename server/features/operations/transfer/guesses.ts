@@ -9,13 +9,13 @@ import type { RealmSql } from '../../../db/realm-share.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { GuessCount } from '../../../resource/secrets.ts';
 
-/** For documents without secrets. */
+/** The count for documents without secrets. */
 export const NONE: GuessCount = {
   begin: () => Promise.reject(new Error('nothing here compares a secret')),
   wrong() {},
 };
 
-/** Different wrong values for one secret, by one principal. */
+/** The most different wrong values for one secret by one principal. */
 const MOST = 10;
 const WINDOW_MS = 900_000;
 
@@ -25,7 +25,7 @@ export interface Guesser {
 }
 
 export function createGuesses({ realmSql, seal, now }: { realmSql: RealmSql; seal: Seal; now: () => Date }) {
-  /** Requests under way for a principal's secret: each may turn out to be a guess. */
+  /** Requests in progress that compare a principal's secret: each may turn out to be a guess. */
   const inProgress = new Map<string, number>();
   const change = (key: string, by: number) => {
     const next = (inProgress.get(key) ?? 0) + by;

@@ -1,4 +1,4 @@
-// SQL of the applied plans that are kept of a realm.
+// SQL of a realm's history of applied plans.
 import { z } from 'zod';
 import type { Party } from '../../../contract/events.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -38,8 +38,8 @@ export const readOwnersOf = (
   where m.realm_id = ${realm}`;
 
 /**
- * Adds a plan, and forgets the oldest plans above the realm's number.
- * @param fresh the number for a realm that sets none
+ * Adds a plan, and deletes the oldest plans beyond the realm's limit.
+ * @param fresh the limit for a realm that sets none
  */
 export async function keepPlan(
   sql: Sql,
@@ -67,7 +67,7 @@ export async function keepPlan(
       offset (select coalesce((settings ->> 'mostAppliedPlans')::int, ${fresh}::int) from realm where realm_id = ${realm}))`;
 }
 
-/** Restores managers of restored objects: a manager that owns nothing is forgotten. */
+/** Restores managers of restored objects: a manager that owns nothing was deleted. */
 export async function recallManagers(sql: Sql, realm: string, names: readonly string[], at: Date): Promise<void> {
   await sql`
     insert into manager (realm_id, name, last_applied_at) select ${realm}, name, ${at} from unnest(${names}::text[]) name
@@ -92,7 +92,7 @@ export async function listPlans(
 
 const Stored = z.object({ changes: z.array(RecordedChange), moves: z.array(RecordedMove) });
 
-/** `recorded` is undefined where the plan was too large. */
+/** A plan; `recorded` is undefined if the plan was too large. */
 export async function readPlan(
   sql: Sql,
   realm: string,

@@ -32,9 +32,9 @@ interface Deps {
   sql: Sql;
   transact: Transact;
   parts: readonly RealmPart[];
-  /** How an import writes. */
+  /** Applies a plan as an import does. */
   applyPlan: ApplyPlan;
-  /** One import at a time in a realm, refusals audited. */
+  /** Runs one import at a time in a realm, and audits refusals. */
   alone<T>(asked: { principal: Principal; by: By; realm: string; path: string }, work: () => Promise<T>): Promise<T>;
   reservedManagers: readonly string[];
   now: () => Date;
@@ -62,7 +62,7 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
     ...row.counts,
   });
 
-  /** A change without fields that name users: they aren't recorded. Secrets show only that they were set. */
+  /** A recorded change without fields that name users, which aren't recorded. Secrets show only whether they were set. */
   const shownChange = ({ action, kind, key, fields }: RecordedChange): Change => {
     const people = byKind.get(kind)?.people ?? [];
     return { action, kind, key, fields: fields.filter(({ path }) => !people.includes(path)) };
@@ -114,7 +114,7 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
     return inverse;
   }
 
-  /** @throws Problem where the caller would give more than they hold, or the realm wouldn't hold together */
+  /** @throws Problem if undoing would grant more than the caller holds, or leave the realm inconsistent */
   async function check(on: Sql, { principal, realm }: Undo, manager: string, changes: readonly PlannedChange[]) {
     const touched = parts.filter(({ kind }) => changes.some((change) => change.kind === kind));
     await refuseEscalation(on, { realm, principal, parts, changes });
@@ -124,7 +124,7 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
         faultsOf(
           part,
           realm,
-          // what goes has no fields that must hold
+          // the fields of a deleted object aren't checked
           wanted.filter(({ kind, action }) => kind === part.kind && action !== 'delete'),
         ),
       );
@@ -141,7 +141,7 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
     for (const part of parts) refuse((await part.whole?.(on, realm, wanted)) ?? []);
   }
 
-  /** The plan of undoing a revision, against the realm as it is now. */
+  /** Plans the reversal of a revision against the present realm. */
   async function planned(on: Sql, asked: Undo): Promise<{ manager: string; plan: EnginePlan }> {
     const { principal, realm, revision, dryRun } = asked;
     const { manager, recorded } = await find(on, realm, revision);

@@ -32,7 +32,7 @@ function staying(gone: ReadonlySet<string>, needs: readonly Need[]): Map<string,
       const on = nameOf(need.on.kind, need.on.key);
       if (!gone.has(on)) continue;
       const known = stays.get(on);
-      // the list grows while it is walked through
+      // `users` grows during this loop: a kept object keeps the objects that it needs
       if (!known) users.push(on);
       stays.set(on, (known ?? new Map<string, Need>()).set(user, need));
     }
@@ -60,10 +60,7 @@ export function keepNeeded(planned: Planned, needs: readonly Need[], owners: Rea
   });
 }
 
-/**
- * Where all was to go.
- * @throws Problem `flow-in-use`, `in-use`
- */
+/** Refuses a release with deletion, if an object must stay. @throws Problem `flow-in-use`, `in-use` */
 export function refuseKept(kept: readonly KeptObject[]): void {
   const [first] = kept;
   const user = first?.usedBy[0];

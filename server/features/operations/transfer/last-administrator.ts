@@ -1,5 +1,5 @@
-// A plan for master is refused where it would leave no administrator, before anything is written: a dry run says the same.
-// domain/administrators.ts says which users are administrators.
+// Refuses a plan for master that would leave no administrator, before anything is written, so that a dry run is refused
+// too. domain/administrators.ts defines which users are administrators.
 import { MASTER } from '../../../contract/realms.ts';
 import type { Fragment, Sql } from '../../../db/sql.ts';
 import { administratorToKeep, KEPT_ADMINISTRATOR, refuseLastAdministrator } from '../../../domain/administrators.ts';
@@ -7,7 +7,7 @@ import { strings } from '../../../resource/items.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
 import { asides, deletedOrDisabledUserIds as leavingRows } from '../../people/users/import-store.ts';
 
-/** @param leaving a query that gives the ids of users whom the plan deletes or disables */
+/** @param leaving a query for the ids of users whom the plan deletes or disables */
 export async function refuseWithoutAdministrator(
   sql: Sql,
   realm: string,
@@ -29,7 +29,7 @@ export async function refuseWithoutAdministrator(
 }
 
 /**
- * For rows that are judged one by one: sets the row aside that would disable the last administrator, and keeps the
+ * For rows that are checked one by one: sets aside the row that would disable the last administrator, and keeps the
  * others.
  */
 export async function setLastAdministratorAside(sql: Sql, realm: string, importId: string): Promise<void> {

@@ -34,8 +34,8 @@ export function createManagers({ sql, transact }: { sql: Sql; transact: Transact
     adoption: (realm: string): Promise<AdoptionAnswer> => read(sql, realm),
 
     /**
-     * A manager that adopts a realm can declare all of it through the operator: clients' secrets, flows, its deletion. So
-     * allowing one needs all these permissions; withdrawing the leave needs no more than the route does.
+     * A manager that adopts a realm can declare all of it through the operator: clients' secrets, flows, its deletion.
+     * So allowing an adoption needs all these permissions. Withdrawing the allowance needs only the route's permission.
      */
     allowAdoption: (
       { principal, by, expect }: { principal: Principal; by: By; expect: Expect },

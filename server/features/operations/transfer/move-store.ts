@@ -16,7 +16,7 @@ export async function readMoves(sql: Sql, { from, to }: Rename): Promise<Manager
     from manager m where m.name = ${from} or starts_with(m.name, ${from}::text || '/') order by 1, 2`;
 }
 
-/** Realms, there or deleted, that such a manager made or may adopt. */
+/** Realms, existing or deleted, that such a manager created or may adopt. */
 export async function readRealms(sql: Sql, { from }: Rename): Promise<{ name: string; former: boolean }[]> {
   return sql<{ name: string; former: boolean }>`
     select name, former from (
@@ -28,7 +28,7 @@ export async function readRealms(sql: Sql, { from }: Rename): Promise<{ name: st
     order by name`;
 }
 
-/** In the order in which all lock several realms. */
+/** Locks the realms in the order that all transactions use for several realms. */
 export async function lockRealms(sql: Sql, realms: readonly string[]): Promise<void> {
   await sql`select from realm where realm_id = any(${realms}::text[]) order by realm_id for no key update`;
 }
@@ -49,7 +49,10 @@ export async function renameManagers(sql: Sql, { from, to }: Rename): Promise<vo
   await sql`delete from manager where name = ${from} or starts_with(name, ${from}::text || '/')`;
 }
 
-/** Undoing goes by who owned what: by the old names everything would look taken over since. Names hold nothing that JSON escapes. */
+/**
+ * Undo compares owners: with the old names, every object would seem to have been taken over since. Manager names
+ * contain no character that JSON escapes.
+ */
 export async function renameInHistory(sql: Sql, { from, to }: Rename, realms: readonly string[]): Promise<void> {
   const named = (name: string, end: string) => `"manager": "${name}${end}`;
   await sql`
@@ -73,7 +76,7 @@ export async function countOwned(
   return row?.count ?? 0;
 }
 
-/** Kept objects have an owner again. */
+/** Objects that were kept without a manager's declaration have an owner again. */
 export async function handOver(
   sql: Sql,
   realm: string,

@@ -43,7 +43,7 @@ export function createManagersMove({
     ...new Set([...move.managers.map(({ realm }) => realm), ...move.realms]),
   ];
 
-  /** Some objects of one manager: as of a client that another resource declares from now on. */
+  /** Hands over some objects of one manager, for example those of a client that another resource declares from now on. */
   async function handOver(
     { by, from, to, dryRun }: MoveRequest,
     realm: string,
@@ -85,7 +85,7 @@ export function createManagersMove({
       await store.renameInHistory(tx.sql, rename, realmsIn(moved));
       await realms.renameMakers(tx.sql, rename, [...moved.realms, ...moved.formerRealms]);
       const subject = { type: 'manager', id: null, name: from } as const;
-      // of a realm that is deleted nothing else would tell
+      // a deleted realm has no audit log, so master's records the change
       for (const realm of new Set([...realmsIn(moved), ...(moved.formerRealms.length > 0 ? [MASTER] : [])])) {
         const managers = moved.managers.filter((one) => one.realm === realm).map((one) => one.from);
         tx.record({ type: 'MANAGERS_MOVED', realm, by, subject, data: { from, to, managers } });

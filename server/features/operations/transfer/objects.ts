@@ -1,4 +1,4 @@
-// Objects of several kinds as they stand now, without their secrets.
+// The present state of objects of several kinds, without their secrets.
 import type { Sql } from '../../../db/sql.ts';
 import type { Existing, RealmPart } from '../../../resource/part.ts';
 import { chunks, nameOf } from '../../../resource/references.ts';

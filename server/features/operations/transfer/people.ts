@@ -23,7 +23,7 @@ import type { PlanOptions } from './plan.ts';
 export interface UserPlan {
   counts: ReadonlyMap<string, number>;
   conflicts: Conflict[];
-  /** Something is written for users. */
+  /** Whether the plan writes users. */
   writes: boolean;
   /** For a dry run: users that the manager owns and the document neither declares nor prunes. */
   undeclared: Plan['undeclaredUsers'];
@@ -119,7 +119,7 @@ export function stagedPeople(
   ): Promise<UserPlan> {
     const ties = declaresTies(declares);
     const known = await rows.hasUsers(sql, realm);
-    // An earlier plan that another write overtook has left its marks.
+    // An earlier plan, overtaken by another write, has marked the rows.
     if (stage.planned) await rows.reset(sql, realm, importId);
     stage.planned = true;
     if (many() && (known || ties || aside)) await rows.analyze(sql, realm, importId);
@@ -160,12 +160,13 @@ export function stagedPeople(
       counts: UserPlan['counts'];
     },
   ): Promise<void> {
-    // Two new users of one name meet at the unique index; two that are one stored user would not, nor would a dry run's.
+    // The unique index refuses two new users with one name. It would not notice two rows for one stored user, nor does
+    // a dry run write.
     if (options.dryRun || [...counts.keys()].some((action) => action !== 'create'))
       await refuseDoubles(sql, realm, importId);
     await refuseUnfit(sql, { realm, importId, changes, mayKeepUnfit: options.mayKeepUnfit });
     if (ties) await refuseUnknownNames(sql, { realm, importId, changes, mayAsk });
-    // Otherwise the unique index finds them.
+    // Only for dry runs: in other imports the unique index finds taken addresses.
     const taken = options.dryRun && known ? await emailsTaken(sql, realm, importId) : undefined;
     if (taken) throw taken;
   }
@@ -178,7 +179,10 @@ interface Fitting {
   mayKeepUnfit: boolean;
 }
 
-/** Sets aside the rows that the realm can't take. Which of two that can't be both is kept doesn't depend on the order here. */
+/**
+ * Sets aside the rows that the realm can't accept. Which of two conflicting rows is kept doesn't depend on the order of
+ * these checks.
+ */
 function asideOf(
   sql: Sql,
   {
@@ -211,7 +215,7 @@ function asideOf(
       await asides.refuseIdsOfOthers(sql, realm, importId);
       await asides.refuseSubjectsOfOthers(sql, realm, importId);
       await asides.refuseTakenEmails(sql, realm, importId);
-      // Judges the rows that are left.
+      // Checks the remaining rows.
       await setLastAdministratorAside(sql, realm, importId);
     },
   };
@@ -259,7 +263,7 @@ async function refuseUnfit(sql: Sql, of: Fitting): Promise<void> {
   refuse(faults);
 }
 
-/** New users that are in the realm's table already. */
+/** New users whose rows are in the realm's table already. */
 export function insertedPeople(realm: string, inserts: BulkInsert): People {
   const { importId, declares } = inserts;
   const counts = fresh(inserts.count());

@@ -1,9 +1,9 @@
-// Recorded plans name users where objects do: owners of resources, and users of a policy. (Fields that a section marks as
-// people's aren't recorded.) Erasing a user reduces such a plan to its counts, like a plan that was too large.
-// Specification 4.6.
+// Recorded plans name users where objects refer to them: owners of resources, and users of a policy. (Fields that a
+// section marks as users' aren't recorded.) Erasing a user reduces such a plan to its counts, like a plan that was too
+// large. Specification 4.6.
 import type { PersonalData } from '../../../domain/personal-data.ts';
 
-/** Where a recorded change of an authorization service has usernames. */
+/** The fields of a recorded authorization service that contain usernames. */
 const NAMING = [
   '$.fields[*] ? (@.path == "resources").*[*].owner',
   '$.fields[*] ? (@.path == "policies").*[*].config.users[*]',

@@ -1,5 +1,5 @@
-// The diff, as pure functions: declared objects, present objects and owners → changes, conflicts, changes of ownership.
-// It reads and writes nothing; secrets arrive already compared (secrets.ts). Decisions "Import, export, plan".
+// The diff, as pure functions: from declared objects, present objects and owners to changes, conflicts, changes of
+// ownership. It reads and writes nothing; secrets.ts has compared the secrets before. Decisions "Import, export, plan".
 import type { FieldError } from '../../../contract/problem.ts';
 import type { Conflict, OwnershipMove } from '../../../contract/transfer.ts';
 import { isSameJson } from '../../../resource/compare.ts';
@@ -24,11 +24,14 @@ export interface Owner {
   manager: string;
   /** The fields that its document declares; sorted. */
   fields: readonly string[];
-  /** The manager no longer declares it, and others still need it: any manager that declares it takes it over. */
+  /**
+   * The manager no longer declares the object, but other objects still need it: any manager that declares it takes it
+   * over.
+   */
   kept?: boolean;
 }
 
-/** Ownership as it is to be; without `owner` the object is released. */
+/** A planned change of ownership; without `owner` the object is released. */
 export interface Move extends OwnershipMove {
   owner?: Owner;
 }
@@ -40,7 +43,7 @@ export interface Planned {
   faults: FieldError[];
 }
 
-/** The plan for the objects of one kind. `owners`: of the declared keys, and of everything that the manager owns. */
+/** The plan for the objects of one kind. `owners`: the owners of the declared keys, and all objects of the manager. */
 export function planObjects(
   rules: Rules,
   options: PlanOptions,
@@ -78,7 +81,7 @@ function planDeclared(
     create(rules, item, out);
     return;
   }
-  // A field that is no longer declared: released; where pruning is asked for, it goes back to its fresh value.
+  // A field that is no longer declared is released; with pruning, it is reset to its fresh value.
   const fresh = rules.fresh(key);
   const dropped = options.prune ? before.filter((f) => !(f in item.fields) && f in fresh) : [];
   const wanted: Record<string, unknown> = { ...item.fields };
@@ -146,8 +149,8 @@ function update(
 }
 
 /**
- * Plans the pruning of an object that the manager owns and the document no longer holds. It is deleted, or reset where it
- * can't be deleted; a built-in one is only released.
+ * Plans the pruning of an object that the manager owns and the document no longer declares. The object is deleted, or
+ * reset if it can't be deleted; a built-in one is only released.
  */
 export function planDropped(rules: Rules, key: string, existing: Existing | undefined, out: Planned): void {
   const { kind } = rules;

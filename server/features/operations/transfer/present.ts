@@ -1,4 +1,4 @@
-// The engine's plan as the wire shows it: settings as one object of the realm, secrets masked, the summary in words.
+// Converts the engine's plan to the response: settings as one object of the realm, secrets masked, a summary in words.
 // Specification 2.10; decisions "Import, export, plan".
 import { wholeKinds } from '../../../contract/sections.ts';
 import type { Change, Conflict, Consequence, KeptObject, OwnershipMove, Plan } from '../../../contract/transfer.ts';
@@ -6,7 +6,7 @@ import type { PlannedChange, RealmPart } from '../../../resource/part.ts';
 import { MASK, maskedFields } from '../../../resource/secrets.ts';
 import type { EnginePlan } from './engine.ts';
 
-/** Kinds with a single object per realm, as its settings, are planned field by field; the answer shows one object. */
+/** Kinds with one object per realm, such as settings, are planned field by field; the response shows one object. */
 function shownChanges(
   realm: string,
   parts: readonly RealmPart[],
@@ -55,13 +55,13 @@ const shownKept = (realm: string, kept: EnginePlan['kept'], mayRead: (kind: stri
       .map((user) => named(realm, user)),
   }));
 
-/** A setting is a field of the realm's. */
+/** A setting is shown as a field of the realm. */
 const named = (realm: string, { kind, key }: { kind: string; key: string }) =>
   wholeKinds.has(kind) ? { kind, key: realm, path: key } : { kind, key };
 
 const count = (n: number, word: string) => `${n} to ${word}`;
 
-/** Users are counted; their changes are streamed behind the others (routes.ts). */
+/** Users are only counted here; routes.ts streams their changes after the others. */
 export function planOf(
   {
     realm,
@@ -82,7 +82,7 @@ export function planOf(
     users: { counts: ReadonlyMap<string, number>; conflicts: Conflict[]; undeclared: Plan['undeclaredUsers'] };
     /** Whether the plan may show stored values of the kind, and objects that the document doesn't declare. */
     mayRead(kind: string): boolean;
-    /** Whether they may be told what pruning would take. */
+    /** Whether the response may show what pruning would delete. */
     mayPlan(kind: string): boolean;
     consequences?: readonly Consequence[];
   },

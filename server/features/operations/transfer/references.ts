@@ -33,7 +33,7 @@ export async function needsOf(
     for (const { kind, key, on, field } of await part.dependents(sql, realm, removed)) {
       const change = byKey.get(nameOf(kind, key));
       const freed = field && change?.fields.some((f) => f.path === field);
-      // a part goes and stays with its whole: it doesn't hold that back
+      // a deleted part doesn't prevent the deletion of its whole
       const isPart = change?.action === 'delete' && wholeOf(parts, change)?.key === on;
       if (!freed && !isPart) needs.push({ kind, key, on: { kind: part.kind, key: on } });
     }

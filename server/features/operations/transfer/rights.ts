@@ -16,7 +16,8 @@ export function requirePermission(principal: Principal, realm: string, permissio
 }
 
 /**
- * Before anything is read: who holds nothing here learns nothing, not even whether the realm exists.
+ * Checked before anything is read: a caller without any permission here learns nothing, not even whether the realm
+ * exists.
  * @throws Problem `forbidden`
  */
 export function requireAny(principal: Principal, realm: string): void {
@@ -25,7 +26,7 @@ export function requireAny(principal: Principal, realm: string): void {
 }
 
 const OPERATORS = 'k8s:';
-/** As people read names, which are ASCII (ManagerName). */
+/** Folds case: users read names, which are ASCII (ManagerName), without regard to case. */
 const lower = (name: string) => name.toLowerCase();
 
 /**

@@ -85,7 +85,7 @@ export function transferRoutes(
     managers.allowAdoption({ principal: principalOf(request), by, expect }, params.realm, body.managers),
   );
 
-  // Only here is a body handed on unread.
+  // This scope has its own parser: the service gets the body as a stream.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('application/json', (_request, payload, done) => done(null, payload));
@@ -117,7 +117,7 @@ export function transferRoutes(
   });
 }
 
-/** Aborted when the client has the answer, or has gone without it. */
+/** Aborted when the response has been sent, or the client has disconnected before. */
 export function untilClosed({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   raw.once('close', () => gone.abort(new Problem('unavailable', 'The client no longer waits for the answer')));
@@ -131,7 +131,7 @@ export function bodyOf({ body }: FastifyRequest): Readable {
   throw new Problem('unsupported-media-type', 'Send the document as application/json');
 }
 
-/** The plan with the users' changes behind the others; then their rows are discarded. */
+/** Sends the plan with the users' changes after the others; then their rows are discarded. */
 export async function sendPlan(reply: FastifyReply, plan: Plan, users: UserChanges): Promise<FastifyReply> {
   const lines = await users.lines();
   const body = Readable.from(json(plan, lines), { objectMode: false });
@@ -148,7 +148,7 @@ export async function sendPlan(reply: FastifyReply, plan: Plan, users: UserChang
 async function* json({ changes, ...rest }: Plan, lines: AsyncIterable<Buffer>): AsyncGenerator<string | Buffer> {
   const head = JSON.stringify(rest);
   yield `${head.slice(0, -1)},"changes":[${changes.map((change) => JSON.stringify(change)).join(',')}`;
-  // The lines each begin with a comma; the first of all has nothing before it.
+  // Each line begins with a comma, which is removed from the first change of all.
   let first = changes.length === 0;
   for await (const piece of lines) {
     yield first ? piece.subarray(1) : piece;

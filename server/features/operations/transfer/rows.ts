@@ -1,5 +1,5 @@
-// Users of POST /users/import as the import takes them: rows that are read one by one, and what became of each.
-// It writes nothing (apply.ts) and reads no body (user-rows.ts). Decisions "Import, export, plan".
+// The users of POST /users/import, as the import reads them row by row, and the result of each row. apply.ts writes
+// them, user-rows.ts reads the body. Decisions "Import, export, plan".
 import type { FieldError } from '../../../contract/problem.ts';
 import { MOST_TOLD, type UsersImported } from '../../../contract/user-import.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -21,7 +21,7 @@ export interface RowsRequest extends Pick<Request, 'principal' | 'by' | 'realm' 
 const MOST_FAILURES = 1000;
 const WORDS = { create: 'created', update: 'updated', take: 'unchanged', same: 'unchanged' } as const;
 
-/** Reads what became of the rows from the staged rows, once the import has written them. */
+/** Reads the result of each row from the staged rows, after the import has written them. */
 export async function rowsImported(
   sql: Sql,
   realm: string,

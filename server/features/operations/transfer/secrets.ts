@@ -1,5 +1,6 @@
-// Placeholders in a document: resolved on the way in, written in place of stored secrets on the way out.
-// Comparing secrets is resource/secrets.ts's, sealing and hashing the features'. Decisions "Import, export, plan" (Secrets in a document).
+// Placeholders in a document: an import resolves them, an export writes them in place of stored secrets.
+// resource/secrets.ts compares secrets; the features encrypt and hash them. Decisions "Import, export, plan" (Secrets
+// in a document).
 import { createHash } from 'node:crypto';
 import { isHttpsAddress } from '../../../contract/names.ts';
 import type { Area } from '../../../contract/permissions.ts';
@@ -22,7 +23,7 @@ import { KeepsSecret } from '../../../resource/secrets.ts';
 const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
 const LOOKS_LIKE_ONE = /^\$\{[^}]*\}$/;
 
-/** Whether any object of a section says what its secret is. */
+/** Whether any object of a section declares a secret's value. */
 export const declaresSecret = ({ part, items }: { part: RealmPart; items: readonly Item[] }): boolean =>
   items.some(
     ({ fields }) =>
@@ -36,7 +37,7 @@ interface PlaceOfText {
   allowed: boolean;
 }
 
-/** Texts of an object's fields, and of those objects that may hold placeholders. */
+/** The texts of an object's fields, and those of its nested objects, that may contain placeholders. */
 const places = (
   { placeholders = [] }: RealmPart,
   fields: Fields,
@@ -51,7 +52,7 @@ const places = (
     });
   });
 
-/** Names of an object's placeholders beside its secrets. */
+/** The names of an object's placeholders outside of its secrets. */
 const namesBeside = (part: RealmPart, fields: Fields): string[] =>
   places(part, fields).flatMap(({ value, allowed }) => (allowed && PLACEHOLDER.exec(value)?.[1]) || []);
 

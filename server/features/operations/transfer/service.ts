@@ -30,7 +30,7 @@ import { declaresSecret, resolveSecrets } from './secrets.ts';
 export interface TransferDeps {
   sql: Sql;
   transact: Transact;
-  /** In dependency order: a part's objects refer to those before it. */
+  /** The parts in dependency order: a part's objects refer only to those of earlier parts. */
   parts: readonly RealmPart[];
   users: UserTransfer;
   realms: Pick<Realms, 'seedInto'>;
@@ -40,7 +40,7 @@ export interface TransferDeps {
   guesses: Guesses;
   /** Audits a refusal, as the admin surface does. */
   denied(denial: Denial): Promise<void>;
-  /** Hears why a document could not be inserted in bulk that was then written all the same: it cost time alone. */
+  /** Logs why a document could not be inserted in bulk, if the slower staged import then succeeded. */
   bulkFailed(because: unknown): void;
   now: () => Date;
   newId: () => string;
@@ -50,7 +50,7 @@ export interface ImportRequest extends Omit<Request, 'guessCount'> {
   body: AsyncIterable<Buffer>;
 }
 
-/** The plan; what becomes of users is apart, as it may be much. */
+/** The plan. The users' changes are separate, since they may be many. */
 export interface Imported {
   plan: Plan;
   users: UserChanges | undefined;
@@ -79,7 +79,7 @@ const oneImport = (users: number) => ({
 const MOST_COMPARED = 1_000;
 /** The largest document that is written while it is parsed; a longer one is staged as it arrives. */
 const BUFFER_BYTES = 32 * 1024 * 1024;
-/** A shorter document is done before it matters how. */
+/** In a shorter document the difference between the two imports doesn't matter. */
 const MANY_BYTES = 256 * 1024;
 
 /** Messages for refusals of a unique index that no rule finds before. */
@@ -93,7 +93,7 @@ const takenWords: Record<string, string> = {
   realm_user_names_apart: 'The username or address of one of the users is the address or username of another',
 };
 
-/** Its users can't be inserted in bulk. */
+/** The document's users can't be inserted in bulk. */
 class NotInsertable extends Error {}
 
 export function createTransfer({
@@ -114,7 +114,7 @@ export function createTransfer({
   const buffer = createBodyBuffer(BUFFER_BYTES);
   const { open, conclude, release, applyPlan } = createApply({ parts, realms, now, newId });
 
-  /** A refusal for want of rights, or of too many guesses, is audited like any other on the admin surface, which does it for escalations itself. */
+  /** Audits refusals for missing permissions or too many guesses. The admin surface itself audits escalations. */
   async function auditing<T>(
     { principal, by, realm }: Pick<ImportRequest, 'principal' | 'by' | 'realm'>,
     { method, path }: { method: string; path: string },
@@ -136,7 +136,7 @@ export function createTransfer({
     const { principal, realm } = asked;
     requireAny(principal, realm);
     if (!asked.query.dryRun) requireManager(principal, asked.query.manager, reservedManagers);
-    // A transaction must not wait for a slow peer.
+    // The body is buffered first, so that no transaction waits for a slow peer.
     const body = await buffer(stream);
     try {
       const writes = !asked.query.dryRun;
@@ -154,14 +154,14 @@ export function createTransfer({
       return await inBulk(request, body);
     } catch (error) {
       request.signal.throwIfAborted();
-      // Any fault: the staged way meets it too, and reports faults in the order of the rules.
+      // After any fault: the staged import finds it too, and reports faults in the order of the rules.
       const imported = await staged(request, body);
       bulkFailed(error);
       return imported;
     }
   }
 
-  /** Before the environment is asked and any secret compared: a plan would tell a reader whether they guessed it. */
+  /** Checked before placeholders are resolved and secrets are compared: a plan could confirm a reader's guess. */
   function ready(request: Request, declared: Section[]): void {
     requireSections(request, {
       planned: declared.map(({ part }) => part),
@@ -177,7 +177,7 @@ export function createTransfer({
     return !(await userRows.hasUsers(sql, realm)) && hasNoRules(await readProfile(sql, realm));
   }
 
-  /** Writes users while they are parsed, into a realm without users to compare them with. */
+  /** Writes users while they are parsed, into a realm that has no users to compare them with. */
   async function inBulk(request: Request, body: BufferedBody): Promise<Imported> {
     const people = users.bulkInsert(request.realm);
     const discard = () => userRows.discard(sql, request.realm, people.importId);
@@ -204,7 +204,7 @@ export function createTransfer({
       if (await userRows.hasUsers(tx.sql, realm)) throw new NotInsertable();
       people.into(tx, { manager: query.manager, at: opened.at });
     };
-    // The staged way gathers what else is wrong.
+    // The first fault ends this import; the staged one collects all of them.
     const add: BulkInsert['add'] = (...user) => {
       refuse(people.add(...user));
       return [];
@@ -212,9 +212,9 @@ export function createTransfer({
     try {
       const document = await readDocument(body.read(), { parts, users: { ...people, begin, add } });
       const { declared } = document;
-      // Named behind its users, the realm would have been made under another name.
+      // If the display name follows the users, the realm was created with another one.
       if (!opened || displayNameIn(declared) !== displayName) throw new NotInsertable();
-      // With such rules each user has to be checked.
+      // A profile with rules requires a check of each user.
       if (!hasNoRules(await profileDeclared(declared))) throw new NotInsertable();
       await people.finish();
       ready(request, declared);
@@ -225,7 +225,7 @@ export function createTransfer({
     }
   }
 
-  /** The document's users are staged, and so compared with whom the realm has. */
+  /** Stages the document's users, and so compares them with the realm's users. */
   async function staged(request: Request, body: BufferedBody): Promise<Imported> {
     const { realm } = request;
     const stage = users.stage(realm);
@@ -273,7 +273,7 @@ export function createTransfer({
     const { realm } = asked;
     const request = { ...asked, query: OF_ROWS, guessCount: NONE };
     requireAny(asked.principal, realm);
-    // Nothing is begun for a peer that doesn't send all of it.
+    // The body is buffered first: nothing starts for a peer that doesn't send all of it.
     const body = await buffer(stream);
     const stage = users.stage(realm);
     try {
@@ -327,7 +327,7 @@ export function createTransfer({
           throw new Problem('name-taken', error.message);
         }
         if (!isTaken(error) && !refersToNothing(error)) throw error;
-        // Another write came between the look and the write: look again. A name that is taken for good is reported.
+        // Another write came after the check, so the import runs again. A name that stays taken is reported.
         if (tries >= (of?.aside ? REPLANS : 2))
           throw await nameTaken(error, request.realm, of?.aside ? undefined : of?.stage);
       }
@@ -365,7 +365,7 @@ export function createTransfer({
       await (await importRealm({ ...request, query: { ...query, dryRun: true }, body })).users?.discard();
     },
 
-    /** Releases all that a manager owns, or takes it away too. */
+    /** Releases all objects that a manager owns, or deletes them too. */
     release(
       request: Pick<ImportRequest, 'principal' | 'by' | 'realm'> & { manager: string },
       objects: 'keep' | 'delete',

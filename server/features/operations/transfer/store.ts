@@ -1,11 +1,12 @@
-// SQL of ownership, adoption and the realm's revision. Objects are the parts'; users' ownership is a column of theirs.
+// SQL of ownership, adoption and the realm's revision. The parts store their objects; users have a column for their
+// owner.
 import type { Sql } from '../../../db/sql.ts';
 import type { OwnedRow } from '../../../domain/ownership.ts';
 import type { Owner } from './plan.ts';
 
 const KEY = 7_164_202_502;
 
-/** One import at a time in a realm; ends with the transaction. */
+/** Runs one import at a time in a realm: the lock ends with the transaction. */
 export async function lockRealm(sql: Sql, realm: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${KEY}::bigint # hashtextextended(${realm}, 0))`;
 }
@@ -15,7 +16,7 @@ export async function readRevision(sql: Sql, realm: string): Promise<number | un
   return row?.revision;
 }
 
-/** From here to the end of the transaction no other configuration write of the realm commits. */
+/** Until the end of the transaction, no other transaction can commit a configuration change of the realm. */
 export async function lockRevision(sql: Sql, realm: string): Promise<number | undefined> {
   const [row] = await sql<{ revision: number }>`
     select revision from realm where realm_id = ${realm} for no key update`;
@@ -47,7 +48,7 @@ export async function readOwnedElsewhere(sql: Sql, realm: string, kind: string, 
     where realm_id = ${realm} and kind = ${kind} and manager <> ${manager} order by key`;
 }
 
-/** Makes the manager known; its time moves only when it writes something. */
+/** Stores the manager if it is new; its time changes only when it writes something. */
 export async function touchManager(
   sql: Sql,
   realm: string,
@@ -60,7 +61,7 @@ export async function touchManager(
       users = manager.users or excluded.users`;
 }
 
-/** Managers that own nothing any more are forgotten. */
+/** Deletes managers that no longer own anything. */
 export async function forgetIdleManagers(sql: Sql, realm: string): Promise<void> {
   await sql`
     delete from manager m where m.realm_id = ${realm} and not m.users

@@ -1,6 +1,6 @@
-// Finds what other objects lose when a plan's objects go, though no document says so: groups and roles lose a removed role,
-// clients a removed scope, a removed client its parts. The plan's record holds it, so that undoing restores it.
-// consequences.ts counts the users. Decisions "Import, export, plan" (History).
+// Finds the references that other objects lose when a plan removes objects, though no document names them: groups and
+// roles lose a removed role, clients a removed scope, a removed client its parts. The plan's record contains them, so
+// that undo restores them. consequences.ts counts the users. Decisions "Import, export, plan" (History).
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { differences } from '../../../resource/change.ts';
 import { clientRolePrefix, splitClientRoleKey } from '../../../resource/items.ts';
@@ -123,7 +123,7 @@ const merged = (said: RecordedChange['fields'], lost: RecordedChange['fields']):
   ...lost.filter(({ path }) => said.every((field) => field.path !== path)),
 ];
 
-/** A document doesn't have it: a service account without roles, which goes with its client alone. */
+/** Whether a document omits the object: a service account without roles, which is deleted only with its client. */
 export const saysNothing = (part: Pick<RealmPart, 'print'>, key: string, { fields }: Existing): boolean => {
   const printed = part.print([{ key, fields }]);
   return Array.isArray(printed) && printed.length === 0;

@@ -1,5 +1,5 @@
-// The inverse of a recorded plan, as pure functions: the record and the present state → changes, ownership, obstacles.
-// history.ts applies it. Decisions "Import, export, plan".
+// The inverse of a recorded plan, as pure functions: from the record and the present state to changes, ownership,
+// obstacles. history.ts applies it. Decisions "Import, export, plan".
 import type { FieldError } from '../../../contract/problem.ts';
 import type { KeptSecret } from '../../../contract/transfer.ts';
 import { changeOf } from '../../../resource/change.ts';
@@ -12,14 +12,14 @@ import { saysNothing } from './ties.ts';
 export interface Inverse {
   changes: PlannedChange[];
   moves: Move[];
-  /** Fields and objects that were changed since. */
+  /** Fields and objects that have changed since. */
   obstacles: FieldError[];
   keptSecrets: KeptSecret[];
 }
 
 type Part = Pick<RealmPart, 'kind' | 'fresh' | 'secrets' | 'people' | 'print' | 'settled'>;
 
-/** @param there the object now, with its secrets left out */
+/** @param there the present object, without its secrets */
 export function invertChange(
   part: Part,
   realm: string,
@@ -57,7 +57,7 @@ export function invertChange(
       ? changed(undefined)
       : obstacle('was made again since, and differs');
   }
-  // what only lost something by the plan, and is gone since, needs nothing back
+  // an object that only lost a reference through the plan, and was deleted since, needs no restoring
   if (!there) return recorded.tied ? changed(undefined) : obstacle('is no longer there');
   const wanted: Record<string, unknown> = {};
   for (const { path, from, to } of known) {
@@ -72,11 +72,11 @@ export function invertChange(
   return changed(changeOf(part, realm, { key, there, wanted }));
 }
 
-/** The first field that isn't as `wanted` has it. */
+/** The first field that differs from `wanted`. */
 const firstOther = (fields: Fields, wanted: Fields): string | undefined =>
   Object.keys(wanted).find((path) => !isSameJson(fields[path] ?? null, wanted[path] ?? null));
 
-/** @param now whose it is; a later plan that took it, or declares it otherwise, stands in the way */
+/** @param now the present owner; a later plan that took the object over, or declares it otherwise, is an obstacle */
 export function invertMove(
   { kind, key, before, after }: RecordedMove,
   now: RecordedOwner | undefined,

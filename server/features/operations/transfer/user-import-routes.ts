@@ -12,7 +12,7 @@ import { elements, lineRows } from './user-rows.ts';
 const NDJSON = 'application/x-ndjson';
 
 export function userImportRoutes(app: FastifyInstance, importRows: UserImport): void {
-  // Only here is a body handed on unread.
+  // This scope has its own parser: the service gets the body as a stream.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(['application/json', NDJSON], (_request, payload, done) => done(null, payload));

@@ -12,7 +12,7 @@ import type { Row } from './rows.ts';
 import type { ImportRequest, Transfer } from './service.ts';
 import { lines, type RowText } from './user-rows.ts';
 
-/** At once: they stand in memory, and their passwords are hashed side by side. */
+/** The most rows in memory at once; their passwords are hashed in parallel. */
 const PIECE = 1000;
 const PIECE_LENGTH = 4 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ export interface UserImportDeps {
 const query = { manager: 'import', dryRun: false, prune: false, force: false };
 
 export function createUserImport({ transfer, credentials }: UserImportDeps) {
-  /** A user as a document has it: a plain password becomes the credential that it is from here on. */
+  /** Converts a row to a user of a document: a plain password becomes a credential with its hash. */
   async function read(realm: string, { text, fault }: RowText): Promise<{ value: unknown } | { errors: FieldError[] }> {
     if (fault !== undefined) return { errors: [{ path: '', message: fault }] };
     let value: unknown;
@@ -38,7 +38,7 @@ export function createUserImport({ transfer, credentials }: UserImportDeps) {
     } catch (error) {
       return { errors: faultsOfText(error) };
     }
-    // The import judges what has only a document's fields.
+    // The import itself checks a row that has only a document's fields.
     if (!hasFieldsOfItsOwn(value)) return { value };
     const { data: row, error } = UserRow.safeParse(value);
     if (error) return { errors: issuesAt('', error) };
@@ -91,14 +91,14 @@ export type UserImport = ReturnType<typeof createUserImport>;
 function faultsOfText(error: unknown): FieldError[] {
   if (!(error instanceof Problem)) throw error;
   const { errors = [] } = error;
-  // Where in the row it stops being JSON isn't where it does in the body.
+  // V8 gives a position within the row, which differs from the position in the body, so it is left out.
   return errors.map(({ path, message }) => ({
     path,
     message: message.startsWith('is not valid JSON') ? 'is not valid JSON' : message,
   }));
 }
 
-/** `olderThanProfile` is a document's alone, and refused by the row's schema. */
+/** Rows with one of these fields are parsed by the row's schema. It refuses `olderThanProfile`, which only documents have. */
 const OWN = ['password', 'passwordTemporary', 'olderThanProfile'];
 const hasFieldsOfItsOwn = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && OWN.some((field) => field in value);
@@ -113,18 +113,18 @@ interface Taken {
   username: string;
 }
 const Named = z.object({ username: z.string() }).catch({ username: '' });
-/** The username of a row before it is judged. */
+/** The username of a row that is not checked yet. */
 const usernameOf = (value: unknown): string => Named.parse(value).username;
 
 type Action = 'created' | 'updated';
 const Change = z.object({ action: z.enum(['create', 'update']), key: z.string() });
 
-/** The actions by case-folded username, for the first changes, which the answer lists. */
+/** The actions by case-folded username, for the first changes, which the response lists. */
 async function actionsIn(changes: AsyncIterable<Buffer>): Promise<Map<string, Action>> {
   const found = new Map<string, Action>();
   for await (const line of lines(changes)) {
     if (found.size >= MOST_TOLD) break;
-    // each behind a comma
+    // each line begins with a comma
     const { action, key } = Change.parse(JSON.parse(line.slice(1)));
     found.set(key.toLowerCase(), action === 'create' ? 'created' : 'updated');
   }

@@ -49,7 +49,7 @@ async function* withoutMark(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   if (head !== undefined) yield head;
 }
 
-/** A row a line. */
+/** One row per line. */
 export async function* lineRows(body: AsyncIterable<Buffer>): AsyncGenerator<RowText> {
   for await (const line of linesOf(body, ROW_BYTES)) {
     const fault = line === undefined ? tooLarge(ROW_BYTES) : faultOfBytes(line, ROW_BYTES);
@@ -63,7 +63,7 @@ export async function* lines(body: AsyncIterable<Buffer>): AsyncGenerator<string
   for await (const line of linesOf(body, Number.POSITIVE_INFINITY)) if (line !== undefined) yield* filled(line);
 }
 
-/** Undefined: a line that has more than `most` bytes, of which no more is kept. */
+/** Yields undefined for a line with more than `most` bytes, and drops the rest of it. */
 async function* linesOf(body: AsyncIterable<Buffer>, most: number): AsyncGenerator<Buffer | undefined> {
   let parts: Buffer[] = [];
   let length = 0;

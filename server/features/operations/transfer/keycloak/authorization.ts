@@ -26,7 +26,7 @@ const enforcements: Readonly<Record<string, 'enforcing' | 'permissive' | 'disabl
   DISABLED: 'disabled',
 };
 
-/** A list that a config has as text. */
+/** Parses a list that a config stores as JSON text. */
 function listed<S extends z.ZodType>(schema: S, text: string | undefined): z.output<S>[] {
   try {
     return z.array(schema).safeParse(JSON.parse(text ?? '[]')).data ?? [];
@@ -44,7 +44,7 @@ function rolePolicy(config: Config, known: KnownClient): Translated {
   const roles: string[] = [];
   const clientRoles: Record<string, string[]> = {};
   for (const { id } of all) {
-    // `clientId/role`; a realm's role may have a slash in its name too.
+    // `clientId/role`; the name of a realm role may also contain a slash.
     const at = id.indexOf('/');
     const clientId = id.slice(0, Math.max(at, 0));
     if (at > 0 && known(clientId)) clientRoles[clientId] = [...(clientRoles[clientId] ?? []), id.slice(at + 1)];
@@ -73,15 +73,15 @@ function groupPolicy(config: Config): Translated {
   };
 }
 
-/** `2026-01-01 00:00:00`, in the zone of that server: taken to be UTC. */
+/** `2026-01-01 00:00:00`, in the time zone of that server: read as UTC. */
 const instant = (text: string): string => `${text.trim().replace(' ', 'T')}Z`;
-/** `undefined`: there are no such days or months. */
+/** The days or months of a range; undefined: the numbers are out of range. */
 function range(config: Config, field: string, most: number): number[] | undefined {
   if (!config[field]) return [];
   const from = Number(config[field]);
   const to = Number(config[`${field}End`] || from);
   if (![from, to].every((one) => Number.isInteger(one) && one >= 1 && one <= most)) return undefined;
-  // Over the end of a month or year.
+  // The range continues beyond the end of the month or year.
   const length = to >= from ? to - from + 1 : most - from + 1 + to;
   return Array.from({ length }, (_, i) => ((from + i - 1) % most) + 1).sort((a, b) => a - b);
 }
@@ -95,7 +95,7 @@ function timePolicy(config: Config): Translated {
     (one) => !one || /^\d\d?$/.test(one),
   );
   if (!days || !months || !clock) return 'there are no such days, months, hours or minutes';
-  // Keycloak's last hour and minute are within.
+  // Keycloak's ranges include the last hour and minute.
   const last =
     Number(config.hourEnd || config.hour) * 60 + (config.minute ? Number(config.minuteEnd || config.minute) + 1 : 60);
   const until = last >= 24 * 60 ? 0 : last;
@@ -134,7 +134,10 @@ function policyOf({ type, config = {}, decisionStrategy }: Policy, known: KnownC
 
 const isPermission = ({ type }: Policy): boolean => type === 'resource' || type === 'scope';
 
-/** The note for an object that depends on a dropped policy: without it, the object could permit what was denied. */
+/**
+ * The note for an object that depends on a dropped policy. Without that policy the object could permit access that it
+ * denied.
+ */
 const goesBy = (gone: readonly string[]): string => `goes by ${gone.join(', ')}, which isn’t carried over`;
 
 export function authorizationOf(
@@ -168,13 +171,13 @@ export function authorizationOf(
   // An aggregate may precede the policies that it combines.
   const aggregates = policies.flatMap(({ name, config }) => (config.policies ?? []).map((by) => ({ name, by })));
   const goingBy = Map.groupBy(aggregates, ({ by }) => by);
-  // The loop also reaches policies that are added to `gone` meanwhile.
+  // `gone` grows during the loop, which also reaches the added policies.
   for (const left of gone)
     for (const { name } of goingBy.get(left) ?? []) if (!gone.has(name)) leave(name, goesBy([left]));
   const permissions = all.filter(isPermission).flatMap(({ name, decisionStrategy, config = {}, type }) => {
     const by = names(config, 'applyPolicies');
     const lacking = by.filter((policy) => gone.has(policy));
-    // Without one of them it could permit more; without any it denies.
+    // Without one of its policies it could permit more; without any policy it denies.
     if (lacking.length > 0) note(name, `${goesBy(lacking)}: it denies until a policy decides`);
     return {
       name,

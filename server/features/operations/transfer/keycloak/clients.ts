@@ -1,5 +1,5 @@
-// Clients of Keycloak: those of OpenID Connect, with their mappers; and which are Keycloak's own. docs/keycloak.md has the table.
-// SAML clients are saml-clients.ts's.
+// Keycloak's OpenID Connect clients with their mappers, and which clients are Keycloak's own. docs/keycloak.md has the
+// table. saml-clients.ts has SAML clients.
 
 import type { ClaimInput } from '../../../../contract/claims.ts';
 import { grantBodies } from '../../../../contract/oauth.ts';
@@ -21,7 +21,7 @@ export const isOwnClient = (clientId: string, realm: string | undefined): boolea
   own.has(clientId) || (realm === 'master' && clientId.endsWith('-realm'));
 export const isSaml = ({ protocol }: Client): boolean => protocol === 'saml';
 
-/** Grants by the switches that Keycloak has for them. */
+/** Grant types, each with the Keycloak settings that enable it. */
 const grants: readonly [(client: Client) => boolean, string][] = [
   [({ standardFlowEnabled = true }) => standardFlowEnabled, 'authorization_code'],
   [
@@ -45,7 +45,7 @@ const grants: readonly [(client: Client) => boolean, string][] = [
 
 const JOSE = 'is for JWTs of another kind here';
 const SESSION = 'a client’s session is the person’s here';
-/** Why an attribute isn't carried over; what stands neither here nor in `silent` has no counterpart. */
+/** Why an attribute isn't carried over. An attribute that is neither here nor in `silent` has no counterpart. */
 const told: readonly [RegExp, string][] = [
   [/^client\.(offline\.)?session\./, SESSION],
   [/^token\.endpoint\.auth\.signing\.alg$/, 'the algorithms are the server’s here'],
@@ -59,10 +59,12 @@ const told: readonly [RegExp, string][] = [
   [/^consent\.screen\.text$/, 'a consent page has the client’s name and its scopes here'],
   [/^x509\./, 'no client authenticates by a certificate here'],
 ];
-/** Attributes that are carried over, or are always so here. `client.secret…` is the time of the secret's creation. */
+/**
+ * Attributes that are carried over, or that this server always implies. `client.secret…` is the secret's creation time.
+ */
 const silent =
   /^(realm_client|client\.secret\..*|use\.refresh\.tokens|standard\.token\.exchange\.enabled|oauth2\.device\.authorization\.grant\.enabled|oidc\.ciba\.grant\.enabled|pkce\.code\.challenge\.method|post\.logout\.redirect\.uris|access\.token\.lifespan|use\.jwks\.(string|url)|jwks\.(string|url)|backchannel\.logout\.(url|session\.required)|frontchannel\.logout\.(url|session\.required)|request\.object\.(signature\.alg|required)|(access|id)\.token\.signed\.response\.alg|user\.info\.response\.signature\.alg|dpop\.bound\.access\.tokens|require\.pushed\.authorization\.requests|display\.on\.consent\.screen|saml.*|jwt\.credential\.(public\.key|certificate|private\.key|kid))$/;
-/** A value that sets nothing, for every attribute. */
+/** Values that mean the same as an unset attribute. */
 const unsaid = /^(false|any|-|\{\})?$/;
 
 function tellAttributes(attributes: Readonly<Record<string, string>>, note: Note): void {
@@ -72,14 +74,14 @@ function tellAttributes(attributes: Readonly<Record<string, string>>, note: Note
   }
 }
 
-/** Algorithms and addresses that are fields here; by what Keycloak calls none of them. */
+/** Algorithms and addresses that this server stores as fields; undefined for values by which Keycloak means none. */
 function protocolOf({ attributes: at = {}, frontchannelLogout }: Client) {
   const algorithm = (name: string) => (unsaid.test(at[name] ?? '') || at[name] === 'none' ? undefined : at[name]);
   const fields = {
     backchannelLogoutUri: at['backchannel.logout.url'] || undefined,
     frontchannelLogoutUri: (frontchannelLogout && at['frontchannel.logout.url']) || undefined,
     requestObjectSigningAlg: algorithm('request.object.signature.alg'),
-    // Where a request object may be encrypted, or by reference, it is signed all the same.
+    // Whatever else Keycloak's value allows (encrypted, or by reference), the request object must be signed.
     requireSignedRequestObject: (at['request.object.required'] ?? 'not required') !== 'not required' || undefined,
     accessTokenSignedResponseAlg: algorithm('access.token.signed.response.alg'),
     idTokenSignedResponseAlg: algorithm('id.token.signed.response.alg'),
@@ -94,7 +96,7 @@ export interface TranslatedClient {
   mappers: ClaimInput[];
 }
 
-/** @param flows aliases by Keycloak's ids */
+/** @param flows aliases of flows by Keycloak's ids */
 export function clientOf(
   given: Client,
   { flows, known, notes }: { flows: ReadonlyMap<string, string>; known: KnownClient; notes: Notes },
@@ -184,7 +186,7 @@ function jsonOf(text = ''): unknown {
   }
 }
 
-/** Relative ones are below the client's root. */
+/** Relative addresses are resolved against the client's root URL. */
 function addressesOf({ rootUrl = '' }: Client, field: string, uris: readonly string[], note: Note): string[] {
   return uris.flatMap((uri) => {
     if (uri.includes('*')) {

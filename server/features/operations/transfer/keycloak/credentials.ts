@@ -83,7 +83,7 @@ function otpOf(
   const known = algorithms[algorithm];
   if (subType !== 'totp') return { why: 'counts its codes; those here go by time: it is set up anew' };
   if (value === '' || !known) return { why: 'can’t be read' };
-  // The key is the text's bytes, unless it says that it is written in base32.
+  // The key is the text's bytes, unless `secretEncoding` says base32.
   const secret = secretEncoding === 'BASE32' ? value.toUpperCase() : base32(Buffer.from(value));
   const label = userLabel?.trim();
   return { credential: { type: 'otp', secret, algorithm: known, digits, period, ...(label && { label }) } };

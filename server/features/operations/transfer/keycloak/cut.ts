@@ -12,7 +12,7 @@ import { theirField } from './places.ts';
 const DECIDING: ReadonlySet<string> = new Set(['authorizationServices']);
 const HALF = 'half of it could permit what the whole denies: declare it by hand';
 
-/** A reference to Keycloak's vault, or to its environment; this server's own placeholders are other ones. */
+/** Whether the value refers to Keycloak's vault or environment. This server's own placeholders differ. */
 const isElsewhere = (value: unknown): boolean =>
   typeof value === 'string' &&
   /^\$\{[^}]*\}$|\$\{(vault|env)\./i.test(value) &&
@@ -77,7 +77,7 @@ export async function cutSections(
         for (const { key } of items) seen.add(key);
         return value;
       }
-      // the first of two stays, and may be named
+      // Of two objects with the same key, the first is kept, so references to it are valid
       if (!(isTwice && nth > 0)) gone.set(kind, (gone.get(kind) ?? new Set()).add(name));
       return undefined;
     };
@@ -111,8 +111,8 @@ function nameOf({ section }: RealmPart, given: unknown): string {
 }
 
 /**
- * Cuts the values that a plan of these sections refused, by the faults' places.
- * @returns whether anything was cut
+ * Removes the values that a plan of these sections refused, found by the paths of the faults.
+ * @returns whether anything was removed
  */
 export function cutRefused(
   sections: Map<string, unknown>,

@@ -1,4 +1,4 @@
-// Keycloak's directories (its LDAP user storage) as directories here; pure. docs/keycloak.md.
+// Translates Keycloak's LDAP user storage to directories of this server; pure. docs/keycloak.md.
 import { type Component, isMasked, type SubComponent } from './export-shape.ts';
 import type { Notes } from './notes.ts';
 
@@ -11,7 +11,7 @@ const isOn = (value: string): boolean => value === 'true';
 const said = (fields: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== undefined));
 
-/** `person, top` → those that have both. */
+/** `person, top` → a filter for entries with both classes. */
 function filterOf(classes: string, more: string): string | undefined {
   const all = classes.split(',').flatMap((one) => (one.trim() === '' ? [] : [`(objectClass=${one.trim()})`]));
   if (more !== '') all.push(more.startsWith('(') ? more : `(${more})`);

@@ -1,5 +1,5 @@
-// A realm of Keycloak as a realm document: each section translated by its file here, then cut to what its part takes. Pure.
-// docs/keycloak.md.
+// Translates a Keycloak realm to a realm document: each section by its own file here, then reduced to the values that
+// its part accepts. Pure. docs/keycloak.md.
 
 import type { ProviderConfig } from '../../../../contract/identity-providers.ts';
 import { Problem } from '../../../../contract/problem.ts';
@@ -30,7 +30,7 @@ export interface TranslatedRealm {
   profile: UserProfile | undefined;
 }
 
-/** @throws Problem `invalid-request` where it isn't what Keycloak exports */
+/** @throws Problem `invalid-request` if it isn't a Keycloak export */
 function readRealm(exported: Readonly<Record<string, unknown>>, notes: Notes, file: number): Realm {
   const indices: Indices = new WeakMap();
   const isRealm = Object.keys(exported).some((field) => Object.hasOwn(Realm.shape, field) || isField(field));
@@ -62,7 +62,7 @@ export async function documentOf(
     .map((client) => clientOf(client, { flows: aliases, known, notes }));
   const profile = await profileOf(realm, notes);
   const settings = settingsOf(exported, realm, notes);
-  // Keycloak's own flow does what this server's does; one that couldn't be carried over was told.
+  // Keycloak's built-in flow works like this server's. Flows that could not be carried over were reported already.
   if (typeof settings.browserFlow === 'string' && !bound(settings.browserFlow)) {
     if (settings.browserFlow !== 'browser')
       notes.add(
@@ -106,7 +106,7 @@ export async function documentOf(
   return { sections, known, profile };
 }
 
-/** The objects of a list; none where it is no list. */
+/** The objects of a list; empty if the value is no list. */
 export const objectsIn = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value : []);
 const namesIn = (value: unknown, key: string): Set<string> => new Set(strings(objectsIn(value).map((one) => one[key])));
 /** The document's objects that users can hold: roles, groups, clients. */
@@ -119,19 +119,19 @@ export const thereIn = (sections: ReadonlyMap<string, unknown>): There => ({
   ),
 });
 
-/** As features/authentication/brokering has them of those who come. */
+/** The issuer of each provider's identities, computed as features/authentication/brokering computes it. */
 export const issuersIn = (providers: unknown): Map<string, string | undefined> =>
   new Map(
     objectsIn(providers).flatMap(({ alias, type, config }) => {
       const { issuer, entityId, userinfoEndpoint }: ProviderConfig = Object(config);
       const from = type === 'oidc' ? issuer : type === 'saml' ? entityId : userinfoEndpoint;
       if (typeof alias !== 'string') return [];
-      // A placeholder's value is this server's alone.
+      // The value of a placeholder is known only to this server.
       const known = from?.includes('${') ? undefined : from;
       return [[alias, known !== undefined && type === 'oauth2' ? URL.parse(known)?.origin : known] as const];
     }),
   );
 
-/** Keycloak's own flows are the realm's here. */
+/** Removes an override by one of Keycloak's built-in flows: the realm's own flow applies. */
 const withFlow = ({ flowOverride, ...client }: Record<string, unknown>, bound: (flow: string) => boolean) =>
   typeof flowOverride === 'string' && bound(flowOverride) ? { ...client, flowOverride } : client;

@@ -1,5 +1,5 @@
-// The shape of a realm exported by Keycloak 26, as far as this server reads it; other fields stay unread. Lenient
-// where its versions differ (null for absent, one text for a list of one), strict where a value would be misread.
+// The shape of a realm exported by Keycloak 26, with only the fields that this server reads. Lenient where Keycloak's
+// versions differ (null for absent, one text for a list of one), strict where a value would be misread.
 // docs/keycloak.md.
 import { z } from 'zod';
 
@@ -8,7 +8,7 @@ export const text = optional(z.string());
 export const flag = optional(z.boolean());
 export const number = optional(z.number());
 const texts = optional(z.array(z.string()));
-/** Exported values are texts; files that people write have numbers and booleans among them. */
+/** Keycloak exports these values as texts; handwritten files also have numbers and booleans. */
 const said = z.union([z.string(), z.number(), z.boolean(), z.null()]).transform((value) => `${value ?? ''}`);
 export const config = optional(z.record(z.string(), said));
 export const attributes = optional(
@@ -173,7 +173,7 @@ export type SubComponent = z.infer<typeof SubComponent>;
 const Component = SubComponent.extend({ subComponents: optional(z.record(z.string(), z.array(SubComponent))) });
 export type Component = z.infer<typeof Component>;
 
-/** The parts of a realm that are objects of their own; its settings are read one by one (settings.ts). */
+/** The parts of a realm that are objects of their own; settings.ts reads the settings one by one. */
 export const Realm = z.object({
   realm: text,
   roles: optional(z.object({ realm: list(Role), client: optional(z.record(z.string(), z.array(Role))) })),

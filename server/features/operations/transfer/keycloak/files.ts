@@ -1,5 +1,5 @@
-// Reads an export's files while they arrive: one, or a list of them. ../document-stream.ts cuts each into pieces, users
-// one by one, so that memory doesn't grow with them. document.ts interprets the pieces.
+// Reads the files of an export while they arrive: one file, or a list of them. ../document-stream.ts splits each into
+// pieces, users one by one, so that memory doesn't grow with them. document.ts interprets the pieces.
 import { Problem } from '../../../../contract/problem.ts';
 import { createSplitter, type Slice } from '../document-stream.ts';
 
@@ -41,7 +41,7 @@ export async function* piecesOf(body: AsyncIterable<Buffer>): AsyncGenerator<Pie
 
 type Splitter = ReturnType<typeof createSplitter>;
 
-/** Finds where each object of a list begins and ends; an object that stands alone is a list of one. */
+/** Finds where each object of a list begins and ends. A single object counts as a list of one. */
 function createCutter({ begin, done }: { begin(): Splitter; done(listed: boolean): void }) {
   let where: 'start' | 'element' | 'first' | 'inside' | 'after' | 'end' = 'start';
   let listed = false;
@@ -60,7 +60,7 @@ function createCutter({ begin, done }: { begin(): Splitter; done(listed: boolean
     depth = 0;
   }
 
-  /** To the end of the object under way; gives the position behind it, or the chunk's end. */
+  /** Reads to the end of the current object. @returns the position after it, or the chunk's end */
   function inside(chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at += 1) {
       const byte = chunk[at];

@@ -1,17 +1,17 @@
-// Fits a translated object to this server's rules: each part judges it like a document's object. Refused values are
-// removed and reported, so that one bad address doesn't keep a realm from moving. docs/keycloak.md.
+// Fits a translated object to this server's rules: each part checks it like an object of a document. Refused values are
+// removed and reported, so that one invalid address doesn't prevent a realm's migration. docs/keycloak.md.
 import { isObject } from '../../../../contract/json.ts';
 import type { FieldError } from '../../../../contract/problem.ts';
 import type { Item, RealmPart } from '../../../../resource/part.ts';
 import { faultsOf } from '../../../../resource/write.ts';
 
-/** Fields that may be refused in one object, one after another. */
+/** The most refused fields of one object. */
 const MOST_CUTS = 1000;
 
 export interface Cut {
-  /** Below the object; empty: all of it. */
+  /** The path below the object; empty: the whole object. */
   path: string;
-  /** The same with elements of lists by their names or values, as their places may be others in the file. */
+  /** The same path, but with list elements by name or value, because their indices may differ in the file. */
   named: string;
   why: string;
 }
@@ -19,13 +19,13 @@ export interface Cut {
 export interface Fitting {
   part: RealmPart;
   realm: string;
-  /** By kind, names of omitted objects, which other objects can't refer to. */
+  /** The names of omitted objects by kind; other objects can't refer to them. */
   gone: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Keys of the section's objects before it. */
+  /** The keys of earlier objects in the section. */
   seen: ReadonlySet<string>;
 }
 
-/** The object as it can be declared; undefined: not at all. */
+/** The object as it can be declared; undefined: it can't be declared at all. */
 export function declarableObject(
   given: unknown,
   { part, realm, gone, seen }: Fitting,
@@ -53,7 +53,7 @@ export function declarableObject(
       }
       continue;
     }
-    // Backwards, so that indices in lists stay valid.
+    // From the end, so that list indices stay valid.
     for (const { path, message } of [...new Map(faults.map((fault) => [fault.path, fault])).values()].reverse()) {
       cuts.push({ ...(twice.has(path) ? { path, named: path } : cutAt(value, path)), why: message });
       value = withoutPath(value, path);
@@ -79,7 +79,7 @@ function namedPath(value: unknown, path: string): string {
   }, '');
 }
 
-/** Faults of repeated keys: the first object of a key counts. */
+/** The faults of repeated keys: the first object with a key counts. */
 function doubles(items: readonly Item[], seen: ReadonlySet<string>): FieldError[] {
   const keys = new Set(seen);
   return items.flatMap(({ key, path }) => {
@@ -109,7 +109,7 @@ function danglingIn(part: RealmPart, item: Item, gone: Fitting['gone']) {
     }));
 }
 
-/** `config.urls[2]` → `config`, `urls`, `2`; names may have dots in them. */
+/** `config.urls[2]` → `config`, `urls`, `2`; names can contain dots. */
 function stepsOf(value: unknown, path: string): string[] {
   const steps: string[] = [];
   let at: unknown = value;
@@ -126,8 +126,8 @@ function stepsOf(value: unknown, path: string): string[] {
 }
 
 /**
- * The value without its part at the path, or without one name of the list there. If the path ends early, the part where
- * it ends goes.
+ * The value without its part at the path, or without one name of the list there. If the path ends early, the last part
+ * that exists is removed.
  */
 export function withoutPath(value: unknown, path: string, name?: string): unknown {
   const steps = stepsOf(value, path);

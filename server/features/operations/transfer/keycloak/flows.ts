@@ -1,4 +1,4 @@
-// Sign-in flows of Keycloak, where every step has a counterpart: those that people made, for browsers. docs/keycloak.md.
+// Keycloak's custom browser flows, carried over if every step has a counterpart. docs/keycloak.md.
 import type { ExecutionDocument, Requirement } from '../../../../contract/flows.ts';
 import type { Execution, Flow, Realm } from './export-shape.ts';
 import type { Notes } from './notes.ts';
@@ -17,12 +17,12 @@ const authenticators: Readonly<Record<string, string>> = {
  */
 const silent = new Set([
   ...['auth-cookie', 'identity-provider-redirector', 'organization', 'auth-username-form'],
-  // Whether a passkey did without a second factor: it always does here.
+  // Skips the second factor after a passkey, which this server always does.
   'conditional-credential',
 ]);
 type Config = Readonly<Record<string, string>>;
 const negated = (value: string | undefined) => (value === 'true' ? { negate: true } : {});
-/** Conditions, from their configuration; undefined: the configuration sets none. */
+/** Conditions from their configuration; undefined: the configuration is empty. */
 const conditions: Readonly<
   Record<
     string,
@@ -34,7 +34,7 @@ const conditions: Readonly<
 > = {
   'conditional-user-role': ({ condUserRole: role = '', negate }, isClient) => {
     if (role === '') return undefined;
-    // A client's role is written `client.role`, and so may a realm's.
+    // A client role is written `client.role`, but a realm role's name can look the same.
     const at = role.lastIndexOf('.');
     const of = isClient(role.slice(0, Math.max(at, 0)))
       ? { clientId: role.slice(0, at), roles: [role.slice(at + 1)] }
@@ -63,16 +63,16 @@ const ownPassword = 'auth-password-form';
 const requirements: readonly string[] = ['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED'];
 const isRequirement = (word: string): word is Requirement => requirements.includes(word);
 
-/** A step that can't be carried over. */
+/** The step can't be carried over. */
 class NoCounterpart extends Error {}
 
 export interface TranslatedFlows {
   flows: { alias: string; executions: ExecutionDocument[] }[];
-  /** Of all, by id: what clients name. */
+  /** The aliases of all flows by id, as clients refer to them. */
   aliases: ReadonlyMap<string, string>;
 }
 
-/** Each under its alias there. */
+/** Translates the flows; each keeps its alias. */
 export function flowsOf(
   { authenticationFlows = [], authenticatorConfig = [], clients = [] }: Realm,
   notes: Notes,
@@ -155,7 +155,7 @@ function stepOf(
     const below = there.byAlias.get(flowAlias);
     if (!below) throw new NoCounterpart(`its part ${flowAlias} isn’t in the export`);
     const executions = stepsOf(below, there, level + 1);
-    // Where nothing is left to do, its conditions say nothing.
+    // Without any other step, conditions have no effect.
     if (executions.every(isCondition)) return [];
     if (requirement === 'CONDITIONAL' && !executions.some(isCondition))
       throw new NoCounterpart(`the condition of ${flowAlias} has no counterpart here`);

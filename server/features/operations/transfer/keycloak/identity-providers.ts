@@ -1,4 +1,4 @@
-// Identity providers of Keycloak, those that have a name of their own among them. docs/keycloak.md.
+// Keycloak's identity providers, including the well-known ones with a type of their own. docs/keycloak.md.
 
 import { z } from 'zod';
 import type { IdentityProviderInput } from '../../../../contract/identity-providers.ts';
@@ -49,7 +49,7 @@ function oidcConfig(at: Record<string, string>): Config {
   });
 }
 
-/** Settings that are carried over, or are always so here; every other set value is reported. */
+/** Settings that are carried over, or that this server always implies; every other set value is reported. */
 const silent =
   /^(issuer|authorizationUrl|tokenUrl|userInfoUrl|jwksUrl|useJwksUrl|logoutUrl|clientAuthMethod|pkceEnabled|pkceMethod|clientId|clientSecret|defaultScope|syncMode|hideOnLoginPage|idpEntityId|metadataDescriptorUrl|useMetadataDescriptorUrl|singleSignOnServiceUrl|singleLogoutServiceUrl|postBindingAuthnRequest|postBindingResponse|postBindingLogout|signingCertificate|nameIDPolicyFormat|wantAuthnRequestsSigned|wantAssertionsSigned|validateSignature|signatureAlgorithm|xmlSigKeyInfoKeyNameTransformer|allowCreate|enabledFromMetadata|backchannelSupported|addExtensionsElementWithKeyInfo|attributeConsumingServiceIndex|metadataValidUntil.*|filteredByClaim|trustEmail|clientAssertionAudience)$/;
 const why: Readonly<Record<string, string>> = {
@@ -81,7 +81,7 @@ const pem = (text: string): string =>
     ? text.trim()
     : `-----BEGIN CERTIFICATE-----\n${text.replace(/\s/g, '')}\n-----END CERTIFICATE-----`;
 
-/** @param flows aliases of those that are carried over */
+/** @param flows aliases of the flows that are carried over */
 export function identityProviderOf(
   given: IdentityProvider,
   mappers: readonly IdentityProviderMapper[],
@@ -159,7 +159,7 @@ function mapperOf({ name, identityProviderMapper: type, config = {} }: IdentityP
     return { name, claim, to: properties.has(target) ? 'property' : 'attribute', target };
   const group = config.group ?? '';
   const [one, ...more] = claimsIn(config.claims);
-  // Which of several, and by patterns, is not asked here.
+  // This server's mappers compare one claim with one value: they support neither several claims nor patterns.
   const single = one && more.length === 0 && config['are.claim.values.regex'] !== 'true' ? one : undefined;
   if (single && /^(oidc|keycloak-oidc)-advanced-group-idp-mapper$/.test(type) && group !== '')
     return { name, claim: single.key, value: single.value, to: 'group', target: group };

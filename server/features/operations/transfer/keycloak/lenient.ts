@@ -1,12 +1,14 @@
-// Reads a file's content field by field. A value in another form than Keycloak's is cut out and reported with its place; all
-// others are read. Pure. docs/keycloak.md.
+// Reads a file's content field by field. A value in another form than Keycloak's is removed and reported with its
+// place; all others are read. Pure. docs/keycloak.md.
 import type { z } from 'zod';
 import { isObject } from '../../../../contract/json.ts';
 
-/** Each round cuts all faults that it finds; an object that then lacks a field that it needs goes in the next round. */
+/**
+ * Each round removes all faults that it finds. An object that then lacks a required field is removed in the next round.
+ */
 const MOST_ROUNDS = 30;
 
-/** Which place in the file an element of a list had before others were cut out of it. */
+/** The index in the file of each element of a list from which others were removed. */
 export type Indices = WeakMap<object, number[]>;
 
 export const placeOf = (indices: Indices, list: object, index: number): number => indices.get(list)?.[index] ?? index;
@@ -23,7 +25,7 @@ const pathText = (path: readonly Key[]): string =>
 const valueAt = (root: unknown, path: readonly Key[]): unknown =>
   path.reduce<unknown>((at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined), root);
 
-/** The path with the places that list elements had in the file. */
+/** The path with the indices that list elements had in the file. */
 function inFile(root: unknown, path: readonly Key[], indices: Indices): Key[] {
   let at: unknown = root;
   return path.map((key) => {
@@ -33,12 +35,12 @@ function inFile(root: unknown, path: readonly Key[], indices: Indices): Key[] {
   });
 }
 
-/** For an object or a list: its fields or elements that are cut out. */
+/** The fields or elements to remove, by object or list. */
 type Cuts = Map<object, Set<Key>>;
 
 /**
- * Notes that the value at the path is to be cut, or the innermost object on the way that lacks the rest of it.
- * @returns how much of the path that is; 0: the root
+ * Marks the value at the path for removal. If an object on the path lacks the rest, marks the innermost such object.
+ * @returns the length of the path to the marked value; 0: the root
  */
 function noteCut(root: unknown, path: readonly Key[], cuts: Cuts): number {
   let holder: unknown = root;
@@ -54,7 +56,10 @@ function noteCut(root: unknown, path: readonly Key[], cuts: Cuts): number {
   return length;
 }
 
-/** All at once: a list whose elements went one by one would have others at the places of the faults that follow. */
+/**
+ * Removes all marked values at once: removing one element after another would shift the indices of the remaining
+ * faults.
+ */
 function cutAll(cuts: Cuts, indices: Indices): void {
   for (const [holder, keys] of cuts)
     if (Array.isArray(holder)) {
@@ -66,7 +71,7 @@ function cutAll(cuts: Cuts, indices: Indices): void {
     } else for (const key of keys) Reflect.deleteProperty(holder, key);
 }
 
-/** @returns undefined: nothing of it can be read */
+/** @returns undefined: no part of it can be read */
 export function readLeniently<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -84,7 +89,7 @@ export function readLeniently<S extends z.ZodType>(
     const cuts: Cuts = new Map();
     for (const { path, message } of faults.values()) {
       const there = inFile(value, path, indices);
-      // A value that is no JSON stands as undefined here; it was reported when it was read.
+      // A value that is no JSON is undefined here; it was reported when it was parsed.
       const isTold = valueAt(value, path) === undefined;
       const length = noteCut(value, path, cuts);
       const lacks = length < path.length ? `${pathText(path.slice(length))} ` : '';
@@ -97,8 +102,9 @@ export function readLeniently<S extends z.ZodType>(
 }
 
 /**
- * A JSON text of a file as a value that can be stored: half a surrogate pair becomes U+FFFD, and a key `__proto__` is left out.
- * @returns undefined for `value`: it is no JSON
+ * Parses a JSON text of a file to a value that PostgreSQL can store: half a surrogate pair becomes U+FFFD, and a key
+ * `__proto__` is left out.
+ * @returns undefined: the text is no JSON
  */
 export function parseExported(text: string, tell: (why: string) => void): unknown {
   let value: unknown;

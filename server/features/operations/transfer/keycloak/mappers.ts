@@ -1,10 +1,11 @@
-// Protocol mappers of Keycloak as claims: of a client scope, of one client, and of SAML clients; pure. docs/keycloak.md has the table.
+// Translates Keycloak's protocol mappers to claims: those of client scopes, of one client, and of SAML clients; pure.
+// docs/keycloak.md has the table.
 import type { ClaimInput, ClaimPlace } from '../../../../contract/claims.ts';
 import { type ClientScope, isCatalogued, type Mapper } from './export-shape.ts';
 import type { Notes } from './notes.ts';
 import type { KnownClient } from './roles.ts';
 
-/** `pairwise`: the client knows people by subjects of its own. */
+/** `pairwise`: the client gets pairwise subjects. */
 export type Translated = { claims: ClaimInput[]; pairwise?: boolean } | { why: string };
 
 const places: readonly [string, ClaimPlace][] = [
@@ -40,7 +41,7 @@ const itself = new Set([
 type Config = Readonly<Record<string, string>>;
 const on = (config: Config, field: string): boolean => config[field] === 'true';
 
-/** The claim that a mapper's config names; `realm_access.roles` and its like are whole objects here. */
+/** The claim's name in the mapper's config. For `realm_access.roles` and the like it is the whole object's name. */
 function named(name: string, config: Config): string {
   const claim = config['claim.name'] || name;
   // biome-ignore lint/suspicious/noTemplateCurlyInString: so Keycloak writes it
@@ -130,14 +131,14 @@ export function translate({ name, protocolMapper, config = {} }: Mapper, known: 
   });
 }
 
-/** Client scopes whose mappers say nothing that this server doesn't say anyway: nothing is left of them. */
+/** Client scopes whose mappers only add what this server adds anyway: they are not carried over. */
 const ownScopes = new Set(['basic', 'acr', 'web-origins', 'service_account']);
 export const isOwnScope = (name: string): boolean => ownScopes.has(name);
 
-/** Scopes of OpenID Connect with the claims that they name; one that two scopes give differently has two names. */
+/** OpenID Connect scopes with the claims that they contain. A claim that two scopes define differently gets two names. */
 export function scopesOf(scopes: readonly ClientScope[], notes: Notes, known: KnownClient) {
   const claims = new Map<string, ClaimInput>();
-  /** @returns the name under which it is kept */
+  /** @returns the name under which the claim is stored */
   function keep(claim: ClaimInput, scope: string): string {
     const there = claims.get(claim.name);
     const same = there === undefined || JSON.stringify(there) === JSON.stringify(claim);
@@ -191,7 +192,7 @@ const samlSources: Readonly<Record<string, (config: Config) => Record<string, un
   'saml-organization-membership-mapper': () => ({ source: 'organization' }),
 };
 
-/** A mapper of a SAML client; undefined: there is none like it. */
+/** A mapper of a SAML client; undefined: this server has no equivalent. */
 export function samlMapperOf({ name, protocolMapper, config = {} }: Mapper): Record<string, unknown> | undefined {
   const source = samlSources[protocolMapper]?.(config);
   if (!source) return undefined;

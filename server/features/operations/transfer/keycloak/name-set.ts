@@ -1,5 +1,5 @@
-// A set of names that may be millions, by eight bytes of each one's digest. Two names are never taken for one in practice: of ten million
-// there is one chance in 300,000.
+// A set of possibly millions of names, with eight bytes of each name's digest. Two names practically never collide: for
+// ten million names the chance is one in 300,000.
 import { hash } from 'node:crypto';
 
 export function createNameSet() {

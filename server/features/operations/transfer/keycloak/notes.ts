@@ -3,27 +3,27 @@ import type { NotCarried } from '../../../../contract/keycloak.ts';
 import type { Indices } from './lenient.ts';
 import { type Places, placeBelow } from './places.ts';
 
-/** More are counted, not told. */
+/** The most listed notes; further ones are only counted. */
 const MOST = 1000;
 
 export interface At {
   kind: string;
   key: string;
   field?: string | undefined;
-  /** The field as its place is looked for, where elements of lists have other places in the file. */
+  /** The field by which the place is searched, if list elements have other indices in the file. */
   below?: string;
-  /** Which of those that have one name in the file; absent: the first. */
+  /** The index among the objects with the same name in the file; absent: the first. */
   nth?: number;
-  /** The place; absent: that of the first object of this name in the realm's file. */
+  /** The place; absent: the place of the first object with this name in the realm's file. */
   path?: string;
   file?: number;
 }
 export interface Notes {
   /** @param at the item's kind and key in the export, and the field */
   add(at: At, why: string): void;
-  /** From now on things are found in this file. */
+  /** Sets the file in which the places of the following notes are searched. */
   find(file: number, places: Places, indices: Indices): void;
-  /** The body is a list of files, so that each note says which of them it speaks of. */
+  /** The body is a list of files, so each note names its file. */
   listed(): void;
   all(): { notCarried: NotCarried[]; notCarriedCount: number };
 }

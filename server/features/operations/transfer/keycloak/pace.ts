@@ -1,4 +1,4 @@
-// Lets others have the event loop while much is translated.
+// Yields to the event loop during long translations.
 import { yieldLoop } from '../../../../resource/write.ts';
 
 const SLICE_MS = 10;

@@ -1,6 +1,6 @@
 // A password policy of Keycloak, `length(8) and digits(1) and notUsername(undefined)`, as settings; pure. docs/keycloak.md.
 
-/** Hashing is this server's own, and these are asked here always. */
+/** Hash settings don't apply to this server, and the other two rules always apply here. */
 const silent = new Set(['hashAlgorithm', 'hashIterations', 'notUsername', 'notEmail']);
 /** Rules that one rule of this server covers. */
 const guessable = new Set(['passwordBlacklist', 'notContainsUsername']);

@@ -10,7 +10,7 @@ import type { Notes } from './notes.ts';
 import { createPace } from './pace.ts';
 import { type Surroundings, type TranslatedUser, userOf } from './users.ts';
 
-/** A user as it stands in a file. */
+/** A user's text in a file. */
 export interface UserText {
   text: string;
   file: number;
@@ -22,7 +22,7 @@ interface Found {
 }
 type Account = NonNullable<NonNullable<TranslatedUser>['account']>;
 
-/** As the database compares names. */
+/** Folds names as the database compares them. */
 const fold = (name: string): string => name.normalize('NFKC').toLowerCase();
 
 export interface Clash {
@@ -31,7 +31,7 @@ export interface Clash {
   owner: string;
 }
 
-/** Users of the realm that hold a name or an id of these, and aren't the same by their usernames. */
+/** Users of the realm with a name or id of these users, but another username. */
 export const clashingUsers = (
   sql: Sql,
   realm: string,
@@ -59,7 +59,7 @@ export function createPeople({
   clashesWith,
 }: {
   notes: Notes;
-  /** With users of the realm that the files don't have. */
+  /** The clashes with users of the stored realm. */
   clashesWith(users: readonly UserDocument[]): Promise<readonly Clash[]>;
 }) {
   const usernames = createNameSet();
@@ -88,7 +88,7 @@ export function createPeople({
     return { found, accounts };
   }
 
-  /** By username, the user of this batch that has it: a username goes before another user's address. */
+  /** The owner of each username and address in this batch: a username takes precedence over another user's address. */
   const ownersOf = (found: readonly Found[]): Map<string, Found> => {
     const owners = new Map<string, Found>();
     for (const one of found) {
@@ -133,7 +133,7 @@ export function createPeople({
   }
 
   return {
-    /** Users that can stand beside each other, and those of the realm. */
+    /** Translates users, without those that clash with earlier ones or with the realm's. */
     async take(
       texts: readonly UserText[],
       around: Surroundings,
@@ -147,7 +147,7 @@ export function createPeople({
       const dropped = new Set<number>();
       for (const { n, field, owner } of await clashesWith(kept.map(({ user }) => user))) {
         const one = kept[n];
-        // a user whom the files have gets other names by them
+        // the owner is in the files too, and gets its new names from them
         if (!one || dropped.has(n) || usernames.has(fold(owner))) continue;
         one.note(field, `is ${owner}’s in this realm`);
         if (field === 'username') dropped.add(n);

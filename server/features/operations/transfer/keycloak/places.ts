@@ -5,7 +5,7 @@ import { type Indices, placeOf } from './lenient.ts';
 const STORAGE = 'org.keycloak.storage.UserStorageProvider';
 const PROFILE = 'org.keycloak.userprofile.UserProfileProvider';
 
-/** Fields of this server by what Keycloak calls them; a longer one goes before a shorter. */
+/** Names of this server's fields → Keycloak's names; a longer name takes precedence over a shorter one. */
 const theirs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   settings: {
     accessTokenTtlSeconds: 'accessTokenLifespan',
@@ -99,7 +99,7 @@ const theirs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Keycloak's name for a field of this server. Where the field has another form there, the path ends at the field. */
+/** Keycloak's name for a field of this server. If the field has another form there, the path ends at the field. */
 export function theirField(kind: string, field: string): string {
   const names = theirs[kind] ?? {};
   const begins = (name: string) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`);
@@ -111,7 +111,10 @@ export function theirField(kind: string, field: string): string {
   return `${names[ours]}${/^\[\d+\]$/.test(rest) ? '' : rest}`;
 }
 
-/** The place of a field below an object, as far as the file has it; elements of lists are found by place, name or value. */
+/**
+ * The place of a field below an object, as far as the file contains it; list elements are found by index, name or
+ * value.
+ */
 export function placeBelow(root: unknown, field: string, indices: Indices): string {
   let at = root;
   let place = '';
@@ -153,7 +156,7 @@ export interface Place {
   path: string;
   value: unknown;
 }
-/** @param nth of those that have one name in the file */
+/** @param nth the index among the objects with the same name in the file */
 export type Places = (kind: string, key: string, nth?: number) => Place | undefined;
 
 const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -1,4 +1,4 @@
-// A realm's user profile, which Keycloak keeps as JSON in a component. docs/keycloak.md.
+// A realm's user profile, which Keycloak stores as JSON in a component. docs/keycloak.md.
 import { z } from 'zod';
 import {
   freshAttribute,
@@ -34,7 +34,7 @@ const types: Readonly<Record<string, UserProfile['attributes'][number]['type']>>
   uri: 'url',
   'iso-date': 'date',
 };
-/** Validators whose work this server does always. */
+/** Validators that this server always applies. */
 const silent = new Set([
   'username-prohibited-characters',
   'person-name-prohibited-characters',

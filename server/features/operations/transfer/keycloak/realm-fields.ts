@@ -81,14 +81,17 @@ const told: Unusual = {
   ...all({ federatedUsers: [] }, 'is data of people in a directory'),
 };
 
-/** Fields that are read elsewhere or don't matter: Keycloak's internal names, and settings that this server always has. */
+/**
+ * Fields that are read elsewhere or have no effect: Keycloak's internal names, and settings that this server always
+ * implies.
+ */
 const unsaid =
   /^(id|realm|keycloakVersion|displayName|roles|groups|defaultRole|defaultRoles|defaultGroups|requiredCredentials|clients|clientScopes|users|attributes|smtpServer|components|identityProviders|identityProviderMappers|organizations|organizationsEnabled|authenticationFlows|authenticatorConfig|requiredActions|browserFlow|passwordPolicy|revokeRefreshToken|internationalizationEnabled|supportedLocales|defaultLocale|localizationTexts|clientProfiles|clientPolicies|userManagedAccessAllowed|accessTokenLifespanForImplicitFlow|offlineSessionMaxLifespan|ssoSessionMaxLifespanRememberMe|otpPolicyInitialCounter|otpPolicyLookAheadWindow|otpSupportedApplications|eventsEnabled|enabledEventTypes|adminEventsEnabled|adminEventsDetailsEnabled|webAuthnPolicy\w*)$/;
 
-/** Whether a realm of Keycloak has such a field. */
+/** Whether Keycloak's realms have this field. */
 export const isField = (field: string): boolean => Object.hasOwn(told, field) || unsaid.test(field);
 
-/** An otpPolicy of counters has no period and no digits. */
+/** Whether the value sets nothing. An otpPolicy of counters has no period and no digits. */
 const nothing = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -122,7 +125,7 @@ export function tellFields(
   passkeys(exported, note);
 }
 
-/** The settings of passkeys, which users have to register anew. */
+/** The settings of passkeys, which users have to register again. */
 function passkeys(exported: Exported, note: (field: string, why: string) => void): void {
   for (const [field, value] of Object.entries(exported))
     if (

@@ -11,8 +11,8 @@ export interface RoleNames {
 }
 
 /**
- * Roles of carried-over clients. Roles over the realm itself are reported; those of the account every user has here
- * anyway.
+ * Roles of carried-over clients. Roles for Keycloak's realm administration are reported. Roles for its account console
+ * are dropped, because every user has these rights here.
  */
 export function clientRolesOf(
   roles: RoleNames | undefined,
@@ -72,7 +72,7 @@ interface Composite {
   roles?: string[];
   clientRoles?: RoleNames;
 }
-/** Of roles with the same name the first counts. */
+/** Of several roles with the same name, the first counts. */
 function firsts(roles: readonly Role[], clientId: string, notes: Notes): Role[] {
   const names = new Set<string>();
   return roles.filter(({ name }, i) => {
@@ -93,10 +93,10 @@ interface TranslatedRoles {
   clientRoles: Record<string, { name: string; composite: Composite }[]>;
 }
 
-/** Breaks circles of composite roles: the last role of the circle, in the file's order, no longer contains the next. */
+/** Breaks cycles of composite roles: the last role of the cycle, in the file's order, no longer contains the next. */
 function openCircles({ roles, clientRoles }: TranslatedRoles, notes: Notes): void {
   const nodes = new Map<string, RoleNode>();
-  /** Of roles with the same name the first counts. */
+  /** Of several roles with the same name, the first counts. */
   const put = (id: string, node: RoleNode) => void (nodes.has(id) || nodes.set(id, node));
   const nodeOf = (name: string, clientId = '') => JSON.stringify([clientId, name]);
   for (const { name, composite } of roles) put(nodeOf(name), { at: { kind: 'role', key: name }, composite });
@@ -108,7 +108,7 @@ function openCircles({ roles, clientRoles }: TranslatedRoles, notes: Notes): voi
     ...its.map((name) => ({ name, clientId: undefined })),
     ...Object.entries(theirs).flatMap(([clientId, names]) => names.map((name) => ({ name, clientId }))),
   ];
-  // without recursion: a file may have any number of roles in each other
+  // without recursion: a file can nest roles to any depth
   for (const start of nodes.keys()) {
     if (state.has(start)) continue;
     const way = [{ id: start, inside: insideOf(nodes.get(start)?.composite ?? {}), next: 0 }];

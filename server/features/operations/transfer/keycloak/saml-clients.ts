@@ -9,17 +9,20 @@ const formats: Readonly<Record<string, string>> = {
   transient: 'transient',
   persistent: 'persistent',
 };
-/** Exported without the lines around it. */
+/** Keycloak exports certificates without the PEM lines. */
 const pem = (certificate: string): string =>
   certificate.includes('BEGIN')
     ? certificate
     : `-----BEGIN CERTIFICATE-----\n${certificate.replace(/\s/g, '').replace(/.{64}/g, '$&\n').trimEnd()}\n-----END CERTIFICATE-----\n`;
 
-/** Attributes that are carried over or don't matter here; other attributes of SAML are reported. */
+/** Attributes that are carried over or have no effect here; other SAML attributes are reported. */
 const silent =
   /^(saml_assertion_consumer_url_(post|redirect)|saml_artifact_binding_url|saml_single_logout_service_url_(post|redirect)|saml_name_id_format|saml_idp_initiated_sso_url_name|saml\.(signing|encryption)\.certificate|saml\.(client\.signature|assertion\.signature|server\.signature|encrypt|authnstatement|force\.post\.binding|signature\.algorithm|signing\.certificate\..*|artifact\.binding.*|multivalued\.roles|server\.signature\.keyinfo\.ext)|saml\$.*|saml_signature_canonicalization_method|saml\.server\.signature\.keyinfo\$.*|realm_client|display\.on\.consent\.screen|client\.secret\..*|post\.logout\.redirect\.uris|(backchannel|frontchannel)\..*|oauth2\..*|oidc\..*|use\.refresh\.tokens)$/;
 
-/** @param flows aliases by Keycloak's ids. @param scopes the realm's: the SAML client gets their mappers as its own */
+/**
+ * @param flows aliases by Keycloak's ids
+ * @param scopes the realm's client scopes; the SAML client gets their mappers as its own
+ */
 export function samlClientOf(
   given: Client,
   { flows, scopes, notes }: { flows: ReadonlyMap<string, string>; scopes: readonly ClientScope[]; notes: Notes },
@@ -41,7 +44,7 @@ export function samlClientOf(
     if (!silent.test(name) && value !== '' && value !== 'false') note(`attributes.${name}`, 'has no counterpart here');
   const its = scopes.filter(({ name, protocol }) => protocol === 'saml' && given.defaultClientScopes?.includes(name));
   const all = [...(given.protocolMappers ?? []), ...its.flatMap(({ protocolMappers = [] }) => protocolMappers)];
-  // Its own before those of a scope with the same name.
+  // The client's own mappers take precedence over mappers of scopes with the same name.
   const named = new Map(all.toReversed().map((mapper) => [mapper.name, mapper]));
   const mappers = [...named.values()].flatMap((mapper) => {
     if (mapper.protocolMapper === 'saml-authn-context-class-ref-mapper') return [];

@@ -35,7 +35,7 @@ export function createKeycloakImport({
   parts: readonly RealmPart[];
   sql: Sql;
 }) {
-  /** The realm's objects that users refer to: users may be imported without their realm's file. */
+  /** The stored realm's objects that users refer to, for users imported without their realm's file. */
   async function stored(realm: string): Promise<Stored> {
     const [row] = await sql<{ roles: string[]; groups: string[]; clients: string[]; clientRoles: [string, string][] }>`
       select array(select name from role where realm_id = ${realm} and client is null) as roles,
@@ -202,7 +202,7 @@ const nameOf = ({ fields: { realm } }: Source): string => (typeof realm === 'str
 const refused = (message: string) => new Problem('invalid-request', message, { errors: [{ path: '', message }] });
 
 function keep({ fields, file }: Source, { key, index, text, fault }: Slice, notes: Notes): void {
-  // People's data in a directory: only that there is some matters.
+  // Only whether a directory has user data matters, not the data.
   if (key === 'federatedUsers') {
     fields[key] = text === undefined ? [] : ['***'];
     return;
@@ -214,7 +214,7 @@ function keep({ fields, file }: Source, { key, index, text, fault }: Slice, note
   if (index === undefined) fields[key] = text === undefined && fault === undefined ? [] : value;
   else {
     const list = fields[key];
-    // what can't be read keeps its place
+    // an unreadable element keeps its index
     if (Array.isArray(list)) list.push(value);
     else fields[key] = [value];
   }

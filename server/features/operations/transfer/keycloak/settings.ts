@@ -1,5 +1,5 @@
-// A realm's settings as Keycloak exports them → ours, with the mail server; and what of them has no counterpart.
-// docs/keycloak.md has the table.
+// Translates a realm's settings and mail server, and reports those that have no counterpart. docs/keycloak.md has the
+// table.
 import { RequiredAction } from '../../../../contract/users.ts';
 import { isMasked, type Realm } from './export-shape.ts';
 import type { Notes } from './notes.ts';
@@ -8,7 +8,7 @@ import { NOT_HERE, tellFields } from './realm-fields.ts';
 
 export type Exported = Readonly<Record<string, unknown>>;
 
-/** Settings that mean the same, by Keycloak's names. */
+/** Settings with the same meaning: Keycloak's name → this server's. */
 const same: Readonly<Record<string, string>> = {
   accessTokenLifespan: 'accessTokenTtlSeconds',
   ssoSessionIdleTimeout: 'ssoSessionIdleTimeoutSeconds',
@@ -26,7 +26,7 @@ const same: Readonly<Record<string, string>> = {
 
 const positive = (value: unknown): value is number => typeof value === 'number' && value > 0;
 
-/** @param exported all fields of the realm, by their names there */
+/** @param exported all fields of the realm, by Keycloak's names */
 export function settingsOf(exported: Exported, realm: Realm, notes: Notes): Record<string, unknown> {
   const key = realm.realm ?? '';
   const note = (field: string, why: string) => notes.add({ kind: 'realm', key, field }, why);
@@ -57,7 +57,7 @@ function localesOf({ internationalizationEnabled, supportedLocales, defaultLocal
   return { supportedLocales: [...new Set([...supportedLocales, first])], defaultLocale: first };
 }
 
-/** Attributes with Keycloak's initial values, and those that are reported by their field. */
+/** Attributes with Keycloak's initial values, and attributes that are reported by their realm field. */
 const usualAttributes: Readonly<Record<string, string>> = {
   cibaBackchannelTokenDeliveryMode: 'poll',
   cibaAuthRequestedUserHint: 'login_hint',
@@ -130,6 +130,6 @@ const actions: Readonly<Record<string, string>> = {
   'webauthn-register-passwordless': 'CONFIGURE_PASSKEY',
   CONFIGURE_RECOVERY_AUTHN_CODES: 'CONFIGURE_RECOVERY_CODES',
 };
-/** The required action of that alias; undefined: this server has none such. */
+/** The required action with this alias; undefined: this server has no such action. */
 export const actionOf = (alias: string): RequiredAction | undefined =>
   RequiredAction.safeParse(actions[alias] ?? alias).data;

@@ -1,5 +1,5 @@
-// Translates Keycloak's users one by one for a realm document. Data that don't fit are reported, and the rest is carried
-// over. docs/keycloak.md.
+// Translates Keycloak's users one by one for a realm document. Values that don't fit are reported, and the rest is
+// carried over. docs/keycloak.md.
 
 import { fieldErrorOf } from '../../../../contract/problem.ts';
 import type { UserProfile } from '../../../../contract/user-profile.ts';
@@ -15,12 +15,15 @@ import { placeBelow, theirField } from './places.ts';
 import { clientRolesOf, type KnownClient } from './roles.ts';
 import { actionOf } from './settings.ts';
 
-/** The realm's objects that users refer to. If the realm's own file is missing, all that users name is taken to exist. */
+/**
+ * The realm's objects that users refer to. Without the realm's own file, every object that a user names is assumed to
+ * exist.
+ */
 export interface Surroundings {
   known: KnownClient;
-  /** The document's objects that users can hold; undefined: the files don't hold the realm. */
+  /** The document's objects that users can hold; undefined: the files don't contain the realm. */
   there: There | undefined;
-  /** Each carried-over identity provider's issuer, whose subjects its links hold, by alias; undefined: unknown. */
+  /** Each carried-over identity provider's issuer by alias, for the subjects of its links; undefined: unknown. */
   issuers: ReadonlyMap<string, string | undefined>;
   profile: UserProfile | undefined;
   notes: Notes;
@@ -34,7 +37,7 @@ export interface There {
 
 export interface TranslatedUser {
   user?: UserDocument;
-  /** The client whose service account it was there, with what that holds. */
+  /** The client whose service account the user was in Keycloak, with the account's roles. */
   account?: { clientId: string; roles: string[]; clientRoles: Record<string, string[]> };
   note: Note;
 }
@@ -102,7 +105,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type Note = (field: string | undefined, why: string, below?: string) => void;
 
-/** The user's roles, groups and clients that are carried over; the others are noted. */
+/** The user's carried-over roles, groups and clients; the others are reported. */
 function heldBy(given: User, { known, there }: Surroundings, note: Note) {
   const kept = (names: readonly string[], are: ReadonlySet<string> | undefined, field: string) => {
     if (!there) return [...names];
@@ -154,7 +157,7 @@ function credentialsOf(given: readonly Credential[], note: (field: string, why: 
 
 const MOST_CUTS = 50;
 
-/** Checks the user by the schema and the realm's profile, and cuts refused values out. */
+/** Checks the user against the schema and the realm's profile, and removes refused values. */
 function fitted(given: unknown, { profile }: Surroundings, note: Note): UserDocument | undefined {
   let value: unknown = given;
   for (let cuts = 0; cuts < MOST_CUTS; cuts += 1) {

@@ -1,5 +1,5 @@
 // Writes the text of the realm document: the realm's sections, then its users, then organizations and service accounts'
-// roles. Sections are cut to what their plan accepts before any of them is written. docs/keycloak.md.
+// roles. Before any section is written, all are reduced to the values that a plan of them accepts. docs/keycloak.md.
 import type { FieldError } from '../../../../contract/problem.ts';
 import type { UserProfile } from '../../../../contract/user-profile.ts';
 import type { UserDocument } from '../../../../contract/users.ts';
@@ -12,7 +12,7 @@ import { type Clash, createPeople, type UserText } from './people.ts';
 import type { KnownClient } from './roles.ts';
 import type { Surroundings, There } from './users.ts';
 
-/** Plans that are made of the sections, each of which refuses up to a hundred faults. */
+/** The most plans of the sections; each plan reports up to a hundred faults. */
 const MOST_CHECKS = 100;
 
 export interface Stored {
@@ -25,7 +25,7 @@ export interface WriterDeps {
   realm: string;
   parts: readonly RealmPart[];
   notes: Notes;
-  /** Faults that a plan of these sections has. */
+  /** The faults that a plan of these sections reports. */
   check(sections: ReadonlyMap<string, unknown>): Promise<readonly FieldError[]>;
   clashesWith(users: readonly UserDocument[]): Promise<readonly Clash[]>;
 }
@@ -40,7 +40,7 @@ export function createWriter({ realm, parts, notes, check, clashesWith }: Writer
   let users = 0;
   const people = createPeople({ notes, clashesWith });
   const accounts = new Map<string, { clientId: string }>();
-  /** Members of organizations among the users of these files; others may be anywhere. */
+  /** Members of organizations that are users in these files; other members may exist elsewhere. */
   const found = new Map<string, string>();
   let members: ReadonlySet<string> = new Set();
   let fromRealm: Stored | undefined;
@@ -52,7 +52,7 @@ export function createWriter({ realm, parts, notes, check, clashesWith }: Writer
     notes,
   });
 
-  /** Only these sections are cut any more. */
+  /** @param only the sections from which values may still be removed; absent: all */
   async function cutToFit(sections: Map<string, unknown>, only?: ReadonlySet<string>): Promise<void> {
     for (let checks = 0; checks < MOST_CHECKS; checks += 1) {
       const organizations = objectsIn(sections.get('organizations')).map(({ members: _, ...rest }) => rest);
@@ -130,6 +130,6 @@ export function createWriter({ realm, parts, notes, check, clashesWith }: Writer
   };
 }
 
-/** For users whose realm isn't in the files: only Keycloak's own clients are known to be missing here. */
+/** For users whose realm isn't in the files: every client is assumed to exist, apart from Keycloak's own. */
 const everyClient: KnownClient = (clientId) =>
   !/^(account|account-console|admin-cli|broker|realm-management|security-admin-console)$/.test(clientId);
