@@ -1,4 +1,4 @@
-// Whether a person may have grants of an application: it may be reserved for others, or the person may lack a subject for it.
+// Whether a user may use an application: roles can restrict it, and a pairwise client needs a subject for the user.
 import type { By, DomainEvent } from '../../../contract/events.ts';
 import type { Transact } from '../../../db/transact.ts';
 import { actorOf, personOf } from '../../../domain/session.ts';
@@ -35,7 +35,7 @@ export function createAdmission({ transact, subjects }: { transact: Transact; su
     if (!allowed) throw new OAuthError('access_denied', 'You may not use this application');
   }
 
-  /** @returns the subject that the client knows them by. @throws OAuthError `access_denied` */
+  /** @returns the user's subject at the client. @throws OAuthError `access_denied` */
   return async function admit(at: At, client: ClientView, session: SsoSession): Promise<string> {
     await refuseOutsider(at, client, session);
     const subject = await subjects.ofUser(at.realm, client, session.userId);

@@ -1,5 +1,5 @@
-// How an authorization answer, a code or an error, gets to the application: by query or by a form that posts itself.
-// OAuth 2.0 Form Post Response Mode §2; RFC 9207 (`iss`); RFC 9700 §4.12 (303).
+// Sends an authorization response, a code or an error, to the application: in the query, or by a form that submits
+// itself. OAuth 2.0 Form Post Response Mode §2; RFC 9207 (`iss`); RFC 9700 §4.12 (303).
 import type { FastifyReply } from 'fastify';
 import { withQuery } from '../../../domain/redirect-uri.ts';
 import type { OAuthError } from '../../../http/oauth-error.ts';

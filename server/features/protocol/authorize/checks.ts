@@ -1,5 +1,6 @@
-// The authorization request as an ordered list of small named checks. Until the client and its redirect URI are known, a fault
-// is a page and never a redirect; from there on it goes back to the application. RFC 6749 §4.1.2.1, OIDC Core §3.1.2.2.
+// Checks an authorization request by an ordered list of small named checks. Until the client and its redirect URI are
+// known, an error is shown on a page; after that the browser takes it back to the application. RFC 6749 §4.1.2.1, OIDC
+// Core §3.1.2.2.
 import { DEVICE_CODE } from '../../../contract/oauth.ts';
 import { isChallenge } from '../../../crypto/pkce.ts';
 import type { Agreement } from '../../../domain/agreement.ts';
@@ -17,7 +18,7 @@ export type ResponseMode = 'query' | 'form_post';
 const PROMPTS = ['none', 'login', 'consent', 'select_account', 'create'] as const;
 export type Prompt = (typeof PROMPTS)[number];
 
-/** Where an answer goes, be it a code or an error. */
+/** The target of a response, whether it is a code or an error. */
 export interface Target {
   client: ClientView;
   redirectUri: string;
@@ -27,7 +28,7 @@ export interface Target {
 
 /** A request that passed every check. */
 export interface AuthorizationRequest extends Target {
-  /** The unparsed parameters: a sign-in keeps them, and they are checked again after it. */
+  /** The unparsed parameters: a sign-in stores them, and they are checked again after it. */
   text: string;
   openid: boolean;
   scopes: readonly ScopeView[];
@@ -41,19 +42,19 @@ export interface AuthorizationRequest extends Target {
   requiredLevel: number;
   /** The claims that the request names and the client may have; undefined: none. */
   claims: AskedClaims | undefined;
-  /** The subject of the person that the request must be about. */
+  /** The subject of the user whom the request must concern. */
   sub: string | undefined;
-  /** The scopes that a person agrees to: its own, and those that the claims stand in. */
+  /** The scopes that a user consents to: the requested ones, and those that contain requested claims. */
   scopesToAgree: readonly ScopeView[];
-  /** All that a person agrees to. */
+  /** All that a user consents to. */
   toAgree: Agreement;
-  /** The token will carry the person's own admin rights. */
+  /** The token will carry the user's own admin rights. */
   administers: boolean;
   loginHint: string | undefined;
-  /** By which identity provider people are to come: Keycloak's word for it. */
+  /** The identity provider at which users should sign in. Keycloak's applications send it by this name. */
   providerHint: string | undefined;
   idTokenHint: string | undefined;
-  /** The digest of its request_uri, where the application has pushed it. */
+  /** The digest of the request_uri, if the application has pushed the request. */
   pushed: Buffer | undefined;
 }
 
@@ -80,7 +81,8 @@ const bad = (description: string, error: OAuthErrorCode = 'invalid_request') => 
 export function targetOf(form: Form, client: ClientView | undefined): Target {
   if (form.get('client_id') === undefined) throw bad('client_id is missing');
   if (!client?.enabled) throw bad('The application is not known here');
-  // The redirect URI of a request object that is refused: not trusted, but one of the client's own, so the error may go there.
+  // The redirect URI within a request object that may be refused: it is not trusted, but if it is one of the client's
+  // own, the error may go there.
   const inside = requestObject(form.get('request'));
   const said = (name: string): string | undefined => inside(name) ?? form.get(name);
   const redirectUri = said('redirect_uri');
@@ -92,7 +94,7 @@ export function targetOf(form: Form, client: ClientView | undefined): Target {
   return { client, redirectUri, responseMode, state: said('state') };
 }
 
-/** The parameters in a request object, signed or not (OIDC Core §6.1); nothing where it is none. */
+/** The parameters in a request object, signed or not (OIDC Core §6.1); none if it is no request object. */
 function requestObject(jwt: string | undefined): (name: string) => string | undefined {
   let payload: unknown;
   try {
@@ -104,7 +106,7 @@ function requestObject(jwt: string | undefined): (name: string) => string | unde
   };
 }
 
-/** Parameters that could say more than was checked are refused; a valid request object was opened before (request-objects.ts). */
+/** Refuses parameters that could override checked ones. request-objects.ts has opened a valid request object before. */
 const plain: Check = (_, { form }) => {
   if (form.get('request') !== undefined) throw bad('Request objects are not supported here', 'request_not_supported');
   if (form.get('request_uri') !== undefined) throw bad('request_uri is not supported', 'request_uri_not_supported');
@@ -143,7 +145,7 @@ const applicationIsOn: Check = (_, { client }) => {
 
 const BUILT_IN = new Set([OPENID]);
 
-/** @throws OAuthError that goes back to the application */
+/** The requested scopes that the client doesn't have. @throws OAuthError that goes back to the application */
 export const foreignScopes = (form: Form, client: ClientView): string[] =>
   strangersAmong(client, scopeNames(form.get('scope')), BUILT_IN);
 
@@ -190,14 +192,19 @@ const maxAge: Check = (request, { form }) => {
   request.maxAgeSeconds = Number(value);
 };
 
-/** The first level that is one; others are wishes of other systems (OIDC Core §3.1.2.1: a voluntary claim). */
+/**
+ * The first value that is a level. Others are meant for other systems, and are ignored (OIDC Core §3.1.2.1: a voluntary
+ * claim).
+ */
 const acrValues: Check = (request, { form }) => {
   const level = (form.get('acr_values') ?? '').split(' ').find((value) => /^[1-9]$/.test(value));
   request.requiredLevel = Number(level ?? 0);
 };
 
 const UNMET = 'unmet_authentication_requirements';
-/** An `acr` of `claims` wins over `acr_values`: an essential one is reached or refused (OIDC Core §5.5.1.1). */
+/**
+ * An `acr` in `claims` takes precedence over `acr_values`: an essential one is reached or refused (OIDC Core §5.5.1.1).
+ */
 const claims: Check = (request, { form, client, levels }) => {
   const { acr, sub, ...names } = claimsRequest(form.get('claims'));
   const all = [...client.defaultScopes, ...client.optionalScopes];
@@ -218,8 +225,9 @@ const resource: Check = (request, { form, client, realmList, adminAudience }) =>
 };
 
 /**
- * A token with a person's admin rights goes only to a loopback address, that is to a program on the person's own machine. The
- * client's registered addresses don't matter. The sign-in must not be older than an admin session may be. RFC 8252 §7.3, §8.6.
+ * A token with a user's admin rights goes only to a loopback address, that is to a program on the user's own machine,
+ * whichever addresses the client has registered. The sign-in must not be older than an admin session may be. RFC 8252
+ * §7.3, §8.6.
  */
 const administers: Check = (request, { adminAudience }) => {
   if (!request.resources.includes(adminAudience)) return;

@@ -1,5 +1,5 @@
-// The common part of endpoints where a client begins a request for a person without a browser: pushed requests, devices. It
-// does CORS, client authentication, a rate limit for clients that only name themselves, and the audit of each refusal.
+// The common part of endpoints where a client begins a request for a user without a browser: pushed requests, devices.
+// It does CORS, client authentication, a rate limit for public clients, and the audit of each refusal.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
 import { inRealm, type RateLimit } from '../../../domain/rate-limit.ts';
@@ -14,7 +14,7 @@ import type { Documents } from './requests.ts';
 
 export interface ClientEndpoint {
   authentication: Pick<ClientAuthentication, 'authenticate'>;
-  /** The rate limit of clients that only name themselves. */
+  /** The rate limit of clients that don't authenticate. */
   attempts: Pick<RateLimit, 'take'>;
   refusals: Pick<Refusals, 'record'>;
   documents: Documents;

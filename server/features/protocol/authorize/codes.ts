@@ -21,10 +21,10 @@ interface At {
   realm: string;
   ipAddress: string;
 }
-/** A code that is to be kept. */
+/** A code to store. */
 interface KeptCode {
   row: NewCode & { realm: string };
-  /** The digest of the pushed request that it answers. */
+  /** The digest of the pushed request that the code answers. */
   pushed: Buffer | undefined;
   issued: DomainEvent;
 }
@@ -95,7 +95,10 @@ export function createCodes({
   });
 
   return {
-    /** @param agreed the person has just agreed, which is kept with it. @throws OAuthError `login_required`, `invalid_request` */
+    /**
+     * @param agreed the user has just consented, which is stored with the code.
+     * @throws OAuthError `login_required`, `invalid_request`
+     */
     async give(
       at: At,
       asked: AuthorizationRequest,
@@ -116,7 +119,7 @@ export function createCodes({
       return code;
     },
 
-    /** The code of a session that begins with it: `write` belongs into the session's transaction. */
+    /** The code for a session that this request begins: call `write` in the session's transaction. */
     first(at: At, asked: AuthorizationRequest, approval: Approval): { code: string; write(tx: Writes): void } {
       const { code, kept } = newCode(at, asked, approval);
       return {

@@ -6,17 +6,17 @@ import type { Missing } from '../../authentication/sign-in/service.ts';
 import type { AuthorizationRequest } from './checks.ts';
 
 export interface DecisionFacts {
-  /** With an impersonator, an administrator acts for the person. */
+  /** With an impersonator, an administrator acts for the user. */
   session: { id: string; userId: string; impersonator?: object | null } | undefined;
   /** The proof that the session lacks, by the demands of the flow, the realm and the request. */
   missing: Missing | undefined;
-  /** The session was begun or renewed for this very request, so it isn't asked for again. */
+  /** The session was begun or renewed for this request, so the user isn't asked to sign in again. */
   fresh: boolean;
-  /** The person has just agreed to this very request. */
+  /** The user has just consented to this request. */
   agreed: boolean;
-  /** The person of the id_token_hint. */
+  /** The user of the id_token_hint. */
   expectedUser: string | undefined;
-  /** The person's earlier agreement; undefined: never asked. */
+  /** The user's earlier consent; undefined: never asked. */
   consented: Agreement | undefined;
 }
 
@@ -30,7 +30,7 @@ type Request = Pick<AuthorizationRequest, 'prompt' | 'maxAgeSeconds' | 'required
   client: { consentRequired: boolean };
 };
 
-/** Whether nothing counts that was proven before. */
+/** Whether earlier proofs don't count. */
 const isForced = ({ prompt, maxAgeSeconds }: Pick<Request, 'prompt' | 'maxAgeSeconds'>): boolean =>
   prompt.has('login') || prompt.has('select_account') || prompt.has('create') || maxAgeSeconds === 0;
 
@@ -46,7 +46,7 @@ export function countsFrom(
   return maxAgeSeconds === undefined ? 0 : now.getTime() - maxAgeSeconds * 1000;
 }
 
-/** Why the present session isn't enough, if it isn't. */
+/** Why the present session isn't enough; undefined: it is. */
 function signInNeeded(
   request: Request,
   { session, missing, fresh, expectedUser }: DecisionFacts,
@@ -83,13 +83,13 @@ export function authorizationDecision(request: Request, known: DecisionFacts): S
   if (needed) {
     if (silent && needed === 'action') return refuse('interaction_required', 'The person has something to do first');
     if (silent) return refuse('login_required', 'The person has to sign in');
-    // A person signed in for this request, but not the one of the hint.
+    // The user who signed in for this request is not the user of the hint.
     if (known.fresh) return refuse('login_required', 'Somebody else has signed in');
     return { do: 'sign-in', forced: needed === 'again' };
   }
   if (known.agreed) return { do: 'code' };
   const agreed = agreementCovers(known.consented, request.toAgree);
-  // Admin rights are lent anew each time: an earlier agreement would do for any program on the same machine.
+  // Admin rights need a new consent each time: an earlier one would permit any program on the same machine.
   if (
     request.administers ||
     request.prompt.has('consent') ||

@@ -1,4 +1,4 @@
-// The pages of device authorization: the code, the question, and what came of it.
+// The pages of device authorization: entering the code, the question, and the result.
 import { timeAgo } from '../../../http/ago.ts';
 import { decisionForm } from '../../../http/decision-form.ts';
 import { type Html, html } from '../../../http/pages.ts';
@@ -13,7 +13,7 @@ export const codePage = ({
 }: {
   realm: string;
   username: string;
-  /** From the address: to be compared, not believed. */
+  /** The code from the page's address. The user compares it with the device's; it proves nothing. */
   given: string;
   complaint: string | undefined;
   proof: string;
@@ -46,7 +46,7 @@ export function confirmPage({
   ipAddress: string;
   createdAt: Date;
   now: Date;
-  /** The list of requested access; undefined: the person has agreed to it before, or need not. */
+  /** The list of requested access; undefined: the user has consented before, or need not. */
   agreement: Html | undefined;
   since: number;
   proof: string;

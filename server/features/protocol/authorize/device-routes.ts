@@ -1,4 +1,5 @@
-// POST /realms/{realm}/oauth2/device_authorization, and the pages of the person who types the code: /realms/{realm}/device.
+// POST /realms/{realm}/oauth2/device_authorization, and the pages on which the user enters the code:
+// /realms/{realm}/device.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { deviceAuthorizationRoute } from '../../../contract/device-authorization.ts';
@@ -41,7 +42,7 @@ export function devicePageRoutes(
     const realm = realmOf(request);
     const finished = await signIns.take(reply, request, realm, deviceResumePath(realm));
     const kept = Kept.safeParse(finished?.request);
-    // Back to the page's own address, which starts again without a session.
+    // Redirects to the page's own address, which starts again without a session.
     if (!finished || !kept.success) return reply.redirect(devicePath(realm), 303);
     return devices.resume(request, reply, realm, kept.data, finished.done);
   });

@@ -60,7 +60,7 @@ export interface DevicesDeps {
   now: () => Date;
 }
 
-/** A device whose user code a person typed. */
+/** The device whose user code the user entered. */
 interface Found {
   waiting: devices.Waiting;
   client: ClientView;
@@ -120,7 +120,7 @@ export function createDevices(deps: DevicesDeps) {
     realm,
     clientId: client.clientId,
     clientName: client.title,
-    // nothing on the way says whose it is
+    // the page describes an unregistered client, since no redirect URI in the device flow identifies it
     about: client.registered ? undefined : client.about,
     flow: client.flowOverride ?? undefined,
     requiredLevel: asked.requiredLevel,
@@ -137,7 +137,7 @@ export function createDevices(deps: DevicesDeps) {
     String(since),
   ];
 
-  /** Whether there is anything to agree to beside the device itself. */
+  /** Whether the user has consented to all that the device requests; the device itself is confirmed separately. */
   async function isAgreed(realm: string, session: LiveSession, { client, asked }: Found): Promise<boolean> {
     return (
       !needsConsent(client, asked.toAgree) ||
@@ -264,7 +264,10 @@ export function createDevices(deps: DevicesDeps) {
       };
     },
 
-    /** A person opens the page; a code in its address is shown, so that they compare it with the device's, and tells nothing. */
+    /**
+     * Opens the page. It shows a code from its address, so that the user compares it with the device's, and reveals
+     * nothing about it.
+     */
     async open(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
       const context = await contextOf(request, reply, realm);
       const code = readUserCode(form.get('user_code'));
@@ -290,7 +293,7 @@ export function createDevices(deps: DevicesDeps) {
       return confirm(signed, found, done.since);
     },
 
-    /** A person typed a code. */
+    /** Handles the code that the user entered. */
     async enter(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
       const context = await contextOf(request, reply, realm);
       const signed = await signedIn(context);
@@ -310,7 +313,7 @@ export function createDevices(deps: DevicesDeps) {
         : confirm(signed, found, 0);
     },
 
-    /** A person decided. That the page was shown proves that the session was enough. */
+    /** Handles the user's decision. The page is shown only to a sufficient session, so the session isn't judged again. */
     async decide(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
       const context = await contextOf(request, reply, realm);
       const signed = await signedIn(context);

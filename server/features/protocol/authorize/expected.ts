@@ -1,5 +1,5 @@
-// Finds the person that an authorization request names: by an earlier ID token, or by the subject that its `claims` ask for.
-// OIDC Core §3.1.2.1 (id_token_hint), §5.5.1.
+// Finds the user whom an authorization request names: by an earlier ID token, or by the subject in its `claims`. OIDC
+// Core §3.1.2.1 (id_token_hint), §5.5.1.
 import type { Subjects } from '../../../domain/subjects.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { Tokens } from '../../configuration/issued-tokens/service.ts';
@@ -12,7 +12,7 @@ export function createExpected({
   tokens: Pick<Tokens, 'verify'>;
   subjects: Pick<Subjects, 'ofUser' | 'find'>;
 }) {
-  /** @returns the person's id; an id of no person, if the requested subject isn't the session's */
+  /** @returns the user's id; an id that no user has, if the requested subject isn't the session's */
   return async function expectedUser(
     realm: string,
     { idTokenHint, sub, client }: AuthorizationRequest,

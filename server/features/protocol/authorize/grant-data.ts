@@ -1,4 +1,4 @@
-// The data stored with a grant: the request's values, and what the person's session had proven. Pure.
+// The data stored with a grant: the request's values, and the proofs of the user's session. Pure.
 import { type Factors, oldestOf, provenSince } from '../../../domain/factors.ts';
 import type { GrantData } from '../../../domain/grant-data.ts';
 import { OFFLINE } from '../../../domain/scopes.ts';
@@ -37,7 +37,7 @@ export function grantDataOf(
     ...(asked.claims && { claims: asked.claims }),
     ...(sub !== session.userId && { sub }),
     ...(impersonator && { act: { realm: impersonator.realm, sub: impersonator.id } }),
-    // An offline grant outlives the session: it is judged by the factors that it began with.
+    // An offline grant outlives the session, so it stores the factors with which it began.
     ...(asked.scopes.some((s) => s.name === OFFLINE) && { factors: counted }),
   };
 }

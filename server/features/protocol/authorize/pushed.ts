@@ -18,12 +18,12 @@ import * as store from './store.ts';
 
 const PREFIX = 'urn:ietf:params:oauth:request_uri:';
 const LIFE_SECONDS = 60;
-/** Once it is opened: as long as a sign-in may take. */
+/** The lifetime after the request was opened: as long as a sign-in may take. */
 const OPEN_MS = 3_600_000;
 const MOST_CHARACTERS = 20_000;
 const PROOFS = ['client_secret', 'client_assertion', 'client_assertion_type'];
 
-/** A stored request, and the data of its event. */
+/** A request to store, and the data of its event. */
 interface Kept {
   row: store.NewPushed;
   event: DomainEvent;
@@ -62,7 +62,7 @@ export function createPushed({
   const keepTogether = createGroupCommit<Kept, true>({
     transact,
     async work(tx, all) {
-      // A client that is locked is waited for by its own alone.
+      // The batch doesn't wait for a client that is locked: that client's own request does, alone.
       tx.atLast`set local lock_timeout = '50ms'`;
       return all.map((one) => keep(tx, one));
     },
@@ -72,7 +72,7 @@ export function createPushed({
     work: (tx, all) => store.openPushed(tx.sql, all, 'pass over'),
     bookkeeping: true,
   });
-  /** Opens a request; if the batch couldn't, it is tried once more alone, since its row may have been locked. */
+  /** Opens a request. If the batch couldn't, because its row was locked, a second try runs alone. */
   async function open(asked: store.Opening): Promise<string | undefined> {
     const together = await openTogether(asked);
     if (together !== undefined) return together;
@@ -138,7 +138,7 @@ export function createPushed({
             page: { told: text('authorize.requestOver'), back: client },
           },
         );
-      // Only its name goes on through the browser, not the pushed parameters.
+      // The browser carries only the reference on, not the pushed parameters.
       const reference = new URLSearchParams({ client_id: client.clientId, request_uri: uri }).toString();
       return { ...parseForm(parameters), text: reference, pushed: asked.hash, signed: true };
     },

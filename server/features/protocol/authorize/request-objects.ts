@@ -11,9 +11,9 @@ import type { WithClientKeys } from '../client-authentication/client-keys.ts';
 import type { RequestParameters } from './requests.ts';
 
 const SKEW_SECONDS = 60;
-/** It is made for one request; a long-lived one could be used again by others. */
+/** A request object is meant for one request; with a long life, others could use it again. */
 const LONGEST_SECONDS = 3_600;
-/** RFC 9101 §10.8: a JWT with the type of another purpose is refused, even if the client signed it. */
+/** RFC 9101 §10.8: a JWT with another type is refused, even if the client signed it. */
 const TYPE = /^(?:(?:application\/)?oauth-authz-req\+jwt|JWT)$/i;
 
 const Claims = z.looseObject({
@@ -86,7 +86,8 @@ export function createRequestObjects({
     const at = now().getTime() / 1000;
     if (nbf > at + SKEW_SECONDS) throw invalid('The request object is of a later time');
     if (exp === undefined) {
-      // The client can remove a fetched object; one that was sent stays valid.
+      // A client can remove an object that the server fetches, but an object that it sent stays valid, so that one must
+      // expire.
       if (fetched) return;
       throw invalid('The request object needs exp as RFC 9101 has it');
     }
@@ -117,10 +118,10 @@ export function createRequestObjects({
         throw invalid('iss and client_id of the request object must be the application');
       if (String(claims.aud) !== (await settings.issuer(realm)))
         throw invalid('aud of the request object must be the issuer alone');
-      // With its own name as the subject it would prove who the client is (RFC 9101 §10.8).
+      // With the client's id as its subject, it could serve as a client assertion (RFC 9101 §10.8).
       if (claims.sub === clientId) throw invalid('sub of the request object must not be the application');
       if (first) refuseOldOrDistant(claims, given);
-      // A fetched object is kept beside its address.
+      // A fetched object is stored beside its address.
       const two = first && !given.fetched && given.get('request_uri') !== undefined;
       if ('request' in claims || 'request_uri' in claims || two)
         throw invalid('A request object holds all of its request');

@@ -12,13 +12,13 @@ import { OutboundError } from '../../../http/outbound-connection.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { RequestParameters } from './requests.ts';
 
-/** As long as a request that is sent by value may be. */
+/** The same limit as for a request object sent by value. */
 const LIMITS = { timeoutMs: 5_000, maxBytes: 16 * 1024 };
 const ACCEPT = 'application/oauth-authz-req+jwt, application/jwt';
 
 /**
- * The parameters to begin a kept request anew: the address without the object that was fetched. That object isn't sent again:
- * it may have no end of its life, or one that has passed.
+ * The parameters for starting a stored request again: the object's address without the fetched object. The object isn't
+ * sent again: it may have no expiry, or one that has passed.
  */
 export function asItCame(text: string): string {
   const parameters = new URLSearchParams(text);
@@ -48,7 +48,8 @@ export function createRequestUris({
 
   return {
     /**
-     * The request with the object that it refers to; one whose address the client hasn't registered, as it came.
+     * The request with the object that it refers to. A request whose address the client hasn't registered stays
+     * unchanged.
      * @throws OAuthError for a page
      */
     async resolve(
@@ -71,7 +72,7 @@ export function createRequestUris({
         throw new OAuthError('invalid_request_uri', 'The request of the application could not be fetched', {
           page: { back: client },
         });
-      // The object at the address may change: a sign-in continues with the one that it began with.
+      // The object at the address may change: a sign-in continues with the object that it began with.
       const parameters = new URLSearchParams(given.text);
       parameters.set('request', object);
       return { ...parseForm(parameters.toString()), fetched: true };

@@ -13,11 +13,11 @@ import {
 } from './checks.ts';
 
 export interface RequestParameters extends Form {
-  /** The digest of the request_uri by which they were pushed, if they were. */
+  /** The digest of the request_uri, if the request was pushed. */
   pushed?: Buffer | undefined;
   /** The client has signed the request; for a pushed request that was checked at the push. */
   signed?: boolean;
-  /** Its object was fetched just now from where the client keeps it. */
+  /** The request object was fetched just now from the client's address. */
   fetched?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Clients {
   knownScopes(realm: string): Promise<ReadonlySet<string>>;
 }
 
-/** Clients whose id is the address of their metadata. */
+/** Clients whose id is the address of their metadata document. */
 export interface Documents {
   ensure(realm: string, clientId: string, ipAddress: string): Promise<void>;
 }

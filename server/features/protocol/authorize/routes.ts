@@ -1,4 +1,4 @@
-// GET and POST /realms/{realm}/oauth2/authorize, its way back from the sign-in, and the consent page's answer.
+// GET and POST /realms/{realm}/oauth2/authorize, the return from the sign-in, and the consent page's form.
 
 import type { FastifyInstance } from 'fastify';
 import { authorizePostRoute, authorizeRoute } from '../../../contract/oauth.ts';
@@ -19,7 +19,8 @@ export function authorizeRoutes(
     handler: (request, reply) => authorization.begin(request, reply, realmOf(request), paramsOf(request)),
   });
 
-  // On to GET: a browser keeps the session's cookie (SameSite=Lax) from another site's post, but not from a link.
+  // Redirects to GET: a browser sends the session's cookie (SameSite=Lax) with a link from another site, but not with a
+  // post.
   app.route({
     ...authorizePostRoute,
     handler: async (request, reply) => {
@@ -31,7 +32,7 @@ export function authorizeRoutes(
 
   app.get('/realms/:realm/oauth2/authorize/resume', { schema: { hide: true } }, async (request, reply) => {
     const realm = realmOf(request);
-    // Only once: a repeated request has to prove the demands anew.
+    // Valid once: a repeated request has to meet the demands again.
     const finished = await signIns.take(reply, request, realm, resumePath(realm));
     const kept = Kept.safeParse(finished?.request);
     if (!finished || !kept.success) {

@@ -38,11 +38,11 @@ const MOST_REDIRECT_URI = 500;
 /** The path to which a sign-in returns: routes.ts serves it. */
 export const resumePath = (realm: string): string => `/realms/${realm}/oauth2/authorize/resume`;
 export const consentPath = (realm: string): string => `/realms/${realm}/oauth2/consent`;
-/** The path on which a request that came by POST, or begins anew, continues. */
+/** The path on which a request that came by POST, or starts again, continues. */
 export const requestPath = (realm: string, text: string): string =>
   `/realms/${realm}/oauth2/authorize?${new URLSearchParams(text)}`;
 
-/** The state that a sign-in keeps for this endpoint. */
+/** The state that a sign-in stores for this endpoint. */
 export const Kept = z.object({ text: z.string() });
 
 export interface AuthorizationDeps {
@@ -73,14 +73,14 @@ interface RequestContext {
   issuer: string;
   session: LiveSession | undefined;
 }
-/** A session that is enough: `since` when all has been proven that it rests on, in milliseconds. */
+/** A session that satisfies the request. Its proofs that count are not older than `since`, in milliseconds. */
 interface SignedIn {
   sessionId: string;
   since: number;
 }
 /** The steps that were already done for this request. */
 interface RequestProgress {
-  /** The browser has just come from the application. */
+  /** Whether the application has just sent the browser. */
   first?: boolean;
   signedIn?: SignedIn | undefined;
   agreed?: boolean;
@@ -101,7 +101,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     return { request, reply, realm, brand, issuer: await settings.issuer(realm), session };
   }
 
-  /** Reads the request, by its request object if it has one; a sign-in keeps the parameters as they came. */
+  /** Reads the request, with its request object if it has one. A sign-in stores the parameters as they arrived. */
   async function read(
     { realm, brand }: Pick<RequestContext, 'realm' | 'brand'>,
     given: RequestParameters,
@@ -186,8 +186,8 @@ export function createAuthorization(deps: AuthorizationDeps) {
   }
 
   /**
-   * Issues the code in the transaction that begins the session. A request that needs more steps, or is refused, takes the
-   * general way of {@link resumePath}, which handles all cases.
+   * Issues the code in the transaction that begins the session. A request that needs more steps, or is refused, goes
+   * through {@link resumePath}, which handles all cases.
    */
   const continuation: Continuation = {
     name: 'authorize',
@@ -202,7 +202,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       try {
         const given = await pushed.resolve(realm, client, reference, { first: false });
         const asked = await read({ realm, brand }, given, { client, first: false });
-        // A page in answer to the password would send it again when it is loaded again.
+        // A page in response to the password form would send the password again when it is reloaded.
         if (asked.responseMode !== 'query') return undefined;
         const expected = await expectedUser(realm, asked, session);
         const enough = { fresh: true, missing: undefined, agreed: false };
@@ -214,7 +214,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
         const subject = await subjects.ofUser(realm, client, session.userId);
         if (!subject) return undefined;
         const issuer = await settings.issuer(realm);
-        // The session is new: all of it was proven for this request.
+        // The session is new: all its proofs were made for this request.
         const approval = { session, since: 0, sub: subject.sub };
         const { code, write } = codes.first({ realm, ipAddress: request.ip }, asked, approval);
         return {
@@ -228,7 +228,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     },
   };
 
-  /** A fault that only a page shows is recorded as an event, for administrators to find. */
+  /** An error that only a page shows is recorded as an event, so that administrators can find it. */
   async function knownTarget(
     { realm, request }: RequestContext,
     form: Form,
@@ -257,7 +257,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     }
   }
 
-  /** Faults before the target is known are thrown, and shown on a page; later ones go to the application. */
+  /** Errors before the target is known are thrown, and shown on a page; later ones go to the application. */
   async function handle(
     context: RequestContext,
     form: Form,
@@ -288,7 +288,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       return handle(await contextOf(request, reply, realm), form, { first: true });
     },
 
-    /** After a sign-in: the same request again, which now has its session. */
+    /** Continues after a sign-in: handles the same request again, now with a session. */
     async resume(
       request: FastifyRequest,
       reply: FastifyReply,
@@ -298,7 +298,10 @@ export function createAuthorization(deps: AuthorizationDeps) {
       return handle(await contextOf(request, reply, realm), parseForm(text), { signedIn });
     },
 
-    /** The consent page's answer. That it was shown proves that the session was enough for the request. */
+    /**
+     * Handles the consent page's form. The page is shown only to a sufficient session, so the session isn't judged
+     * again.
+     */
     async consent(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
       const context = await contextOf(request, reply, realm);
       const answered = consents.answered(request, form, {

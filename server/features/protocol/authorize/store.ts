@@ -1,10 +1,10 @@
-// SQL of the permission to use an application, and of pushed requests. domain/grants.ts has that of codes.
+// SQL of the permission to use an application, and of pushed requests. domain/grants.ts has the SQL of codes.
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { lock, type WhenLocked } from '../../../domain/grants.ts';
 import { type PersonRow, personColumns, rolesOf } from '../../../domain/person.ts';
 
-/** Whether the person holds one of these roles, directly or by a group or composite role. */
+/** Whether the user holds one of these roles, directly or by a group or composite role. */
 export async function holdsOneOf(sql: Sql, realm: string, userId: string, roles: readonly string[]): Promise<boolean> {
   const [row] = await sql<PersonRow>`
     select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId}`;
@@ -23,7 +23,7 @@ export interface NewPushed extends Pushed {
 }
 export interface Opening extends Pushed {
   now: Date;
-  /** The end of its storage, if it is opened now. */
+  /** When the request expires, if it is opened now. */
   until: Date;
 }
 
@@ -35,8 +35,9 @@ export const insertPushed = (
   values (${realm}, ${hash}, ${client}, ${parameters}, ${expiresAt})`;
 
 /**
- * Gives the parameters to the first that asks, in the order of `asked`; undefined where there is nothing to give, or another
- * opens it at this moment and `whenLocked` passes it over.
+ * Opens pushed requests, each only once.
+ * @returns the parameters in the order of `asked`; undefined: there is no such request, or another transaction is
+ * opening it and `whenLocked` skips it
  */
 export async function openPushed(
   sql: Sql,
@@ -71,7 +72,7 @@ export async function openPushed(
   return asked.map((_, n) => given.get(n));
 }
 
-/** The parameters of one that was opened. */
+/** The parameters of a request that was opened before. */
 export async function readPushed(
   sql: Sql,
   realm: string,
@@ -84,12 +85,15 @@ export async function readPushed(
   return row?.parameters;
 }
 
-/** False: it is gone already. */
+/** @returns false: the request no longer exists */
 export const takePushed = async (sql: Sql, realm: string, hash: Buffer): Promise<boolean> =>
   (await sql`delete from pushed_authorization_request where realm_id = ${realm} and uri_hash = ${hash} returning true`)
     .length > 0;
 
-/** Which of them are there, in their order, locked until they are dropped; one that another transaction holds is passed over. */
+/**
+ * Locks these requests until they are deleted.
+ * @returns for each, in order, whether it exists; one that another transaction has locked counts as missing
+ */
 export async function holdPushed(
   sql: Sql,
   asked: readonly { realm: string; hash: Buffer | undefined }[],
@@ -108,7 +112,7 @@ export async function holdPushed(
   return asked.map(({ hash }, n) => hash === undefined || held.has(n));
 }
 
-/** The same as {@link takePushed}, without looking. */
+/** Like {@link takePushed}, without a result. */
 export const dropPushed = (write: Tx['atLast'], realm: string, hash: Buffer): void => {
   void write`delete from pushed_authorization_request where realm_id = ${realm} and uri_hash = ${hash}`;
 };

@@ -1,5 +1,5 @@
 // Checks a client's JWT assertion (private_key_jwt): RFC 7523 §3. Its keys are registered, or fetched from its jwksUri.
-// Everything that may be wrong is the same "no" to the caller.
+// The caller gets the same error for every fault.
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { clientAlgorithms } from '../../../contract/algorithms.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
@@ -11,10 +11,10 @@ import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Jwks, WithClientKeys } from './client-keys.ts';
 
 const SKEW_SECONDS = 60;
-/** An assertion is made for one request; a long-lived one would be a stored credential. */
+/** An assertion is meant for one request; a long-lived one would be a stored credential. */
 const LONGEST_SECONDS = 3_600;
 
-/** A request object is no proof of who sends it (RFC 9101 §10.8). */
+/** A request object doesn't prove who sends it (RFC 9101 §10.8). */
 const OTHER_TYPES = /^(?:application\/)?(?:oauth-authz-req|dpop)\+jwt$/i;
 
 export function createAssertions({
@@ -41,26 +41,26 @@ export function createAssertions({
       algorithms: [...clientAlgorithms],
       issuer: client.clientId,
       subject: client.clientId,
-      // Older libraries name the endpoint that they call.
+      // Older libraries use the endpoint that they call as the audience.
       audience: older ? [issuer, token, introspection, revocation, pushedAuthorizationRequest] : issuer,
       requiredClaims: ['exp', 'jti', 'aud'],
       clockTolerance: SKEW_SECONDS,
       currentDate: now(),
     });
     if (OTHER_TYPES.test(protectedHeader.typ ?? '')) throw new Error('it is a JWT of another kind');
-    // RFC 7523bis: an assertion for several audiences could be used here by any of them.
+    // RFC 7523bis: any of several audiences could use the assertion here.
     if (!older && [payload.aud].flat().length !== 1) throw new Error('the audience is not the issuer alone');
     return payload;
   }
 
   return {
-    /** Whether the assertion is this client's, for this realm, still good, and seen for the first time. */
+    /** Whether the assertion is this client's, for this realm, still valid, and used for the first time. */
     async holds(realm: string, client: ClientView, assertion: string): Promise<boolean> {
       const payload = await withKeys(client, (keys) => verified(realm, client, assertion, keys)).catch(() => undefined);
       if (payload?.exp === undefined || typeof payload.jti !== 'string' || payload.jti === '') return false;
       const at = now().getTime() / 1000;
       if (payload.exp - at > LONGEST_SECONDS + SKEW_SECONDS) return false;
-      // Kept as long as it could be accepted.
+      // The id is stored as long as the assertion could be accepted.
       const until = new Date((payload.exp + SKEW_SECONDS) * 1000);
       const asserted = fragment`
         insert into client_assertion (realm_id, client, jti_hash, expires_at)

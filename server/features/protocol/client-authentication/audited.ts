@@ -1,5 +1,5 @@
-// Client authentication where nothing else audits a refusal: a guess at a secret leaves its trace wherever it is made.
-// The token endpoint audits its own, with the grant.
+// Client authentication for endpoints that don't audit refusals themselves, so that every guess at a secret is audited.
+// The token endpoint audits its own refusals, with the grant.
 import type { Refusals } from '../../../events/refusals.ts';
 import { oauthErrorOf } from '../../../http/oauth.ts';
 import type { Authenticated, ClientAuthentication, ClientRequest } from './service.ts';

@@ -4,7 +4,7 @@ import type { RemoteDocuments } from '../../../http/remote-documents.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 
 const Jwk = z.looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']) });
-/** A set may hold keys of other kinds, for other purposes: they count for nothing (RFC 7517 §5). */
+/** A set may hold keys of other kinds, for other purposes: they are ignored (RFC 7517 §5). */
 const Jwks = z
   .object({ keys: z.array(z.unknown()).max(100) })
   .transform(({ keys }) => ({ keys: keys.flatMap((key) => Jwk.safeParse(key).data ?? []) }));

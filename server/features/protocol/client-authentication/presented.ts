@@ -16,7 +16,7 @@ const MOST_NAME = 255;
 const refused = (reason: string) =>
   new OAuthError('invalid_client', 'The client could not be authenticated', { reason });
 
-/** @throws OAuthError `invalid_request` where a client uses more than one method (RFC 6749 §2.3) */
+/** @throws OAuthError `invalid_request` if a client uses more than one method (RFC 6749 §2.3) */
 export function presentedBy(authorization: string | undefined, form: Form): Presented {
   const [clientId, secret, assertion] = [
     form.get('client_id'),
@@ -39,7 +39,8 @@ function basic(authorization: string, named: string | undefined): Presented {
   const clientId = formDecoded(pair.slice(0, colon)) ?? '';
   const raw = pair.slice(colon + 1);
   if (named !== undefined && named !== clientId) throw refused('client_id and the Authorization header differ');
-  // Many clients don't form-encode the secret, though RFC 6749 §2.3.1 says so: as it came, it may hold too.
+  // RFC 6749 §2.3.1 demands a form-encoded secret, but many clients don't encode it: a secret that can't be decoded is
+  // used as it came.
   const secret = formDecoded(raw) ?? raw;
   return { clientId, method: 'secret', secrets: secret === raw ? [raw] : [secret, raw] };
 }
@@ -53,7 +54,7 @@ export function nameIn(authorization: string | undefined, form: Form): string | 
 function nameInBasic(authorization = ''): string | undefined {
   const pair = Buffer.from(/^Basic +(\S+)$/i.exec(authorization)?.[1] ?? '', 'base64').toString();
   const colon = pair.indexOf(':');
-  // Without a colon it may be a secret.
+  // A value without a colon may be a secret, so it isn't returned as a name.
   return colon < 1 ? undefined : (formDecoded(pair.slice(0, colon)) ?? pair.slice(0, colon));
 }
 
@@ -74,7 +75,7 @@ function formDecoded(text: string): string | undefined {
   }
 }
 
-/** RFC 7521 §4.2: client_id is optional, the assertion's `sub` says it. */
+/** RFC 7521 §4.2: client_id is optional, because the assertion's `sub` names the client. */
 function asserted(assertion: string, type: string | undefined, named: string | undefined): Presented {
   if (type !== ASSERTION_TYPE) throw refused('an unknown client_assertion_type');
   try {

@@ -13,21 +13,21 @@ import { nameIn, type Presented, presentedBy } from './presented.ts';
 import { createSlowSecrets } from './slow-secrets.ts';
 import { createWrongSecrets } from './wrong-secrets.ts';
 
-/** Compared with where a client has no secret, so that every comparison takes place. */
+/** Compared in place of a missing secret, so that every comparison takes place. */
 const NO_SECRET = Buffer.alloc(32);
-/** The one of now, and for a while the one before. */
+/** The present secret, and for a while the previous one. */
 const MOST_SECRETS = 2;
 
 export interface ClientRequest {
   realm: string;
   authorization: string | undefined;
   form: Form;
-  /** Where the request came from. */
+  /** The request's address. */
   address: string;
 }
 export interface Authenticated {
   client: ClientView;
-  /** It proved who it is; a public client only names itself. */
+  /** The client authenticated; a public client only sends its id. */
   confidential: boolean;
 }
 
@@ -35,7 +35,7 @@ function strongHolds(mine: readonly ClientSecret[], secrets: readonly string[]):
   let holds = false;
   for (const secret of secrets) {
     const digest = sha256(secret);
-    // Always as many comparisons as a client can have secrets, so that time doesn't tell how many it has.
+    // Always makes as many comparisons as a client can have secrets, so that the time doesn't reveal their number.
     for (let nth = 0; nth < MOST_SECRETS; nth += 1) {
       const hash = mine[nth]?.hash ?? null;
       const isEqual = timingSafeEqual(digest, hash ?? NO_SECRET);
@@ -67,9 +67,12 @@ export function createClientAuthentication({
     return (client?.secrets ?? []).filter(({ until }) => until === null || until > at);
   };
 
-  /** A refusal takes as long with and without such a client: where any secret is slow, each refusal is. */
+  /**
+   * Checks the client's slow secret. If any client of the realm has one, every refusal takes as long, whether the client
+   * exists or not.
+   */
   async function weakHolds(realm: string, mine: readonly ClientSecret[], secret: string): Promise<boolean> {
-    // A secret that is made anew is strong, so at most one is checked slowly.
+    // New secrets are strong, so at most one is checked slowly.
     const slow = mine.find((one) => one.slow !== null)?.slow;
     if (slow) return slowSecrets.holds(slow, secret);
     if ((await clients.overview(realm)).slowSecrets) await slowSecrets.pretend(secret);

@@ -1,5 +1,6 @@
-// Checks weak client secrets, which are hashed slowly. Only a few run at once, so that a flood of wrong ones leaves
-// threads for sign-ins; those of one client run one after another, so that a flood for one leaves room for the others.
+// Checks weak client secrets, whose hashes are slow. Few checks run at once, so that a flood of wrong secrets leaves
+// threads for sign-ins. The checks of one client run one after another, so that a flood for one client leaves room for
+// others.
 import { timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Passwords } from '../../../crypto/passwords.ts';
@@ -20,7 +21,7 @@ const NOBODYS_AT_ONCE = 2;
 export function createSlowSecrets({ passwords }: { passwords: Pick<Passwords, 'verify' | 'phcForNobody'> }) {
   /** PHC → digest of the correct secret, so that the slow check runs only once. */
   const remembered = new Map<string, Buffer>();
-  /** By PHC and digest, so that a client's own first burst is one check. */
+  /** Running checks by PHC and digest: equal secrets of one client share a check. */
   const inProgress = new Map<string, Map<string, Promise<boolean>>>();
   const semaphore = createSemaphore({ perKey: 1, inAll: AT_ONCE });
   let nobodys = 0;

@@ -1,18 +1,21 @@
 // Limits how often one address may send a wrong secret of a client. The same wrong value again reveals nothing new and
-// doesn't count: many copies of a wrongly configured client lock out no other. Counted in this process, also for unknown
-// names.
+// doesn't count, so many copies of a wrongly configured client don't lock others out. Counted in this process, also for
+// unknown names.
 import { sha256 } from '../../../crypto/tokens.ts';
 import { inRealm } from '../../../domain/rate-limit.ts';
 
-/** Different wrong values for one client, by one address. */
+/** The most different wrong values for one client from one address. */
 const MOST = 10;
 const WINDOW_MS = 300_000;
-/** Names that one address may be wrong about in a realm at a time: inventing more names doesn't reset the count of others. */
+/**
+ * The most client names for which one address can have failures in a realm: inventing more names doesn't reset the
+ * counts of others.
+ */
 const MOST_NAMES = 1000;
 const MAX_WINDOWS = 20_000;
 
 interface Window {
-  /** The address in its realm. */
+  /** The address within its realm. */
   from: string;
   until: number;
   /** Digests of values that are wrong, or are still being checked. */
@@ -20,7 +23,7 @@ interface Window {
 }
 
 export function createWrongSecrets({ now }: { now: () => Date }) {
-  /** Oldest first: a window is put in when it begins. */
+  /** Ordered by their beginning, oldest first. */
   const windows = new Map<string, Window>();
   const names = new Map<string, number>();
 
@@ -39,14 +42,14 @@ export function createWrongSecrets({ now }: { now: () => Date }) {
 
   return {
     /**
-     * Takes a try before its outcome is known, so that a hundred at once get no more than one after another.
-     * @returns `hold`, to be called where the value was right; or after how many seconds to come back
+     * Counts a try before its result is known, so that concurrent tries get no more than sequential ones.
+     * @returns `hold`, to call if the value was right; or `wait`, in how many seconds the next try is allowed
      */
     take(realm: string, clientId: string, address: string, digest: Buffer): { hold(): void } | { wait: number } {
       const at = now().getTime();
       sweep(at);
       const from = inRealm(realm, address);
-      // of one length, however long a name a stranger sends
+      // a digest, because a sent name can have any length
       const key = sha256(`${from} ${clientId}`).toString('base64url');
       let window = windows.get(key);
       if (!window) {

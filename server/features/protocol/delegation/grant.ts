@@ -23,11 +23,11 @@ export interface DelegationDeps {
   batch: Pick<EventBatch, 'record'>;
 }
 
-/** RFC 8693 §2.2.2: a token's fault is an invalid_request. */
+/** RFC 8693 §2.2.2: a faulty token is an invalid_request. */
 const invalid = (reason: string) =>
   new OAuthError('invalid_request', 'The subject token is not valid here', { reason });
 
-/** The new token allows no more than the token, the agent and the person's agreement together, and doesn't live longer. */
+/** The new token allows only what the token, the agent and the user's consent all allow, and doesn't live longer. */
 export function delegationGrant({ sql, tokens, subjects, mint, batch }: DelegationDeps): Grant<typeof delegationBody> {
   return {
     grantType: TOKEN_EXCHANGE,
@@ -42,7 +42,7 @@ export function delegationGrant({ sql, tokens, subjects, mint, batch }: Delegati
       const claims = await tokens.verify(realm, body.subject_token, { typ: 'at+jwt' });
       if (!claims || !isPersons(claims)) throw invalid('no token of a person of this realm');
       if (!isProven(claims, jkt)) throw invalid('bound to a key that was not proven');
-      // Chains of acting parties are refused: they would be hard to review.
+      // Chains of acting parties are refused, because they would be hard to review.
       if (claims.act !== undefined) throw invalid('an acting party is named already');
       if (claims.gid === undefined) throw invalid('it belongs to no grant');
       if (!isFor(client, claims)) throw invalid('it is neither the agent’s nor for it');

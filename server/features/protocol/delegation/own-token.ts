@@ -1,5 +1,5 @@
-// An agent says who it is by its own access token, where it has no credential of its client's at hand: a workload's, for one, which
-// got that token by its platform's. RFC 6750; decisions "Agent".
+// Authenticates an agent by its own access token, if it has no client credential: for example a workload, which got
+// that token for its platform's token. RFC 6750; decisions "Agent".
 import { isPersons } from '../../../domain/subjects.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
@@ -14,7 +14,7 @@ export const authenticationByOwnToken = ({
   settings,
   clients,
 }: {
-  /** For requests without a bearer token. */
+  /** Authenticates requests without a bearer token. */
   authentication: Pick<ClientAuthentication, 'authenticate'>;
   tokens: Pick<Tokens, 'present'>;
   settings: { issuer(realm: string): Promise<string> };

@@ -1,6 +1,6 @@
-// GET below /.well-known (discovery in both forms, protected resources, UMA) and /oauth2/jwks. Public and readable from any
-// origin: no cookies, no personal data.
-// Once an answer was built, http/ready.ts serves it until it changes. Specification 4.11.
+// GET below /.well-known (discovery in both forms, protected resources, UMA) and /oauth2/jwks. Public and readable from
+// any origin: no cookies, no personal data. After the first response, http/ready.ts serves it until it changes.
+// Specification 4.11.
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { discoveryRoute, jwksRoute, serverMetadataRoute } from '../../../contract/oauth.ts';
 import {
@@ -18,7 +18,7 @@ import type { Discovery } from './service.ts';
 interface Served extends Pick<ReadyDocument, 'ready'> {
   route: { method: 'GET'; url: string; schema: FastifySchema };
   read(realm: string): Promise<ReadyAnswer>;
-  /** A further answer of the address, selected by a parameter. */
+  /** Another response of the address, selected by a parameter. */
   of?(realm: string, resource: string): Promise<ReadyAnswer | undefined>;
 }
 
@@ -31,11 +31,11 @@ const routesOf = ({ document, resource, declared, uma, jwks }: Discovery): Serve
   { route: jwksRoute, ...jwks },
 ];
 
-/** Only a realm that passed the checks of the routes below has anything ready. */
+/** Documents that are built already. Only realms that passed the checks of the routes below have any. */
 export const readyDocuments = (discovery: Discovery): ReadyDocument[] =>
   routesOf(discovery).map(({ route: { url }, ready }) => ({ url, ready }));
 
-/** On the surface of the protocol endpoints, which checks the realm. */
+/** Mounts the routes on the surface of the protocol endpoints, which checks the realm. */
 export function discoveryRoutes(app: FastifyInstance, discovery: Discovery): void {
   for (const { route, read, of } of routesOf(discovery))
     app.route({
@@ -45,7 +45,7 @@ export function discoveryRoutes(app: FastifyInstance, discovery: Discovery): voi
         const resource = of && parseForm(queryOf(request.url)).get('resource');
         const answer = await (of && resource !== undefined ? of(realm, resource) : read(realm));
         if (!answer) throw new OAuthError('not_found', 'The realm has no such resource');
-        // of an answer, not of a failure
+        // The headers are for successes only, so they are set here.
         return reply.headers(answer.headers).send(answer.body);
       },
     });

@@ -49,13 +49,13 @@ function discoveryDocument({
   grantTypes: readonly string[];
   locales: readonly string[];
   registers: boolean;
-  /** The address of its metadata is a client's id. */
+  /** A client's id can be the address of its metadata document. */
   documents: boolean;
-  /** The realm takes no requests that aren't pushed. */
+  /** The realm accepts only pushed requests. */
   mustPush: boolean;
   levels: readonly number[];
   subjects: readonly string[];
-  /** That the realm declares. */
+  /** The resources that the realm declares. */
   resources: readonly string[];
 }) {
   const at = endpointsOf(baseUrl, realm);
@@ -192,7 +192,7 @@ export function createDiscovery({
       } satisfies ProtectedResource);
     },
   });
-  /** UMA 2.0 Grant §2, Federated Authorization for UMA 2.0 §2: what discovery says, and the protection API. */
+  /** UMA 2.0 Grant §2, Federated Authorization for UMA 2.0 §2: the discovery document, with the protection API. */
   const uma = createRealmCache<ReadyAnswer>({
     now,
     async load(realm) {
@@ -205,7 +205,7 @@ export function createDiscovery({
       });
     },
   });
-  /** By the very list that `keys` gives, which lives until the keys change. */
+  /** Responses by the list object that `keys` returns, which is replaced when the keys change. */
   const jwks = new WeakMap<object, ReadyAnswer>();
 
   return {

@@ -17,7 +17,10 @@ export function introspectRoutes(
   }: {
     authentication: Pick<ClientAuthentication, 'authenticate'>;
     introspection: Introspection;
-    /** A resource server may show a token for the protection API in place of its secret (Federated Authorization for UMA §5). */
+    /**
+     * A resource server may send a token for the protection API instead of its secret (Federated Authorization for UMA
+     * §5).
+     */
     byToken(realm: string, presented: PresentedToken): Promise<{ client: ClientView }>;
   },
 ): void {
@@ -35,7 +38,7 @@ export function introspectRoutes(
             form,
             address: request.ip,
           });
-      // A caller without authentication could try tokens out (RFC 7662 §2.1).
+      // A caller without authentication could probe for valid tokens (RFC 7662 §2.1).
       if (!confidential) throw new OAuthError('invalid_client', 'The client could not be authenticated');
       const token = form.get('token');
       if (token === undefined) throw new OAuthError('invalid_request', 'token is missing');

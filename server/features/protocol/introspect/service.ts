@@ -16,8 +16,8 @@ import { liveFamily, liveUser, readPerson } from './store.ts';
 const INACTIVE = { active: false };
 
 /**
- * Whether a token is this client's business (RFC 7662 §2.2): it was issued to it, or it is for it: its name, or a resource
- * that its own list names, is an audience. Tokens for no resource in particular are for the realm's issuer.
+ * Whether a client may introspect a token (RFC 7662 §2.2): the token was issued to it, or has it as an audience, by its
+ * id or by one of its resources. The audience of tokens for no particular resource is the realm's issuer.
  */
 const concerns = ({ clientId, allowedResources }: ClientView, token: Claims): boolean =>
   token.client_id === clientId || [token.aud].flat().some((aud) => aud === clientId || allowedResources.has(aud));
@@ -67,7 +67,7 @@ export function createIntrospection({
     };
   }
 
-  /** Claims of the client's scopes that only introspection shows, beside those of the token itself. */
+  /** Claims of the client's scopes that only introspection shows, in addition to the token's own claims. */
   async function shownHere(
     realm: string,
     client: ClientView,
@@ -81,7 +81,7 @@ export function createIntrospection({
     return subject ? claimsOf(scopes, subject, 'introspection', sessionOf(token)) : {};
   }
 
-  /** Only its own client may ask about a refresh token. */
+  /** Only the client of a refresh token may introspect it. */
   async function refreshToken(realm: string, client: ClientView, token: string): Promise<object> {
     const presented = parseRefreshToken(token);
     const ofRealm = await settings.of(realm);

@@ -1,4 +1,4 @@
-// SQL of introspection: reads alone.
+// SQL of introspection, which only reads.
 
 import type { Sql } from '../../../db/sql.ts';
 import type { GrantData } from '../../../domain/grant-data.ts';
@@ -33,7 +33,7 @@ export async function liveFamily(
   return row;
 }
 
-/** The person of the claims. */
+/** The user for the claims. */
 export async function readPerson(sql: Sql, realm: string, userId: string): Promise<Person | undefined> {
   const [row] = await sql<PersonRow>`
     select ${personColumns} from realm_user u where u.realm_id = ${realm} and u.id = ${userId} and u.enabled`;

@@ -1,5 +1,5 @@
-// Tells applications from server to server that a session has ended: OpenID Connect Back-Channel Logout 1.0. The event's
-// transaction records the applications to tell; the requests are durable jobs, repeated for some hours.
+// Notifies applications, from server to server, that a session has ended: OpenID Connect Back-Channel Logout 1.0. The
+// event's transaction stores which applications to notify; the requests are durable jobs, repeated for some hours.
 import { z } from 'zod';
 import { bySystem } from '../../../contract/events.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
@@ -18,15 +18,15 @@ const LOGOUT_JOB = 'backchannel-logout';
 const EndedSession = z.object({
   realm: z.string(),
   clientId: z.string(),
-  /** The event that names the session's user; only the event does, so that an erasure finds the name. */
+  /** The event that names the session's user. The job doesn't, so that an erasure has to change only the event. */
   eventId: z.string().optional(),
-  /** In jobs of versions before. */
+  /** Only jobs of earlier versions have it. */
   userId: z.string().optional(),
   sessionId: z.string(),
   attempt: z.int().default(1),
 });
 
-/** For each session that ends before its time: a job for each of its clients with a back-channel address. */
+/** Enqueues jobs for a session that ends before it expires: one for each of its clients with a back-channel address. */
 export const backChannelConsumer: EventConsumer = {
   job: LOGOUT_JOB,
   wanted: (realm) =>
@@ -39,7 +39,7 @@ export const backChannelConsumer: EventConsumer = {
     where h.type = 'SESSION_ENDED'`,
 };
 
-/** 5 s, 30 s, 2 min, 10 min, 30 min, 2 h; each a fifth shorter or longer. */
+/** 5 s, 30 s, 2 min, 10 min, 30 min, 2 h; each up to a fifth shorter or longer. */
 const RETRY_DELAYS: readonly number[] = [5, 30, 120, 600, 1_800, 7_200];
 const TOKEN_SECONDS = 120;
 const LIMITS = { timeoutMs: 10_000, maxBytes: 16 * 1024, excess: 'cut' } as const;
@@ -64,7 +64,7 @@ export function backChannelJob(deps: BackChannelDeps): Job {
   const delaysSeconds = deps.retryDelaysSeconds ?? RETRY_DELAYS;
   const retry = createRetries({ sql, enqueue, job: LOGOUT_JOB, delaysSeconds });
 
-  /** §2.4: neither a nonce nor anything else of an ID token. */
+  /** §2.4: the token contains neither a nonce nor other claims of an ID token. */
   async function logoutToken(realm: string, client: ClientView, userId: string | null, sid: string): Promise<string> {
     const iat = Math.floor(now().getTime() / 1000);
     const sub = userId === null ? undefined : (await subjects.ofUser(realm, client, userId))?.sub;
@@ -92,7 +92,7 @@ export function backChannelJob(deps: BackChannelDeps): Job {
     return row?.id ?? null;
   }
 
-  /** @returns what went wrong */
+  /** @returns the error; undefined: the application accepted the token */
   async function send(uri: string, token: string): Promise<string | undefined> {
     try {
       const { status } = await outbound.fetch(uri, {
@@ -111,7 +111,7 @@ export function backChannelJob(deps: BackChannelDeps): Job {
   return job({
     name: LOGOUT_JOB,
     schema: EndedSession,
-    // An exception here is a fault of this server: the database was away.
+    // An exception here is a fault of this server, for example a lost database connection.
     maxAttempts: 100,
     expireSeconds: 30,
     concurrency: 8,

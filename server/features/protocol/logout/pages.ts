@@ -1,10 +1,10 @@
-// The pages of logout: the question, and the end.
+// The pages of logout: the confirmation, and the end.
 import { type Html, html } from '../../../http/pages.ts';
 import { hiddenFrames } from '../../../http/self-posting.ts';
 import { text, textHtml } from '../../../http/texts.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 
-/** The application that sent the person here. */
+/** The application that sent the user here. */
 type NamedClient = Pick<ClientView, 'title' | 'homeUrl'>;
 
 export function confirmPage({
@@ -30,7 +30,7 @@ export function confirmPage({
 </form>`;
 }
 
-/** @param client whose application asked, where one did */
+/** @param client the client whose application asked for the logout, if one did */
 export const signedOutPage = ({
   realm,
   client,
@@ -39,9 +39,9 @@ export const signedOutPage = ({
 }: {
   realm: string;
   client: NamedClient | undefined;
-  /** The addresses of applications that the browser tells. */
+  /** The addresses that the browser loads to notify applications. */
   frames: readonly string[];
-  /** Where the application wants the browser then. */
+  /** Where the browser continues, as the application wants. */
   next: string | undefined;
 }): Html => html`
 <p class="lead" role="status">${text('logout.close')}</p>

@@ -1,4 +1,4 @@
-// GET and POST /realms/{realm}/oauth2/logout, and the confirmation page's answer.
+// GET and POST /realms/{realm}/oauth2/logout, and the confirmation page's form.
 import type { FastifyInstance } from 'fastify';
 import { logoutPostRoute, logoutRoute } from '../../../contract/oauth.ts';
 import { parseForm } from '../../../http/form.ts';
@@ -10,7 +10,8 @@ export function logoutRoutes(app: FastifyInstance, logout: Logouts): void {
     ...logoutRoute,
     handler: (request, reply) => logout.begin(request, reply, realmOf(request), paramsOf(request)),
   });
-  // On to GET, which carries the session's cookie (SameSite=Lax) also when another site posted. A long hint stays short enough.
+  // Redirects to GET, with which the browser sends the session's cookie (SameSite=Lax) even after a post from another
+  // site. A long hint stays short enough.
   app.route({
     ...logoutPostRoute,
     handler: async (request, reply) =>

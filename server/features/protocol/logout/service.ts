@@ -24,17 +24,17 @@ import { confirmPage, signedOutPage } from './pages.ts';
 
 const GO_ON = "addEventListener('load', () => location.replace(document.getElementById('next').href));";
 
-/** A logout request whose parameters hold. */
+/** A logout request with valid parameters. */
 interface Logout {
   client: ClientView | undefined;
   hint: Claims | undefined;
-  /** Where to go afterwards; one of the client's, to the character. */
+  /** Where the browser continues: exactly one of the client's registered addresses. */
   next: string | undefined;
 }
 
-/** The applications that the browser tells. */
+/** The applications that the browser notifies. */
 interface BrowserLogout {
-  /** The browser's first stop: the first application to be told by SAML. */
+  /** The browser's first address: the first application to notify by SAML. */
   first: string | undefined;
   frames: readonly string[];
 }
@@ -57,7 +57,7 @@ export function createLogout({
   sessions: Pick<Sessions, 'current' | 'end' | 'frames' | 'clearCookie'>;
   signIns: Pick<SignIns, 'leave'>;
   singleLogout: Pick<SingleLogout, 'begin'>;
-  /** Tells the identity provider that the person came by. */
+  /** Signs out at the identity provider that the user came from. */
   upstreamLogout: Pick<UpstreamLogout, 'over'>;
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   tokens: Pick<Tokens, 'verify'>;
@@ -92,7 +92,7 @@ export function createLogout({
     return { client, hint, next: withQuery(uri, { state: form.get('state') }) };
   }
 
-  /** @returns the browser's first stop, and the frames that it loads to tell applications */
+  /** @returns the browser's first address, and the frames that it loads to notify applications */
   async function end(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -143,7 +143,7 @@ export function createLogout({
     if (next !== undefined && frames.length === 0) return reply.redirect(next, 303);
     const brand = await settingsOf(realm);
     const body = signedOutPage({ realm, client, frames, next });
-    // On when the frames have been loaded, or failed to.
+    // Continues when the frames have loaded or failed.
     const script = next === undefined ? undefined : GO_ON;
     return sendPage(reply, { realm, brand, title: text('logout.done'), body, script, plain: true }, { frames });
   }
@@ -166,13 +166,14 @@ export function createLogout({
       return told.first === undefined && told.frames.length === 0 ? undefined : signedOut(reply, realm, logout, told);
     },
 
-    /** The application sent the browser here. */
+    /** Handles an application's logout request. */
     async begin(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
       await applicationSpeaks(form.get('ui_locales'));
       const logout = await parse(realm, form);
       const session = await sessions.current(request, realm);
       if (!session) return signedOut(reply, realm, logout);
-      // The hint names this very session (or, from an offline grant, its person): the application may end it unasked.
+      // The hint names this session (or, from an offline grant, its user), so the application may end it without a
+      // confirmation.
       const { hint, client, next } = logout;
       const named =
         hint && subjects.find(realm, hint) === session.userId && (hint.sid === undefined || hint.sid === session.id);
@@ -190,7 +191,7 @@ export function createLogout({
       return sendPage(reply, page, { formAction: next === undefined ? [] : [next] });
     },
 
-    /** The person pressed the button of the confirmation page. */
+    /** Handles the confirmation page's form. */
     async confirm(
       request: FastifyRequest,
       reply: FastifyReply,

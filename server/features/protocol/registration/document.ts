@@ -1,4 +1,4 @@
-// A client's metadata document, as it is fetched: whose it is, what of it counts here, how long it is fresh. Pure.
+// A client's metadata document, as fetched: its client, the members that apply here, and how long it is fresh. Pure.
 // draft-ietf-oauth-client-id-metadata-document; RFC 9111 §4.2.
 import { z } from 'zod';
 import type { Provisioning } from '../../../contract/provisioning.ts';
@@ -9,7 +9,10 @@ const LONGEST_ID = 255;
 const BY_DEFAULT_SECONDS = 3_600;
 const BOUNDS_SECONDS = { least: 60, most: 86_400 };
 
-/** Written as URLs are compared, to the character: no other way of writing it is another client. */
+/**
+ * Whether the id is a metadata address in normalized form: URLs are compared character by character, and another
+ * spelling would be another client.
+ */
 export function isDocumentAddress(clientId: string): boolean {
   if (!clientId.startsWith('https://') || clientId.length > LONGEST_ID || !URL.canParse(clientId)) return false;
   const { href, username, password, pathname } = new URL(clientId);
@@ -18,7 +21,7 @@ export function isDocumentAddress(clientId: string): boolean {
 
 const Document = ClientMetadata.extend({
   client_id: z.string(),
-  // the document is public, so it can hold no secret
+  // the document is public, so it can't contain a secret
   client_secret: z.undefined().optional(),
   client_secret_expires_at: z.undefined().optional(),
   token_endpoint_auth_method: z.enum(['none', 'private_key_jwt']).default('none'),
@@ -56,13 +59,13 @@ export function metadataIn(
     ),
     scope: said.scope?.split(' ').filter(given).join(' '),
     response_types: undefined,
-    // A sector would have to be looked up; each document is one by itself.
+    // A sector would need a further fetch; each document is a sector of its own.
     subject_type: undefined,
     sector_identifier_uri: undefined,
   };
 }
 
-/** How long an answer may be used without asking again. */
+/** How long a response may be used without asking again. */
 export function freshSeconds(headers: Headers): number {
   const directives = headers.get('cache-control') ?? '';
   const maxAge = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(directives)?.[1];

@@ -20,7 +20,7 @@ import { inputOf, updateOf } from './metadata.ts';
 import { type PolicySource, policyOf } from './provisioning.ts';
 import * as store from './store.ts';
 
-/** The draft's own advice is 5 KB; keys take more. */
+/** The draft recommends 5 KB; keys need more. */
 const LIMITS = { timeoutMs: 5_000, maxBytes: 16 * 1024 };
 
 const unusable = (why: string, cause?: unknown) =>
@@ -66,7 +66,7 @@ export function createClientDocuments(deps: DocumentDeps) {
       scopes: await store.scopesOf(tx.sql, realm),
       subjectTypes: types,
     });
-    // No administrator has reviewed the application, so each person must consent.
+    // No administrator has reviewed the application, so each user must consent.
     return { ...input, consentRequired: true };
   }
 
@@ -89,10 +89,10 @@ export function createClientDocuments(deps: DocumentDeps) {
         let known = await store.readDocument(tx.sql, realm, clientId);
         if (!known) {
           await makeRoom(tx, by, realm, policy);
-          // Another replica may have been quicker, before it was this one's turn.
+          // Another replica may have stored the client while this one waited for the lock.
           known = await store.readDocument(tx.sql, realm, clientId);
         }
-        // An administrator has made one of that name meanwhile.
+        // An administrator has created a client with this id in the meantime.
         if (known && known.freshUntil === null) return;
         const { allowedResources } = policy;
         const stored = known && (await clients.table.find(tx.sql, realm, { id: known.client }));
@@ -121,7 +121,7 @@ export function createClientDocuments(deps: DocumentDeps) {
     await keep(by, realm, policy, clientId, answer);
   }
 
-  /** By realm and address, while they are fetched. */
+  /** Running fetches by realm and address. */
   const renewals = new Map<string, Promise<void>>();
 
   return {
@@ -132,7 +132,7 @@ export function createClientDocuments(deps: DocumentDeps) {
     async ensure(realm: string, clientId: string, ipAddress: string): Promise<void> {
       if (!isDocumentAddress(clientId)) return;
       const known = await store.readDocument(sql, realm, clientId);
-      // An administrator's own, by that name.
+      // An administrator has created a client with this id.
       if (known && known.freshUntil === null) return;
       const policy = await policyOf(settings, realm);
       const { hostname } = new URL(clientId);
@@ -146,7 +146,7 @@ export function createClientDocuments(deps: DocumentDeps) {
       if (under) return under;
       const retryAfterSeconds = attempts.address.take(inRealm(realm, ipAddress)) ?? attempts.host.take(hostname);
       if (retryAfterSeconds !== undefined) {
-        // A caller who names many documents of a host must not block the known clients there.
+        // A caller who names many documents of a host must not block the host's known clients.
         if (serves(known)) return;
         throw new OAuthError('slow_down', 'Too many metadata documents were asked for', { retryAfterSeconds });
       }

@@ -1,5 +1,5 @@
-// Turns client metadata into a client's input, limited by the realm's rules; and a client into its metadata. Pure.
-// RFC 7591 §2; OpenID Connect Dynamic Client Registration §2; decisions "Provisioning".
+// Converts client metadata to a client's input, limited by the realm's rules; and a client to its metadata. Pure. RFC
+// 7591 §2; OpenID Connect Dynamic Client Registration §2; decisions "Provisioning".
 import { z } from 'zod';
 import { ClientAlgorithm, DEFAULT_ALGORITHM, SigningAlgorithm } from '../../../contract/algorithms.ts';
 import { clientFields, TokenEndpointAuthMethod } from '../../../contract/clients.ts';
@@ -9,10 +9,10 @@ import type { Provisioning } from '../../../contract/provisioning.ts';
 import type { ClientMetadata } from '../../../contract/registration.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 
-/** Scopes that every client may register for: the person's identity, and offline access. */
+/** Scopes that every client may register for: the user's identity, and offline access. */
 export const STANDARD_SCOPES = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'];
 
-/** A member that is null is one that is left out: RFC 7592 §2.2. */
+/** RFC 7592 §2.2: null means the same as an omitted member. */
 export const withoutNulls = (said: unknown): unknown =>
   typeof said === 'object' && said !== null && !Array.isArray(said)
     ? Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null))
@@ -34,7 +34,7 @@ const NOWHERE = { protocol: '', hostname: '' };
 function redirects(addresses: readonly string[], hosts: readonly string[]): string[] {
   for (const address of addresses) {
     const { protocol, hostname } = URL.canParse(address) ? new URL(address) : NOWHERE;
-    // RFC 7591 §5: with TLS, on the person's own machine, or a program's own scheme.
+    // RFC 7591 §5: with TLS, on the user's own machine, or with a program's own scheme.
     const open = protocol === 'http:' && !loopbackHosts.has(hostname);
     if (protocol === '' || open || (hosts.length > 0 && !hosts.includes(hostname)))
       throw new OAuthError(
@@ -50,11 +50,14 @@ const hostOf = (address: string): string => new URL(address).hostname;
 
 const Fields = z.strictObject(clientFields).partial();
 
-/** No reason to refuse a client, as programs name addresses of their own machine; but no page leads there. */
+/**
+ * The address if pages may link to it. Programs register addresses of their own machine; they are accepted, but pages
+ * don't show them.
+ */
 const toShow = (address: string | undefined): string | null =>
   address?.startsWith('https://') && HttpUrl.safeParse(address).success ? address : null;
 
-/** By the very schema of the admin API. */
+/** Parses by the admin API's own schema. */
 function asClient(input: z.input<typeof Fields>): z.output<typeof Fields> {
   const parsed = Fields.safeParse(input);
   if (parsed.success) return parsed.data;
@@ -145,7 +148,7 @@ export function inputOf(
   });
 }
 
-/** Demands on a client: each is a claim that only an administrator can withdraw. */
+/** Requirements for a client: only an administrator can withdraw them. */
 const DEMANDS = [
   'consentRequired',
   'requirePkce',
@@ -154,7 +157,10 @@ const DEMANDS = [
   'dpopBoundAccessTokens',
 ] as const;
 
-/** For an existing client: it can make itself stricter, not laxer, and only an administrator sets its default scopes. */
+/**
+ * The changes for an existing client. It can make itself stricter, not laxer, and only an administrator sets its
+ * default scopes.
+ */
 export function updateOf(input: ReturnType<typeof inputOf>, stored: Readonly<Record<string, unknown>>) {
   const { defaultClientScopes: _, ...said } = input;
   const demanded = DEMANDS.filter((field) => stored[field] === true);

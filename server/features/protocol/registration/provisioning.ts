@@ -60,7 +60,7 @@ export function createClientProvisioning({
     async put(author: Author, realm: string, input: Changes<Provisioning>, expect: Expect): Promise<Provisioning> {
       const said = Object.entries(settingOf).filter(([field]) => Object.hasOwn(input, field));
       const change = Object.fromEntries(said.map(([field, setting]) => [setting, Reflect.get(input, field)]));
-      // the tag is of this view, not of all settings
+      // the tag covers this view, not all settings
       return viewOf(await settings.put(author, realm, change, (current) => expect(viewOf(Object(current)))));
     },
 

@@ -1,4 +1,4 @@
-// Mounts registration on a surface of its own (JSON in, OAuth's errors out), and provisioning on the admin API.
+// Mounts registration on a surface of its own (JSON requests, OAuth's errors), and provisioning on the admin API.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { By } from '../../../contract/events.ts';

@@ -1,5 +1,5 @@
-// Checks that a client belongs to the sector that it claims: the sector's host must list the client's redirect URIs.
-// Otherwise any client could learn the pairwise subjects of another's sector. OpenID Connect Core §8.1.
+// Checks that a client belongs to its claimed sector: the sector's host must list the client's redirect URIs. Otherwise
+// any client could learn the pairwise subjects of another's sector. OpenID Connect Core §8.1.
 import { z } from 'zod';
 import type { ClientMetadata } from '../../../contract/registration.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';

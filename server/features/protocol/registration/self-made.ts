@@ -1,4 +1,5 @@
-// Clients that no administrator makes: those that register themselves, and those whose id is the address of their metadata.
+// Clients that no administrator creates: those that register themselves, and those whose id is the address of their
+// metadata.
 import type { FastifyInstance } from 'fastify';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
@@ -12,7 +13,7 @@ import type { PolicySource } from './provisioning.ts';
 import { registrationRoutes } from './routes.ts';
 import { createRegistration } from './service.ts';
 
-/** From one host, whoever asks for it. */
+/** The limit for one host, over all callers. */
 const FETCHES_A_MINUTE = 60;
 
 export function createSelfMadeClients({
@@ -45,7 +46,7 @@ export function createSelfMadeClients({
       createResourceApi({
         sql: tx.sql,
         transact: (_, work) => work(tx),
-        // what such a client can name is its scopes
+        // such a client can refer only to scopes
         parts: [clientScopes, clients],
         newId,
       }),

@@ -26,7 +26,7 @@ export interface RegistrationDeps {
   sql: Sql;
   outbound: Pick<Outbound, 'fetch'>;
   transact: Transact;
-  /** The requests of the admin API, in a transaction that is open. */
+  /** The admin API's operations within an open transaction. */
   requestsIn(tx: Tx): ResourceApi;
   clients: Resource;
   settings: PolicySource;
@@ -61,7 +61,7 @@ export function createRegistration(deps: RegistrationDeps) {
       subjectTypes: await typesIn(realm),
     });
 
-  /** The client whose token it is, with the next one in its place. */
+  /** Finds the client of a registration token, and replaces the token. @returns the new token */
   async function enter(tx: Tx, realm: string, client: string, token: string): Promise<string> {
     const next = newToken('svc_rat_');
     const known =
@@ -76,14 +76,14 @@ export function createRegistration(deps: RegistrationDeps) {
     return row;
   };
 
-  /** Nothing is fetched for who couldn't register anyway. */
+  /** Fetches nothing for a caller who couldn't register anyway. */
   async function checkSector(metadata: ClientMetadata, mayGoOn: () => Promise<boolean>): Promise<void> {
     if (metadata.sector_identifier_uri !== undefined && (await mayGoOn()))
       await refuseForeignSector(outbound, metadata);
   }
 
   return {
-    /** @param token of the request; the realm says whether one is needed */
+    /** @param token of the request; the realm's rules decide whether one is needed */
     async register(
       by: By,
       realm: string,
@@ -112,7 +112,7 @@ export function createRegistration(deps: RegistrationDeps) {
           const secret = confidential ? newClientSecret() : undefined;
           const actor =
             used === undefined ? null : ({ type: 'system', id: used, name: 'initial access token' } as const);
-          // A later update leaves them: an administrator may have given others.
+          // Only set at registration: an administrator may change the resources later.
           const { allowedResources } = policy;
           const fields = {
             ...input,

@@ -1,4 +1,4 @@
-// SQL of the tokens by which a client is registered and then managed; the clients feature has the clients themselves.
+// SQL of the tokens for registering and managing clients; the clients feature has the SQL of clients.
 import type { Sql } from '../../../db/sql.ts';
 
 export interface InitialTokenRow {
@@ -26,7 +26,7 @@ export async function deleteToken(sql: Sql, realm: string, id: string): Promise<
   return row !== undefined;
 }
 
-/** Takes one use; undefined: there is no such token, or it has none left, or its time is over. */
+/** Uses the token once; undefined: it doesn't exist, has no uses left, or has expired. */
 export async function useToken(sql: Sql, realm: string, hash: Buffer, now: Date): Promise<string | undefined> {
   const [row] = await sql<{ id: string }>`
     update initial_access_token set uses_left = uses_left - 1
@@ -34,7 +34,7 @@ export async function useToken(sql: Sql, realm: string, hash: Buffer, now: Date)
   return row?.id;
 }
 
-/** Whether the token permits a registration: checked before work that takes time. */
+/** Whether the token permits a registration: checked before slow work. */
 export async function isInitialToken(sql: Sql, realm: string, hash: Buffer, now: Date): Promise<boolean> {
   const found = await sql`
     select from initial_access_token
@@ -47,7 +47,7 @@ export async function isClientsToken(sql: Sql, realm: string, client: string, ha
   return found.length > 0;
 }
 
-/** How many clients registered themselves; those who register meanwhile wait. */
+/** The number of self-registered clients. Locks, so that concurrent registrations wait. */
 export async function countRegistered(sql: Sql, realm: string): Promise<number> {
   await sql`select pg_advisory_xact_lock(hashtextextended('client_registration ' || ${realm}, 0))`;
   const [row] = await sql<{ n: number }>`
@@ -57,7 +57,7 @@ export async function countRegistered(sql: Sql, realm: string): Promise<number> 
 
 export interface Document {
   client: string;
-  /** Null: the client isn't one of a document. */
+  /** null: the client has no metadata document. */
   freshUntil: Date | null;
   etag: string | null;
 }
@@ -75,7 +75,7 @@ export const keepDocument = (sql: Sql, realm: string, { client, freshUntil, etag
   on conflict (realm_id, client) do update
     set document_fresh_until = excluded.document_fresh_until, document_etag = excluded.document_etag`;
 
-/** Of the document clients that no person has agreed to, the one that was fetched the longest time ago. */
+/** The document client that was fetched the longest time ago, among those without any user's consent. */
 export async function unusedDocument(sql: Sql, realm: string): Promise<string | undefined> {
   const [row] = await sql<{ client: string }>`
     select g.client from client_registration g
@@ -88,7 +88,7 @@ export async function unusedDocument(sql: Sql, realm: string): Promise<string | 
 export const insertRegistration = (sql: Sql, realm: string, client: string, hash: Buffer) => sql`
   insert into client_registration (realm_id, client, token_hash) values (${realm}, ${client}, ${hash})`;
 
-/** Puts the next token in place of the one that is used; false: it isn't this client's. */
+/** Replaces the token by the next one; false: it isn't this client's. */
 export async function rotate(
   sql: Sql,
   realm: string,
@@ -113,7 +113,7 @@ export interface UnusedRow {
   created_at: Date;
   used_at: Date | null;
 }
-/** Clients without tokens since then; found by their clientId, since the audit log has no other index of clients. */
+/** Clients that got no tokens since then. Found by their clientId, since the audit log has no other index of clients. */
 export const listUnused = (
   sql: Sql,
   realm: string,

@@ -1,5 +1,5 @@
-// The attributes of an assertion, from the records that OpenID's claims have: one for each name, however many mappers
-// contribute to it. Pure. SAML 2.0 Core §2.7.3; decisions "SAML client".
+// The attributes of an assertion, from the same data as OpenID Connect claims: one attribute per name, however many
+// mappers contribute to it. Pure. SAML 2.0 Core §2.7.3; decisions "SAML client".
 import { type SessionFacts, textsOf } from '../../../domain/claims.ts';
 import type { Person } from '../../../domain/person.ts';
 import type { Mapper } from './view.ts';

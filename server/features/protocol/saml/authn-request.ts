@@ -11,15 +11,15 @@ const flag = (value: string | undefined): boolean => value === 'true' || value =
 export interface AuthnRequest {
   id: string;
   consumer: { url: string | undefined; index: number | undefined };
-  /** It wants its response by a binding that there is none of. */
+  /** The request demands a binding for the response that this server doesn't support. */
   otherBinding: boolean;
   forced: boolean;
   passive: boolean;
-  /** Undefined: as the client is set up; null: one that there is none of. */
+  /** undefined: the format that the client is configured with; null: a format that this server doesn't support. */
   format: NameIdFormat | null | undefined;
-  /** For whom the name is to be, where it says so. */
+  /** The SPNameQualifier of the requested name, if the request has one. */
   qualifier: string | undefined;
-  /** The person that the request names; null: it names one in a form that this server can't read. */
+  /** The user whom the request names; null: it names one in a form that this server can't read. */
   subject: string | null | undefined;
   context: RequestedContext | undefined;
 }

@@ -1,5 +1,5 @@
 // Decides the next step of a sign-on: pure. SAML 2.0 Core §3.4.1 (ForceAuthn, IsPassive), §3.4.1.4.
-// features/protocol/authorize decides likewise for OAuth.
+// features/protocol/authorize does the same for OAuth.
 import type { KeptLogin } from './kept.ts';
 import { type Failed, failures } from './vocabulary.ts';
 
@@ -7,11 +7,11 @@ export interface SamlDecisionFacts {
   session: { impersonator: object | null } | undefined;
   /** The demand that the session doesn't meet now. */
   missing: string | undefined;
-  /** It was begun or renewed for this very request. */
+  /** The session was begun or renewed for this request. */
   fresh: boolean;
-  /** The request names a person, and the session is another's. */
+  /** The request names a user, and the session belongs to another one. */
   somebodyElse: boolean;
-  /** The person has to agree, and hasn't. */
+  /** The user has to consent, and hasn't. */
   toAgree: boolean;
 }
 export type Step =

@@ -1,15 +1,15 @@
-// A sign-on or a logout that was asked for, as it is kept while the person signs in, and as it comes back in an address: sealed, since the
-// request itself was verified once and is not sent again. Decisions "SAML".
+// A requested sign-on or logout: stored while the user signs in, and carried in an address. It is sealed, because the
+// request was verified once and is not sent again. Decisions "SAML".
 import { z } from 'zod';
 import type { Seal } from '../../../crypto/seal.ts';
 
-/** For so long it may come back: as long as a sign-in takes, and more. */
+/** How long a sealed request is valid: longer than a sign-in takes. */
 export const KEPT_MS = 3_600_000;
 
 export const KeptLogin = z.object({
   realm: z.string(),
   entityId: z.string(),
-  /** Null: the service provider didn't ask. */
+  /** null: the service provider sent no request. */
   requestId: z.string().nullable(),
   consumer: z.string(),
   relayState: z.string().optional(),
@@ -19,16 +19,16 @@ export const KeptLogin = z.object({
   subject: z.string().optional(),
   /** The level of assurance; 0: any. */
   level: z.int(),
-  /** As which classes it can be told. */
+  /** The authentication context classes that the response may state. */
   tell: z.array(z.string()),
-  /** The attributes that the consent page shows, which posts this back. */
+  /** The attributes that the consent page shows and submits with its form. */
   toAgree: z.array(z.string()).optional(),
   /** Milliseconds. */
   at: z.int(),
 });
 export type KeptLogin = z.infer<typeof KeptLogin>;
 
-/** A logout that a service provider asked for. */
+/** A logout requested by a service provider. */
 export const KeptLogout = z.object({
   realm: z.string(),
   entityId: z.string(),
@@ -54,7 +54,7 @@ export function createKeeping({ seal, now }: { seal: Seal; now: () => Date }) {
   }
   return {
     write: (kept: KeptLogin | KeptLogout): string => seal.seal(JSON.stringify(kept), CONTEXT).toString('base64url'),
-    /** Undefined: it is too old, or not this realm's. */
+    /** undefined: the request is too old, or belongs to another realm. */
     read: (realm: string, text: string): KeptLogin | undefined => read(KeptLogin, realm, text),
     readLogout: (realm: string, text: string): KeptLogout | undefined => read(KeptLogout, realm, text),
   };

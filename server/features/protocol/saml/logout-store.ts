@@ -1,4 +1,4 @@
-// SQL of single logouts: whom a session has led to, whose sessions a request names, and how far one has come.
+// SQL of single logouts: a session's service providers, the sessions that a request names, and a logout's progress.
 import { z } from 'zod';
 import type { Sql } from '../../../db/sql.ts';
 
@@ -7,21 +7,27 @@ const Participant = z.object({
   sessionIndex: z.string(),
   nameId: z.object({ format: z.enum(['persistent', 'transient', 'emailAddress', 'unspecified']), value: z.string() }),
 });
-/** A service provider, with its names of the person and the session. */
+/** A service provider, with its names of the user and the session. */
 export type Participant = z.infer<typeof Participant>;
 
 export const SamlLogoutProgress = z.object({
-  /** The service providers that are still to be told. */
+  /** The service providers that are not notified yet. */
   rest: z.array(Participant),
-  /** The entity id whose answer is awaited; null: none was asked yet. */
+  /** The entity id whose answer is awaited; null: no service provider was notified yet. */
   asked: z.string().nullable(),
   /** At least one service provider has not ended its session. */
   partial: z.boolean(),
-  /** After all of them: the identity provider that the session came by. It leads back to the address with `token`. */
+  /**
+   * The next step after all service providers: the identity provider of the session. It sends the browser back to the
+   * address with `token`.
+   */
   over: z.object({ url: z.string(), token: z.string() }).optional(),
   after: z.discriminatedUnion('to', [
     z.object({ to: z.literal('address'), url: z.string() }),
-    /** To the identity provider that has asked for it: told at the address, which learns how it went by `partial=1`. */
+    /**
+     * The identity provider requested the logout: the browser goes back to it, and `partial=1` reports an incomplete
+     * logout.
+     */
     z.object({ to: z.literal('provider'), url: z.string() }),
     z.object({
       to: z.literal('client'),
@@ -33,10 +39,10 @@ export const SamlLogoutProgress = z.object({
   ]),
 });
 export type SamlLogoutProgress = z.infer<typeof SamlLogoutProgress>;
-/** The browser's last stop, after every service provider was told. */
+/** The browser's last address, after every service provider was notified. */
 export type Then = Extract<SamlLogoutProgress['after'], { url: string }>;
 
-/** The service providers that these sessions signed in to, and that can be told of the end. */
+/** The service providers that these sessions signed in to and that support single logout. */
 export async function participantsOf(sql: Sql, realm: string, sessionIds: readonly string[]): Promise<Participant[]> {
   const rows = await sql<{ entity_id: string; session_index: string; format: string; value: string }>`
     select c.entity_id, s.session_index, s.name_id_format as format, s.name_id as value
@@ -49,7 +55,7 @@ export async function participantsOf(sql: Sql, realm: string, sessionIds: readon
   );
 }
 
-/** The sessions in which the client knows the person by that name; without an index all of them. */
+/** The sessions in which the client knows the user by that name; without a session index, all of them. */
 export const sessionsNamed = async (
   sql: Sql,
   realm: string,
@@ -62,7 +68,7 @@ export const sessionsNamed = async (
         and (${indexes.length === 0} or session_index = any(${indexes}::text[]))`
   ).map((row) => row.session_id);
 
-/** @returns false: it was answered before */
+/** @returns false: the request was answered before */
 export const noteAnswered = async (
   sql: Sql,
   realm: string,

@@ -1,6 +1,6 @@
-// Single logout. A session ends once, whether a service provider or this server begins. The browser then tells every service
-// provider that the session signed in to by SAML, one after another. The session here ends first, so that nothing depends on
-// their answers. SAML 2.0 Profiles §4.4; decisions "SAML".
+// Single logout. A session ends once, whether a service provider or this server begins. The browser then notifies every
+// service provider that the session signed in to by SAML, one after another. The session here ends first, so that
+// nothing depends on their answers. SAML 2.0 Profiles §4.4; decisions "SAML".
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
@@ -37,7 +37,7 @@ import { UNPROVEN } from './vocabulary.ts';
 /** The code that parses XML is loaded with the first message. */
 const reading = () => import('../../../domain/saml-message.ts');
 
-/** How long all service providers together may take. */
+/** The time limit for all service providers together. */
 const LIFE_MS = 15 * 60_000;
 
 export interface SingleLogoutDeps {
@@ -48,7 +48,7 @@ export interface SingleLogoutDeps {
   settings: { of(realm: string): Promise<RealmSettingsDto | undefined>; issuer(realm: string): Promise<string> };
   sessions: Pick<Sessions, 'current' | 'endAll' | 'frames' | 'clearCookie'>;
   signIns: Pick<SignIns, 'leave'>;
-  /** Tells the identity provider that the person came by. */
+  /** Signs out at the identity provider that the user came from. */
   upstreamLogout: Pick<UpstreamLogout, 'over'>;
   refusals: Pick<Refusals, 'record'>;
   signerOf(realm: string): Promise<XmlSigner>;
@@ -63,10 +63,10 @@ interface Context {
 }
 
 const pathOf = (realm: string): string => `/realms/${realm}/saml/idp/slo`;
-/** Past the page between. */
+/** The path that continues after the interstitial page. */
 const onwardOf = (realm: string, logout: string): string =>
   `${pathOf(realm)}?${new URLSearchParams({ logout, on: '1' })}`;
-/** The page that tells the person that they are signed out. */
+/** The page that confirms the sign-out. */
 const signedOutPath = (realm: string): string => `/realms/${realm}/oauth2/logout`;
 
 export function createSingleLogout(deps: SingleLogoutDeps) {
@@ -83,7 +83,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     const sent = await messageForBinding(node, { to, relayState, signer: await signerOf(realm) });
     void reply.header('cache-control', 'no-store');
     if (sent.by === 'Redirect') return reply.redirect(sent.url, 303);
-    // From there the browser comes back here, and is led on to others.
+    // The service provider sends the browser back here, from where it is redirected to others.
     const onward = anywhereFrom(baseUrl);
     return sendForm(reply, { realm, brand: await settings.of(realm) }, { ...sent, onward });
   }
@@ -172,8 +172,8 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
 
   /**
    * Ends the sessions that the request names.
-   * @returns the other service providers of the ended sessions, the frames that this browser loads, and the provider to sign
-   *   out at
+   * @returns the other service providers of the ended sessions, the frames that this browser loads, and the provider to
+   * sign out at
    */
   async function end(context: Context, client: SamlClientView, kept: KeptLogout) {
     const { request, reply, realm } = context;
@@ -193,7 +193,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
       const named = { client: client.id, name: kept.name, indexes: kept.indexes };
       const found = await sessionsNamed(tx.sql, realm, named);
       const all = await participantsOf(tx.sql, realm, found);
-      // Cookies are this browser's: of another one's session it could end nothing.
+      // The frames need this browser's cookies: they could end nothing for a session of another browser.
       const here = current && found.includes(current.id) ? await sessions.frames(tx, realm, [current.id], iss) : [];
       const ended = await sessions.endAll(tx, realm, by, found, { because: 'logout' });
       for (const { id, user } of ended)
@@ -213,7 +213,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
         frames: here,
       };
     });
-    // The session was another browser's: its provider would sign out this browser's person instead.
+    // The session belongs to another browser: signing out at its provider would sign out this browser's user instead.
     if (!current || !ids.includes(current.id)) return { rest: others, frames, over: undefined };
     sessions.clearCookie(reply, realm);
     await signIns.leave(request, reply, realm);
@@ -239,7 +239,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     const read = unverifiedMessage(message);
     const hash = sha256(read.attributes.InResponseTo ?? '');
     const progress = await takeProgress(realmSql(realm), realm, hash, now());
-    // It took too long: what there was to end here has ended.
+    // The logout has expired. The sessions here ended before.
     if (!progress) return reply.redirect(signedOutPath(realm), 303);
     const certificates = (await clients.view(realm, progress.asked ?? ''))?.signingCertificates ?? [];
     const xml = verifiedMessage(message, read, { certificates, needed: certificates.length > 0 });
@@ -249,8 +249,8 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
 
   return {
     /**
-     * Prepares to tell the service providers. Call it in the transaction that ends the sessions, before it ends them.
-     * @returns the browser's first stop on its way to `then`; undefined: no service provider is to be told
+     * Prepares to notify the service providers. Call it in the transaction that ends the sessions, before it ends them.
+     * @returns the browser's first address on its way to `then`; undefined: there is no service provider to notify
      */
     async begin(tx: Tx, realm: string, sessionIds: readonly string[], then: Then): Promise<string | undefined> {
       const rest = await participantsOf(tx.sql, realm, sessionIds);
@@ -261,7 +261,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
       return `${pathOf(realm)}?logout=${token}`;
     },
 
-    /** By the Redirect binding, or on the way from elsewhere. */
+    /** Handles a message by the Redirect binding, or a browser that continues a logout. */
     async byRedirect(
       request: FastifyRequest,
       reply: FastifyReply,
@@ -272,7 +272,7 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
       const parameters = new URLSearchParams(query);
       const [begun, sealed] = [parameters.get('logout'), parameters.get('request')];
       if (begun !== null && parameters.get('on') === null) {
-        // A page between: a form led here, and its content security policy doesn't name the sites that follow.
+        // An interstitial page: a form led here, and its content security policy doesn't name the following sites.
         return sendOnward(reply, { realm, brand: await settings.of(realm) }, onwardOf(realm, begun));
       }
       if (begun !== null) {

@@ -6,9 +6,9 @@ import { newXmlId } from '../../../domain/saml-writing.ts';
 import { keyInfo, signed, type XmlSigner } from '../../../xml/sign.ts';
 import { canonicalXml, type XmlName, type XmlNode, xml } from '../../../xml/write.ts';
 
-/** A service provider that can't reach this server may use the metadata so long. */
+/** How long a service provider may use the metadata without reaching this server. */
 const VALID_MS = 7 * DAY_MS;
-/** A key may be replaced at any moment. */
+/** Short, because a key may be replaced at any moment. */
 const CACHE = 'PT1M';
 const BINDINGS = ['Redirect', 'POST'] as const satisfies readonly Binding[];
 

@@ -1,4 +1,4 @@
-// The name of a person for a service provider. SAML 2.0 Core §8.3; decisions "SAML".
+// The name of a user for a service provider. SAML 2.0 Core §8.3; decisions "SAML".
 import type { Person } from '../../../domain/person.ts';
 import type { NameIdFormat } from '../../../domain/saml-names.ts';
 import { newXmlId } from '../../../domain/saml-writing.ts';
@@ -9,10 +9,10 @@ export interface NameId {
   value: string;
 }
 
-/** Apart from the sectors of OpenID's clients, which are hosts and ids. */
+/** The prefix separates them from the sectors of OpenID Connect clients, which are hosts and ids. */
 const sectorOf = (entityId: string): string => `saml:${entityId}`;
 
-/** @returns undefined: the person has none of that format */
+/** @returns undefined: the user has no name of that format */
 export async function nameIdOf(
   subjects: Pick<Subjects, 'of'>,
   realm: string,
@@ -31,7 +31,7 @@ export async function nameIdOf(
         return person.email;
       case 'unspecified':
         return person.username;
-      // always pairwise, for every subject strategy of the realm: the format means that
+      // always pairwise, whatever the realm's subject strategy: the format demands it
       case 'persistent':
         return (await subjects.of(realm, { subjectType: 'pairwise', sector: sectorOf(entityId) }, person))?.sub;
     }

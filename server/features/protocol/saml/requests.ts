@@ -1,5 +1,5 @@
-// Reads sign-on requests: the sender, its proof, and the data to keep. Until the sender is proven, a fault is shown on a
-// page. It is the same for unknown service providers and for those without a proof.
+// Reads sign-on requests: the sender, its proof, and the data to store. Until the sender is proven, an error is shown
+// on a page. The page is the same for unknown service providers and for those without a proof.
 
 import { issuerOf } from '../../../domain/saml-checks.ts';
 import type { Binding } from '../../../domain/saml-names.ts';
@@ -17,7 +17,7 @@ const reading = () => import('../../../domain/saml-message.ts');
 
 const LONGEST_ENTITY_ID = 255;
 
-/** With the reason for the log and the audit trail alone. */
+/** `reason` appears only in the log and the audit log. */
 export interface Refused {
   error: OAuthError;
   entityId: string | undefined;
@@ -31,7 +31,7 @@ export interface Arrived {
 
 const ANY: Wanted = { level: 0, tell: [] };
 
-/** Why a request fails for every person. */
+/** Why the request fails for every user. */
 function faultOf(asked: AuthnRequest, { entityId }: SamlClientView, wanted: Wanted | undefined): Failed | undefined {
   if (asked.otherBinding) return failures.binding;
   if (asked.format === null || (asked.qualifier !== undefined && asked.qualifier !== entityId))
@@ -110,7 +110,7 @@ export function createSamlRequests({
       }
     },
 
-    /** By the identity provider's own address. */
+    /** A sign-on without a request, started at the identity provider's own address. */
     async initiated(
       realm: string,
       { entityId, relayState }: { entityId: string; relayState: string | undefined },

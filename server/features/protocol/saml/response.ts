@@ -10,19 +10,19 @@ import type { NameId } from './name-id.ts';
 import type { SamlClientView } from './view.ts';
 import type { Failed } from './vocabulary.ts';
 
-/** For whom it isn't the first moment yet: two clocks are never the same. */
+/** How far the start of validity lies in the past: the recipient's clock may be behind. */
 const EARLIER_MS = 2 * 60_000;
 const LIFE_MS = 5 * 60_000;
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 const nameFormat = (name: string) => `urn:oasis:names:tc:SAML:2.0:attrname-format:${name}`;
 
-/** To whom, and in answer to what. */
+/** The recipient, and the request that the message answers. */
 export interface Addressed {
   issuer: string;
   client: SamlClientView;
   /** The client's address for the response. */
   consumer: string;
-  /** Null: it didn't ask. */
+  /** null: the service provider sent no request. */
   requestId: string | null;
   now: Date;
 }

@@ -1,4 +1,5 @@
-// /realms/{realm}/saml/idp: metadata, sign-on by both bindings and from here, its way back from the sign-in, single logout.
+// /realms/{realm}/saml/idp: metadata, sign-on by both bindings or without a request, the return from the sign-in,
+// single logout.
 
 import type { FastifyInstance } from 'fastify';
 import {

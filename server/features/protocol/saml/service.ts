@@ -39,9 +39,9 @@ import { type Failed, failures } from './vocabulary.ts';
 
 /** The path to which a sign-in returns: routes.ts serves it. */
 export const resumePath = (realm: string): string => `/realms/${realm}/saml/idp/sso/resume`;
-/** Where the consent page is answered. */
+/** The address of the consent page's form. */
 export const consentPath = (realm: string): string => `/realms/${realm}/saml/idp/consent`;
-/** The path on which a verified request continues, or begins anew. @param kept sealed */
+/** The path on which a verified request continues, or starts again. @param kept the sealed request */
 const keptPath = (realm: string, kept: string): string => `/realms/${realm}/saml/idp/sso?request=${kept}`;
 
 export interface SamlDeps {
@@ -76,14 +76,14 @@ interface SignedIn {
   sessionId: string;
   since: number;
 }
-/** The person and session of an answer, and the person's name for the service provider. */
+/** The user and session of a response, and the user's name for the service provider. */
 interface Answered {
   session: LiveSession;
   person: Person;
   nameId: NameId;
   /** The time from which the session's proofs count, in milliseconds. */
   since: number;
-  /** The agreement that the person has just given. */
+  /** The agreement that the user has just given. */
   agreed: Agreement | undefined;
 }
 
@@ -138,7 +138,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     kept: KeptLogin,
   ): Promise<Context> {
     const client = await clients.view(realm, kept.entityId);
-    // Changed since the request was verified.
+    // The client changed after the request was verified.
     if (!client?.consumers.some(({ url }) => url === kept.consumer))
       throw new OAuthError('invalid_request', 'The application is not known here');
     return { request, reply, realm, brand: await brandOf(realm), client, kept };
@@ -154,7 +154,8 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
 
   function send({ realm, brand, reply, kept }: Context, response: string): FastifyReply {
     const fields = { SAMLResponse: Buffer.from(response).toString('base64'), RelayState: kept.relayState };
-    // An assertion consumer service leads on to wherever the person wanted to be, which Chromium holds against the form.
+    // The assertion consumer service redirects the browser to the user's destination, and Chromium applies the form's
+    // policy to redirects.
     return sendForm(reply, { realm, brand }, { action: kept.consumer, fields, onward: ['https:'] });
   }
   const fail = async (context: Context, because: Failed): Promise<FastifyReply> =>
@@ -167,7 +168,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     flow: client.flowOverride ?? undefined,
     requiredLevel: kept.level,
     forced,
-    // a subject may have any format: people type names or addresses
+    // a subject may have any format, but users type names or addresses
     loginHint: kept.format === 'emailAddress' || kept.format === 'unspecified' ? kept.subject : undefined,
     request: kept,
     continueAt: resumePath(realm),
@@ -182,7 +183,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     return { realm, by, subject: personOf(session), clientId: client.entityId, ...what };
   };
 
-  /** @returns why the person may not use an application that the client is a part of */
+  /** @returns why the user may not use an application that the client is a part of */
   async function closedTo(context: Context, session: LiveSession, person: Person): Promise<Failed | undefined> {
     const closed = context.client.applications.find(
       ({ roles }) => roles.length > 0 && !roles.some((role) => person.roles.realm.includes(role)),
@@ -202,7 +203,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
       client: client.id,
       sessionId: session.id,
       requestId: kept.requestId,
-      // by then it can't come back in any way
+      // after this time the sealed request has expired in any case
       expiresAt: new Date(now().getTime() + 2 * KEPT_MS),
       sessionIndex: newXmlId(),
       nameId,
@@ -235,7 +236,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     return send(context, await assertionResponse(await addressed(context), said, await signerOf(realm)));
   }
 
-  /** @returns the attributes that the person has not agreed to yet; undefined: none */
+  /** @returns the attributes that the user has not consented to yet; undefined: none */
   async function openAgreement({ realm, client, kept }: Context, userId: string): Promise<Agreement | undefined> {
     if (!client.consentRequired) return undefined;
     const asked = agreementOf(client, kept.format);
@@ -260,7 +261,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     });
   }
 
-  /** @param agreed by the person, to this very request */
+  /** @param agreed what the user has consented to for this request */
   async function proceed(context: Context, signedIn?: SignedIn, agreed?: Agreement): Promise<FastifyReply> {
     const { realm, request, reply, client, kept } = context;
     if (client.applications.some(({ enabled }) => !enabled)) return fail(context, failures.applicationOff);
@@ -294,7 +295,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     return answer(context, { session, person, nameId, since, agreed: open });
   }
 
-  /** A fault that only a page shows is recorded as an event, for administrators to find. */
+  /** An error that only a page shows is recorded as an event, so that administrators can find it. */
   function told(request: FastifyRequest, realm: string, { error, entityId, reason }: Refused): OAuthError {
     refusals.record({
       type: 'AUTHORIZATION_REFUSED',
@@ -308,7 +309,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     return error;
   }
 
-  /** A message that has just come, as it is kept from here on. @throws OAuthError that is shown on a page */
+  /** Reads an arrived message, in the form that is stored from here on. @throws OAuthError that is shown on a page */
   async function arrived(request: FastifyRequest, realm: string, read: () => ReturnType<typeof requests.arrived>) {
     const result = await read();
     if ('error' in result) throw told(request, realm, result);
@@ -323,7 +324,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     continueAt: resumePath,
     again: (kept, realm) => keptPath(realm, typeof kept === 'string' ? kept : keeping.write(KeptLogin.parse(kept))),
     asked: { write: (kept) => keeping.write(KeptLogin.parse(kept)), read: (text) => encodeURIComponent(text) },
-    // The response is a page, which would send the password again where it is loaded again.
+    // The response is a page, which would send the password again when it is reloaded.
     prepare: async () => undefined,
   };
 
@@ -331,7 +332,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
     continuation,
     metadata: (realm: string): Promise<string> => documents.get(realm, ''),
 
-    /** By the Redirect binding, or on the way from one of the others. */
+    /** Handles a request by the Redirect binding, or one that continues from another binding. */
     async begin(request: FastifyRequest, reply: FastifyReply, realm: string, query: string): Promise<FastifyReply> {
       const sealed = new URLSearchParams(query).get('request');
       if (sealed !== null) {
@@ -343,7 +344,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
       return proceedOrFail(await contextFor(request, reply, realm, kept), failed);
     },
 
-    /** By the POST binding. On to GET: a browser keeps the session's cookie (SameSite=Lax) from another site's post. */
+    /** Redirects a POST request to GET: browsers don't send the session's cookie (SameSite=Lax) with other sites' posts. */
     async beginByPost(
       request: FastifyRequest,
       reply: FastifyReply,
@@ -355,7 +356,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
       return reply.redirect(keptPath(realm, keeping.write(kept)), 303);
     },
 
-    /** Without a request of the service provider. */
+    /** Starts a sign-on without a request of the service provider. */
     async initiate(
       request: FastifyRequest,
       reply: FastifyReply,
@@ -366,7 +367,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
       return proceed(await contextFor(request, reply, realm, kept));
     },
 
-    /** After a sign-in: the same sign-on again, which now has its session. */
+    /** Continues after a sign-in: handles the same sign-on again, now with a session. */
     resume: async (
       request: FastifyRequest,
       reply: FastifyReply,
@@ -374,7 +375,7 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
       { kept, signedIn }: { kept: KeptLogin; signedIn: SignedIn },
     ): Promise<FastifyReply> => proceed(await contextFor(request, reply, realm, kept), signedIn),
 
-    /** The consent page's answer. That it was shown proves that the session was enough for the request. */
+    /** Handles the consent page's form. Only a sufficient session is shown that page, so it isn't judged again. */
     async consent(request: FastifyRequest, reply: FastifyReply, realm: string, form: Form): Promise<FastifyReply> {
       const session = await sessions.current(request, realm);
       const { text, signedIn, allowed } = consents.answered(request, form, {

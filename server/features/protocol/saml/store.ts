@@ -1,4 +1,4 @@
-// SQL of sign-ons: answered requests, people's agreements, and the service providers that a session has signed in to.
+// SQL of sign-ons: answered requests, users' consents, and the service providers that a session has signed in to.
 import type { Sql } from '../../../db/sql.ts';
 import type { Agreement } from '../../../domain/agreement.ts';
 import { type Person, type PersonRow, personColumns, personOf } from '../../../domain/person.ts';
@@ -11,7 +11,7 @@ export async function readPerson(sql: Sql, realm: string, userId: string): Promi
   return row && personOf(row);
 }
 
-/** The attributes that the person has agreed to give the client; undefined: never asked. */
+/** The attributes that the user has consented to give the client; undefined: never asked. */
 export async function readConsent(
   sql: Sql,
   realm: string,
@@ -23,7 +23,7 @@ export async function readConsent(
   return row && { scopes: [], resources: [], claims: row.claims };
 }
 
-/** Adds to the earlier agreement. */
+/** Adds to the earlier consent. */
 export async function addConsent(
   sql: Sql,
   realm: string,
@@ -40,18 +40,18 @@ export interface SignOn {
   /** The client's id. */
   client: string;
   sessionId: string;
-  /** Null: nothing was asked. */
+  /** null: the service provider sent no request. */
   requestId: string | null;
-  /** Until when a second answer has to be refused. */
+  /** Until when a second response to the request must be refused. */
   expiresAt: Date;
   sessionIndex: string;
   nameId: NameId;
 }
 
-/** Within a session a service provider knows it, and a transient person, by one name. */
+/** Within a session a service provider gets the same session index, and the same transient name, each time. */
 export type SignedOn = { sessionIndex: string; nameId: NameId } | 'answered before' | 'session ended';
 
-/** Notes that the request is answered and where the session has led, in one statement. */
+/** Stores that the request is answered and that the session signed in to the client, in one statement. */
 export async function signOn(sql: Sql, realm: string, on: SignOn): Promise<SignedOn> {
   const { value, format } = on.nameId;
   const [row] = await sql<{

@@ -1,12 +1,12 @@
-// Service providers as the SAML endpoints use them, cached in process. features/configuration/saml-clients has their
-// admin API.
+// Service providers as the SAML endpoints use them, cached in this process. features/configuration/saml-clients has
+// their admin API.
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { ClaimView } from '../../../domain/claims.ts';
 import type { Binding, NameIdFormat } from '../../../domain/saml-names.ts';
 
 export interface Mapper extends Pick<ClaimView, 'name' | 'source' | 'attribute' | 'value'> {
-  /** The attribute's name, where it isn't the mapper's. */
+  /** The attribute's name, if it differs from the mapper's. */
   claim: string | null;
   nameFormat: 'basic' | 'uri' | 'unspecified';
 }
@@ -14,9 +14,9 @@ export interface Mapper extends Pick<ClaimView, 'name' | 'source' | 'attribute' 
 export interface SamlClientView {
   id: string;
   entityId: string;
-  /** The name that pages show: its own, else its application's, else its entity id. */
+  /** The name that pages show: the client's own, else its application's, else its entity id. */
   title: string;
-  /** Where its application is opened. */
+  /** The address at which users open its application. */
   homeUrl: string | null;
   enabled: boolean;
   consumers: readonly { url: string; index: number; default: boolean }[];
@@ -33,15 +33,15 @@ export interface SamlClientView {
   idpInitiated: boolean;
   consentRequired: boolean;
   mappers: readonly Mapper[];
-  /** Its own, else its application's. */
+  /** The client's own flow, else its application's. */
   flowOverride: string | null;
-  /** The applications that it is a part of: each must admit the person. */
+  /** The applications that the client belongs to: each must admit the user. */
   applications: readonly ApplicationView[];
 }
 interface ApplicationView {
   name: string;
   enabled: boolean;
-  /** Roles that permit its use: a person needs one of them; empty: none is needed. */
+  /** Roles that permit the client's use: a user needs one of them; empty: none is needed. */
   roles: readonly string[];
 }
 interface Row extends Omit<SamlClientView, 'title' | 'homeUrl' | 'applications'> {
@@ -87,7 +87,7 @@ export function createSamlClientViews({ sql, now }: { sql: Sql; now: () => Date 
     },
   });
   return {
-    /** By its entity id; undefined: there is none, or it is switched off. */
+    /** The client with this entity id; undefined: it doesn't exist, or is disabled. */
     async view(realm: string, entityId: string): Promise<SamlClientView | undefined> {
       if (entityId === '' || entityId.length > LONGEST || entityId.includes('\0')) return undefined;
       const view = await views.get(realm, entityId);

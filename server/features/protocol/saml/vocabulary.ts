@@ -1,7 +1,7 @@
-// The failures that the identity provider answers if it can't fulfil a request. Core §3.2.2.2.
+// The failures that the identity provider reports if it can't fulfil a request. Core §3.2.2.2.
 import { samlStatus } from '../../../domain/saml-names.ts';
 
-/** For the log and the audit trail alone. */
+/** A reason that appears only in the log and the audit log. */
 export const UNPROVEN = 'The request is not signed, or not with a key of the client by RSA with SHA-256 or SHA-512';
 
 /** A SAML status: the responsible side, and the cause. */

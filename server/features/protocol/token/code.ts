@@ -19,13 +19,13 @@ import { createRedeeming, type RedeemedRow, type Redemption } from './redeem.ts'
 interface CodeRedemption<Request extends Wanted> extends Redemption {
   codeHash: Buffer;
   request: Request;
-  /** The grant that it begins. */
+  /** The grant that the code begins. */
   familyId: string;
-  /** The hash of its refresh token; null: the client gets none. */
+  /** The hash of the grant's refresh token; null: the client gets none. */
   tokenHash: Buffer | null;
 }
 
-/** Without a refresh token nothing outlives the session. */
+/** Whether the grant outlives the session. Without a refresh token it can't. */
 const isOffline = ({ row }: RedeemedRow<grants.CodeRow>, tokenHash: Buffer | null): boolean =>
   tokenHash !== null && row.request.scopes.includes(OFFLINE);
 
@@ -37,7 +37,7 @@ export interface CodeDeps {
   newId: () => string;
 }
 
-/** Gives the tokens of codes of one kind. */
+/** Issues tokens for one kind of codes. */
 export function createCodes<Request extends Wanted>(
   { transact, mint, families, now, newId }: CodeDeps,
   {
@@ -74,7 +74,7 @@ export function createCodes<Request extends Wanted>(
             tokenHash,
             ...(tokenHash === null && { accessUntil: accessLifeOf(call.settings, call.client, request.now) }),
             offline,
-            // A client that authenticates needs no key to prove that a refresh token is its own (RFC 9449 §5).
+            // A client that authenticates needs no key proof for its refresh tokens (RFC 9449 §5).
             jkt: call.who.confidential ? undefined : call.jkt,
             expiresAt: offline || life < ends ? life : ends,
           };

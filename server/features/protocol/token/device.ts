@@ -1,4 +1,5 @@
-// The device_code grant: a device asks until a person has decided elsewhere; its code then is one as any (code.ts). RFC 8628 §3.4, §3.5.
+// The device_code grant: a device polls until a user has decided in a browser. Then its code is redeemed like any other
+// (code.ts). RFC 8628 §3.4, §3.5.
 import { DEVICE_CODE, grantBodies } from '../../../contract/oauth.ts';
 import { sha256, wellFormed } from '../../../crypto/tokens.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
@@ -26,7 +27,7 @@ export function deviceGrant(deps: CodeDeps & { realmSql: RealmSql }): Grant<(typ
       const [hash, now] = [sha256(body.device_code), deps.now()];
       const poll = await pollDevice(deps.realmSql(realm), realm, { hash, client: client.id, now });
       const wait = judgePoll(poll, now);
-      // Asking again and again is how it goes: no event for each.
+      // Polling is the normal case, so it writes no event.
       if (wait) throw new OAuthError(wait.error, wait.description, { status: 400, audited: poll !== undefined });
       return tokensFor(call, hash, {});
     },

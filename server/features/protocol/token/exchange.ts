@@ -1,6 +1,7 @@
-// The token exchange grant: a service calls another one for the person who called it. The new token allows no more than the
-// person's token, the client and, where the client needs consent, the person allow. It doesn't live longer. It names the
-// acting party, unless the client's setting leaves that out. The client's resources limit its use (RFC 8693, RFC 8707).
+// The token exchange grant: a service calls another one for the user who called it. The new token allows no more than
+// the user's token, the client and, where the client needs consent, the user allow. It doesn't live longer. It names
+// the acting party, unless the client's setting leaves that out. The client's resources limit its use (RFC 8693, RFC
+// 8707).
 import type { z } from 'zod';
 import { ACCESS_TOKEN_TYPE, grantBodies, TOKEN_EXCHANGE } from '../../../contract/oauth.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -20,14 +21,14 @@ import type { Grant, GrantCall } from './grant.ts';
 type Body = (typeof grantBodies)[typeof TOKEN_EXCHANGE];
 type Call = GrantCall<z.output<Body>>;
 
-/** RFC 8693 §2.2.2: a token's fault is an invalid_request. */
+/** RFC 8693 §2.2.2: a faulty token is an invalid_request. */
 const invalid = (reason: string) => new OAuthError('invalid_request', 'A token is not valid here', { reason });
 
 const namesIn = ({ may_act: mayAct }: Claims): unknown => Object(mayAct).client_id;
 
 /**
- * If the token's `may_act` names a client, only that one may exchange it; else the client that it was issued to or is
- * for.
+ * Whether the client may exchange the token. If `may_act` names a client, only that one may; otherwise the client that
+ * the token was issued to or is for.
  */
 function mayExchange(client: ClientView, claims: Claims): boolean {
   const named = namesIn(claims);
@@ -49,7 +50,7 @@ export function exchangeGrant({
   mint: Pick<Mint, 'forPerson'>;
   batch: Pick<EventBatch, 'record'>;
 }): Grant<Body> {
-  /** The acting party: the client, or a person that the client's actor token names. */
+  /** The acting party: the client, or the user of the client's actor token. */
   async function actorOf({ realm, client, body, jkt }: Call, subject: Claims) {
     const { actor_token: token, actor_token_type: type } = body;
     if (token === undefined) {
@@ -71,7 +72,7 @@ export function exchangeGrant({
     grantType: TOKEN_EXCHANGE,
     body: grantBodies[TOKEN_EXCHANGE],
     clientAuth: 'proof',
-    // An agent acts for people only by delegation/grant.ts, within their agreement, and no client acts in an agent's name.
+    // An agent acts for users only by delegation/grant.ts, within their consent, and no client acts in an agent's name.
     allowedTo: ({ agent, grantTypes }) => agent === null && grantTypes.has(TOKEN_EXCHANGE),
     scopePolicy: 'granted',
     resourcePolicy: 'client',
@@ -85,10 +86,10 @@ export function exchangeGrant({
       if (!claims || !isPersons(claims) || claims.gid === undefined)
         throw invalid('the subject token is no token of a person of this realm');
       if (!mayExchange(client, claims)) throw invalid('the subject token is neither the client’s nor for it');
-      // Without the key's proof, a thief of the token could exchange it for one that is bound to no key.
+      // Without this proof, a thief of the token could exchange it for one without a key.
       if (!isProven(claims, jkt)) throw invalid('the subject token is bound to a key that was not proven');
       const actor = await actorOf(call, claims);
-      // A service that was called for one purpose gets no access to the realm's own APIs from there.
+      // A service that was called for one purpose must not get access to the realm's own APIs.
       if (resources.length === 0 && ![claims.aud].flat().includes(await settings.issuer(realm)))
         throw new OAuthError('invalid_target', 'Say by resource or audience where the token will be used');
       const userId = subjects.find(realm, claims);

@@ -9,7 +9,7 @@ import type { ClientView } from '../../configuration/clients/view.ts';
 import type { Minted } from '../../configuration/issued-tokens/mint.ts';
 import type { Authenticated } from '../client-authentication/service.ts';
 
-/** For whom the token endpoint does something, before a client is known. */
+/** A token request before its client is known. */
 export interface GrantRequest<Body = unknown> {
   realm: string;
   ipAddress: string;
@@ -21,15 +21,15 @@ export interface GrantCall<Body = unknown, Who extends Authenticated = Authentic
   settings: RealmSettingsDto;
   who: Who;
   client: ClientView;
-  /** Requested and allowed; empty where none was requested. */
+  /** The resources that were requested and are allowed; empty: none was requested. */
   resources: readonly string[];
   /** The resources that the client may have tokens for now: some may have been withdrawn since the grant. */
   presentResources(): readonly string[];
   /** The thumbprint of the key that tokens are bound to; undefined: they are bearer tokens. RFC 9449 §6.1. */
   jkt: string | undefined;
-  /** Requested names; undefined where none were. */
+  /** The requested names; undefined: none were requested. */
   requestedScopes: readonly string[] | undefined;
-  /** With the policy `client`, the scopes of the token; else none. */
+  /** With the policy `client`, the scopes of the token; otherwise none. */
   scopes: readonly ScopeView[];
   by: By;
 }
@@ -41,36 +41,41 @@ export interface Granted extends Minted {
   /** UMA 2.0 Grant §3.3.5 */
   upgraded?: true;
 }
-/** A decision that is no token. */
+/** A response that is no token. */
 export interface Answered {
   answer: object;
 }
 
 export interface Grant<Body extends z.ZodObject = z.ZodObject, Who extends Authenticated = Authenticated> {
   grantType: string;
-  /** In metrics, where that isn't the grant type. */
+  /** The label in metrics, if it isn't the grant type. */
   label?: string;
-  /** Its own parameters; all but what every grant has. */
+  /** The grant's own parameters, without those that every grant has. */
   body: Body;
   /**
    * `proof`: the client authenticates. `any`: a client that only names itself is enough, since the presented code or token is
    * bound to it. `by`: no client authenticates, and the presented token names the client.
    */
   clientAuth: 'proof' | 'any' | { by(asking: GrantRequest<z.output<Body>>): Promise<Who> };
-  /** Which clients may use it, where that isn't said by their grant types. */
+  /** Which clients may use the grant, if their grant types don't decide it. */
   allowedTo?(client: ClientView): boolean;
   /**
-   * `client`: its default scopes and the requested ones among its optional ones; there is no person, so neither `openid` nor
-   * `offline_access`. `granted`: what was granted or less, as the grant's own judgement says.
+   * `client`: the client's default scopes, and the requested ones among its optional scopes. There is no user, so
+   * neither `openid` nor `offline_access`. `granted`: the granted scopes or fewer, as the grant itself decides.
    */
   scopePolicy: 'client' | 'granted';
-  /** The requested ones must be allowed to the client; with `granted`, be among the granted ones too, by the grant's judgement. */
+  /**
+   * The client must be allowed to use the requested resources; with `granted`, the grant also checks that they were
+   * granted.
+   */
   resourcePolicy: 'client' | 'granted';
-  /** Its parameter `audience` names resources, too (RFC 8693 §2.1). */
+  /** The parameter `audience` names resources, too (RFC 8693 §2.1). */
   takesAudience?: true;
-  /** Whether the client acts for itself, and so may have tokens for the admin API where it holds an admin role. */
+  /** Whether the client acts for itself. Then it gets tokens for the admin API if it holds an admin role. */
   ownBehalf(who: Who): boolean;
-  /** How a refusal that it didn't record itself is recorded, where that isn't TOKEN_REFUSED; `kind`: events/refusals.ts. */
+  /**
+   * The event for a refusal that the grant didn't record itself, if it isn't TOKEN_REFUSED; `kind`: events/refusals.ts.
+   */
   refused?(asking: GrantRequest<z.output<Body>>, who: Who, error: OAuthError): { event: DomainEvent; kind?: string };
   authorize(call: GrantCall<z.output<Body>, Who>): Promise<Granted | Answered>;
 }

@@ -1,5 +1,5 @@
-// The conditions of a code and a refresh token: pure. The same code accepts a request and explains a refusal.
-// The judged rows are locked until they are taken (redeem.ts). RFC 6749 §4.1.3, §6; RFC 7636 §4.6; RFC 8707 §2.2.
+// The conditions for redeeming a code or a refresh token: pure. The same code accepts a request and explains a refusal.
+// The rows stay locked until they are written (redeem.ts). RFC 6749 §4.1.3, §6; RFC 7636 §4.6; RFC 8707 §2.2.
 import { pkceHolds } from '../../../crypto/pkce.ts';
 import type { Poll } from '../../../domain/device-codes.ts';
 import type { GrantData } from '../../../domain/grant-data.ts';
@@ -18,7 +18,7 @@ export interface Refused {
   error: OAuthErrorCode;
   /** Public. */
   description: string;
-  /** For the audit log. */
+  /** The cause, for the audit log. */
   reason?: string;
   /**
    * The refusal's effect. `nothing`: the client may ask again. `use up`: the code is lost. `end`: the grant ends too.
@@ -31,9 +31,9 @@ export type Verdict = Passed | Refused;
 /** The part of a grant that a request asks for. */
 export interface Wanted {
   now: Date;
-  /** The thumbprint of the key that was proven. */
+  /** The thumbprint of the key that the client proved. */
   jkt: string | undefined;
-  /** Allowed to the client; none: all that were granted. */
+  /** Resources that the client may use; none: all that were granted. */
   resources: readonly string[];
   presentResources(): readonly string[];
 }
@@ -45,7 +45,7 @@ export interface RefreshRequest extends Wanted {
   presented: Buffer;
   /** undefined: all that were granted. */
   scopes: readonly string[] | undefined;
-  /** Whether the person's proofs still meet the demands of the client's flow and the realm. */
+  /** Whether the user's proofs still meet the demands of the client's flow and the realm. */
   isEnough(family: FamilyRow): boolean;
 }
 
@@ -63,7 +63,7 @@ export function judgeCode(code: CodeRow | undefined, request: CodeRequest): Verd
   return narrowed(code.request, { ...request, scopes: undefined });
 }
 
-/** Allowed by the person. */
+/** Judges the code of a device that the user allowed. */
 export function judgeDeviceCode(code: CodeRow | undefined, request: Wanted): Verdict {
   const refuse = refusing('The device code is not valid');
   if (!code) return refuse('nothing', 'no such code for this client');
@@ -73,7 +73,7 @@ export function judgeDeviceCode(code: CodeRow | undefined, request: Wanted): Ver
   return narrowed(code.request, { ...request, scopes: undefined });
 }
 
-/** The error for a device that may have no tokens yet, or never; undefined: it may. RFC 8628 §3.5. */
+/** The error for a device that may not have tokens yet, or never; undefined: it may. RFC 8628 §3.5. */
 export function judgePoll(
   poll: Poll | undefined,
   now: Date,
@@ -113,7 +113,10 @@ const refusing =
     effect,
   });
 
-/** A token request may narrow a grant, never widen it; the refresh token keeps all. A refusal ends nothing. */
+/**
+ * Narrows a grant for one token request, which can't widen it; the refresh token keeps the whole grant. A refusal
+ * doesn't end the grant.
+ */
 function narrowed(
   granted: GrantData,
   { resources, presentResources, scopes }: Wanted & { scopes: readonly string[] | undefined },

@@ -1,7 +1,7 @@
-// Redeems a code or a refresh token: its row is locked and read, judged by a pure function (judge.ts), and written last,
-// in the commit's message. Accepted ones share a group commit. A refused one gets a transaction of its own, which has the
-// refusal's
-// effect. If two requests present the same value at once, one is first, and the other finds the changed row.
+// Redeems a code or a refresh token: its row is locked and read, judged by a pure function (judge.ts), and written
+// last, in the commit's message. Accepted ones share a group commit. A refused one gets a transaction of its own, which
+// has the refusal's effect. If two requests present the same value at once, one is first, and the other finds the
+// changed row.
 import { DEVICE_CODE } from '../../../contract/oauth.ts';
 import { createGroupCommit } from '../../../db/group-commit.ts';
 import type { Sql } from '../../../db/sql.ts';
@@ -14,10 +14,10 @@ import type { Families } from './families.ts';
 import type { GrantCall } from './grant.ts';
 import type { Passed, Refused, Verdict } from './judge.ts';
 
-/** A request to take one. */
+/** A request to redeem a code or refresh token. */
 export interface Redemption {
   call: GrantCall;
-  /** The row that it is about, beneath the realm. */
+  /** The key of its row within the realm. */
   key: string;
 }
 export type RedeemedRow<Row> = { row: Row } & Passed;
@@ -30,12 +30,12 @@ export interface RedeemingOptions<A extends Redemption, Row extends { n: number 
   transact: Transact;
   families: Families;
   grantType: string;
-  /** Locks and reads the rows: `n` is the place among `redemptions`; a missing one has no row. */
+  /** Locks and reads the rows: `n` is the index in `redemptions`; a missing code or token has no row. */
   lock(sql: Sql, redemptions: readonly A[], whenLocked: WhenLocked): Promise<readonly Row[]>;
   judge(redemption: A, row: Row | undefined): Verdict;
   /** Writes and records. */
   take(tx: Tx, passed: readonly { redemption: A; taken: RedeemedRow<Row> }[]): void;
-  /** The grant that the row is of, or has begun. */
+  /** The grant that the row belongs to, or that its code has begun. */
   familyOf(row: Row): { familyId: string; userId: string } | undefined;
   useUp?(tx: Tx, redemption: A): void;
 }

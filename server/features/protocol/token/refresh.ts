@@ -17,13 +17,13 @@ import type { Grant } from './grant.ts';
 import { judgeRefresh, type RefreshRequest } from './judge.ts';
 import { createRedeeming, type Redemption } from './redeem.ts';
 
-/** How stale a session's `last_seen_at` may get, so that not each refresh writes it. */
+/** The maximum age of a session's `last_seen_at`, so that not each refresh writes it. */
 const TOUCH_MS = 10_000;
 
 interface RefreshRedemption extends Redemption {
   familyId: string;
   request: RefreshRequest;
-  /** The token that takes its place; undefined where tokens may be used more than once. */
+  /** The token that replaces this one; undefined: tokens may be used more than once. */
   next: Buffer | undefined;
 }
 
@@ -45,14 +45,14 @@ export function refreshGrant({
 }: RefreshGrantDeps): Grant<typeof grantBodies.refresh_token> {
   const grantType = 'refresh_token';
 
-  /** The factors behind the grant: those of its session; or of its beginning, if the grant outlives the session. */
+  /** The factors behind the grant: those of its session; or those at its beginning, if the grant outlives the session. */
   function provenFor(row: grants.FamilyRow, factors: Pick<Factors, 'ofAmr'>): readonly Factor[] {
     const { session_factors, session_methods, session_started_at, grant_data: grant } = row;
     if (session_started_at === null) return grant.factors ?? factors.ofAmr(grant.amr, new Date(grant.authTime * 1000));
     return session_factors ?? factors.ofAmr(session_methods ?? [], session_started_at);
   }
 
-  /** A new token has a life of its own; none outlives its session. */
+  /** When the refresh token expires: a new token has its own lifetime, but none outlives its session. */
   function endOf(
     { call, next, request }: RefreshRedemption,
     { expires_at, session_expires_at: session }: grants.FamilyRow,

@@ -22,14 +22,14 @@ export interface TokenRequest {
   authorization: string | undefined;
   form: Form;
   ipAddress: string;
-  /** The proof of a key that the tokens will be bound to. */
+  /** The proof of the key that the tokens will be bound to. */
   dpop: DpopRequest | undefined;
 }
 export interface TokenAnswer {
   json: string;
   client: Authenticated['client'];
 }
-/** How far a request has come. */
+/** The progress of a request. */
 interface TokenProgress {
   grant?: Grant;
   asking?: GrantRequest<Record<string, unknown>>;
@@ -57,7 +57,7 @@ export function createTokenEndpoint({
   const adminResource = adminAudience(baseUrl);
   const authenticates = grants.some(({ clientAuth }) => typeof clientAuth === 'string');
 
-  /** Authenticates the client before all else: an unknown client must not learn which grants exist. */
+  /** Authenticates the client first: an unknown client must not learn which grants exist. */
   async function identified(request: TokenRequest, progress: TokenProgress): Promise<Required<TokenProgress>> {
     const { realm, form, ipAddress } = request;
     const grantType = form.get('grant_type');
@@ -189,7 +189,7 @@ const answerOf = ({
     expires_in: expiresIn,
     refresh_token: refreshToken,
     id_token: idToken,
-    // RFC 6749 §3.3: a scope has at least one word
+    // RFC 6749 §3.3: a scope contains at least one word, so an empty one is omitted
     scope: scope || undefined,
     upgraded,
   });

@@ -1,4 +1,5 @@
-// The account page's sections of a person's shares, of requests for their resources, and of what others share with them.
+// The account page's sections: the user's own shares, requests for the user's resources, and resources that others
+// share with the user.
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Problem } from '../../../contract/problem.ts';
@@ -84,7 +85,7 @@ export function createSharingSection(sharing: Sharing): AccountSection {
     const by = { actor: userParty(userId, username), ipAddress: request.ip } as const;
     return { at: `${home}/account`, realm, person, by, id: Params.parse(request.params).id };
   }
-  /** Clicked twice, or ended by the other one meanwhile: it is as they wanted. */
+  /** After a double click, or if the other user ended it meanwhile, the share is gone already, as the user wanted. */
   const unlessGone = (error: unknown) => {
     if (!(error instanceof Problem) || error.code !== 'not-found') throw error;
   };

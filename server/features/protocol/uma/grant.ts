@@ -1,7 +1,6 @@
-// The grant of User-Managed Access: a person's permissions at a resource server, as a token, a decision or a list. The
-// request holds a ticket, which the resource server issued when it refused, or names resources. UMA 2.0 Grant §3.3;
-// decisions
-// "Authorization services".
+// The grant of User-Managed Access: a user's permissions at a resource server, as a token, a decision or a list. The
+// request contains a ticket, which the resource server issued when it refused, or names resources. UMA 2.0 Grant §3.3;
+// decisions "Authorization services".
 import type { DomainEvent } from '../../../contract/events.ts';
 import { ACCESS_TOKEN_TYPE } from '../../../contract/oauth.ts';
 import { ID_TOKEN_FORMAT, UMA_TICKET, type UmaPermission, type umaTicketBody } from '../../../contract/uma-grant.ts';
@@ -21,7 +20,7 @@ import type { Sharing } from './sharing.ts';
 import { takeTicket } from './store.ts';
 import { invalidTicket, newTicket, type Presented, presentedTicket } from './tickets.ts';
 
-/** How soon a client may ask again about what waits for an owner. */
+/** How soon a client may ask again while an owner's decision is awaited. */
 const INTERVAL_SECONDS = 30;
 
 export interface UmaGrantDeps {
@@ -46,7 +45,7 @@ interface Case {
 const denied = (error: 'access_denied' | 'request_denied', more: ConstructorParameters<typeof OAuthError>[2] = {}) =>
   new OAuthError(error, 'Nothing of what was asked for is permitted', more);
 
-/** `resource#scope,scope`; a resource whose name has a # ends with one. */
+/** `resource#scope,scope`; a resource with # in its name has a further # at the end. */
 function permissionOf(text: string): RequestedPermission {
   const at = text.lastIndexOf('#');
   if (at < 0) return { resource: text, scopes: [] };
@@ -59,7 +58,7 @@ function permissionOf(text: string): RequestedPermission {
   };
 }
 
-/** Each resource once; without scopes all of them are meant. */
+/** Merges entries of the same resource; an entry without scopes means all of them. */
 function merged(asked: readonly RequestedPermission[]): RequestedPermission[] {
   const by = new Map<string, readonly string[]>();
   for (const { resource, scopes } of asked) {
@@ -137,7 +136,7 @@ export function umaGrant(deps: UmaGrantDeps): Grant<typeof umaTicketBody> {
     });
   }
 
-  /** With a ticket the event is written where that is used up; else beside the request. @throws OAuthError */
+  /** Records the event: in the transaction that uses the ticket, or without a ticket in a batch. @throws OAuthError */
   async function used({ call, ticket }: Case, event: DomainEvent, more?: (tx: Tx) => Promise<void>): Promise<void> {
     if (!ticket) return batch.record(event);
     await transact(call.realm, async (tx) => {
@@ -178,7 +177,7 @@ export function umaGrant(deps: UmaGrantDeps): Grant<typeof umaTicketBody> {
     return sharing.request(tx, call.realm, call.by, { server, requester: party.mayRequest, missing });
   }
 
-  /** A ticket that leads to nothing is used up, and another given where there is something to come back for. */
+  /** Refuses the request, which uses its ticket up. The client gets a new ticket if asking again can succeed. */
   async function refuse(of: Case, asking: Decision): Promise<never> {
     const { call, server, party, ticket } = of;
     if (!ticket) throw denied('access_denied');

@@ -17,7 +17,7 @@ export function createShown({
   decisions: Pick<Decisions, 'of'>;
   now: () => Date;
 }) {
-  /** Undefined: it is no such token. An empty list: nothing of it is permitted any more. */
+  /** undefined: it is not a token of this grant. An empty list: none of its permissions is valid any more. */
   return async (realm: string, claims: Claims): Promise<object[] | undefined> => {
     const permissions = permissionsIn(claims);
     if (permissions.length === 0) return undefined;

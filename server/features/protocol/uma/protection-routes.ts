@@ -1,4 +1,4 @@
-// Mounts the protection API (contract/uma.ts): JSON in, OAuth's errors out.
+// Mounts the protection API (contract/uma.ts): JSON requests, OAuth's errors.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import * as api from '../../../contract/uma.ts';

@@ -22,7 +22,7 @@ import { newTicket } from './tickets.ts';
 const MOST = 100_000;
 const MOST_OWNED = 1_000;
 
-/** The caller: a resource server, for itself or for a person. */
+/** The caller: a resource server, for itself or for a user. */
 export interface ResourceServer {
   client: ClientView;
   owner: { userId: string; username: string } | undefined;
@@ -70,7 +70,7 @@ export function createProtection(deps: ProtectionDeps) {
     return found;
   }
 
-  /** @throws OAuthError `access_denied` where the client registers nothing */
+  /** @throws OAuthError `access_denied` if the client may not register resources */
   async function mustRegister(realm: string, { client }: ResourceServer): Promise<void> {
     const model = await decisions.model(realm, client.id);
     if (!model?.settings.remoteResources)

@@ -19,13 +19,13 @@ import type { GrantCall } from '../token/grant.ts';
 type Call = GrantCall<z.output<typeof umaTicketBody>>;
 
 export interface RequestingParty {
-  /** null: the client asks for itself. */
+  /** null: the client acts for itself. */
   userId: string | null;
   subject: Party | undefined;
   claims: Claims | undefined;
-  /** The data of a token for the person. */
+  /** The data for a token about the user. */
   person: { about: Subject; gid: string; signedIn: SignedIn; act: unknown; until: Date } | undefined;
-  /** The person who can ask owners for access; undefined: an impersonator or a client can't. */
+  /** The user who can ask owners for access; undefined: an impersonator or a client can't. */
   mayRequest: { id: string; username: string } | undefined;
 }
 
@@ -39,13 +39,13 @@ export interface RequestersDeps {
 const invalid = (reason: string) => new OAuthError('invalid_grant', 'The claim token is not valid here', { reason });
 
 export function createRequesters({ sql, tokens, subjects, newId }: RequestersDeps) {
-  /** The claims of a token that this client got of a person. @throws OAuthError */
+  /** The claims of a user's token that this client got. @throws OAuthError */
   async function claimsOf({ realm, client, who, body, jkt }: Call, token: string): Promise<Claims> {
     const format = body.claim_token_format ?? ACCESS_TOKEN_TYPE;
     if (format !== ACCESS_TOKEN_TYPE && format !== ID_TOKEN_FORMAT)
       throw new OAuthError('invalid_request', `claim_token_format must be ${ACCESS_TOKEN_TYPE} or ${ID_TOKEN_FORMAT}`);
     if (format === ID_TOKEN_FORMAT) {
-      // ID tokens appear in addresses: a client must prove itself, as its ID token alone proves nothing.
+      // ID tokens appear in addresses, so an ID token alone proves nothing: the client must authenticate.
       if (!who.confidential) throw invalid('an ID token of a client without a secret');
       const claims = await tokens.verify(realm, token, { typ: 'JWT', audience: client.clientId });
       if (!claims) throw invalid('no ID token of this client');

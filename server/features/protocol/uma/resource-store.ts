@@ -11,7 +11,7 @@ export interface RegisteredRow {
   uris: string[];
   scopes: string[];
 }
-/** The owner of resources: a resource server, and one person if the token is that person's. */
+/** The owner of resources: a resource server, or a user at it if the token is that user's. */
 export interface Of {
   client: string;
   userId: string | undefined;
@@ -43,7 +43,7 @@ export const userIdOf = async (sql: Sql, realm: string, username: string): Promi
       select id from realm_user where realm_id = ${realm} and lower(username) = lower(${username}) and enabled`
   )[0]?.id;
 
-/** How many there are of the resource server's, and of the owner's. */
+/** The numbers of the resource server's and of the owner's resources. */
 export async function countRegistered(
   sql: Sql,
   realm: string,
@@ -71,7 +71,7 @@ export const insertRegistered = (
   insert into uma_resource (realm_id, id, client, user_id, name, description, type, icon_uri, uris, scopes, created_at)
   values (${realm}, ${id}, ${client}, ${owner}, ${d.name}, ${d.description}, ${d.type}, ${d.iconUri}, ${d.uris}, ${d.scopes}, ${at})`;
 
-/** A scope that the resource has no more is shared no more. */
+/** Updates a resource. Scopes that it no longer has are removed from its shares. */
 export const updateRegistered = async (sql: Sql, realm: string, of: Of, id: string, d: Described): Promise<boolean> =>
   (
     await sql`

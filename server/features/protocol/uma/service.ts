@@ -1,4 +1,5 @@
-// Puts User-Managed Access together: the grant at the token endpoint, the protection API, what introspection says of its tokens.
+// Composes User-Managed Access: the grant at the token endpoint, the protection API, and the introspection of its
+// tokens.
 import type { FastifyInstance } from 'fastify';
 import type { Subjects } from '../../../domain/subjects.ts';
 import { guardProtocol } from '../../../http/oauth.ts';

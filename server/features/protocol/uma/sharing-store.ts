@@ -1,4 +1,4 @@
-// SQL of the shares of people's resources, and of requests for them.
+// SQL of the shares of users' resources, and of requests for them.
 import { jsonText } from '../../../db/json.ts';
 import type { Sql } from '../../../db/sql.ts';
 
@@ -15,7 +15,7 @@ export interface OwnedResource {
   type: string | null;
   scopes: string[];
 }
-/** The person's resources: registered for them, or configured with them as the managing owner. */
+/** The user's resources: registered for them, or configured with them as the managing owner. */
 export const ownedBy = (sql: Sql, realm: string, { userId, username }: { userId: string; username: string }) =>
   sql<OwnedResource>`
     select * from (
@@ -35,7 +35,7 @@ export interface ShareRow {
   id: string;
   client: string;
   resource: string;
-  /** The other person, by the name that the owner uses. */
+  /** The other user, by the name that the owner uses. */
   named: string;
   scopes: string[];
   requested: string[];
@@ -60,7 +60,7 @@ export interface SharedWith extends Omit<ShareRow, 'named' | 'client'> {
   name: string;
   owner: string;
 }
-/** The resources that others share with the person, and the person's open requests. */
+/** The resources that others share with the user, and the user's open requests. */
 export const sharesWith = (sql: Sql, realm: string, userId: string) => sql<SharedWith>`
   select s.id, c.client_id as "clientId", coalesce(c.name, c.client_id) as "clientName", s.resource,
     coalesce(r.name, s.resource) as name, o.username as owner, s.scopes, s.requested, s.denied, s.created_at, s.updated_at
@@ -88,7 +88,10 @@ export interface NewShare {
   scopes: readonly string[];
   at: Date;
 }
-/** Shares with the user of that name. For an unknown name a share without a user is stored, so that the owner can't tell. */
+/**
+ * Shares with the user of that name. For an unknown name a share without a user is stored, so that the owner can't tell
+ * the difference.
+ */
 export async function upsertShare(sql: Sql, realm: string, share: NewShare): Promise<ShareRow | undefined> {
   const { id, client, resource, owner, named, scopes, at } = share;
   const [person] = await sql<{ id: string }>`
@@ -134,7 +137,7 @@ export interface EndedShare {
   scopes: string[];
   mine: boolean;
 }
-/** By the owner, or by whom it is shared with. */
+/** Deletes a share for its owner or its recipient. */
 export async function deleteShare(sql: Sql, realm: string, id: string, by: string): Promise<EndedShare | undefined> {
   const [row] = await sql<EndedShare>`
     delete from uma_share s using client c
@@ -151,10 +154,10 @@ export interface RequestedShare {
   owner: string;
   /** The scopes that wait for the owner's answer. */
   requested: string[];
-  /** Whether the owner knows of all that already. */
+  /** Whether the owner was told of all requested scopes already. */
   known: boolean;
   userId: string;
-  /** null: there is none that was confirmed. */
+  /** null: the user has no confirmed address. */
   email: string | null;
 }
 export interface WantedShare {

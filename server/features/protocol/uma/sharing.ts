@@ -14,7 +14,7 @@ import type { Missing } from '../../configuration/authorization-services/decisio
 import type { Send } from '../../configuration/messaging/send.ts';
 import * as store from './sharing-store.ts';
 
-/** With so many people a resource is shared with a group better. */
+/** The most shares of a resource; for more users, share it with a group. */
 const MOST_SHARES = 500;
 
 export interface Person {
@@ -84,8 +84,8 @@ export function createSharing({
   }
 
   /**
-   * Sends each owner with an address one message about the requests that are new to them, in the order of the addresses:
-   * messaging/limits.ts locks a row for each.
+   * Sends each owner with an address one message about new requests, in the order of the addresses: messaging/limits.ts
+   * locks a row for each.
    */
   async function tellOwners(
     tx: Tx,
@@ -122,7 +122,7 @@ export function createSharing({
   }
 
   return {
-    /** The person's resources, and their shares. */
+    /** The user's resources, and their shares. */
     async mine(realm: string, person: Person): Promise<SharedResource[]> {
       const [resources, shares] = await Promise.all([
         store.ownedBy(sql, realm, person),
@@ -209,7 +209,7 @@ export function createSharing({
         tx.record(event('RESOURCE_SHARE_ENDED', { realm, by }, clientId, data));
       }),
 
-    /** In a transaction that is open. @returns whether an owner's answer is waited for */
+    /** Requests shares in an open transaction. @returns whether an owner's decision is awaited */
     async request(
       tx: Tx,
       realm: string,

@@ -27,10 +27,7 @@ export interface Presented extends store.TicketRow {
   hash: Buffer;
 }
 
-/**
- * The ticket as it stands; it is used up by `store.takeTicket`.
- * @throws OAuthError `invalid_grant`
- */
+/** The ticket's present state; `store.takeTicket` uses it up. @throws OAuthError `invalid_grant` */
 export async function presentedTicket(
   sql: Sql,
   realm: string,

@@ -1,4 +1,5 @@
-// The exchange of a workload's token for one of ours: a token endpoint of its own, with the same phases (features/protocol/token). RFC 8693.
+// The exchange of a workload's token for one of this server: a token endpoint of its own, with the same phases
+// (features/protocol/token). RFC 8693.
 import type { FastifyInstance } from 'fastify';
 import { workloadTokenRoute } from '../../../contract/workload-identity.ts';
 import type { Dpop } from '../../../domain/dpop.ts';

@@ -20,12 +20,15 @@ import type { IssuerKeys } from './issuer-keys.ts';
 import * as store from './store.ts';
 import { candidateKeys, type Presented, readToken, signedBy, timeFault } from './token.ts';
 
-/** Every failure is answered this long after the request arrived: its time must not tell which lookups were made. */
+/**
+ * Every failure is answered this long after the request arrived, so that the time doesn't reveal which lookups were
+ * made.
+ */
 const FAILURE_MS = 2_000;
-/** The part of that time that fetching keys may take; the rest is for the audit row. */
+/** The share of that time for fetching keys; the rest is for the audit row. */
 const KEYS_SHARE = 0.8;
 
-/** The length of a workload token's own values in the audit trail. */
+/** The longest value of a workload's token in the audit log. */
 const MOST_NAME = 1024;
 
 export interface ExchangeDeps {
@@ -59,7 +62,7 @@ interface Presentation<Body extends z.ZodObject> {
   label: string;
   body: Body;
   jwtOf(body: z.output<Body>): string;
-  /** With which status it is refused: specification 4.7, RFC 6749 §5.2. */
+  /** The status of a refusal: specification 4.7, RFC 6749 §5.2. */
   refusedBy: 400 | 401;
 }
 export const byExchange: Presentation<typeof exchangeBody> = {
@@ -115,7 +118,7 @@ export function workloadGrant<Body extends z.ZodObject>(
       throw new OAuthError('slow_down', 'Too many exchanges from this address', { retryAfterSeconds, audited: true });
     const deadline = sleep(failureMs, undefined, { ref: false });
     const reading = readToken(presentation.jwtOf(body));
-    // Keys that come later than any failure is answered are kept for the next try.
+    // Keys that arrive after this deadline are cached for the next try.
     const tooLate: Verdict = { ok: false, reason: 'the issuer’s keys did not come in time' };
     const late = sleep(failureMs * KEYS_SHARE, tooLate, { ref: false });
     const verdict: Verdict = reading.ok
@@ -162,7 +165,7 @@ export function workloadGrant<Body extends z.ZodObject>(
         const present = await store.match(tx.sql, realm, token);
         const holds = present?.enabled && present.id === credential.id && present.client_id === credential.client_id;
         const data = { verified: true, credential: name, audience, scope, jti, resources };
-        // An agent acts under its own name, by every kind of proof.
+        // An agent acts in its own name, whatever proof it presents.
         const own = client.agent && { by: call.by };
         if (holds) tx.record({ ...audit('WORKLOAD_TOKEN_ISSUED', data), ...own, clientId: client.clientId });
         else tx.record(audit('WORKLOAD_TOKEN_REFUSED', { verified: true, reason: 'the credential changed meanwhile' }));
@@ -191,7 +194,7 @@ const eventOf =
     data: { issuer: issuer?.slice(0, MOST_NAME) ?? null, subject: subject?.slice(0, MOST_NAME) ?? null, ...data },
   });
 
-/** `kind`: of a credential that is known, each reason is counted apart (events/refusals.ts). */
+/** `kind`: for a known credential, each reason is counted separately (events/refusals.ts). */
 function refusalOf(
   caller: Caller,
   said: { issuer?: string; subject?: string },

@@ -1,5 +1,5 @@
-// The keys of foreign issuers: by discovery or from an explicit address, through the outbound guard, kept for a while,
-// fetched anew once for a key that isn't among them. Specification 4.7 step 3, 5 rule 5; decisions "Workload identity".
+// The keys of foreign issuers: found by discovery or at an explicit address, through the outbound guard, cached for a
+// while, and fetched again once for an unknown key. Specification 4.7 step 3, 5 rule 5; decisions "Workload identity".
 import { z } from 'zod';
 import { makeRoom } from '../../../db/cache.ts';
 import type { Outbound } from '../../../http/outbound.ts';
@@ -9,11 +9,14 @@ const LIMITS = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
 // RFC 7517 §8.5.2: a Kubernetes API server answers 406 where the media type of JWK sets isn't taken.
 const ACCEPT = 'application/json, application/jwk-set+json';
 const KEPT_MS = 600_000;
-/** Between two fetches that an unknown key caused; a fetch that failed is tried again after a shorter while. */
+/** The least time between two fetches for unknown keys; FAILURE_MS: the time before a failed fetch is tried again. */
 const COOL_DOWN_MS = 10_000;
 const FAILURE_MS = 5_000;
 const MOST_ISSUERS = 1_000;
-/** Where every API server serves its keys; its discovery document may name an address that we don't reach it by. */
+/**
+ * The path at which every API server serves its keys. The address in its discovery document may be unreachable from
+ * here.
+ */
 const CLUSTER_KEYS_PATH = '/openid/v1/jwks';
 
 const Discovery = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https$/ }) });
@@ -24,7 +27,7 @@ export interface Source {
 }
 interface Entry {
   keys: Promise<readonly ForeignKey[]>;
-  /** When it is fetched again at the next use. */
+  /** When the next use fetches the keys again. */
   until: number;
 }
 
@@ -45,7 +48,7 @@ export function createIssuerKeys({ outbound, now }: { outbound: Pick<Outbound, '
     const read = Discovery.safeParse(content);
     if (!read.success) throw new Error(`the discovery document of ${issuer} names no keys at https`);
     const found = read.data;
-    // OpenID Connect Discovery §4.3: else any host could speak for any issuer.
+    // OpenID Connect Discovery §4.3: otherwise any host could speak for any issuer.
     if (found.issuer !== issuer) throw new Error(`${issuer} calls itself ${found.issuer}`);
     const inCluster = atHome && new URL(found.jwks_uri).origin !== new URL(issuer).origin;
     return inCluster ? new URL(CLUSTER_KEYS_PATH, issuer).href : found.jwks_uri;

@@ -20,7 +20,7 @@ interface Match {
 /** The tokens that the credential accepts, as a key: unique in a realm. */
 const matchOf = ({ issuer, subject, audience }: Fields | Match): string => JSON.stringify([issuer, subject, audience]);
 
-/** @throws Problem `name-taken` where another credential has this issuer, subject and audience */
+/** @throws Problem `name-taken` if another credential has this issuer, subject and audience */
 async function refuseSharedTrust(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<[]> {
   const changed = changes.filter(({ kind }) => kind === KIND);
   const saved = changed.filter(({ action }) => action !== 'delete');
@@ -68,8 +68,8 @@ export const workloadIdentityResource = (deps: ResourceDeps) =>
         enabled,
         adminAccess,
       }),
-      // Both ends: neither a client's credential may be taken over, nor one be made for a client; and who deletes one
-      // shuts the client out.
+      // Both clients: an administrator without a client's rights can't take over its credential, move one to it, or
+      // delete one, which would lock the client out.
       actsAs: ({ before, save }) => [...clientOf(before), ...clientOf(save)],
     },
     deps,

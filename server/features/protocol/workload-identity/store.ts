@@ -1,4 +1,4 @@
-// SQL of the exchange: which credential a token matches. Credentials are written by resource.ts.
+// SQL of the exchange: the credential that a token matches. resource.ts writes credentials.
 import type { Sql } from '../../../db/sql.ts';
 
 export interface CredentialRow {
@@ -14,7 +14,7 @@ export interface CredentialRow {
   admin_access: boolean;
 }
 
-/** The credential of a token: exact issuer and subject, and the first of the token's audiences that one is for. */
+/** The credential for a token: with its issuer and subject, and the first of its audiences that has a credential. */
 export async function match(
   sql: Sql,
   realm: string,

@@ -1,5 +1,5 @@
-// Reads and judges a workload's token: which algorithms and keys, what its claims must say. Pure but for the signature.
-// Specification 5 rule 5; RFC 8725 §3.1 (algorithms), §3.8 (issuer and subject), §3.9 (audience).
+// Reads and checks a workload's token: the permitted algorithms and keys, the required claims. Pure but for the
+// signature. Specification 5 rule 5; RFC 8725 §3.1 (algorithms), §3.8 (issuer and subject), §3.9 (audience).
 import { compactVerify, importJWK } from 'jose';
 import { z } from 'zod';
 
@@ -32,13 +32,13 @@ const ForeignKey = z.object({
   y: optional,
 });
 export type ForeignKey = z.infer<typeof ForeignKey>;
-/** A key that we can't read doesn't spoil the others. */
+/** A key that this server can't read doesn't invalidate the others. */
 export const ForeignKeySet = z
   .object({ keys: z.array(z.unknown()).max(MOST_KEYS) })
   .transform(({ keys }) => keys.flatMap((key) => ForeignKey.safeParse(key).data ?? []));
 
 const text = z.string().refine((s) => !s.includes('\0'));
-// RFC 7515 §4.1.11: we know no extension, so a header that demands one is refused.
+// RFC 7515 §4.1.11: this server supports no extension, so a header that demands one is refused.
 const Header = z.object({ alg: z.string(), kid: z.string().optional(), crit: z.undefined().optional() });
 const Claims = z.object({
   iss: text,
@@ -70,13 +70,13 @@ const part = (jwt: string, i: number): unknown => {
     return undefined;
   }
 };
-/** For the audit trail, of a token that may say anything. */
+/** A claim for the audit log. The token is unverified, so the value can be anything. */
 const claimed = (payload: unknown, name: 'iss' | 'sub'): string | undefined => {
   const value: unknown = Object(payload)[name];
   return typeof value === 'string' ? value.replaceAll('\0', '').slice(0, 1024) : undefined;
 };
 
-/** Reads the token's own words; a token that doesn't have the form, or a refused algorithm, has none. */
+/** Reads an unverified token. A token with another form, or a refused algorithm, has no claims. */
 export function readToken(jwt: string): Reading {
   const header = Header.safeParse(part(jwt, 0));
   const payload = part(jwt, 1);
@@ -97,7 +97,7 @@ export function readToken(jwt: string): Reading {
   return { ok: true, token: { jwt, alg, kid, issuer: iss, subject: sub, audiences: aud, exp, iat, nbf } };
 }
 
-/** Why the token's time doesn't hold; undefined: it does. */
+/** Why the token's times are invalid; undefined: they are valid. */
 export function timeFault({ exp, iat, nbf }: Presented, now: Date): string | undefined {
   const at = now.getTime() / 1000;
   if (exp <= at - SKEW_SECONDS) return 'it has expired';
@@ -107,7 +107,7 @@ export function timeFault({ exp, iat, nbf }: Presented, now: Date): string | und
   return exp - iat > LONGEST_LIFE_SECONDS ? 'its lifetime is longer than a day' : undefined;
 }
 
-/** The keys that may have signed the token: of its algorithm's type, for signatures, and with its `kid` where it has one. */
+/** The keys that may have signed the token: of its algorithm's type, for signatures, and with its `kid` if it has one. */
 export const candidateKeys = (
   keys: readonly ForeignKey[],
   { alg, kid }: Pick<Presented, 'alg' | 'kid'>,
