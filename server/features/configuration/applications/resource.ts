@@ -13,7 +13,7 @@ import type { Wanted } from '../../../resource/part.ts';
 const KIND = 'application';
 const CLIENTS = ['clients', 'samlClients'] as const;
 
-/** A client of two applications would have two flows and two lists of roles. */
+/** Faults of clients that belong to two applications: such a client would have two flows and two lists of roles. */
 async function sharedClients(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]> {
   const changed = changes.filter(({ kind }) => kind === KIND);
   const claimed = changed
@@ -82,10 +82,10 @@ export const applicationsResource = (deps: ResourceDeps) =>
           ? [{ path: 'clients', message: `${ADMIN_CLI} signs administrators in, and belongs to no application` }]
           : [],
       whole: sharedClients,
-      // A client can go from one to another: nothing refers to them.
+      // Two applications can exchange clients in one document, because nothing refers to this link.
       atOnce: true,
       link: (sql, realm, saved) => writeLinks(sql, realm, ties, LINKS, saved),
-      // It says who signs in to its clients, and how.
+      // An application decides which users sign in to its clients, and how.
       actsAs: ({ before, save }) => [...strings(before?.clients), ...strings(save.clients)],
       detail: ({ clients, roles, enabled }) => ({ clients, roles, enabled }),
     },

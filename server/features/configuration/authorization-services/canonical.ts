@@ -1,4 +1,4 @@
-// The one form of a client's authorization services: items by name, sets sorted, defaults said. Pure.
+// The canonical form of a client's authorization services: items by name, sets sorted, defaults explicit. Pure.
 import {
   type AuthorizationPermission,
   type AuthorizationPolicy,

@@ -8,18 +8,18 @@ import { decider, type Model, type Protected } from './evaluate.ts';
 import { type Circumstances, type Found, readClient, readModel, readUser } from './model.ts';
 import { isRegisteredId, readRuntime } from './runtime.ts';
 
-/** More permissions would make a token that is too long for a header. */
+/** The most permissions in a token: with more, it would be too long for a header. */
 const MOST_PERMISSIONS = 200;
 
-/** Without scopes all that the resource has are meant. */
+/** A requested permission; without scopes, all scopes of the resource are requested. */
 export interface RequestedPermission {
   resource: string;
   scopes: readonly string[];
 }
-/** On whose behalf, and when and by which client. */
+/** The requester, with the time and the requesting client. */
 export interface RequestBy extends Circumstances {
   clientId: string;
-  /** null: the client itself. */
+  /** null: the client acts for itself. */
   userId: string | null;
 }
 /** A permission that was refused, and the owner who could share it. */

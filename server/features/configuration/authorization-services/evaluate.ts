@@ -28,10 +28,13 @@ export interface ResourceRequest {
 /** The data of a resource that decisions use. */
 export type Protected = Pick<AuthorizationResource, 'name' | 'type' | 'scopes' | 'owner' | 'ownerManaged'>;
 
-/** The part of a decision that is no configuration: registered resources, and those that owners share with the requester. */
+/**
+ * The part of a decision's input that is no configuration: registered resources, and those that owners share with the
+ * requester.
+ */
 export interface Runtime {
   registered: ReadonlyMap<string, Protected>;
-  /** By resource; it counts as long as who shares it owns it. */
+  /** Shares by resource. A share is valid while its owner still owns the resource. */
   shared: ReadonlyMap<string, { owner: string; scopes: ReadonlySet<string> }>;
 }
 const nothing: Runtime = { registered: new Map(), shared: new Map() };
@@ -53,7 +56,10 @@ const tally = (strategy: DecisionStrategy, votes: readonly (readonly [name: stri
 
 const absent: Verdict = { vote: 'undecided', why: () => 'is not there' };
 
-/** Verdicts of policies about one requester: each is asked once, however many permissions and aggregates name it. */
+/**
+ * Verdicts of policies about one requester: each policy is evaluated once, however many permissions and aggregates name
+ * it.
+ */
 function policyVerdicts({ policies, known }: Model, requester: Requester): (name: string) => Verdict {
   const reached = new Map<string, Verdict>();
   const open = new Set<string>();
@@ -72,7 +78,7 @@ function policyVerdicts({ policies, known }: Model, requester: Requester): (name
     };
   }
   return (wanted) => {
-    // Inner ones first, by hand and not by recursion: a chain of aggregates may be as long as the list.
+    // Evaluates inner policies first, without recursion: a chain of aggregates may be as long as the list.
     const waiting = [wanted];
     for (let name = waiting.at(-1); name !== undefined; name = waiting.at(-1)) {
       const policy = policies.get(name);
@@ -98,7 +104,7 @@ function policyVerdicts({ policies, known }: Model, requester: Requester): (name
   };
 }
 
-/** The policy and those that it asks, each once, the asked behind the asking. */
+/** The policies and all that they aggregate, each once; inner policies come after those that name them. */
 function withInner({ policies }: Model, names: readonly string[]): AuthorizationPolicy[] {
   const all = new Set(names);
   for (const name of all) for (const inner of policies.get(name)?.config.policies ?? []) all.add(inner);
@@ -125,13 +131,13 @@ interface Judged {
 export interface Decided {
   scope: string | null;
   vote: Vote;
-  /** Permitted because its owner shares it. */
+  /** Permitted because the owner shares the resource. */
   shared: boolean;
   why(): string;
   by: readonly Judged[];
 }
 
-/** Decides one requester's requests; undefined where there is no such resource. */
+/** Decides one requester's requests; undefined: there is no such resource. */
 export function decider(
   model: Model,
   requester: Requester,
@@ -201,7 +207,7 @@ export function decider(
   };
 }
 
-/** Answers one requester's requests, in words too. */
+/** Decides one requester's requests, and explains the decisions as text. */
 export function evaluator(
   model: Model,
   requester: Requester,

@@ -1,4 +1,5 @@
-// Changes of one item of a client's authorization services, as functions of the whole, which is stored as one object. Pure.
+// Changes of one item of a client's authorization services. All items are stored as one object, so each change is a
+// function of the whole. Pure.
 import type { ItemList } from '../../../contract/authorization-services.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { byName } from './canonical.ts';
@@ -20,7 +21,7 @@ const without = (services: Services, list: ItemList, name: string): NamedItem[] 
 
 type Items = Partial<Record<ItemList, NamedItem[]>>;
 
-/** The place that the item has in its list; -1 where there is none. */
+/** The item's index in its list; -1: there is no such item. */
 export const placeOf = (items: Items, list: ItemList, wanted: string): number =>
   (items[list] ?? []).findIndex(({ name }) => name === wanted);
 
@@ -44,7 +45,7 @@ export function withChangedItem(services: Services, list: ItemList, name: string
   return { [list]: byName([...without(services, list, name), { ...before, ...input }]) };
 }
 
-/** @throws Problem `not-found`, `in-use` where others of the client name it */
+/** @throws Problem `not-found`, `in-use` if other items of the client name it */
 export function withoutItem(services: Services, list: ItemList, name: string): Items {
   itemOf(services, list, name);
   const users = usersOf(services, list, name);
@@ -56,7 +57,7 @@ export function withoutItem(services: Services, list: ItemList, name: string): I
   return { [list]: without(services, list, name) };
 }
 
-/** Runs the write of an item; the item's own faults get the request's paths. @throws Problem */
+/** Runs the write of an item, and converts the item's faults to paths of the request. @throws Problem */
 export async function toldOfItem<T>(list: ItemList, indexOf: () => number, write: Promise<T>): Promise<T> {
   try {
     return await write;

@@ -17,7 +17,7 @@ interface ModelRow {
 const Services = AuthorizationService.omit({ clientId: true });
 const none = { settings: freshAuthorizationSettings, resources: [], scopes: [], policies: [], permissions: [] };
 
-/** @returns undefined where there is no such client */
+/** @returns undefined: there is no such client */
 export async function readModel(sql: Sql, realm: string, client: string): Promise<Model | undefined> {
   const [row] = await sql<ModelRow>`
     select to_jsonb(s) as services,
@@ -42,7 +42,7 @@ export async function readModel(sql: Sql, realm: string, client: string): Promis
   });
 }
 
-/** When and how they ask. */
+/** The requesting client, the time, and the request's context. */
 export type Circumstances = Pick<Requester, 'clientId' | 'at' | 'context'>;
 
 export interface Found {
@@ -69,7 +69,7 @@ export async function readUser(
   };
 }
 
-/** A client that asks for itself, with the roles of its service account. */
+/** A client that acts for itself, with the roles of its service account. */
 export async function readClient(
   sql: Sql,
   realm: string,

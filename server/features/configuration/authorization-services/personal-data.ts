@@ -1,4 +1,4 @@
-// Policies of the type user and resources name people. Erasure replaces the name by the pseudonym, so that a later user
+// Policies of the type user and resources name users. Erasure replaces the name by the pseudonym, so that a later user
 // of the same name gets no access. Specification 4.6.
 import { AuthorizationService } from '../../../contract/authorization-services.ts';
 import { jsonText } from '../../../db/json.ts';

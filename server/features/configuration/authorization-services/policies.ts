@@ -1,19 +1,19 @@
-// The vote of one policy before its logic: whether it names the requester, or the moment, and why. Pure.
-// Aggregates ask other policies (evaluate.ts).
+// The vote of one policy before its logic: whether it matches the requester or the time, and why. Pure. evaluate.ts
+// evaluates aggregates, which name other policies.
 import { type AuthorizationPolicy, days, type PolicyConfig } from '../../../contract/authorization-services.ts';
 import { clientRoleKey } from '../../../resource/items.ts';
 import type { Vote } from './vote.ts';
 
-/** The requesting person or client, the time, and the context that the request gives. */
+/** The requesting user or client, the time, and the request's context. */
 export interface Requester {
-  /** As the reasons call them: `the user ana`. */
+  /** The requester in the texts of reasons: `the user ana`. */
   called: string;
-  /** Disabled people are permitted nothing. */
+  /** Disabled users get no permissions. */
   enabled: boolean;
   username: string | null;
-  /** Groups that they are in themselves, by path. */
+  /** The groups that the requester is a direct member of, by path. */
   groups: readonly string[];
-  /** Roles with composites resolved; those of clients by clientId. */
+  /** Roles with composites resolved; client roles by clientId. */
   roles: { realm: readonly string[]; clients: Readonly<Record<string, readonly string[]>> };
   attributes: Readonly<Record<string, readonly string[]>>;
   clientId: string | null;
@@ -24,7 +24,7 @@ export interface Requester {
 /** The names that policies use and the realm has. Users come and go: the name of a missing user matches no one. */
 export interface ExistingNames {
   roles: ReadonlySet<string>;
-  /** As clientRoleKey makes them. */
+  /** Keys in the form of clientRoleKey. */
   clientRoles: ReadonlySet<string>;
   groups: ReadonlySet<string>;
   clients: ReadonlySet<string>;
@@ -32,14 +32,14 @@ export interface ExistingNames {
 
 export interface Verdict {
   vote: Vote;
-  /** The reason as text; made only on request. */
+  /** The reason as text, composed only on request. */
   why(): string;
 }
 
 const FEW = 5;
-/** There are some 600 zones, with all their names. */
+/** The most cached clocks: there are some 600 time zones, with all their names. */
 const MOST_CLOCKS = 1000;
-/** Some of many names, for a sentence. */
+/** Lists some of many names, for a sentence. */
 export const listNames = (names: readonly string[]): string =>
   names.length <= FEW ? names.join(', ') : `${names.slice(0, FEW).join(', ')} and ${names.length - FEW} more`;
 
@@ -121,7 +121,7 @@ function attribute(config: PolicyConfig, { attributes, context }: Requester): Ve
   );
 }
 
-/** Made once for each zone: making one takes as long as hundreds of policies. */
+/** Clocks by time zone: creating one takes as long as hundreds of policies. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 function clockOf(timeZone: string): Intl.DateTimeFormat {
   const clock =
@@ -140,7 +140,7 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return clock;
 }
 
-/** The moment as people of the zone call it. */
+/** The local time in the time zone. */
 function clockIn(timeZone: string, at: Date) {
   const parts = clockOf(timeZone).formatToParts(at);
   const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';

@@ -12,7 +12,7 @@ import { faultsOf, type Services } from './rules.ts';
 const Shape = AuthorizationService.omit({ clientId: true });
 const Policies = AuthorizationService.shape.policies;
 
-/** All fields of an object, as they are stored and answered. */
+/** All fields of an object, as they are stored and returned. */
 export const servicesOf = (fields: Fields): Services => Shape.parse(fields);
 
 export const freshServices = (): Services => ({

@@ -1,11 +1,11 @@
-// Rules across the parts of one client's authorization services: unique names, existing names, no circles. Pure.
+// Rules across the parts of one client's authorization services: unique names, existing names, no cycles. Pure.
 import type { AuthorizationPolicy, AuthorizationService, ItemList } from '../../../contract/authorization-services.ts';
 import { itemLists } from '../../../contract/authorization-services.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 
 export type Services = Omit<AuthorizationService, 'clientId'>;
 
-/** Where items name others of the same client. */
+/** A field in which items name others of the same client. */
 interface Use {
   list: ItemList;
   index: number;
@@ -70,13 +70,13 @@ function missing(services: Services): FieldError[] {
   );
 }
 
-/** Aggregates that come back to themselves, each circle once, as it goes: `a → b → a`. */
+/** Cycles of aggregates, each once, as text: `a → b → a`. */
 export function circlesOf(policies: readonly AuthorizationPolicy[]): string[][] {
   const within = new Map(policies.map(({ name, config }) => [name, config.policies ?? []]));
   const done = new Set<string>();
   const circles: string[][] = [];
   for (const start of within.keys()) {
-    // By hand, not by recursion: a chain may be as long as the list.
+    // Without recursion: a chain may be as long as the list.
     const path: { name: string; next: number }[] = [];
     const on = new Map<string, number>();
     const enter = (name: string) => {

@@ -1,4 +1,5 @@
-// Reads an evaluation's input beside configuration, in one query: resources that servers registered, and owners' shares.
+// Reads the part of an evaluation's input that is no configuration, in one query: registered resources, and owners'
+// shares.
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Protected, Runtime } from './evaluate.ts';
 
@@ -6,10 +7,10 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Whether a key has the form of a registered resource's id; other keys are names of configured resources. */
 export const isRegisteredId = (key: string): boolean => UUID.test(key);
 
-/** The resources to read: these, or all that the person owns or has a share of. */
+/** The resources to read: these, or all that the user owns or has a share of. */
 export type Which = { keys: readonly string[] } | 'theirs';
 
-/** Registered resources among those, and what their owners share with the person. */
+/** The registered resources among these, and what their owners share with the user. */
 export async function readRuntime(
   sql: Sql,
   realm: string,

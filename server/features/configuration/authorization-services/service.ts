@@ -17,7 +17,7 @@ import { freshServices, servicesOf } from './resource.ts';
 import type { Services } from './rules.ts';
 import { readRuntime } from './runtime.ts';
 
-/** The most policy outcomes of an answer: a longer report would not be read. */
+/** The most policy outcomes in a response: nobody would read a longer report. */
 const MOST_OUTCOMES = 50_000;
 
 type Question = z.output<(typeof evaluateAuthorization)['body']>;

@@ -1,4 +1,5 @@
-// SQL of authorization services beside that of every resource: how much each client has, and the names of people in them.
+// SQL of authorization services beyond every resource's: the number of each client's items, and the users that they
+// name.
 import type { z } from 'zod';
 import type { AuthorizationServiceSummary } from '../../../contract/authorization-service-routes.ts';
 import type { Sql } from '../../../db/sql.ts';

@@ -1,6 +1,6 @@
-// Combines several verdicts. Pure.
-// A policy that names a missing object is undecided: its vote must not open a door in either direction. So it only counts
-// if both votes lead to the same result; otherwise its aggregate or permission is undecided too, which denies.
+// Combines several verdicts. Pure. A policy that names a missing object is undecided, and must change no decision in
+// either direction. So it only counts if both votes lead to the same result; otherwise its aggregate or permission is
+// undecided too, which denies.
 import type { DecisionStrategy } from '../../../contract/authorization-services.ts';
 
 export type Vote = 'permit' | 'deny' | 'undecided';
@@ -10,7 +10,7 @@ const permits = (strategy: DecisionStrategy, permit: number, deny: number): bool
   return strategy === 'affirmative' ? permit > 0 : permit > deny;
 };
 
-/** Without votes nothing is permitted. */
+/** Without any vote, the result is to deny. */
 export function combinedVote(strategy: DecisionStrategy, votes: readonly Vote[]): Vote {
   const count = (wanted: Vote) => votes.filter((vote) => vote === wanted).length;
   const [permit, deny, undecided] = [count('permit'), count('deny'), count('undecided')];

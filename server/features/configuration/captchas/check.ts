@@ -1,4 +1,4 @@
-// A hosted CAPTCHA on a page, and its provider's verdict about an answer. After any fault the answer doesn't count.
+// The widget of a hosted CAPTCHA, and its provider's verdict about an answer. After any fault the answer is rejected.
 // Specification 4.2; each provider's documentation of its widget, of `siteverify`, and of a content security policy.
 import { z } from 'zod';
 import { HostedCaptcha } from '../../../contract/captchas.ts';
@@ -14,7 +14,7 @@ import { sealedAs } from '../../../resource/declared.ts';
 interface Provider {
   /** The class of the element that the provider's script fills. */
   className: string;
-  /** The form's field that its script adds. */
+  /** The form field that its script adds. */
   field: string;
   verifyUrl: string;
   page: Foreign;
@@ -91,10 +91,10 @@ export function createCaptchas({ sql, seal, outbound, log }: CaptchaDeps) {
     HostedCaptcha.safeParse(captchaProvider).data;
 
   return {
-    /** Form fields of the CAPTCHA: they hold no data of the person. */
+    /** Form fields of the CAPTCHA: they hold no data of the user. */
     fields: Object.values(providers).map(({ field }) => field),
 
-    /** Whether the realm asks for a hosted one. */
+    /** Whether the realm uses a hosted CAPTCHA. */
     asks: (settings: Pick<Settings, 'captchaProvider'>): boolean => hostedIn(settings) !== undefined,
 
     /** The widget of a page; undefined: the realm uses none, or has no keys for it. */

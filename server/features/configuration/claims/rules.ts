@@ -17,8 +17,7 @@ const FORGED = {
   value: 'must be the client that the claim is below resource_access: none, or as resource_access.CLIENT says',
 };
 
-/** @param at whose tokens it would be in */
-/** A claim of a client's roles must name a client that exists, or is made by these changes. */
+/** Faults of claims with a client's roles: the client must exist, or be created by these changes. */
 export async function unknownClients(
   sql: Sql,
   realm: string,

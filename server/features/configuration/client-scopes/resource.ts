@@ -22,8 +22,8 @@ export const clientScopesResource = (deps: ResourceDeps) =>
       seeded: true,
       link: setClaims,
       renames: {},
-      // The clients that have it under its old name would act in users' accounts; and those that get it under another name would,
-      // once it has its own again.
+      // Faults of renaming the scope `account`, from or to this name: either way, clients that have the scope could
+      // come to act in users' accounts.
       lendsAccounts: (_, __, changes) =>
         changes.flatMap(({ key, path, renamedFrom }) =>
           renamedFrom !== undefined && [key, renamedFrom].includes(ACCOUNT_SCOPE) ? [joinPaths(path, 'name')] : [],

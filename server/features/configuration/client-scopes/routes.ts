@@ -1,4 +1,4 @@
-// Mounts the routes that client scopes have beside those of every resource: one claim more, one claim less.
+// Mounts the routes of client scopes beyond every resource's: adding and removing one claim.
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../../contract/client-scopes.ts';
 import { principalOf } from '../../../domain/principal.ts';

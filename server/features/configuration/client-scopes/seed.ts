@@ -1,4 +1,5 @@
-// The scopes of a fresh realm: those of OpenID Connect Core §5.4 with their claims, which userinfo gives, and roles. A dot in a claim's name nests.
+// The scopes of a fresh realm: those of OpenID Connect Core §5.4 with their claims, which userinfo returns, and roles.
+// A dot in a claim's name creates a nested object.
 
 import type { ClaimInput, ClaimPlace } from '../../../contract/claims.ts';
 import type { ClientScopeInput, freshClientScopes } from '../../../contract/client-scopes.ts';
@@ -53,7 +54,7 @@ const organization: ClaimInput[] = [
 const seededClaims = [...profile, ...email, ...address, ...phone, ...roles, ...groups, ...organization];
 const named = (claims: readonly ClaimInput[]): string[] => claims.map(({ name }) => name);
 
-/** Written as the admin API writes them. */
+/** In the admin API's form. */
 const seededScopes: readonly (ClientScopeInput & { name: (typeof freshClientScopes)[number] })[] = [
   { name: 'openid', description: phrases.scopeOpenid, claims: [] },
   { name: 'profile', description: phrases.scopeProfile, claims: named(profile) },

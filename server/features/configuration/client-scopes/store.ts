@@ -1,9 +1,9 @@
-// SQL of which claims client scopes give, many at once.
+// SQL of the claims of client scopes; each statement takes many scopes.
 import { jsonText } from '../../../db/json.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Saved } from '../../../resource/part.ts';
 
-/** The scopes' claims are these and no other. */
+/** Replaces the claims of these scopes. */
 export async function setClaims(sql: Sql, realm: string, scopes: readonly Saved[]): Promise<void> {
   const rows = jsonText(scopes.map(({ key: name, fields: { claims } }) => ({ name, claims })));
   await sql`

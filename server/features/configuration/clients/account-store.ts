@@ -1,8 +1,9 @@
-// SQL of what service accounts hold, many at once, given as one JSON array: the realm's roles, clients' and admin roles.
+// SQL of service accounts' roles: the realm's, clients' and admin roles. Each statement takes many accounts as one JSON
+// array.
 import { fragment, type Sql } from '../../../db/sql.ts';
 import { clientRolePrefix } from '../../../resource/items.ts';
 
-/** `client_roles`: keys as clientRoleKey makes them. */
+/** `client_roles`: keys in the form of clientRoleKey. */
 export interface AccountRow {
   id: string;
   client_id: string;
@@ -25,7 +26,7 @@ export const readAccounts = (sql: Sql, realm: string, only: readonly string[] | 
     from client c
     where c.realm_id = ${realm} and (${only}::text[] is null or c.client_id = any(${only}::text[]))`;
 
-/** The service accounts' realm and client roles are these and no other. */
+/** Replaces the service accounts' realm and client roles. */
 export async function setAccountRoles(sql: Sql, realm: string, accounts: string): Promise<void> {
   await sql`
     with account as (
@@ -46,7 +47,7 @@ export async function setAccountRoles(sql: Sql, realm: string, accounts: string)
     insert into client_role (realm_id, client, role_id) select ${realm}, client, role_id from wanted on conflict do nothing`;
 }
 
-/** Their admin roles over this realm are these and no other. */
+/** Replaces the service accounts' admin roles over this realm. */
 export async function setAccountAdminRoles(sql: Sql, realm: string, accounts: string): Promise<void> {
   await sql`
     with account as (
@@ -64,7 +65,7 @@ export async function setAccountAdminRoles(sql: Sql, realm: string, accounts: st
     on conflict do nothing`;
 }
 
-/** Locks the admin roles of these names, so that their permissions stay the same until the transaction ends. */
+/** Locks the admin roles with these names, so that their permissions stay the same until the transaction ends. */
 export async function holdAdminRoles(sql: Sql, realm: string, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   await sql`

@@ -1,6 +1,6 @@
-// Records by the hour which clients get tokens. Events are counted in the process and written together each second,
-// beside all requests. A process that ends abruptly loses up to a second's counts.
-// Decisions "Import, export, plan".
+// Records which clients get tokens, by the hour. Events are counted in the process and written together each second,
+// outside of all requests. A process that ends abruptly loses up to a second's counts. Decisions "Import, export,
+// plan".
 import type { EventType } from '../../../contract/events.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Bus } from '../../../events/bus.ts';
@@ -9,7 +9,7 @@ import { createRecurring, type Recurring } from '../../../schedule/recurring.ts'
 const GET_TOKENS: ReadonlySet<EventType> = new Set(['TOKEN_ISSUED', 'TOKEN_REFRESHED', 'WORKLOAD_TOKEN_ISSUED']);
 const HOUR_MS = 3_600_000;
 const WRITE_MS = 1_000;
-/** Beyond them, as while the database is away, others aren't counted. */
+/** The most waiting counts. Beyond it, for example while the database is away, further ones are dropped. */
 const MOST_WAITING = 10_000;
 
 interface Count {
@@ -32,7 +32,7 @@ export function createClientActivity({
 }): Pick<Recurring, 'start' | 'stop'> {
   let waiting = new Map<string, Count>();
 
-  /** @returns whether it is the first of its client and hour */
+  /** @returns whether the count is the first for its client and hour */
   function add(key: string, count: Count): boolean {
     const known = waiting.get(key);
     if (known) known.tokens += count.tokens;
@@ -52,7 +52,7 @@ export function createClientActivity({
   }
 
   async function put(counts: readonly Count[]): Promise<void> {
-    // In one order, so that servers don't wait for each other in a circle.
+    // Sorted, so that servers that write the same rows don't deadlock.
     const rows = counts.map((row) => ({ ...row, hour: new Date(row.hour) }));
     if (rows.length === 0) return;
     await sql`

@@ -33,7 +33,7 @@ function faults(
   at: { baseUrl: string; realm: string },
 ): FieldError[] {
   const secret = typeof fields.secret === 'string' ? fields.secret : undefined;
-  // What is stored already was accepted once; only a client that changes is asked again.
+  // Stored values were accepted before, so only changed clients are checked.
   const shape = Shape.safeParse(fields);
   const found = shape.success ? clientFaults(shape.data, secret !== undefined) : [];
   const resources = changed.includes('allowedResources')
@@ -43,7 +43,7 @@ function faults(
   return [...name, ...found, ...resources];
 }
 
-/** Confidential, by a secret that nobody gave: but for those that workloads act as, which never need one. */
+/** Warnings about confidential clients without a secret, apart from those that workloads act as, which never need one. */
 async function withoutSecret(
   sql: Sql,
   realm: string,
@@ -67,7 +67,7 @@ async function withoutSecret(
   return lacking.filter(({ key }) => !byWorkloads.has(key)).map(({ key }) => ({ key, message }));
 }
 
-/** Resources that the realm doesn't list: no client gets a token for one. Of what these changes declare. */
+/** Warnings about declared resources that the realm doesn't list: no client gets tokens for them. */
 async function withoutEffect(
   sql: Sql,
   realm: string,
@@ -98,7 +98,8 @@ export const clientsResource = ({ passwords, baseUrl, ...deps }: ResourceDeps) =
         facts: { serviceAccountRoles: roles, previousSecretExpiresAt: fragment`t.previous_secret_expires_at` },
       },
       reached: clientReached,
-      // Without fields for authentication, for the requests that the client may make, and for the flow.
+      // An administrator of single clients may change these fields: none for authentication, for the client's requests,
+      // or for the flow.
       open: [
         'name',
         'description',
@@ -128,8 +129,8 @@ export const clientsResource = ({ passwords, baseUrl, ...deps }: ResourceDeps) =
         await store.setScopes(sql, realm, saved);
         await store.renameInClaims(sql, realm, saved);
       },
-      // Roles of the client vanish with it as they would in the admin API, unless somebody else manages them.
-      // Without its client a claim would say nothing, and be refused wherever it is written anew.
+      // A client's roles are deleted with it, as in the admin API, unless another manager owns them. A claim would have
+      // no effect without its client, and could not be written again.
       keptWhileNamed: ['claim', 'protocolMapper'],
       dependents: store.dependents,
       renames: {
@@ -147,7 +148,7 @@ export const clientsResource = ({ passwords, baseUrl, ...deps }: ResourceDeps) =
           const gets = SCOPES.filter((field) => strings(save[field]).includes(ACCOUNT_SCOPE));
           return had ? [] : gets.map((field) => joinPaths(path, field));
         }),
-      // By the name under which its roles are stored.
+      // The name under which its roles are stored.
       actsAs: ({ key, renamedFrom }) => [renamedFrom ?? key],
     },
     deps,

@@ -1,4 +1,4 @@
-// Mounts the routes that clients have beside those of every resource: secrets, service accounts, allowed resources.
+// Mounts the routes of clients beyond every resource's: secrets, service accounts, allowed resources.
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../../contract/clients.ts';
 import { principalOf } from '../../../domain/principal.ts';

@@ -1,4 +1,4 @@
-// The rules for a client as a whole: faults that no single field's schema can see.
+// The rules for a client as a whole: faults that no single field's schema can find.
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
 import type { Client } from '../../../contract/clients.ts';
 import { loopbackHosts } from '../../../contract/names.ts';
@@ -39,7 +39,10 @@ const fault = (path: string, message: string): FieldError => ({ path, message })
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** People are the subjects of their tokens by id, clients by name: neither may pass for the other (RFC 9068 §5). */
+/**
+ * The subject of a user's token is an id, that of a client's token its name: a client's name must not be a user's id
+ * (RFC 9068 §5).
+ */
 export const nameFaults = (clientId: string): FieldError[] =>
   UUID.test(clientId) ? [fault('clientId', 'must not be a UUID, which people are known by in tokens')] : [];
 
@@ -63,7 +66,7 @@ export async function serverNames(
     .map(({ path }) => fault(joinPaths(path, 'clientId'), 'is this server’s address, or the realm’s issuer'));
 }
 
-/** @param secret whether the request gives one */
+/** @param secret whether the request contains one */
 export function clientFaults(client: Shape, secret: boolean): FieldError[] {
   const { tokenEndpointAuthMethod: method, grantTypes, jwks, jwksUri } = client;
   const open = method === 'none';
@@ -102,7 +105,7 @@ export function clientFaults(client: Shape, secret: boolean): FieldError[] {
   ];
 }
 
-/** No client may ask for tokens of this server's own APIs, nor introspect them; for the admin API only `realmctl` may. */
+/** No client may request or introspect tokens for this server's own APIs; for the admin API only `realmctl` may. */
 export const resourceFaults = (
   { clientId, allowedResources }: Pick<Client, 'clientId' | 'allowedResources'>,
   at: RealmAt,

@@ -15,7 +15,9 @@ import { usesSecret } from './rules.ts';
 
 const Method = TokenEndpointAuthMethod.catch('none');
 
-/** A strong one by a fast hash, a weak one by a slow one; with a new one the old one ends at once. */
+/**
+ * Stores a strong secret by a fast hash, a weak one by a slow hash. Writing a new secret ends the previous one at once.
+ */
 export const hashedSecret = (passwords: Pick<Passwords, 'hash' | 'verify'>): SecretAtRest => ({
   columns: {
     secret_hash: 'bytea',
@@ -36,7 +38,7 @@ export const hashedSecret = (passwords: Pick<Passwords, 'hash' | 'verify'>): Sec
   },
 });
 
-/** Puts a secret in place of the one that there is, which works until then; null: it ends now. */
+/** Replaces the client's secret. The previous one works until `previousUntil`; null: it ends now. */
 async function replaceSecret(
   sql: Sql,
   realm: string,
@@ -61,7 +63,7 @@ export const createClientSecrets = ({
   passwords: Pick<Passwords, 'hash'>;
   now: () => Date;
 }) => ({
-  /** A new secret, given back this once. */
+  /** Generates a new secret, and returns it only here. */
   make: (
     { principal, by }: Author,
     realm: string,

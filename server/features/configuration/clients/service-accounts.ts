@@ -1,4 +1,5 @@
-// The realm document's `serviceAccountRoles`: which roles a client itself holds. Specification 2.10; decisions "Client".
+// The realm document's `serviceAccountRoles`: the roles that clients themselves hold. Specification 2.10; decisions
+// "Client".
 import { ServiceAccountRolesDocument } from '../../../contract/clients.ts';
 import {
   asSet,
@@ -28,7 +29,7 @@ export const serviceAccountRolesPart: RealmPart = {
       path,
     },
   ]),
-  // A client without any has nothing to say.
+  // A client without any role is left out.
   print: (objects) =>
     objects
       .filter(

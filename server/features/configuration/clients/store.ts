@@ -35,7 +35,7 @@ export async function setScopes(sql: Sql, realm: string, clients: readonly Saved
       where client_scope_link.optional is distinct from excluded.optional`;
 }
 
-/** The claim that says a client's roles by its name (contract/claims.ts) says them by the new one. */
+/** The claim's new name, if it is the one that contains a client's roles by the client's name (contract/claims.ts). */
 const followed = fragment`case coalesce(t.claim, t.name)
   when 'resource_access.' || r.was then 'resource_access.' || r.now
   when 'resource_access.' || r.was || '.roles' then 'resource_access.' || r.now || '.roles'

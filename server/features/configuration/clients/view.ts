@@ -1,5 +1,5 @@
-// Clients as the protocol endpoints use them, cached in process: a warm client_credentials request needs no query.
-// The admin API of clients is resource.ts's. Decisions "Client".
+// Clients as the protocol endpoints use them, cached in this process: a client_credentials request with a warm cache
+// needs no query. resource.ts has the admin API of clients. Decisions "Client".
 import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
 import type { TokenEndpointAuthMethod } from '../../../contract/clients.ts';
 import { createRealmCache } from '../../../db/cache.ts';
@@ -11,10 +11,10 @@ import { withoutFragment } from '../../../domain/redirect-uri.ts';
 import { sectorOf } from '../../../domain/subjects.ts';
 import { type AboutClient, aboutOf } from '../../../http/about-client.ts';
 
-/** A secret of one of two kinds. */
+/** A client secret, hashed in one of two ways. */
 export interface ClientSecret {
   hash: Buffer | null;
-  /** PHC of a secret that a person chose. */
+  /** The PHC string of a secret that a person chose. */
   slow: string | null;
   /** null: for good */
   until: number | null;
@@ -24,16 +24,16 @@ export interface ClientSecret {
 export interface ClientView {
   id: string;
   clientId: string;
-  /** The name that pages show: its own, else its application's, else its clientId. */
+  /** The name that pages show: the client's own, else its application's, else its clientId. */
   title: string;
   /** Further details that pages show. */
   about: AboutClient | undefined;
-  /** Where its application is opened. */
+  /** The address at which users open its application. */
   homeUrl: string | null;
-  /** And its agent, if it is one's, may act. */
+  /** Whether the client is enabled, and its agent, if it has one, may act. */
   enabled: boolean;
   authMethod: TokenEndpointAuthMethod;
-  /** The secrets that it may present; a second one works until its end. */
+  /** The valid secrets; a second one is valid until its end. */
   secrets: readonly ClientSecret[];
   redirectUris: readonly string[];
   postLogoutRedirectUris: readonly string[];
@@ -49,43 +49,43 @@ export interface ClientView {
   requestObjectSigningAlg: string | null;
   /** Addresses without their fragments. */
   requestUris: ReadonlySet<string>;
-  /** null: by the default. */
+  /** null: the default algorithm. */
   idTokenSignedResponseAlg: SigningAlgorithm | null;
   accessTokenSignedResponseAlg: SigningAlgorithm | null;
   /** null: as JSON. */
   userinfoSignedResponseAlg: SigningAlgorithm | null;
-  /** Its own, else its application's. */
+  /** The client's own flow, else its application's. */
   flowOverride: string | null;
   accessTokenTtlSeconds: number | null;
   refreshTokenTtlSeconds: number | null;
   jwks: Record<string, unknown> | null;
   jwksUri: string | null;
   allowedResources: ReadonlySet<string>;
-  /** Its tokens are bound to a key that it proves. */
+  /** Tokens are bound to a key that the client proves. */
   dpopBoundAccessTokens: boolean;
-  /** Tokens that it exchanges don't name it as the acting party. */
+  /** Tokens that the client gets by exchange don't name it as the acting party. */
   tokenExchangeImpersonation: boolean;
-  /** The only client that may exchange its tokens. */
+  /** The only client that may exchange this client's tokens. */
   mayActClient: string | null;
-  /** It registered itself: an empty list of resources is none. */
+  /** The client registered itself: an empty list of resources permits none. */
   registered: boolean;
-  /** Where its metadata is, which is its id. */
+  /** The host of its metadata document, whose address is its id. */
   documentHost: string | null;
-  /** null: as the realm says. */
+  /** null: the realm's subject type. */
   subjectType: 'public' | 'pairwise' | null;
   /** The sector of its pairwise subjects. */
   sector: string;
   defaultScopes: readonly ScopeView[];
   optionalScopes: readonly ScopeView[];
-  /** Its own, beside those of its scopes. */
+  /** The client's own mappers, in addition to those of its scopes. */
   mappers: readonly ClaimView[];
   /** The service account's roles. */
   roles: Roles;
-  /** The application that it is a part of. */
+  /** The application that the client belongs to. */
   application: ApplicationView | null;
   /** The agent whose own client it is: its tokens have only the agent's scopes. */
   agent: AgentView | null;
-  /** Holds an admin role, so that it may ask for the admin API's audience. */
+  /** The client holds an admin role, so it may request the admin API's audience. */
   administers: boolean;
 }
 
@@ -100,14 +100,14 @@ export interface AgentView {
 export interface ApplicationView {
   name: string;
   enabled: boolean;
-  /** Roles that permit its use: a person needs one of them; empty: none is needed. */
+  /** Roles that permit the application's use: a user needs one of them; empty: none is needed. */
   roles: readonly string[];
 }
 
 /** Facts about a realm's clients together. */
 export interface Overview {
   origins: ReadonlySet<string>;
-  /** Some client has a secret that is checked slowly; then every refusal takes as long. */
+  /** Whether any client has a secret that is checked slowly. Then every refusal takes as long. */
   slowSecrets: boolean;
 }
 
@@ -239,7 +239,7 @@ const scopesOf = ({ scopes, agent }: Row): Row['scopes'] =>
 const documentHost = ({ registered, client_id }: Row): string | null =>
   registered === 'document' ? new URL(client_id).host : null;
 
-/** The client's title. A metadata document's host stands beside the name that it claims, wherever people read it. */
+/** The client's title. For a metadata document its host follows the name that it claims, wherever users read it. */
 function titleOf(row: Row): string {
   const title = row.name ?? row.application?.displayName;
   const host = documentHost(row);
@@ -292,7 +292,7 @@ const toView = (row: Row, scopes: Row['scopes'] = scopesOf(row)): ClientView => 
   agent: row.agent,
 });
 
-/** A clientId that may exist at all; anything else needs no query. */
+/** The form of a clientId; other texts need no query. */
 const CLIENT_ID = /^[\x20-\x7e]{1,255}$/;
 
 export function createClientViews({ sql, now }: { sql: Sql; now: () => Date }) {

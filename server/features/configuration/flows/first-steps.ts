@@ -1,6 +1,6 @@
-// The part of a flow that a person's first sign-in by an identity provider runs before the rest: its extraction from the
-// tree, and its rules. Other sign-ins never run it. Pure. features/authentication/brokering runs it. Decisions "Identity
-// provider".
+// The part of a flow that runs first when a user signs in with an identity provider for the first time: its extraction
+// from the tree, and its rules. Other sign-ins never run it. Pure. features/authentication/brokering runs it. Decisions
+// "Identity provider".
 import { firstSignInIds, type Requirement } from '../../../contract/flows.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import type { AuthenticatorEntry, TreeNode } from './tree.ts';
@@ -9,7 +9,7 @@ type Registry = ReadonlyMap<string, Pick<AuthenticatorEntry, 'firstSignIn'>>;
 
 const isLive = ({ requirement }: { requirement: Requirement }): boolean => requirement !== 'DISABLED';
 
-/** Whether it, or something within it, is a step of first sign-ins. */
+/** Whether the node, or one within it, is a step of first sign-ins. */
 const holdsFirst = ({ authenticatorId, children }: TreeNode): boolean =>
   firstSignInIds.some((id) => id === authenticatorId) || children.some(holdsFirst);
 
@@ -19,13 +19,13 @@ export function separateFirstSteps(tree: readonly TreeNode[]): { first: TreeNode
   return { first, rest: tree.filter((node) => !first.includes(node)) };
 }
 
-/** Whether there is nothing to do behind the steps of first sign-ins. */
+/** Whether the flow has no steps after those of first sign-ins. */
 export const isFirstAlone = ({ first, rest }: ReturnType<typeof separateFirstSteps>): boolean =>
   first.some(isLive) && !rest.some(isLive);
 
 /** Whether a user of the realm already has the provider's e-mail address. */
 type Situation = 'new' | 'known';
-/** The result of the steps: the person has an account, the steps continue, or there is no way on. */
+/** The result of the steps: the user has an account, the steps continue, or the sign-in is stuck. */
 type End = 'account' | 'open' | 'stuck';
 type Fault = { node: TreeNode; field: string; message: string };
 const BEHIND = 'stands behind what makes or connects the account, where the first sign-in is over';
@@ -57,7 +57,7 @@ function walkOne(node: TreeNode, situation: Situation, registry: Registry, fault
 }
 
 /**
- * Faults that keep first sign-ins from their end, or that end them in an unintended way.
+ * Faults by which first sign-ins can't end, or end in an unintended way.
  * @param first the steps of {@link separateFirstSteps}; empty: no faults
  */
 export function firstFaults(

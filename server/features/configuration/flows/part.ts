@@ -19,7 +19,7 @@ interface Row {
   config: Record<string, unknown>;
 }
 
-/** Leaves empty parts out, as {@link documentOf} does. */
+/** Removes empty parts, as {@link documentOf} does. */
 const canonical = (executions: readonly ExecutionDocument[]): ExecutionDocument[] =>
   executions.map(({ config, executions: children, ...rest }) => ({
     ...rest,
@@ -32,7 +32,7 @@ const executionsOf = ({ fields }: Pick<Saved, 'fields'>): ExecutionDocument[] =>
   return parsed.success ? (parsed.data ?? []) : [];
 };
 
-/** The document's tree with the ids of the stored steps that are the same step: equal authenticator and name, in order. */
+/** Gives the document's steps the ids of equal stored steps: with the same authenticator and name, in order. */
 function withIds(wanted: readonly ExecutionDocument[], stored: readonly TreeNode[]): ExecutionInput[] {
   const free = [...stored];
   return wanted.map((execution) => {
@@ -89,7 +89,7 @@ export function createFlowsPart({
 
   function faults(saved: Saved): FieldError[] {
     const wanted = executionsOf(saved);
-    // As POST /flows makes them: empty until an administrator adds steps.
+    // POST /flows also creates empty flows, to which an administrator adds steps.
     if (wanted.length === 0 || !saved.changed.includes('executions')) return [];
     return documentFaults(wanted, registry);
   }

@@ -7,7 +7,10 @@ import { type AuthenticatorEntry, rowsOf } from './tree.ts';
 
 const BUILT_IN_FLOW = 'browser';
 
-/** All factors that the account page offers; a user without any sets up the first where a realm requires one. */
+/**
+ * All factors that the account page offers. In a realm that requires a second factor, users without one set up the
+ * first of these.
+ */
 const anyOfTheirs: ExecutionInput[] = ['otp', 'webauthn', 'push', 'recovery-codes'].map((authenticatorId) => ({
   authenticatorId,
   requirement: 'ALTERNATIVE',

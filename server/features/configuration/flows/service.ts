@@ -93,7 +93,7 @@ export function createFlows({ sql, transact, settings, trees, registry, newId }:
       const row = { alias, built_in: before.builtIn };
       nameMatches(input, realm, row);
       if (sameTree(accept(input, before.executions ?? []), before.executions ?? [])) return before;
-      // From here it is a write: no other write may come between the expected state and the saved one.
+      // The lock: no other write may come between the check of the expected state and this write.
       if (!(await store.lock(tx.sql, realm, alias))) throw noFlow(alias);
       const current = await get(realm, alias, tx.sql);
       expect(current);
@@ -116,7 +116,7 @@ export function createFlows({ sql, transact, settings, trees, registry, newId }:
       })),
     registry,
 
-    /** The tree that signs people in: the client's override where that flow still exists, else the realm's. */
+    /** The tree for a sign-in: that of the client's override if the flow still exists, else the realm's. */
     async treeFor(
       realm: string,
       override: string | undefined,

@@ -29,7 +29,7 @@ const toExecution = (row: ExecutionRow): Execution => ({
   config: row.config,
 });
 
-/** The built-in one first; `after` is the last one shown. */
+/** The built-in flow comes first; `after` is the last flow of the previous page. */
 export const list = (sql: Sql, realm: string, after: FlowRow | undefined, limit: number) => sql<FlowRow>`
   select alias, built_in from flow
   where realm_id = ${realm}
@@ -39,7 +39,7 @@ export const list = (sql: Sql, realm: string, after: FlowRow | undefined, limit:
 export const read = async (sql: Sql, realm: string, alias: string) =>
   (await sql<FlowRow>`select alias, built_in from flow where realm_id = ${realm} and alias = ${alias}`)[0];
 
-/** The same, with the flow locked against other writes until the transaction ends. */
+/** Reads a flow and locks it against other writes until the transaction ends. */
 export const lock = async (sql: Sql, realm: string, alias: string) =>
   (await sql<FlowRow>`select alias, built_in from flow where realm_id = ${realm} and alias = ${alias} for update`)[0];
 
@@ -80,7 +80,7 @@ export const rename = async (sql: Sql, realm: string, from: string, to: string) 
       and not exists (select 1 from flow where realm_id = ${realm} and alias = ${to}) returning alias`
   ).length > 0;
 
-/** The realm's binding and the clients' overrides go with the new name; so does who manages the flow. */
+/** Updates the realm's binding, the clients' overrides and the owner's record to the new name. */
 export async function renameBindings(sql: Sql, realm: string, from: string, to: string): Promise<void> {
   await sql`update realm set settings = jsonb_set(settings, '{browserFlow}', to_jsonb(${to}::text))
     where realm_id = ${realm} and coalesce(settings ->> 'browserFlow', 'browser') = ${from}`;

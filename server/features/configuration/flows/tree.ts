@@ -15,17 +15,17 @@ import type { Words } from '../../../contract/phrases.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { firstFaults, isFirstAlone, separateFirstSteps } from './first-steps.ts';
 
-/** An authenticator as the tree's rules need it: its registry entry, its config, and whether it identifies the person. */
+/** An authenticator as the tree's rules need it: its registry entry, its config, and whether it identifies the user. */
 export interface AuthenticatorEntry extends Omit<Authenticator, 'configSchema' | 'displayName'> {
-  /** A phrase where pages name it to users. */
+  /** A phrase if pages show the name to users. */
   displayName: Words;
   configSchema: z.ZodType;
   /**
-   * true: it finds out who the person is (username and password); false: it checks a person whom an earlier step
-   * identified.
+   * true: the authenticator finds out who the user is (username and password); false: it checks a user whom an earlier
+   * step identified.
    */
   identifies: boolean;
-  /** Whether an identified person can set it up during a sign-in; left out for methods that identify. */
+  /** Whether an identified user can set it up during a sign-in; absent for methods that identify. */
   enrols?: boolean;
   /** The effect of a first sign-in's step on the account. */
   firstSignIn?: 'prepares' | 'makes' | 'connects';
@@ -44,7 +44,10 @@ const PRIORITY_STEP = 10;
 
 const byPriority = (a: Execution, b: Execution): number => a.priority - b.priority;
 
-/** Rows as a forest, siblings in order. Rows whose parent is missing are left out; {@link rowsOf} never makes such. */
+/**
+ * Rows as a forest, siblings in order. Rows whose parent is missing are left out; {@link rowsOf} never creates such
+ * rows.
+ */
 export function nest(rows: readonly Execution[]): TreeNode[] {
   const under = new Map<string | null, Execution[]>();
   for (const row of rows) under.set(row.parentId, [...(under.get(row.parentId) ?? []), row]);
@@ -53,12 +56,12 @@ export function nest(rows: readonly Execution[]): TreeNode[] {
   return build(null);
 }
 
-/** Depth first, siblings in order: how GET lists them. */
+/** The nodes depth first, siblings in order, as GET lists them. */
 export function flatten(nodes: readonly TreeNode[]): Execution[] {
   return nodes.flatMap(({ children, ...row }) => [row, ...flatten(children)]);
 }
 
-/** The request's steps as rows: ids that were sent are kept, others assigned; order and parents made explicit. */
+/** The request's steps as rows: sent ids are kept, others assigned; order and parents are explicit. */
 export function rowsOf(
   input: readonly ExecutionInput[],
   { newId, registry }: { newId: () => string; registry: readonly AuthenticatorEntry[] },
@@ -110,7 +113,7 @@ export function rowsOf(
   return errors.length > 0 ? { errors } : { rows: flatten(nest(rows)), paths };
 }
 
-/** Cycles, and trees that are deeper than the engine walks. */
+/** Cycles, and trees with more levels than the engine supports. */
 function tooDeep(rows: readonly Execution[], paths: ReadonlyMap<string, string>): FieldError[] {
   const parents = new Map(rows.map((row) => [row.executionId, row.parentId]));
   return rows.flatMap(({ executionId }) => {
@@ -133,7 +136,7 @@ const label = (row: Execution): string => {
 };
 
 /**
- * Faults that keep the tree from authenticating people, naming each execution; [] means that it is sound.
+ * Faults that prevent the tree from authenticating users, each naming its execution; []: the tree is sound.
  * @param paths each execution's place in the request ({@link rowsOf}); without it, its index in `rows`
  */
 export function validateTree(
@@ -179,10 +182,13 @@ export function validateTree(
   return faults.length > 0 || isFirstAlone(parts) ? faults : unreachable(rest, known, paths);
 }
 
-/** The outcome for a person after every step: identified or not, something proven or not; or the step without a way on. */
+/**
+ * The outcome after every step: whether the user is identified, and whether a factor is proven; or the step that can't
+ * be passed.
+ */
 type Outcome = { known: boolean; proves: boolean } | { stuckAt: TreeNode; because: string };
 
-/** The first execution that no person can pass; the same rules as the engine's, for people with every factor set up. */
+/** The first execution that no user can pass, by the engine's rules, for users with every factor set up. */
 function unreachable(
   tree: readonly TreeNode[],
   registry: ReadonlyMap<string, AuthenticatorEntry>,
@@ -210,7 +216,7 @@ function walk(
   let known = before;
   let proves = false;
   for (const node of live) {
-    // Beside a REQUIRED sibling an ALTERNATIVE is never asked; a group of alternatives is checked once.
+    // An ALTERNATIVE beside a REQUIRED sibling never runs; a group of alternatives is checked once.
     if (node.requirement === 'ALTERNATIVE' && (required || node !== alternatives[0])) continue;
     const outcome =
       node.requirement === 'ALTERNATIVE' ? oneOf(alternatives, known, registry) : walkOne(node, known, registry);
@@ -240,7 +246,7 @@ function oneOf(
 
 function walkOne(node: TreeNode, before: boolean, registry: ReadonlyMap<string, AuthenticatorEntry>): Outcome {
   if (node.requirement === 'CONDITIONAL') {
-    // A conditional step is for people identified by then, and not for all of them.
+    // A conditional step concerns only users identified by then, and not all of them.
     const outcome = node.authenticatorId === null ? walk(node.children, true, registry) : undefined;
     return outcome && 'stuckAt' in outcome ? outcome : { known: before, proves: false };
   }
@@ -255,13 +261,13 @@ function walkOne(node: TreeNode, before: boolean, registry: ReadonlyMap<string, 
 
 const same = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b);
 
-/** Whether two lists of rows are the same tree, ids and all; the order of the lists doesn't matter. */
+/** Whether two lists of rows are the same tree, including ids; the order of the lists doesn't matter. */
 export function sameTree(a: readonly Execution[], b: readonly Execution[]): boolean {
   const sorted = (rows: readonly Execution[]) => rows.toSorted((x, y) => (x.executionId < y.executionId ? -1 : 1));
   return a.length === b.length && same(sorted(a), sorted(b));
 }
 
-/** As a realm document has it: nested, ordered by position, without ids, only what says something. */
+/** The tree as a realm document has it: nested, ordered by position, without ids and without default values. */
 export function documentOf(rows: readonly Execution[]): ExecutionDocument[] {
   const convert = (node: TreeNode): ExecutionDocument => ({
     ...(node.authenticatorId === null ? {} : { authenticatorId: node.authenticatorId }),
@@ -292,6 +298,6 @@ export function documentFaults(
   let n = 0;
   const read = rowsOf(executions, { newId: () => `#${++n}`, registry });
   const faults = 'errors' in read ? read.errors : validateTree(read.rows, registry, read.paths);
-  // The steps of a document have no ids that a reader could look for; the path says which it is.
+  // The steps of a document have no ids that a reader could search for; the path identifies the step.
   return faults.map(({ path, message }) => ({ path, message: message.replaceAll(/execution #\d+:? ?/g, '') }));
 }

@@ -1,4 +1,5 @@
-// Realms' flows as sign-ins go through them, each divided into the steps of first sign-ins and the rest. Kept in process.
+// Realms' flows as sign-ins use them, each divided by separateFirstSteps into the steps of first sign-ins and the rest.
+// Cached in this process.
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { separateFirstSteps } from './first-steps.ts';
@@ -15,7 +16,7 @@ export function createFlowTrees({ sql, now }: { sql: Sql; now: () => Date }) {
   });
   return {
     get: (realm: string, alias: string) => trees.get(realm, alias),
-    /** The flow's steps for a person who comes by an identity provider for the first time. */
+    /** The flow's steps for a user who signs in with an identity provider for the first time. */
     firstSteps: async (realm: string, alias: string): Promise<TreeNode[]> =>
       (await trees.get(realm, alias))?.first ?? [],
     drop: trees.drop,

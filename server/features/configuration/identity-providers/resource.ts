@@ -39,7 +39,7 @@ function configFaults({ fields: { type, config }, before, path }: Saved): FieldE
   if (!isType(type)) return [];
   const all: ProviderConfig = Object(config);
   const was: ProviderConfig = Object(before?.config);
-  // features/operations/transfer has judged a document's; a request can only leave one where it is
+  // features/operations/transfer has checked a document's placeholders; a request may only keep one that is stored
   const isEndpoint = (field: (typeof endpointFields)[number]) =>
     isProviderAddress(all[field]) || (isPlaceholder(all[field]) && (path !== '' || all[field] === was[field]));
   const foreign = Object.keys(all).filter((field) => !configFields[type].includes(field));
@@ -52,13 +52,13 @@ function configFaults({ fields: { type, config }, before, path }: Saved): FieldE
   ];
 }
 
-/** An administrator who changes one of these, or enables the provider, could make it assert another person's identity. */
+/** An administrator who changes one of these, or enables the provider, could make it assert another user's identity. */
 const SAYING = ['type', 'clientId', 'config', 'mappers'];
 const saysWhoIsWho = ({ action, fields }: PlannedChange): boolean =>
   action === 'update' &&
   fields.some(({ path, to }) => SAYING.includes(topField(path)) || (path === 'enabled' && to === true));
 
-/** The domains whose people the change sends to the provider, if it changes the domains or the address. */
+/** The domains whose users the change redirects to the provider, if it changes the domains or the address. */
 const sentThere = ({ action, fields, save }: PlannedChange): string[] =>
   action !== 'delete' &&
   save.enabled === true &&
@@ -84,7 +84,7 @@ export const identityProvidersResource = (deps: ResourceDeps) =>
     identityProviders,
     {
       canonical,
-      // It stands in the addresses that the provider knows.
+      // The alias is part of the addresses that are registered at the provider.
       keyStays: 'make another provider instead',
       check: configFaults,
       sentTo: ({ fields: { config } }) => endpointsOf(Object(config)),

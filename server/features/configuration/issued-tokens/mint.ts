@@ -1,6 +1,6 @@
-// Makes access and ID tokens: RFC 9068 (`at+jwt`), OIDC Core §2. The caller has decided about permission and scopes.
+// Issues access and ID tokens: RFC 9068 (`at+jwt`), OIDC Core §2. The caller has decided about permission and scopes.
 // Without a requested resource the audience is the realm's issuer; with `openid` the issuer is added, so that userinfo
-// takes the token.
+// accepts the token.
 
 import { hash } from 'node:crypto';
 import { ADMIN_API_CLAIM } from '../../../contract/admin-cli.ts';
@@ -27,9 +27,9 @@ import type { ClientView } from '../clients/view.ts';
 import type { Tokens } from './service.ts';
 import { isPerson } from './store.ts';
 
-/** How the person signed in, as it stands in tokens. */
+/** How the user signed in, in the form of token claims. */
 export interface SignedIn {
-  /** Absent where the grant outlives the session (`offline_access`). */
+  /** Absent if the grant outlives the session (`offline_access`). */
   sid?: string | undefined;
   /** Seconds. */
   authTime: number;
@@ -39,7 +39,7 @@ export interface SignedIn {
 /** The thumbprint of the key that an access token is bound to (RFC 9449 §6.1); undefined: a bearer token. */
 type Bound = string | undefined;
 
-/** By whom, and until when. */
+/** The acting party, and the end of its time. */
 export interface Acting {
   /** undefined: the token names no acting party. */
   by: { realm: string; sub: string } | undefined;
@@ -55,17 +55,17 @@ export interface Minted {
   jti: string;
 }
 
-/** The scopes that want to be seen in `scope`. */
+/** The scopes that are listed in the token's `scope`. */
 const shown = (scopes: readonly ScopeView[]): string[] => scopes.filter((s) => s.inTokenScope).map((s) => s.name);
 
 const one = (audience: readonly string[]): string | readonly string[] =>
   audience.length === 1 && audience[0] !== undefined ? audience[0] : audience;
 
-/** A name from before such names were refused. */
+/** Clients could get such a name in earlier releases, before it was refused. */
 const namedAsPerson = () =>
   new OAuthError('unauthorized_client', 'The name of this client is the id of a person: give it another');
 
-/** With the audiences that claims of the scopes add to those that were asked for. */
+/** The requested audiences, and those that claims of the scopes add. */
 function audience(asked: readonly string[], said: readonly Carrier[]): readonly string[] {
   const added = audiencesOf(said);
   return asked.length === 1 && added.length === 0 ? asked : [...new Set([...asked, ...added])];
@@ -99,7 +99,7 @@ export function createMint({
 }) {
   const adminApi = adminAudience(baseUrl);
 
-  /** An audience alone doesn't say how the token came by it. */
+  /** Marks tokens that were issued for the admin API: a token can also get its audience in other ways. */
   const marks = (resources: readonly string[]) => (resources.includes(adminApi) ? { [ADMIN_API_CLAIM]: true } : {});
 
   async function frame(realm: string, client: ClientView, ttlSeconds?: number, until?: Date) {
@@ -201,8 +201,8 @@ export function createMint({
     },
 
     /**
-     * A person's access token, and with `openid` an ID token.
-     * @param about the `sub` that the grant began with, if it isn't the person's id
+     * A user's access token, and with `openid` an ID token.
+     * @param about the `sub` that the grant began with, if it isn't the user's id
      * @throws OAuthError `invalid_grant` if the subject has changed since, which no refresh may do (OIDC Core §12.2)
      */
     async forPerson(
@@ -232,7 +232,7 @@ export function createMint({
         nonce?: string | undefined;
         /** The claims that the application asked for by name. */
         claims?: AskedClaims | undefined;
-        /** The party that acts for the person, and the end of its time. */
+        /** The party that acts for the user, and the end of its time. */
         acting?: Acting | undefined;
       },
     ): Promise<Minted> {
@@ -276,7 +276,7 @@ export function createMint({
         { typ: 'JWT', algorithm: client.idTokenSignedResponseAlg },
         {
           ...namedClaims(offeredTo(client), person, claims.idToken, session),
-          // OIDC Core §5.4: where there is an access token, scopes' claims are userinfo's.
+          // OIDC Core §5.4: with an access token, userinfo returns the claims of scopes.
           ...(client.idTokenUserinfoClaims && claimsOf(said, person, 'userinfo', session)),
           ...claimsOf(said, person, 'idToken', session),
           iss,

@@ -30,12 +30,12 @@ const Claims = z.looseObject({
   cnf: z.looseObject({ jkt: z.string() }).optional(),
   [USERINFO_CLAIM]: z.array(z.string()).optional(),
 });
-/** The claims of a token that was verified. */
+/** The claims of a verified token. */
 export type Claims = z.infer<typeof Claims>;
 
 export interface VerifyOptions {
   typ: 'at+jwt' | 'JWT';
-  /** Must be among the token's audiences; no condition where absent. */
+  /** An audience that the token must have; absent: any. */
   audience?: string;
   /** An id_token_hint may have expired (OIDC RP-Initiated Logout §2). */
   expired?: 'accepted';
@@ -74,7 +74,7 @@ export function createTokens({
         jwt,
         (header) => {
           const key = published.find(({ keyId }) => keyId === header.kid);
-          // A key signs by one algorithm (RFC 8725 §3.1).
+          // Each key signs by one algorithm (RFC 8725 §3.1).
           if (!key || header.typ !== typ || header.alg !== key.jwk.alg) throw new Error('not a token of this realm');
           return key.publicKey;
         },
@@ -97,7 +97,7 @@ export function createTokens({
     if (audience !== undefined && !audiencesOf(claims).includes(audience)) return undefined;
     if (expired === 'accepted') return claims;
     if (claims.exp * 1000 <= now().getTime()) return undefined;
-    // An access token is worth no more than its client: one that is disabled, or whose agent is suspended, has none.
+    // An access token is valid only while its client is enabled, and the client's agent isn't suspended.
     if (typ === 'at+jwt' && !(await clients.view(realm, claims.client_id ?? ''))?.enabled) return undefined;
     const { jti, gid, sid } = claims;
     return (await store.isRevoked(sql, realm, { ids: [jti, gid], sid, now: now() })) ? undefined : claims;

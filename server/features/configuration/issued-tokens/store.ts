@@ -1,4 +1,4 @@
-// SQL of revoked_token, and what else ends a token before its time.
+// SQL of revoked_token, and of the other causes that end a token before its time.
 import type { Sql } from '../../../db/sql.ts';
 
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;

@@ -1,5 +1,5 @@
-// The certificates of a realm's signing keys, as SAML publishes and signs with them: each made once, when it is first asked for.
-// Specification 2.4, 4.3.
+// The certificates of a realm's signing keys, for SAML metadata and signatures: each is created once, when it is first
+// needed. Specification 2.4, 4.3.
 import { createPrivateKey } from 'node:crypto';
 import { selfSigned } from '../../../crypto/certificate.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -8,7 +8,7 @@ import type { Sql } from '../../../db/sql.ts';
 import { contextOf } from './seed.ts';
 import { type CertificateRow, type KeyCertificate, keepCertificates, readCertificates } from './store.ts';
 
-/** How long a certificate says that it holds. Its key is replaced by rotation long before. */
+/** How long a certificate is valid. Its key is rotated long before. */
 const YEARS = 30;
 const CACHE_MS = 2_000;
 

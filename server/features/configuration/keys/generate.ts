@@ -1,16 +1,16 @@
-// Making a realm's key pairs, off the event loop. Specification 2.4; RSA has 2048 bits: performance.md section 1.
+// Generates a realm's key pairs, off the event loop. Specification 2.4; RSA has 2048 bits: performance.md section 1.
 import { generateKeyPair } from 'node:crypto';
 import type { SigningAlgorithm } from '../../../contract/algorithms.ts';
 
 const MODULUS_BITS = 2048;
 
-/** Both halves in DER: the public one as SubjectPublicKeyInfo, the private one as PKCS#8. */
+/** Both keys in DER: the public one as SubjectPublicKeyInfo, the private one as PKCS#8. */
 export interface KeyPair {
   publicKey: Buffer;
   privateKey: Buffer;
 }
 
-/** Makes a key pair; a test may hand out some that were made before. */
+/** Generates a key pair; tests may return prepared ones. */
 export type GenerateKeyPair = (algorithm: SigningAlgorithm) => Promise<KeyPair>;
 
 export const generatePair: GenerateKeyPair = (algorithm) =>

@@ -6,13 +6,13 @@ import { decodeCursor, page } from '../../../http/paging.ts';
 import type { Keys } from './service.ts';
 
 const LAST = Number.MAX_SAFE_INTEGER;
-/** In the list's order, downwards: the active keys come first, the RSA key before the others. */
+/** A key's position in the descending list: the active keys come first, the RSA key before the others. */
 const place = ({ rotatedAt, algorithm }: RealmKey): number => rotatedAt ?? (algorithm === 'RSA' ? LAST : LAST - 1);
 
 export function keyRoutes(app: FastifyInstance, keys: Keys): void {
   bind(app, listKeys, async ({ params, query, request, reply }) => {
     const [from, keyId = ''] = decodeCursor(query.cursor, 2) ?? [];
-    // Few enough to be read at once: the active ones, then those that were retired last.
+    // A realm has so few keys that all are read at once: the active ones, then the latest retired ones.
     const after = (key: RealmKey) =>
       from === undefined || place(key) < Number(from) || (place(key) === Number(from) && key.keyId < keyId);
     const rows = (await keys.list(params.realm)).filter(after);

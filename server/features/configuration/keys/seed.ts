@@ -5,7 +5,7 @@ import type { RealmSeed } from '../realms/seed.ts';
 import { type GenerateKeyPair, generatePair, type KeyPair } from './generate.ts';
 import { insertActive, type NewKey } from './store.ts';
 
-/** As the specification calls it (2.4), where it does. */
+/** The algorithm's name in the specification (2.4), if it has one there. */
 export const nameOf = (algorithm: SigningAlgorithm): string => (algorithm === DEFAULT_ALGORITHM ? 'RSA' : algorithm);
 export const algorithmOf = (name: string): SigningAlgorithm =>
   name === 'RSA' ? DEFAULT_ALGORITHM : SigningAlgorithm.parse(name);

@@ -36,12 +36,12 @@ export interface KeysDeps {
   now: () => Date;
   newId: () => string;
   generate?: GenerateKeyPair | undefined;
-  /** How long a new key is published before it signs; other replicas hear of it meanwhile. */
+  /** How long a new key is published before it signs, so that other replicas learn of it. */
   publishAheadMs?: number;
 }
 
 const PUBLISH_AHEAD_MS = 500;
-/** The net where a notification was lost: no replica's JWKS is older than this. */
+/** The maximum age of any replica's JWKS, even if a notification was lost. */
 const CACHE_MS = 2_000;
 const FORSAKEN_MS = 60_000;
 
@@ -86,9 +86,10 @@ export function createKeys(deps: KeysDeps) {
   const certificates = createCertificates({ sql, seal, now });
 
   /**
-   * A verifier may ask any replica for the JWKS. So the new key is published first, everywhere, and signs only then;
-   * the one before it stays published. Concurrent rotations go one after the other, each with its own key.
-   * @param by undefined: it is the first of its algorithm; where another replica has made that meanwhile, there is nothing to do
+   * Verifiers may ask any replica for the JWKS. So the new key is first published everywhere, and signs only then; the
+   * previous one stays published. Concurrent rotations run one after the other, each with its own key.
+   * @param by undefined: this is the first key of its algorithm; if another replica has created one in the meantime,
+   * that one is returned
    */
   async function renew(by: By | undefined, realm: string, algorithm: SigningAlgorithm): Promise<RealmKey> {
     const key = newKey({ realm, algorithm, pair: await generate(algorithm), seal, keyId: newId(), at: now() });
@@ -105,7 +106,7 @@ export function createKeys(deps: KeysDeps) {
         if (there) return toWire(there);
         await store.retireActive(tx.sql, realm, key.algorithm, at);
         const row = await store.activate(tx.sql, realm, key.keyId, at);
-        // The realm was deleted and made anew while the key was being published.
+        // The realm was deleted and created again while the key was being published.
         if (!row) throw new Problem('not-found', `The realm ${realm} was replaced meanwhile`);
         await store.dropForsaken(tx.sql, realm, new Date(at.getTime() - FORSAKEN_MS - publishAheadMs));
         tx.record({
@@ -121,7 +122,7 @@ export function createKeys(deps: KeysDeps) {
     );
   }
 
-  /** By realm and algorithm, while they are made. */
+  /** Keys being generated, by realm and algorithm. */
   const firsts = new Map<string, Promise<RealmKey>>();
   async function first(realm: string, algorithm: SigningAlgorithm): Promise<JwtKey | undefined> {
     const name = `${realm} ${algorithm}`;
@@ -141,7 +142,7 @@ export function createKeys(deps: KeysDeps) {
     /** The certificates of all published keys, the signing key's first. */
     certificates: (realm: string): Promise<store.KeyCertificate[]> => certificates.get(realm, ''),
 
-    /** The key that signs now. The first use of an algorithm in the realm makes its key, which takes a second. */
+    /** The key that signs now. The first use of an algorithm in the realm generates its key, which takes a second. */
     async active(realm: string, algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<JwtKey> {
       const { active } = await cache.get(realm, '');
       const missing = active.size > 0 && algorithm !== DEFAULT_ALGORITHM;
@@ -162,18 +163,18 @@ export function createKeys(deps: KeysDeps) {
     async published(realm: string): Promise<PublishedKey[]> {
       return (await cache.get(realm, '')).published;
     },
-    /** The same list, where it is at hand. */
+    /** The same list, if it is cached. */
     publishedReady: (realm: string): PublishedKey[] | undefined => cache.ready(realm, '')?.published,
 
     async list(realm: string): Promise<RealmKey[]> {
       return (await store.listUsed(sql, realm)).map(toWire);
     },
 
-    /** @param algorithm the others stay as they are */
+    /** @param algorithm keys of other algorithms don't change */
     rotate: (by: By, realm: string, algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<RealmKey> =>
       renew(by, realm, algorithm),
 
-    /** Tokens that the key signed stop verifying; the active key is refused. */
+    /** Tokens that the key signed become invalid; the active key can't be removed. */
     remove: (by: By, realm: string, keyId: string): Promise<void> =>
       transact(realm, async (tx) => {
         if (!(await store.deleteRetained(tx.sql, realm, keyId))) {

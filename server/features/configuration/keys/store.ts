@@ -36,7 +36,7 @@ export const listUsed = (sql: Sql, realm: string) => sql<KeyRow>`
   where realm_id = ${realm} and activated_at is not null 
   order by rotated_at desc nulls first, rotated_at is null and algorithm = 'RSA' desc, key_id desc`;
 
-/** The keys that verifiers may need now or soon; only active ones come with their sealed half. */
+/** The keys that verifiers may need now or soon; only active ones come with their encrypted private key. */
 export const readPublished = (sql: Sql, realm: string) => sql<KeyRow & { private_key: Buffer | null }>`
   select key_id, algorithm, public_key, created_at, activated_at, rotated_at,
     case when activated_at is not null and rotated_at is null then private_key end as private_key
@@ -44,7 +44,7 @@ export const readPublished = (sql: Sql, realm: string) => sql<KeyRow & { private
   order by rotated_at desc nulls first, algorithm = 'RSA' desc, created_at desc, key_id`;
 
 /**
- * The sealed halves of keys that others may encrypt for, the newest first: other parties use old certificates for a
+ * The encrypted private keys for which other parties may encrypt, the newest first: they use old certificates for a
  * while.
  */
 export const readDecrypting = (sql: Sql, realm: string) => sql<{ key_id: string; private_key: Buffer }>`
@@ -52,7 +52,10 @@ export const readDecrypting = (sql: Sql, realm: string) => sql<{ key_id: string;
   where realm_id = ${realm} and algorithm = 'RSA' and activated_at is not null
   order by rotated_at desc nulls first, key_id limit 3`;
 
-/** SAML's certificates, in the order of {@link readPublished}; with the sealed half where there is none yet. */
+/**
+ * SAML's certificates, in the order of {@link readPublished}. A key without a certificate comes with its encrypted
+ * private key.
+ */
 export const readCertificates = (sql: Sql, realm: string) => sql<CertificateRow>`
   select key_id, public_key, created_at, certificate, case when certificate is null then private_key end as private_key
   from realm_key where realm_id = ${realm} and algorithm = 'RSA'
@@ -84,7 +87,7 @@ export async function publishAhead(sql: Sql, realm: string, key: NewKey): Promis
   return row !== undefined;
 }
 
-/** Rotations of a realm go one after the other; false: there is no such realm. */
+/** Locks the realm, so that its rotations run one after the other; false: there is no such realm. */
 export async function lockRealm(sql: Sql, realm: string): Promise<boolean> {
   const [row] = await sql`select from realm where realm_id = ${realm} for no key update`;
   return row !== undefined;
@@ -96,7 +99,7 @@ export async function retireActive(sql: Sql, realm: string, algorithm: string, a
     where realm_id = ${realm} and algorithm = ${algorithm} and activated_at is not null and rotated_at is null`;
 }
 
-/** The one that signs by this algorithm. */
+/** The active key of this algorithm. */
 export async function readActive(sql: Sql, realm: string, algorithm: string): Promise<KeyRow | undefined> {
   const [row] = await sql<KeyRow>`
     select key_id, algorithm, public_key, created_at, activated_at, rotated_at from realm_key
@@ -111,7 +114,7 @@ export async function activate(sql: Sql, realm: string, keyId: string, at: Date)
   return row;
 }
 
-/** Keys whose rotation never came to its end (a server that died in between). */
+/** Deletes keys whose rotation never ended, because a server died meanwhile. */
 export async function dropForsaken(sql: Sql, realm: string, before: Date): Promise<void> {
   await sql`delete from realm_key where realm_id = ${realm} and activated_at is null and created_at < ${before}`;
 }
@@ -123,7 +126,7 @@ export async function readKey(sql: Sql, realm: string, keyId: string): Promise<K
   return row;
 }
 
-/** Only a retained key: the condition stands in the statement, so that no race can delete the active one. */
+/** Deletes only a retained key: the statement itself has the condition, so that no race can delete the active one. */
 export async function deleteRetained(sql: Sql, realm: string, keyId: string): Promise<boolean> {
   const [row] = await sql`
     delete from realm_key where realm_id = ${realm} and key_id = ${keyId} and rotated_at is not null returning key_id`;

@@ -5,7 +5,7 @@ import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { isTextKey, type Language, languageOf } from '../../../http/languages.ts';
 
-/** `de`, then `de-CH`: the texts of the nearer one replace those of the other. */
+/** The texts for `de`, then for `de-CH`: the more specific ones replace the others. */
 const owns = (sql: Sql, realm: string, tag: string) => sql<{ texts: Record<string, string> }>`
   select texts from message_text
   where realm_id = ${realm} and locale in (${tag}, ${tag.split('-')[0] ?? tag}) order by length(locale)`;
@@ -30,7 +30,7 @@ export function createLanguages({ sql, now }: { sql: Sql; now: () => Date }) {
     max: 100,
   });
   return {
-    /** @param tag of a language that pages are written in. If the realm's texts can't be read, the built-in ones stand. */
+    /** @param tag of a language of the pages. If the realm's texts can't be read, the built-in ones are used. */
     of: (realm: string | undefined, tag: string): Promise<Language> =>
       realm === undefined ? languageOf(tag) : cache.get(realm, tag).catch(() => languageOf(tag)),
     drop: cache.drop,

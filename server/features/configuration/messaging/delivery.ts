@@ -1,5 +1,5 @@
-// Sends messages through the realm's gateways, and decides on the next try.
-// Safe to repeat: a try that was settled already ends at once; a message that is sent twice says the same. Decisions "Messaging".
+// Sends messages through the realm's gateways, and schedules the next try. Safe to repeat: a try whose outcome is
+// stored ends at once; a message that is sent twice has the same content. Decisions "Messaging".
 import { bySystem } from '../../../contract/events.ts';
 import type { Channel } from '../../../contract/message-drivers.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -15,7 +15,7 @@ import { forgetDevice, markUsed } from './push-tokens.ts';
 import { Content, contentContext } from './send.ts';
 import * as store from './store.ts';
 
-/** Seven tries in two hours, as long as the message is of use; each delay a fifth shorter or longer. */
+/** Seven tries in two hours, while the message is still useful; each delay is up to a fifth shorter or longer. */
 const RETRY_DELAYS: readonly number[] = [5, 15, 60, 300, 1_200, 3_600];
 
 export interface MessageJobDeps {
@@ -24,7 +24,7 @@ export interface MessageJobDeps {
   transact: Transact;
   seal: Seal;
   gateways: Gateways;
-  /** Counts attempts for the metrics; a message that is given up is an event. */
+  /** Counts tries for the metrics. A message that is given up is an event instead. */
   tried(realm: string, channel: Channel, outcome: 'sent' | 'retried'): void;
   enqueue: Enqueue;
   now: () => Date;

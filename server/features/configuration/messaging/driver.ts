@@ -1,5 +1,5 @@
-// A driver sends one message through one kind of gateway: a small record, listed in server/features/configuration/messaging/service.ts.
-// Which configuration it takes is contract/message-drivers.ts's.
+// A driver sends one message through one kind of gateway: a small record, listed in
+// server/features/configuration/messaging/service.ts. contract/message-drivers.ts has the schemas of configurations.
 import type { z } from 'zod';
 import type { Channel, DriverName } from '../../../contract/message-drivers.ts';
 import { OutboundError } from '../../../http/outbound-connection.ts';
@@ -16,7 +16,7 @@ export interface Provider<Config = unknown> {
   secret: string | undefined;
 }
 export interface Outgoing {
-  /** The same at each try. */
+  /** Each try of a message has the same id. */
   id: string;
   /** An e-mail address, a phone number, a device's token. */
   to: string;
@@ -40,7 +40,7 @@ export interface MessageDriver {
   close?(): void;
 }
 
-/** How long a gateway may take. */
+/** The time limit for a gateway. */
 export const TIMEOUT_MS = 15_000;
 export const MAX_ANSWER_BYTES = 16_384;
 
@@ -66,8 +66,8 @@ export function messageDriver<Config extends z.ZodType>({
       } catch (error) {
         if (error instanceof OutboundError)
           return { ok: false, words: error.message, again: error.fault !== 'bad-url' };
-        // The configuration, key or gateway is broken. Its administrator needs the cause, and the message may wait for
-        // the repair.
+        // The configuration, key or gateway is faulty. The administrator must see the cause, and the message is retried
+        // in case of a repair.
         const words = error instanceof Error ? error.message : 'the driver failed';
         return { ok: false, words: `${rest.driver} failed: ${words}`, again: true };
       }
@@ -76,7 +76,7 @@ export function messageDriver<Config extends z.ZodType>({
 }
 
 const TRY_AGAIN = new Set([408, 425, 429]);
-/** The meaning of an HTTP gateway's answer. @param retryAfter its header of that name */
+/** The meaning of an HTTP gateway's response. @param retryAfter the header `Retry-After` */
 export function sentBy(status: number, words: string, retryAfter: string | null = null): Sent {
   const told = `${status} ${words}`.trim();
   if (status >= 200 && status < 300) return { ok: true, words: told };
@@ -84,7 +84,7 @@ export function sentBy(status: number, words: string, retryAfter: string | null 
   return { ok: false, words: told, again, afterSeconds: retryAfterMs(retryAfter) / 1000 };
 }
 
-/** Tokens that a gateway asks for, made anew before they end; a few hundred providers are remembered. */
+/** Caches tokens of gateways, renewed before they expire, for a few hundred providers. */
 export function tokenCache(now: () => Date) {
   const MOST = 500;
   const held = new Map<string, { token: Promise<string>; until: number }>();

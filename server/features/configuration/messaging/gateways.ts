@@ -1,4 +1,5 @@
-// A realm's providers at work: which one sends, through which driver, and what of its words people may read.
+// Sends through a realm's providers: chooses the provider and its driver, and cleans the gateway's texts for users to
+// read.
 
 import type { z } from 'zod';
 import type { Channel, DriverName } from '../../../contract/message-drivers.ts';
@@ -51,7 +52,7 @@ export function createGateways({ sql, seal, drivers, tests, now, newId }: Gatewa
     const rows = await store.enabledProviders(sql, realm, channel);
     return rows.filter((row) => driver === undefined || row.driver === driver).map((row) => opened(realm, row));
   }
-  /** The provider of a test, which may name one: it needn't be enabled. */
+  /** The provider for a test message. A test may name one, even a disabled one. */
   async function tried(realm: string, channel: Channel, driver: DriverName | undefined): Promise<Provider | undefined> {
     if (driver === undefined) return (await enabled(realm, channel, undefined))[0];
     const row = await store.provider(sql, realm, { channel, driver });
@@ -64,7 +65,7 @@ export function createGateways({ sql, seal, drivers, tests, now, newId }: Gatewa
   }
 
   return {
-    /** Repeated attempts take the enabled providers in turn. */
+    /** Retries use the enabled providers in turn. */
     async send(
       realm: string,
       message: Outgoing,
@@ -81,7 +82,7 @@ export function createGateways({ sql, seal, drivers, tests, now, newId }: Gatewa
       return through(provider, message, secrets);
     },
 
-    /** At once, and nothing is stored. @throws Problem `not-found`, `too-many-requests` */
+    /** Sends a test message at once, and stores nothing. @throws Problem `not-found`, `too-many-requests` */
     async test(
       realm: string,
       channel: Channel,

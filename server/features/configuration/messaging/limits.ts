@@ -1,9 +1,7 @@
-// Limits messages by the hour: to one recipient, by one person to any numbers that they name, from one network address,
-// of a realm. SMS cost money, and an inbox must not be flooded. The counts are in the database, so all replicas share
-// them. A
-// recipient's count is locked until the transaction ends. A transaction with several recipients takes them in the order
-// of their addresses, so
-// that no two transactions wait for each other.
+// Limits messages per hour: to one recipient, by one user to numbers of the user's choice, from one network address, in
+// a realm. SMS cost money, and an inbox must not be flooded. The counts are in the database, so all replicas share
+// them. A recipient's count is locked until the transaction ends. A transaction with several recipients locks them in
+// the order of their addresses, so that no two transactions deadlock.
 import type { Channel } from '../../../contract/message-drivers.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -20,18 +18,21 @@ type Limits = Pick<
 export interface Counted {
   channel: Channel;
   recipient: string;
-  /** The account that asks for a message to an address of its choice; null: no account, or the account's own address. */
+  /** The account that requests a message to an address of its choice; null: no account, or the account's own address. */
   requester: string | null;
-  /** null: a known user asks, so the network address doesn't count. */
+  /** null: a known user requests the message, so the network address doesn't count. */
   ipAddress: string | null;
-  /** The message has no recipient: the same is counted, but nothing of the realm's. */
+  /** The message has no recipient: its own counts are raised, but not the realm's. */
   forNobody: boolean;
-  /** A notice of a change. It has a count of its own and none of the realm's, so that other messages can't suppress it. */
+  /**
+   * A notice of a change. It has a count of its own and doesn't use the realm's, so that other messages can't suppress
+   * it.
+   */
   notice: boolean;
 }
 
 export const createLimits = ({ seal, now, newId }: { seal: Seal; now: () => Date; newId: () => string }) => ({
-  /** Takes one message's place; the limit that it is beyond, if it is. */
+  /** Counts one message. @returns the exceeded limit; undefined: none */
   async take(
     sql: Sql,
     realm: string,

@@ -1,11 +1,11 @@
-// The job of messages, without its work (delivery.ts), which is loaded with the first message.
+// The job that sends messages. Its work (delivery.ts) is loaded with the first message.
 import { z } from 'zod';
 
 export const MESSAGE_JOB = 'message-delivery';
 const MessageJob = z.object({
   realm: z.string(),
   id: z.uuid(),
-  /** '': stored by an older server. */
+  /** '': an older server enqueued the job. */
   channel: z.string().default(''),
   attempt: z.int().default(1),
 });
@@ -13,11 +13,11 @@ const MessageJob = z.object({
 export const messageTerms = {
   name: MESSAGE_JOB,
   schema: MessageJob,
-  // An exception here is a fault of this server: the database was away.
+  // An exception here is a fault of this server, for example a lost database connection.
   maxAttempts: 500,
-  // longer than any driver takes
+  // longer than any driver's time limit
   expireSeconds: 90,
   concurrency: 36,
-  // A gateway that hangs leaves most places to others, those of its realm among them.
+  // A gateway that doesn't answer leaves most places to others, including those of its realm.
   group: { of: ({ realm, channel }: z.output<typeof MessageJob>) => `${realm} ${channel}`, concurrency: 6 },
 };

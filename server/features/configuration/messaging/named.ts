@@ -1,5 +1,5 @@
-// The people that a message names, as digests that can't be computed without the master key: a message's text is sealed,
-// and an erasure must find the messages that name the person. Specification 4.6.
+// The users that a message names, as digests that can't be computed without the master key: a message's text is
+// encrypted, and an erasure must find the messages that name the user. Specification 4.6.
 import type { Seal } from '../../../crypto/seal.ts';
 
 const CONTEXT = 'message-named';
@@ -11,7 +11,7 @@ export const addressDigest = (seal: Seal, realm: string, email: string): string 
   written(seal.digest(ofAddress(realm, email), CONTEXT));
 export const personDigest = (seal: Seal, id: string): string => written(seal.digest(ofPerson(id), CONTEXT));
 
-/** All that may stand for them, under whichever key it was written. */
+/** All digests that may stand for the user, by every master key. */
 export const digestsOf = (seal: Seal, realm: string, { id, email }: { id: string; email: string | null }): string[] =>
   [ofPerson(id), ...(email === null ? [] : [ofAddress(realm, email)])].flatMap((text) =>
     seal.digests(text, CONTEXT).map(written),

@@ -11,9 +11,9 @@ export interface Notice {
   by: By;
   userId: string;
   what: Change;
-  /** The address, if it isn't the user's present one: e.g. their former address. */
+  /** The recipient's address, if it isn't the user's present one: for example their former address. */
   to?: string;
-  /** It stays when the person goes. */
+  /** The message stays when the user is deleted. */
   outlives?: true;
 }
 

@@ -1,7 +1,8 @@
-// Which placeholders of a template are filled: those that stand in text or in a quoted attribute, and of a link or a code those that only
-// the reader of the message sees. A link or code in another address would tell that address's host (`<img src="https://host/?{{link}}">`).
-// Templates are judged when they are saved, and again when they are rendered: one from an older release keeps its place empty.
-// Pure. WHATWG HTML §13.2.5 by parse5's tokenizer.
+// Decides which placeholders of a template are filled: those in text or in a quoted attribute. Placeholders for a link
+// or a code are filled only where nobody but the reader of the message sees the value. In an address they would tell
+// that address's host (`<img src="https://host/?{{link}}">`). Templates are checked when they are saved, and again when
+// they are rendered: in one from an older release such a placeholder stays empty. Pure. WHATWG HTML §13.2.5 by parse5's
+// tokenizer.
 import { randomBytes } from 'node:crypto';
 import type { Token, TokenHandler } from 'parse5';
 import { ADDRESSES, isLinkTarget, OBEYED } from '../../../contract/html-template.ts';
@@ -9,28 +10,28 @@ import { PLACEHOLDER } from '../../../contract/message-drivers.ts';
 import { isSecret, placeholdersIn, standsInAddress } from '../../../contract/secret-placeholders.ts';
 import { createRecentlyUsed } from '../../../schedule/recently-used.ts';
 
-/** Elements whose content is no text. */
+/** Elements whose content isn't shown as text. */
 const RAW = new Set('style xmp iframe noembed noframes noscript'.split(' '));
-/** Elements whose content is text alone, in HTML; inside an SVG it is markup. */
+/** In HTML, elements that contain only text; within an SVG their content is markup. */
 const TITLES = new Set(['title', 'textarea']);
-/** Elements that break a word that is written across them; any other, known or not, is a part of it. */
+/** Elements that end a word; any other element, known or not, may stand within a word. */
 const BREAKS = new Set(
   `address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset figcaption figure footer
   form h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li main menu nav ol p pre search section summary table tbody td tfoot th
   thead tr ul`.split(/\s+/),
 );
-/** A form sends what stands in an option, which ends with one of these at the latest. */
+/** A form sends the text of an option, which ends with one of these at the latest. */
 const OPTION = 'option';
 const OPTION_ENDS = new Set([OPTION, 'select', 'datalist']);
-/** Attributes that send a link's address elsewhere once it is followed, or run. */
+/** Attributes that run code, or report a link's address to another site when a user follows it. */
 const TELLS = /^(ping|attributionsrc|on.*)$/;
 
-/** The placeholders, in their order, and the HTML with a mark in the place of each. */
+/** The placeholders in order, and the HTML with a mark in place of each. */
 function marked(html: string) {
   const nonce = randomBytes(8).toString('hex');
   const placeholders: string[] = [];
   const text = html.replaceAll(PLACEHOLDER, (_, placeholder: string) => {
-    // The space ends an attribute without quotes, so that the mark is whole in a quoted one alone.
+    // The mark contains a space, which ends an unquoted attribute, so that the mark is complete only in quoted ones.
     placeholders.push(placeholder);
     return `m${nonce} n${placeholders.length - 1}n${nonce}`;
   });
@@ -47,12 +48,12 @@ const fillsAttribute = (
   return leadsOn && !attrs.some((attribute) => TELLS.test(attribute.name));
 };
 
-/** The numbers of the placeholders, in their order, that a value may take the place of. */
+/** The indices of the placeholders that may be filled. */
 async function filledInHtml(html: string): Promise<Set<number>> {
   const { text, placeholders, mark } = marked(html);
   const filled = new Set<number>();
   if (placeholders.length === 0) return filled;
-  // Loaded by the first HTML template: a realm has none until someone writes one.
+  // Loaded by the first HTML template: a new realm has none.
   const { Tokenizer, TokenizerMode } = await import('parse5');
   const states = new Map<string, (typeof TokenizerMode)[keyof typeof TokenizerMode]>([
     ['script', TokenizerMode.SCRIPT_DATA],
@@ -60,7 +61,7 @@ async function filledInHtml(html: string): Promise<Set<number>> {
     ...[...RAW].map((name) => [name, TokenizerMode.RAWTEXT] as const),
     ...[...TITLES].map((name) => [name, TokenizerMode.RCDATA] as const),
   ]);
-  /** Of the document, and of its titles and options; what is in the others is in neither. */
+  /** The text of the document, and that of its titles and options; other elements' contents are in neither. */
   let [shown, titles, inside] = ['', '', ''];
   let inOption = false;
   const write = (characters: string) => {
@@ -102,7 +103,7 @@ async function filledInHtml(html: string): Promise<Set<number>> {
   return filled;
 }
 
-/** The placeholders that stand in text, and whether each stands by itself. */
+/** The placeholders in text, and whether each is a word by itself. */
 function wordsOf(shown: string, mark: RegExp): [number, boolean][] {
   const marks = [...shown.matchAll(mark)].map(({ 0: whole, 1: number, index }) => ({
     number: Number(number),
@@ -120,10 +121,10 @@ function wordsOf(shown: string, mark: RegExp): [number, boolean][] {
 const filledInText = (text: string): Set<number> =>
   new Set([...placeholdersIn(text).entries()].flatMap(([n, { fits }]) => (fits ? [n] : [])));
 
-/** A template is rendered for each message and changes seldom. */
+/** Results by template: a template is rendered for each message and changes seldom. */
 const recent = createRecentlyUsed<Promise<ReadonlySet<number>>>({ most: 200 });
 
-/** The numbers of the placeholders, in their order, that are filled. */
+/** The indices of the placeholders that are filled. */
 export async function filledPlaceholders(template: string, html: boolean): Promise<ReadonlySet<number>> {
   return html ? recent.get(template, () => filledInHtml(template)) : filledInText(template);
 }

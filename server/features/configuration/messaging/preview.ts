@@ -1,4 +1,4 @@
-// A template with sample values, as people would get it; nothing is sent or stored. Specification 4.4.
+// Renders a template with sample values, as users would get it; nothing is sent or stored. Specification 4.4.
 import type { z } from 'zod';
 import { messages } from '../../../contract/message-keys.ts';
 import { type previewMessageTemplate, templateFaults } from '../../../contract/message-templates.ts';
@@ -11,7 +11,7 @@ import type { Texts } from './texts.ts';
 type Input = z.output<typeof previewMessageTemplate.body>;
 type Preview = z.input<typeof previewMessageTemplate.response>;
 
-/** `{"user": {"firstName": "Ada"}}` and `{"user.firstName": "Ada"}` say the same. */
+/** `{"user": {"firstName": "Ada"}}` and `{"user.firstName": "Ada"}` mean the same. */
 const flat = (sample: Input['sample']): Map<string, string> =>
   new Map(
     Object.entries(sample ?? {}).flatMap(([name, value]): [string, string][] =>

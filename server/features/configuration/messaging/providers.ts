@@ -73,7 +73,7 @@ function secretFault(driver: DriverName, secret: string): string | undefined {
     return 'must be the key as it was downloaded (.p8): beginning with -----BEGIN PRIVATE KEY-----, of the curve P-256';
   return undefined;
 }
-/** `rsa`, `ec prime256v1`; undefined: no private key in PKCS #8. */
+/** `rsa`, `ec prime256v1`; undefined: the text is no private key in PKCS #8. */
 function keyKind(pem: string): string | undefined {
   if (!pem.trim().startsWith('-----BEGIN PRIVATE KEY-----')) return undefined;
   try {

@@ -1,4 +1,5 @@
-// The devices that push messages reach: registered for a person, their tokens sealed. Specification 4.4; decisions "Push token".
+// The devices that push messages reach: registered for a user, with encrypted tokens. Specification 4.4; decisions
+// "Push token".
 import type { By, EventType } from '../../../contract/events.ts';
 import type { PushToken, PushTokenInput } from '../../../contract/messages.ts';
 import { Problem, unknownName } from '../../../contract/problem.ts';
@@ -17,10 +18,10 @@ interface Row {
   created_at: Date;
   last_used_at: Date | null;
 }
-/** The newest of one person that get a message. */
+/** The most devices of one user that get a message: the newest ones. */
 const MOST = 10;
 export const digestOf = (seal: Seal, realm: string, token: string) => seal.digest(token, `push-token:${realm}`);
-/** By its digest, which stays when another device gets the row. */
+/** The context contains the token's digest, which stays the same when the row moves to another device. */
 export const contextOf = (realm: string, digest: Buffer) => `push-token:${realm}:${digest.toString('hex')}`;
 
 const toWire = ({ id, user_id, platform, device_name, created_at, last_used_at }: Row): PushToken => ({
@@ -38,7 +39,7 @@ export interface Device {
   token: string;
   deviceName: string | null;
 }
-/** @param which a person's, or one of its own id */
+/** @param which the devices of a user, or the device with this id */
 async function devices(
   sql: Sql,
   seal: Seal,

@@ -2,11 +2,14 @@
 import { type Fragment, fragment } from '../../../db/sql.ts';
 import type { PlannedChange } from '../../../resource/part.ts';
 
-/** A provider that is deleted or switched off sends nothing; another one, or the built-in text, was judged when it was written. */
+/**
+ * Whether the change can redirect messages. A deleted or disabled provider sends nothing; the one that replaces it, or
+ * the built-in text, was checked when it was written.
+ */
 const redirects = ({ action, fields }: PlannedChange): boolean =>
   action !== 'delete' && !fields.every(({ path, to }) => path === 'enabled' && to === false);
 
-/** The realm's administrators: other users hold no permission that the caller must hold too. */
+/** The users whose permissions the caller must hold too: the realm's administrators, since other users have none. */
 export const readersOf = (changes: readonly PlannedChange[], realm: string): Fragment | undefined =>
   changes.some(redirects)
     ? fragment`select user_id from admin_grant where realm_id = ${realm} and user_id is not null`

@@ -1,11 +1,11 @@
-// A template with values in its placeholders, so that no value can be more than text: in HTML escaped, in a subject one line.
-// Pure. Specification 2.6; which placeholders there are is contract/message-templates.ts's.
+// Fills a template's placeholders, so that each value stays plain text: escaped in HTML, one line in a subject. Pure.
+// Specification 2.6; contract/message-templates.ts lists the placeholders.
 import { PLACEHOLDER } from '../../../contract/message-drivers.ts';
 import { escapeHtml } from '../../../http/html.ts';
 import type { TemplateText } from './built-in-templates.ts';
 import { filledPlaceholders } from './placement.ts';
 
-/** By placeholder: `code`, `user.firstName`. */
+/** Values by placeholder: `code`, `user.firstName`. */
 export type Values = ReadonlyMap<string, string>;
 export interface Rendered {
   subject: string | null;
@@ -13,7 +13,7 @@ export interface Rendered {
   html: boolean;
 }
 
-/** The length of a user's own texts in mails to others: a name must not carry a whole letter. */
+/** The longest text from a user in mails to others: a name must not contain a whole letter. */
 const LONGEST_OF_USER = 100;
 const LONGEST = 2048;
 const LONGEST_SUBJECT = 500;
@@ -27,7 +27,7 @@ function plain(placeholder: string, value: string): string {
     .slice(0, most);
 }
 
-/** @param missing what stands where there is no value: nothing, or the placeholder as it was */
+/** @param missing the text for a placeholder without a value: empty, or the placeholder itself */
 export async function render(
   { subject, body, html }: TemplateText,
   values: Values,

@@ -1,4 +1,4 @@
-// Binds the routes of messaging that are beside those of providers and templates themselves.
+// Binds the routes of messaging apart from those of providers and templates.
 import type { FastifyInstance } from 'fastify';
 import { previewMessageTemplate } from '../../../contract/message-templates.ts';
 import * as api from '../../../contract/messages.ts';

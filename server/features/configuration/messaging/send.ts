@@ -24,7 +24,7 @@ import * as store from './store.ts';
 import type { Texts } from './texts.ts';
 import { type MessageWords, momentIn, spanIn, wordsIn } from './words.ts';
 
-/** The sealed part of a message: recipient and text. */
+/** The encrypted part of a message: recipient and text. */
 export const Content = z.object({
   to: z.string(),
   subject: z.string().nullable(),
@@ -33,7 +33,7 @@ export const Content = z.object({
   /** The gateway and the device of a push message. */
   driver: DriverName.optional(),
   pushTokenId: z.uuid().optional(),
-  /** A push message's data for the app, which it doesn't display. */
+  /** A push message's data for the app, which the app doesn't display. */
   data: z.record(z.string(), z.string()).optional(),
   /** Codes and links, which a gateway's stored answer must not repeat. */
   secrets: z.array(z.string()),
@@ -46,24 +46,24 @@ export interface Request {
   by: By;
   /** null: there is no such user, which the caller must not learn. */
   userId: string | null;
-  /** A person without an account: `to` is their address all the same. */
+  /** The recipient has no account, but has the address `to`. */
   stranger?: true;
-  /** It stays when the person goes. */
+  /** The message stays when the user is deleted. */
   outlives?: true;
-  /** The account that asks for a message to an address of its choice; null: no account, or the account's own address. */
+  /** The account that requests a message to an address of its choice; null: no account, or the account's own address. */
   requester?: string | null;
-  /** An administrator asks: the limit of network addresses doesn't count it. */
+  /** An administrator requests the message: the limit of network addresses doesn't count it. */
   byAdministrator?: true;
-  /** An e-mail address or a phone number; null: there is none. Not for push messages, which go to the person's devices. */
+  /** An e-mail address or a phone number; null: there is none. Not for push messages, which go to the user's devices. */
   to?: string | null;
   templateKey: TemplateKey;
-  /** Ids of people whom it names beside who gets it: it goes with them. */
+  /** Ids of other users that the message names: it is deleted with them. */
   names?: readonly string[];
   /** `code`, `link`, …; `ttl` and the user's values are added. A function returns its text in the message's language. */
   values: Readonly<Record<string, string | Date | ((words: MessageWords) => string)>>;
-  /** A push message's data for the app, which it doesn't display. */
+  /** A push message's data for the app, which the app doesn't display. */
   data?: Readonly<Record<string, string>>;
-  /** After this it is of no use any more: `ttl`. */
+  /** How long the message is useful, shown as `ttl`. */
   goodForSeconds?: number;
 }
 interface Recipient {
@@ -130,8 +130,8 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
     };
     const said = Object.entries(values).map(([name, value]): [string, string] => [name, inWords(value)]);
     const ttl = spanIn(text.locale, goodForSeconds);
-    // Only the address is used of a person without an account: a name that a stranger typed could carry any text to any
-    // address.
+    // For a recipient without an account only the address is used: a name that anyone can type could carry any text to
+    // any address.
     const whom = person || !stranger || !to ? ofPerson(person) : [['user', to] as const, ['user.email', to] as const];
     return {
       rendered: await render(text, new Map([['realm', text.realmName], ['ttl', ttl], ...whom, ...said])),
@@ -139,7 +139,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
     };
   }
 
-  /** @param recipient undefined: the worker throws it away */
+  /** @param recipient undefined: the worker drops the message */
   function rowFor(
     { realm, userId, templateKey, names = [], data, outlives, goodForSeconds = HOUR }: Request,
     recipient: Recipient | undefined,
@@ -155,7 +155,7 @@ export function createSend({ seal, settings, texts, limits, enqueue, warn, now, 
       ...names.map((name) => personDigest(seal, name)),
       ...(channel === 'EMAIL' ? [addressDigest(seal, realm, to)] : []),
     ];
-    // A message about the erasure itself is still sent.
+    // A message about the erasure itself isn't deleted with the user.
     const goesWithThem = recipient !== undefined && !outlives;
     return {
       id,

@@ -1,4 +1,5 @@
-// Puts messaging together: drivers, texts, limits, the job, and what other features send by. Specification 4.4.
+// Composes messaging: drivers, texts, limits, the job, and the functions by which other features send. Specification
+// 4.4.
 import type { FastifyInstance } from 'fastify';
 import type { Channel } from '../../../contract/message-drivers.ts';
 import type { Seal } from '../../../crypto/seal.ts';

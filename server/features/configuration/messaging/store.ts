@@ -7,7 +7,7 @@ import type { TemplateText } from './built-in-templates.ts';
 export interface FoundTemplate extends TemplateText {
   locale: string;
 }
-/** The enabled one of the first of these locales that has one. */
+/** The enabled template in the first of these locales that has one. */
 export async function template(
   sql: Sql,
   realm: string,
@@ -31,7 +31,7 @@ export interface ProviderRow {
   secret: Buffer | null;
 }
 const providerColumns = fragment`id, channel, driver, from_address as "fromAddress", from_name as "fromName", config, secret`;
-/** The enabled providers, by their drivers' names. */
+/** The enabled providers, ordered by driver name. */
 export const enabledProviders = (sql: Sql, realm: string, channel: Channel) => sql<ProviderRow>`
   select ${providerColumns} from messaging_provider
   where realm_id = ${realm} and channel = ${channel} and enabled order by driver`;
@@ -67,7 +67,7 @@ export interface NewMessage {
   userId: string | null;
   recipient: string;
   content: Buffer | null;
-  /** Digests of the people that the message names. */
+  /** Digests of the users that the message names. */
   named: readonly string[];
   expiresAt: Date;
 }
@@ -120,24 +120,25 @@ export const recordOutcome = (sql: Sql, realm: string, id: string, { status, att
 export const drop = (sql: Sql, realm: string, id: string) =>
   sql`delete from message where realm_id = ${realm} and id = ${id}`;
 
-/** A count's key, and its highest value in an hour. */
+/** A count's key, and its limit per hour. */
 export interface Bound {
   key: string;
   most: number;
 }
 /** The realm's own count. */
 export interface OfRealm {
-  /** NOBODY: a count without a bound, so that a message without a recipient costs the same work. */
+  /** NOBODY: a count without a limit, so that a message without a recipient costs the same work. */
   pool: Channel | 'NOBODY';
-  /** Whether this message is one of it. */
+  /** Whether this message counts towards the realm's limit. */
   counts: boolean;
   newId(): string;
 }
 /**
- * Adds one to each key's count in this hour, and to the realm's count if no key is beyond its bound: refused messages of one
- * recipient or address take nothing from the others. The realm's count is the sum of several rows. Each transaction
- * raises one that no other transaction holds, so it waits for none, and two that send several messages can't deadlock.
- * @returns the counts with this message
+ * Adds one to each key's count in this hour, and to the realm's count if no key is beyond its limit: refused messages
+ * of one recipient or address don't use up the others' limit. The realm's count is the sum of several rows. Each
+ * transaction raises one that no other transaction has locked, so it waits for none, and two that send several messages
+ * can't deadlock.
+ * @returns the counts including this message
  */
 export async function count(
   sql: Sql,

@@ -1,5 +1,5 @@
 // The message template as a resource: the same by the admin API and in the realm document. Specification 2.6, 4.4.
-// The built-in ones, in English, are there in every realm; they are edited and never deleted.
+// Every realm has the built-in ones, in English; they can be edited but not deleted.
 import { Channel } from '../../../contract/message-drivers.ts';
 import {
   MessageTemplate,

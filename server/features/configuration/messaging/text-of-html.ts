@@ -1,17 +1,18 @@
-// The text of an HTML message, for mail programs that show no HTML. Pure; it reads the message once, so that no template makes it slow.
+// Converts an HTML message to text, for mail programs that show no HTML. Pure; it reads the message once, so that no
+// template makes it slow.
 
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' };
-/** Elements of which a reader sees nothing. */
+/** Elements whose content readers don't see. */
 const UNSEEN = new Set(['style', 'script', 'head', 'title']);
 const ENDS_LINE = /^(?:br|\/(?:p|div|h[1-6]|li|tr|table|ul|ol))$/;
 const NAME = /^<(\/?[a-z][^\s/>]*)/i;
 const HREF = /\shref\s*=\s*"([^"]*)"/i;
 
-/** Addresses of links stand behind their words. */
+/** The address of a link follows the link's text. */
 export function textOfHtml(html: string): string {
   const pieces: string[] = [];
   const last = html.lastIndexOf('>');
-  /** Elements that nothing ends from here on. */
+  /** Elements without an end tag in the rest of the text. */
   const unended = new Set<string>();
   let link: { href: string; from: number } | undefined;
   let at = 0;

@@ -1,5 +1,6 @@
-// Which template a person gets: of their language, else of the realm's, else the English one. In each the realm's own goes before
-// the built-in one, which counts where the realm speaks the language. Specification 2.6.
+// Chooses a user's template: in the user's language, else in the realm's, else in English. In each language the realm's
+// own template takes precedence over the built-in one, which is used only for languages that the realm supports.
+// Specification 2.6.
 import type { TemplateKey } from '../../../contract/message-templates.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { SettingsService } from '../settings/service.ts';
@@ -11,7 +12,7 @@ import { BUILT_IN_LOCALE, hasWords, languageIn } from './words.ts';
 const withLanguage = (locale: string): string[] => [locale, languageIn(locale)];
 
 export const createTexts = ({ settings }: { settings: Pick<SettingsService, 'of'> }) => ({
-  /** @param wanted the most wanted first */
+  /** @param wanted locales, the preferred one first */
   async of(
     sql: Sql,
     realm: string,

@@ -47,7 +47,10 @@ const folder = path.join(import.meta.dirname, 'languages');
 /** The language of a locale: `pt` of `pt-BR`. */
 export const languageIn = (locale: string): string => locale.toLowerCase().split('-')[0] ?? '';
 export const hasWords = (language: string): boolean => LANGUAGES.has(language);
-/** In English where the language has none. Synchronous, as the fields of a fresh template are: a file has 6 KB. */
+/**
+ * The texts of a language; English ones for those that it lacks. Synchronous, like the fields of a fresh template: a
+ * file has 6 KB.
+ */
 export function wordsIn(locale: string): MessageWords {
   const language = languageIn(locale);
   const known = loaded.get(language);
@@ -67,7 +70,7 @@ const units = [
 /** How long a code or a link is valid: `10 minutes`. */
 export function spanIn(locale: string, seconds: number): string {
   const [size, unit] = units.find(([size]) => seconds >= 2 * size) ?? [1, 'second'];
-  // digits as those of the codes beside them
+  // the same digits as in codes
   const form = { style: 'unit', unit, unitDisplay: 'long', numberingSystem: 'latn' } as const;
   return new Intl.NumberFormat([languageIn(locale), BUILT_IN_LOCALE], form).format(Math.floor(seconds / size));
 }
@@ -81,7 +84,7 @@ export const momentIn = (locale: string, at: Date): string =>
     hour: '2-digit',
     minute: '2-digit',
     timeZoneName: 'short',
-    // digits as those of the codes, and the calendar of the rest of the mail
+    // the same digits as in codes, and the calendar of the rest of the mail
     hourCycle: 'h23',
     timeZone: 'UTC',
     numberingSystem: 'latn',

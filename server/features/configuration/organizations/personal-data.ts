@@ -1,4 +1,5 @@
-// The organizations that a person belongs to, in an export; their row takes the memberships along. Specification 2.9.
+// The organizations that a user belongs to, in an export; the memberships are deleted with the user's row.
+// Specification 2.9.
 import type { PersonalData } from '../../../domain/personal-data.ts';
 
 export const organizationData: PersonalData = {

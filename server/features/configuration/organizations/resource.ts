@@ -1,5 +1,5 @@
 // The organization as a resource: the same by the admin API and in the realm document. Specification 2.10, 4.10;
-// decisions "Organization". Its members are people's data: service.ts, and in a document with users.
+// decisions "Organization". Members are users' data: service.ts has them, and documents have them with users.
 import { organizations } from '../../../contract/organizations.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
@@ -19,7 +19,7 @@ const domainsOf = ({ domains }: Fields): Domain[] =>
     .map(({ name, verified = false }) => ({ name, verified }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 
-/** @throws Problem `name-taken` where another organization has a domain that is verified */
+/** @throws Problem `name-taken` if another organization has one of these verified domains */
 async function refuseSharedDomains(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<[]> {
   const changed = changes.filter(({ kind }) => kind === KIND);
   const saved = changed.filter(({ action }) => action !== 'delete');
@@ -81,7 +81,7 @@ async function linkMembers(sql: Sql, realm: string, saved: readonly Saved[], at:
     select ${realm}, organization_id, user_id, ${at}::timestamptz from wanted on conflict do nothing`;
 }
 
-/** The domains whose people the organization sends to its identity providers, where the change says so. */
+/** The domains whose users the organization redirects to its identity providers, if the change affects that. */
 const sentElsewhere = ({ action, fields, save }: PlannedChange): string[] =>
   action !== 'delete' &&
   save.enabled === true &&
@@ -119,7 +119,7 @@ export const organizationsResource = (deps: ResourceDeps) =>
         const domains = changes.flatMap(sentElsewhere);
         return domains.length === 0 ? undefined : administratorsIn(realm, domains);
       },
-      // A verified domain can change hands: nothing refers to them.
+      // Two organizations can exchange verified domains in one document, because nothing refers to them.
       atOnce: true,
       link: linkDomains,
       linkPeople: (sql, realm, saved) => linkMembers(sql, realm, saved, deps.now()),

@@ -1,4 +1,4 @@
-// Binds the routes of contract/organizations.ts that are beside the organization's own.
+// Binds the routes of contract/organizations.ts apart from the resource's own.
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../../contract/organizations.ts';
 import { principalOf } from '../../../domain/principal.ts';

@@ -13,7 +13,7 @@ import type { Caller, ResourceApi } from '../../../resource/api.ts';
 import type { Resource } from '../../../resource/resource.ts';
 import * as store from './store.ts';
 
-/** The TXT records of a name, each in the pieces that it came in. @throws where there is no answer */
+/** The TXT records of a name, each as the list of its strings. @throws if DNS doesn't answer */
 export type ResolveTxt = (name: string) => Promise<string[][]>;
 
 export interface OrganizationsDeps {
@@ -29,7 +29,7 @@ const missing = () => new Problem('not-found', 'There is no such organization');
 const toWire = (row: store.MemberRow): OrganizationMember => ({ ...row, joinedAt: row.joinedAt.getTime() });
 const NO_SUCH_RECORD = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** The same whenever it is asked for, and another one for every organization: who can write it into a domain's DNS has the domain. */
+/** The DNS record that proves control of a domain. It is always the same for one organization, and differs between organizations. */
 const recordOf = (realm: string, id: string, domain: string): DomainVerification['record'] => {
   const token = createHash('sha256')
     .update(JSON.stringify([realm, id, domain]))
@@ -56,7 +56,7 @@ export function createOrganizations({ sql, transact, api, resource, resolveTxt, 
       record({ type, realm, by, subject, data: { organizationId: id, organization: pair.organization } });
     });
 
-  /** Why the record isn't found; null: it is there. */
+  /** Why the record can't be found; null: it exists. */
   async function faultOf({ name, value }: DomainVerification['record']): Promise<string | null> {
     try {
       const records = await resolveTxt(name);

@@ -17,7 +17,7 @@ export async function exists(sql: Sql, realm: string, id: string): Promise<boole
   return row !== undefined;
 }
 
-/** In the order of the case-folded username, which is unique. */
+/** Ordered by the case-folded username, which is unique. */
 export const members = (
   sql: Sql,
   realm: string,

@@ -1,5 +1,5 @@
-// Can this realm sign people in, and do its messages and webhooks arrive? One query, so that it may be asked often.
-// Specification 4.2 (GET /health). The server's own health is features/operations/monitoring's.
+// A realm's health: whether its users can sign in, and whether its messages and webhooks arrive. It takes one query, so
+// callers may ask often. Specification 4.2 (GET /health). features/operations/monitoring has the server's own health.
 import type { z } from 'zod';
 import { HostedCaptcha } from '../../../contract/captchas.ts';
 import { firstSignInIds } from '../../../contract/flows.ts';
@@ -29,7 +29,7 @@ interface HealthRow {
   waiting: number;
   /** The outcomes of the last hour's messages, by channels with a provider. */
   messaging: { channel: string; dead: number; sent: boolean }[];
-  /** By name, at most {@link MOST_NAMED} of each. */
+  /** Names, at most {@link MOST_NAMED} of each. */
   weak_clients: string[];
   weak_webhooks: string[];
 }
@@ -37,7 +37,7 @@ interface HealthRow {
 const SEALED_OVERHEAD = 33;
 const SHORT = 16;
 const MOST_NAMED = 100;
-/** A wrong address or two are no fault of the gateway's. */
+/** The number of failed messages that may be due to wrong addresses rather than the gateway. */
 const FEW_DEAD = 3;
 
 async function read(sql: Sql, realm: string): Promise<HealthRow | undefined> {
@@ -94,7 +94,10 @@ async function read(sql: Sql, realm: string): Promise<HealthRow | undefined> {
   return row;
 }
 
-/** `sealedUnderOlder`: secrets of the realm, at most a thousand of each kind; looked for while there are older keys. */
+/**
+ * `sealedUnderOlder`: the realm's secrets encrypted by older keys, at most a thousand of each kind; counted while there
+ * are older keys.
+ */
 export interface MasterKeyHealth {
   olderKeys: number;
   sealedUnderOlder: number;
@@ -111,9 +114,9 @@ export function judge(row: HealthRow, readable: boolean, masterKey: MasterKeyHea
       status: status(row.active_key !== null && readable),
       details: { activeKeyId: row.active_key, published: row.keys, readable },
     },
-    // Older keys do no harm while they are here: it says whether they can go.
+    // Older keys do no harm while they are configured: this shows whether they can be removed.
     masterKey: { status: status(true), details: { ...masterKey } },
-    // They work, and can be guessed.
+    // Weak secrets work, but can be guessed.
     weakSecrets: { status: status(true), details: { clients: row.weak_clients, webhooks: row.weak_webhooks } },
     browserFlow: {
       status: status(row.flow_exists && row.executions > 0),
@@ -124,7 +127,7 @@ export function judge(row: HealthRow, readable: boolean, masterKey: MasterKeyHea
       status: status(captchaReady || !row.registers),
       details: { provider: row.captcha, ready: captchaReady },
     },
-    // Codes and links don't arrive; GET …/messaging/messages has the gateway's words.
+    // Codes and links don't arrive; GET …/messaging/messages has the gateway's texts.
     messaging: {
       status: status(failing.length === 0),
       details: {

@@ -1,4 +1,5 @@
-// Which realms there are, as every surface asks with each request: kept in process, and dropped when a realm changes.
+// The names of existing realms, which every surface needs with each request: cached in this process, and dropped when a
+// realm changes.
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
 import * as store from './store.ts';

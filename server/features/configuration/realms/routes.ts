@@ -1,4 +1,4 @@
-// Binds the routes of contract/realms.ts; the two of adoption are features/operations/transfer's.
+// Binds the routes of contract/realms.ts; features/operations/transfer binds the two of adoption.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   createRealm,

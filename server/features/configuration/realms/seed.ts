@@ -3,5 +3,5 @@
 import type { By } from '../../../contract/events.ts';
 import type { Tx } from '../../../db/transact.ts';
 
-/** Runs in the transaction that creates the realm; REALM_CREATED stands for all of it in the audit log. */
+/** Runs in the transaction that creates the realm. In the audit log, REALM_CREATED covers all of it. */
 export type RealmSeed = (tx: Tx, realm: string, by: By) => Promise<void>;

@@ -18,15 +18,15 @@ export interface RealmsDeps {
   transact: Transact;
   baseUrl: string;
   now: () => Date;
-  /** In order; a seed may use what those before it have made. */
+  /** In order: a seed may use objects of earlier ones. */
   seeds: readonly RealmSeed[];
   /** Audits a refused creation. */
   denied: Denied;
-  /** Tells this process's caches that a realm is gone; other processes hear it by NOTIFY. */
+  /** Drops the realm from this process's caches; other processes are notified by NOTIFY. */
   gone(realm: string): void;
 }
 
-/** The request that is audited where it is refused. */
+/** The request, for auditing a refusal. */
 interface AuditedRequest {
   ip: string;
   method: string;
@@ -56,7 +56,7 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
   });
   const missing = (realm: string) => new Problem('not-found', `There is no realm ${realm}`);
 
-  /** Inserts the realm and what every feature seeds; the import engine creates realms with it, too. */
+  /** Inserts the realm and the objects that every feature seeds; the import engine also creates realms by it. */
   async function seedInto(tx: Tx, by: By, realm: string, displayName?: string, createdBy = ''): Promise<Realm> {
     const row = await store.insert(tx.sql, { realm, displayName, createdBy, at: now() });
     if (!row) throw new Problem('name-taken', `There is a realm ${realm} already`);
@@ -75,7 +75,7 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
   const create = (by: By, { realm, displayName }: { realm: string; displayName?: string | undefined }) =>
     transact(realm, (tx) => seedInto(tx, by, realm, displayName));
 
-  /** @throws Problem where the principal lacks `realm:create`, which stands with `*` alone */
+  /** @throws Problem if the principal lacks `realm:create`, which can only be granted for all realms */
   async function maker(principal: Principal, { ip, method, path }: AuditedRequest): Promise<By> {
     const by = byPrincipal(principal, ip);
     if (principal.permissions.get('*')?.has('realm:create')) return by;
@@ -88,14 +88,14 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
     renameMakers: store.renameMakers,
     create,
 
-    /** As an administrator asks for it. */
+    /** Creates a realm for an administrator. */
     createAs: async (
       principal: Principal,
       wanted: { realm: string; displayName?: string | undefined },
       asked: AuditedRequest,
     ): Promise<Realm> => create(await maker(principal, asked), wanted),
 
-    /** The maker and managers of a deleted realm, for callers with the right to make it again. */
+    /** The creator and managers of a deleted realm, for callers who may create it again. */
     async former(principal: Principal, realm: string, asked: AuditedRequest): Promise<Adoption> {
       await maker(principal, asked);
       const row = await store.readFormer(sql, realm);
@@ -112,13 +112,13 @@ export function createRealms({ sql, transact, baseUrl, now, seeds, denied, gone 
     /** One tag for the answer of `list`: it changes when any visible realm does. */
     digest: (principal: Principal) => store.digest(sql, visibleTo(principal)),
 
-    /** By name; one row more than `limit` where there are more. */
+    /** Ordered by name; one row more than `limit` shows that there are more. */
     async list(principal: Principal, page: { after: string; limit: number }): Promise<RealmSummary[]> {
       const rows = await store.list(sql, visibleTo(principal), { ...page, limit: page.limit + 1 });
       return rows.map(toSummary);
     },
 
-    /** The realm with everything in it, its audit log too; what remains is REALM_DELETED in the log of master. */
+    /** Deletes the realm with all its data, including its audit log. Only REALM_DELETED in master's log remains. */
     async remove(by: By, realm: string, expect: Expect): Promise<void> {
       if (realm === MASTER) throw new Problem('realm-protected', 'The realm master always exists');
       const removal = async (tx: Tx): Promise<void> => {

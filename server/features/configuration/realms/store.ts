@@ -45,8 +45,8 @@ export const existingRealms = (sql: Sql, realms: readonly string[]) => sql<{ rea
   select realm_id from realm where realm_id = any(${realms}::text[])`;
 
 /**
- * undefined: the name is taken. Events of a realm that bore the name before are not the new one's; its revisions are, so
- * that no revision means both.
+ * undefined: the name is taken. Events of a deleted realm with the same name don't belong to the new one, but its
+ * revisions continue, so that no revision has two meanings.
  */
 export async function insert(
   sql: Sql,
@@ -62,7 +62,7 @@ export async function insert(
   return inserted;
 }
 
-/** Everything in the realm, its audit log, and what administrators of master were granted over it. */
+/** Deletes the realm with all its data and audit log, and grants over it that administrators of master hold. */
 export async function remove(sql: Sql, realm: string): Promise<void> {
   await forgetRealm(sql, realm);
   await sql`delete from admin_grant where target_realm = ${realm}`;
@@ -71,13 +71,13 @@ export async function remove(sql: Sql, realm: string): Promise<void> {
     select realm_id, revision, created_by, adoption from realm where realm_id = ${realm}
     on conflict (name) do update set revision = excluded.revision, created_by = excluded.created_by,
       adoption = excluded.adoption`;
-  // It keeps the roles that it names, also while both go with their realm.
+  // An application's row prevents the deletion of its roles, even if all are deleted with the realm.
   await sql`delete from application where realm_id = ${realm}`;
   await sql`delete from realm where realm_id = ${realm}`;
   await sql`select pg_notify('realm_changed', ${realm})`;
 }
 
-/** undefined: no realm of this name was ever deleted. */
+/** undefined: no realm with this name was ever deleted. */
 export async function readFormer(
   sql: Sql,
   realm: string,
@@ -87,7 +87,7 @@ export async function readFormer(
   return row;
 }
 
-/** Renames a maker of realms, present or deleted, and a manager that may adopt them. */
+/** Renames a creator of realms, existing or deleted, and a manager that may adopt them. */
 export async function renameMakers(
   sql: Sql,
   { from, to }: { from: string; to: string },

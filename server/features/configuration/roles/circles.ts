@@ -1,5 +1,6 @@
-// Roles that would contain themselves, found among all that there are and all that change. Decisions "Role".
-// Ties are joined here: just after many were made the planner thinks that there are none, and loops.
+// Finds roles that would contain themselves, among stored and changed roles. Decisions "Role". The composites are
+// joined in this process: right after many were created, PostgreSQL's planner assumes that there are none, and chooses
+// a nested loop.
 import type { FieldError } from '../../../contract/problem.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { clientRoleKey, joinPaths } from '../../../resource/items.ts';
@@ -10,7 +11,7 @@ type Kind = 'role' | 'clientRole';
 const isRole = (kind: string): kind is Kind => kind === 'role' || kind === 'clientRole';
 const nameOf = (kind: string, key: string): string => `${kind} ${key}`;
 
-/** Composites of a realm change one after the other, so that two can't close a circle together. */
+/** Locks, so that changes of a realm's composite roles run one after the other, and no two complete a cycle together. */
 export async function lockComposites(sql: Sql, realm: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('role_composite ' || ${realm}, 0))`;
 }

@@ -1,5 +1,5 @@
-// A composite's canonical form, for storing, answers and comparisons; and the roles that would contain themselves. Pure.
-// Decisions "Role".
+// A composite's canonical form, for storing, responses and comparisons; and the roles that would contain themselves.
+// Pure. Decisions "Role".
 import { Composite } from '../../../contract/roles.ts';
 import { clientRoleKey } from '../../../resource/items.ts';
 import type { Fields, Item, Reference } from '../../../resource/part.ts';
@@ -10,7 +10,7 @@ interface CanonicalComposite {
 }
 const sorted = (names: readonly string[] = []): string[] => [...new Set(names)].sort();
 
-/** Both halves said, names sorted and without doubles; a client without roles is left out. */
+/** Both parts explicit, names sorted and without duplicates; clients without roles are left out. */
 export const canonicalComposite = ({ roles, clientRoles }: Composite): CanonicalComposite => ({
   roles: sorted(roles),
   clientRoles: Object.fromEntries(
@@ -52,7 +52,7 @@ export function inCircles(children: Ties): Set<string> {
       if (known) known.push(role);
       else parents.set(child, [role]);
     }
-  // A role without a way on is in no circle, nor is one without a way in.
+  // A role that contains none of these roles is in no cycle, nor is one that none of them contains.
   const endless = withoutEnds(new Set([...children.keys(), ...parents.keys()]), children, parents);
   return withoutEnds(endless, parents, children);
 }

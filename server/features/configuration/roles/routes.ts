@@ -1,4 +1,4 @@
-// Binds what realm roles have beside a plain resource's routes: being a default one.
+// Binds the routes of realm roles beyond a plain resource's: default roles.
 import type { FastifyInstance } from 'fastify';
 import { putDefaultRole, Role } from '../../../contract/roles.ts';
 import { bind } from '../../../http/bind.ts';

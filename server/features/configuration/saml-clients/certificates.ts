@@ -1,4 +1,4 @@
-// Certificates in PEM, in one form, and whether they are any. Pure.
+// Validates PEM certificates, and converts them to one form. Pure.
 import { X509Certificate } from 'node:crypto';
 
 /** Normalizes PEM with any line breaks, or its content alone. */

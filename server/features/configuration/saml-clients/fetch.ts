@@ -1,4 +1,4 @@
-// Fetches metadata from where an administrator said that it lies.
+// Fetches metadata from an address that an administrator has set.
 import type { Outbound, OutboundAnswer } from '../../../http/outbound.ts';
 import { OutboundError } from '../../../http/outbound-connection.ts';
 import { metadataProblem } from './metadata.ts';

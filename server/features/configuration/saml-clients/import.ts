@@ -1,5 +1,5 @@
-// Makes a SAML client from metadata that an administrator sends, or from an address; it is fetched before the transaction.
-// Specification 4.10; decisions "SAML client".
+// Creates a SAML client from metadata that an administrator sends, or from an address; it is fetched before the
+// transaction. Specification 4.10; decisions "SAML client".
 import { type SamlClient, SamlClientInput } from '../../../contract/saml-clients.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Outbound } from '../../../http/outbound.ts';

@@ -1,4 +1,5 @@
-// A service provider's metadata as fields of a SAML client. Pure. SAML 2.0 Metadata §2; decisions "SAML client".
+// Converts a service provider's metadata to fields of a SAML client. Pure. SAML 2.0 Metadata §2; decisions "SAML
+// client".
 
 import { type FieldError, Problem } from '../../../contract/problem.ts';
 import { METADATA, PROTOCOL, SIGNATURES } from '../../../domain/saml-names.ts';
@@ -43,7 +44,7 @@ export const metadataProblem = (...errors: FieldError[]): Problem =>
 const of = childrenIn(METADATA);
 const flag = (value: string | undefined): boolean => value === 'true' || value === '1';
 
-/** The one that is a service provider by SAML 2.0, or the one that is asked for. */
+/** The requested entity, or the only SAML 2.0 service provider of the metadata. */
 function chosen(root: Xml, entityId: string | undefined, now: Date): { entity: Xml; provider: Xml } {
   const found = entitiesOf(root, now).flatMap((entity) =>
     of(entity, 'SPSSODescriptor')
@@ -109,7 +110,7 @@ function readEntity({ entity, provider }: { entity: Xml; provider: Xml }): Read 
   };
 }
 
-/** A key without a use is for both. */
+/** A key without a use is for both uses. */
 const certificatesFor = (provider: Xml, use: string): string[] =>
   of(provider, 'KeyDescriptor')
     .filter(({ attributes }) => attributes.use === undefined || attributes.use === use)

@@ -1,4 +1,5 @@
-// The job that fetches metadata of SAML clients again, without its work (refresh.ts): it is loaded where a client has an address of it.
+// The job that fetches metadata of SAML clients again. Its work (refresh.ts) is loaded once a client has a metadata
+// address.
 import { z } from 'zod';
 import type { Sql } from '../../../db/sql.ts';
 

@@ -39,14 +39,14 @@ export interface MetadataRefreshDeps {
   log: Pick<Logger, 'error'>;
 }
 
-/** A refresh must not loosen the signature rule, nor change the names that users have. */
+/** A refresh must not loosen the signature rule, nor change the format of users' names. */
 function withoutLoosening({ nameIdFormat: _, requireSignedRequests, ...fields }: Fields): Fields {
   return { ...fields, ...(requireSignedRequests === true && { requireSignedRequests }) };
 }
 
 export function samlMetadataRefresh({ sql, transact, outbound, of, now, newId, log }: MetadataRefreshDeps): Job {
   const fetched = createFetch(outbound);
-  /** A manager's own would be put back by it, and taken again here, for ever. */
+  /** Due clients, without those that a manager declares: the manager would revert each refresh, and so on for ever. */
   const due = () => sql<Due>`
     select c.realm_id as realm, c.id, c.entity_id as "entityId", c.metadata_url as url, c.metadata_certificate as certificate,
       c.metadata_error as error
@@ -96,7 +96,7 @@ export function samlMetadataRefresh({ sql, transact, outbound, of, now, newId, l
     );
   }
 
-  /** A fault of the server with one of them must not keep the others waiting behind it. */
+  /** Postpones the client after a fault of this server, so that other clients don't wait for it. */
   async function putOff({ realm, id, entityId }: Due, error: unknown): Promise<void> {
     log.error(
       { err: error },

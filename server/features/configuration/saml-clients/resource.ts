@@ -11,7 +11,7 @@ import { isCertificate, pem } from './certificates.ts';
 
 const list = (value: unknown): Fields[] => (Array.isArray(value) ? value.map(Object) : []);
 
-/** Each with an index, one of them the default. */
+/** The consumers, each with an index, one of them the default. */
 function canonicalConsumers(value: unknown): Fields[] {
   const all = list(value);
   const taken = new Set(all.map(({ index }) => index));

@@ -10,7 +10,7 @@ import { metadataProblem } from './metadata.ts';
 const XML = ['application/samlmetadata+xml', 'application/xml', 'text/xml'];
 
 export function samlClientImportRoutes(app: FastifyInstance, imports: SamlClientImport): void {
-  // Only here may a body be XML.
+  // Only in this scope a body may be XML.
   void app.register(async (scope) => {
     scope.addContentTypeParser(XML, { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
       try {

@@ -22,7 +22,7 @@ export const scimTargetsResource = (deps: ResourceDeps) =>
       sentTo: ({ fields: { url } }) => ({ url }),
       needs: ({ save: { enabled, users, groups } }) =>
         enabled === true ? [...(users ? ['users:read'] : []), ...(groups ? ['groups:read'] : [])] : [],
-      // The address stays out of the audit log: a token may stand in it.
+      // The address stays out of the audit log, because it may contain a token.
       detail: ({ enabled, users, groups }) => ({ enabled, users, groups }),
     },
     deps,

@@ -19,14 +19,14 @@ export const settingsOf = (realm: string, stored: StoredSettings): RealmSettings
 });
 
 export interface SettingsChange {
-  /** The settings as they would be. */
+  /** The settings after the change. */
   wanted: RealmSettingsDto;
   /** The changed fields, to be stored. */
   patch: StoredSettings;
   changes: { field: string; from: unknown; to: unknown }[];
 }
 
-/** A field that is left out keeps its value; one that equals it is no change. */
+/** An omitted field keeps its value; an equal value is no change. */
 export function changeOf(current: RealmSettingsDto, input: SettingsInput): SettingsChange {
   const { realmId: _, ...fields } = input;
   const before = new Map<string, unknown>(Object.entries(current));
@@ -39,7 +39,7 @@ export function changeOf(current: RealmSettingsDto, input: SettingsInput): Setti
 }
 
 const OPENNESS = { closed: 0, token: 1, open: 2 } as const;
-/** Whether a list of hosts, which means any host where it is empty, takes a host that it did not take before. */
+/** Whether a list of hosts admits a host that it did not admit before; an empty list admits any. */
 const takesMore = (before: readonly string[], hosts: readonly string[]): boolean =>
   before.length > 0 && (hosts.length === 0 || hosts.some((host) => !before.includes(host)));
 
@@ -106,8 +106,8 @@ function closesMore(css: string): boolean {
 }
 
 /**
- * The issuer's fault. Discovery 1.0 §3, RFC 8414 §3.3: it is https, in normal form, and belongs to one authorization
- * server.
+ * The issuer's fault. Discovery 1.0 §3, RFC 8414 §3.3: an issuer uses https, has normal form, and belongs to one
+ * authorization server.
  */
 function againstIssuer(issuer: string, at: RealmAt): string | undefined {
   const { href, protocol, hostname, username, password } = new URL(issuer);

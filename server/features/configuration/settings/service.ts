@@ -38,7 +38,7 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
   return {
     drop: cache.drop,
 
-    /** Cached; undefined: there is no such realm. */
+    /** The cached settings; undefined: there is no such realm. */
     of: (realm: string): Promise<RealmSettingsDto | undefined> => cache.get(realm, ''),
 
     /** The `iss` of the realm's tokens. */
@@ -54,7 +54,7 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
       return settings;
     },
 
-    /** A field that is left out keeps its value; what changes nothing writes nothing. */
+    /** An omitted field keeps its value; if no value changes, nothing is written. */
     put: ({ principal, by }: Author, realm: string, input: SettingsInput, expect: Expect): Promise<RealmSettingsDto> =>
       transact(realm, async (tx) => {
         const asked = (before: StoredSettings | undefined) => {
@@ -73,7 +73,8 @@ export function createSettings({ sql, transact, baseUrl, now }: SettingsDeps) {
         if (faults.length > 0) throw invalid(faults);
         refuseLending(principal, realm, accountLendingFields(current, wanted));
         await store.refuseTakenIssuer(tx.sql, realm, patch.issuer, 'issuer');
-        // Another write stored the same values meanwhile: run again, find no change and write nothing.
+        // Another write has stored the same values in the meantime: the transaction runs again, finds no change and
+        // writes nothing.
         if (changes.length === 0) throw Object.assign(new Error('settled meanwhile'), { code: SERIALIZATION_FAILURE });
         await store.mergeSettings(tx.sql, realm, patch);
         tx.record({

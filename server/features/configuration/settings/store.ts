@@ -9,7 +9,7 @@ export async function readSettings(sql: Sql, realm: string): Promise<StoredSetti
   return row?.settings;
 }
 
-/** The same, with the settings locked against other writes until the transaction ends. */
+/** Reads the settings and locks them against other writes until the transaction ends. */
 export async function lockSettings(sql: Sql, realm: string): Promise<StoredSettings | undefined> {
   const [row] = await sql<{ settings: StoredSettings }>`
     select settings from realm where realm_id = ${realm} for no key update`;
@@ -32,9 +32,9 @@ export async function bindFlow(sql: Sql, realm: string, alias: string): Promise<
   return bound.length > 0;
 }
 
-/** The constraint that keeps two realms from one issuer, also in concurrent writes. */
+/** The constraint that prevents two realms from having the same issuer, even after concurrent writes. */
 export const ISSUER_TAKEN = 'realm_own_issuer';
-/** Doesn't name the other realm: the caller may not see it. */
+/** The message doesn't name the other realm, which the caller may not see. */
 export const issuerTaken = (path: string): Problem =>
   new Problem('name-taken', 'Another realm has this issuer', { errors: [{ path, message: 'is another realm’s' }] });
 

@@ -1,4 +1,4 @@
-// The subject of people's tokens, as a view of the realm's settings. domain/subjects.ts applies it.
+// The subject of users' tokens, as a view of the realm's settings. domain/subjects.ts applies it.
 import type { FastifyInstance } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { getSubjectClaim, putSubjectClaim, type SubjectClaim } from '../../../contract/subject-claim.ts';
@@ -20,7 +20,7 @@ export function subjectClaimRoutes(app: FastifyInstance, settings: Pick<Settings
         realm,
         { subjectStrategy: strategy, subjectAttribute: attribute },
         (current) =>
-          // the tag is of this view, not of all settings
+          // the tag covers this view, not all settings
           expect(viewOf(Object(current))),
       ),
     ),

@@ -60,7 +60,7 @@ export const userProfilePart: RealmPart = {
     if (!own) return [];
     const wanted = await profileWith(freshProfile, { attributes: own.fields.value });
     const faults = await faultsOfProfile(wanted, await readProfile(sql, realm));
-    // an item's path ends in the field's name, as the faults' begin
+    // an item's path ends in the field's name, with which the faults' paths begin too
     const above = own.path.replace(/\.?attributes$/, '');
     return faults.map((fault) => ({ ...fault, path: joinPaths(above, fault.path) }));
   },

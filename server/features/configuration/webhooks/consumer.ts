@@ -1,4 +1,4 @@
-// Which subscriptions an event goes to: a delivery for each, in the transaction that the event is of. Decisions "Webhooks".
+// Creates a delivery for each subscription that wants an event, in the event's transaction. Decisions "Webhooks".
 import { fragment } from '../../../db/statement.ts';
 import type { EventConsumer } from '../../../events/consumer.ts';
 import { DELIVERY_JOB } from './delivery.ts';

@@ -1,5 +1,5 @@
-// Sends deliveries: signs the stored bytes, posts them through the outbound guard, decides on the next try.
-// Safe to repeat: an attempt with a recorded outcome ends at once. Specification 6.2; decisions "Webhooks".
+// Sends deliveries: signs the stored bytes, posts them through the outbound guard, schedules the next try. Safe to
+// repeat: a try with a stored outcome ends at once. Specification 6.2; decisions "Webhooks".
 import { z } from 'zod';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
@@ -19,16 +19,16 @@ const DeliveryJob = z.object({
   realm: z.string(),
   webhookId: z.uuid(),
   id: z.uuid(),
-  /** The number of this try, over the delivery's whole life. */
+  /** The number of this try, counted over the delivery's whole life. */
   attempt: z.int().default(1),
-  /** Tries before it was sent again by hand; the schedule starts anew after them. */
+  /** The number of tries before an administrator sent the delivery again; the schedule starts again after them. */
   done: z.int().default(0),
 });
 export type DeliveryJob = z.input<typeof DeliveryJob>;
 
 const MINUTE = 60;
 const HOUR = 3_600;
-/** Ten tries over a day: 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 3 h, 7 h, 12 h; each a fifth shorter or longer. */
+/** Ten tries over a day: 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 3 h, 7 h, 12 h; each up to a fifth shorter or longer. */
 export const RETRY_DELAYS: readonly number[] = [
   5,
   30,
@@ -43,7 +43,10 @@ export const RETRY_DELAYS: readonly number[] = [
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_ERROR_LENGTH = 500;
-/** Sends under way in each process: a realm whose receivers hang leaves most places to others, a receiver most of its realm's. */
+/**
+ * The most concurrent sends of a process: a realm whose receivers don't answer leaves most places to others, a receiver
+ * most of its realm's.
+ */
 const PLACES = { all: 20, realm: 8, receiver: 2 };
 
 export interface DeliveryDeps {
@@ -54,9 +57,9 @@ export interface DeliveryDeps {
   now(): Date;
   enqueue: Enqueue;
   retryDelaysSeconds?: readonly number[];
-  /** The time within which a receiver has to answer. */
+  /** How long a receiver may take to answer. */
   timeoutMs?: number;
-  /** 0 to 1, for the jitter. */
+  /** Returns a number from 0 to 1, for the jitter. */
   random?(): number;
   /** Called for each delivery that its receiver never accepted. */
   gaveUp?(realm: string): void;
@@ -106,10 +109,10 @@ export function deliveryJob({
   return job({
     name: DELIVERY_JOB,
     schema: DeliveryJob,
-    // An exception here is a fault of this server: the database was away. No event may be lost by it, so it is tried for
-    // two days.
+    // An exception here is a fault of this server, for example a lost database connection. No event may be lost by it,
+    // so the queue retries for two days.
     maxAttempts: 500,
-    // Soon after a send times out: a killed process's deliveries are sent again.
+    // Soon after a send's timeout, so that a killed process's deliveries are sent again.
     expireSeconds: 15,
     concurrency: PLACES.all,
     group: { of: ({ realm, webhookId }) => `${realm}/${webhookId}`, concurrency: PLACES.receiver },

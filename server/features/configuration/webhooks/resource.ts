@@ -23,7 +23,7 @@ export const webhooksResource = (deps: Pick<ResourceDeps, 'seal' | 'now'>) =>
       },
       canonical: ({ eventTypes, ...fields }) =>
         typeof eventTypes === 'string' ? { ...fields, eventTypes: canonical(parseEventTypes(eventTypes)) } : fields,
-      // The address stays out of the audit log: receivers put secrets into it.
+      // The address stays out of the audit log, because receivers put secrets into it.
       detail: ({ eventTypes, enabled }) => ({ eventTypes, enabled }),
     },
     deps,

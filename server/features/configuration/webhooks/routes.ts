@@ -1,4 +1,4 @@
-// Binds the routes of contract/webhooks.ts that are beside the subscription's own.
+// Binds the routes of contract/webhooks.ts apart from the resource's own.
 import type { FastifyInstance } from 'fastify';
 import * as api from '../../../contract/webhooks.ts';
 import { bind } from '../../../http/bind.ts';

@@ -13,7 +13,7 @@ export interface WebhooksDeps {
   sql: Sql;
   transact: Transact;
   newId(): string;
-  /** Puts deliveries into the durable queue, on the caller's transaction. */
+  /** Enqueues deliveries in the caller's transaction. */
   enqueue(sql: Sql, deliveries: readonly DeliveryJob[]): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export function createWebhooks({ sql, transact, newId, enqueue }: WebhooksDeps) 
       return (await store.deliveries(sql, realm, id, after, limit)).map(toDelivery);
     },
 
-    /** The same delivery, with the same id and body, and all of its tries anew. */
+    /** Sends the delivery again, with the same id and body and a new schedule of tries. */
     redeliver: (by: By, realm: string, id: string, deliveryId: string): Promise<Delivery> =>
       transact(realm, async (tx) => {
         const webhook = await store.webhookName(tx.sql, realm, id);
@@ -65,7 +65,7 @@ export function createWebhooks({ sql, transact, newId, enqueue }: WebhooksDeps) 
         return toDelivery(row);
       }),
 
-    /** A WEBHOOK_TEST event goes to this subscription alone, even while it is disabled. */
+    /** Sends a WEBHOOK_TEST event to this subscription alone, even while it is disabled. */
     async test(by: By, realm: string, id: string): Promise<Delivery> {
       const eventId = newId();
       await transact(realm, async (tx) => {

@@ -1,4 +1,4 @@
-// SQL of deliveries; subscriptions are resource.ts's.
+// SQL of deliveries; resource.ts has subscriptions.
 import type { Sql } from '../../../db/sql.ts';
 
 export interface WebhookName {
@@ -23,7 +23,7 @@ export async function webhookName(sql: Sql, realm: string, id: string): Promise<
   return row;
 }
 
-/** Newest first; `after` is the event id of the last one shown. */
+/** Newest first; `after` is the event id of the last delivery on the previous page. */
 export const deliveries = (
   sql: Sql,
   realm: string,
@@ -43,7 +43,7 @@ export async function deliveryOf(sql: Sql, realm: string, webhookId: string, eve
   return row;
 }
 
-/** Makes a delivery pending again, from every status. */
+/** Sets a delivery back to pending, whatever its status. */
 export async function reopen(sql: Sql, realm: string, webhookId: string, id: string) {
   const [row] = await sql<DeliveryRow>`
     update webhook_delivery set status = 'pending'
@@ -52,7 +52,7 @@ export async function reopen(sql: Sql, realm: string, webhookId: string, id: str
   return row;
 }
 
-/** A delivery to send, with its subscription as it stands now. */
+/** A delivery to send, with its present subscription. */
 export interface Sendable {
   body: string;
   event_type: string;
@@ -77,7 +77,7 @@ export interface Outcome {
   error: string | null;
   at: Date;
 }
-/** An attempt that ended late never overwrites the result of a later one. */
+/** A try that ends late never overwrites the result of a later one. */
 export const recordOutcome = (
   sql: Sql,
   realm: string,

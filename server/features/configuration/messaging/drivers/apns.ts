@@ -10,11 +10,11 @@ import type { Outbound } from '../../../../http/outbound.ts';
 import { OutboundError } from '../../../../http/outbound-connection.ts';
 import { MAX_ANSWER_BYTES, type MessageDriver, messageDriver, sentBy, TIMEOUT_MS, tokenCache } from '../driver.ts';
 
-/** Apple takes a token for an hour, and refuses who makes one more often than every twenty minutes. */
+/** Apple accepts a token for an hour, and refuses clients that create one more often than every twenty minutes. */
 const TOKEN_SECONDS = 2_400;
 const IDLE_MS = 60_000;
 const Failure = z.object({ reason: z.string() });
-/** Other refusals of a token (`BadDeviceToken`, `DeviceTokenNotForTopic`) come of a wrong setting as well, for every device. */
+/** Other rejections (`BadDeviceToken`, `DeviceTokenNotForTopic`) can also come from a wrong setting, for every device. */
 const GONE = new Set(['Unregistered', 'ExpiredToken']);
 
 export function apnsDriver({
@@ -27,7 +27,7 @@ export function apnsDriver({
   const tokens = tokenCache(now);
   interface Connection {
     session: http2.ClientHttp2Session;
-    /** New messages no longer use the connection; those on it fail and are tried again. */
+    /** Stops using the connection for new messages; those already on it fail and are retried. */
     drop(): void;
   }
   const connections = new Map<string, Promise<Connection>>();
@@ -42,12 +42,12 @@ export function apnsDriver({
       host: hostname,
     });
     const session = http2.connect(origin, { createConnection: () => secured });
-    // one listener for each message under way
+    // each message in progress has a listener
     session.setMaxListeners(0);
     session.setTimeout(IDLE_MS, () => session.close());
     return session;
   };
-  /** A connection is for one team: Apple takes no other team's tokens on it. */
+  /** One connection per team: Apple accepts no other team's tokens on it. */
   const connectionOf = (url: URL, teamId: string): Promise<Connection> => {
     const key = `${url.origin} ${teamId}`;
     const found = connections.get(key);
@@ -79,7 +79,7 @@ export function apnsDriver({
       let text = '';
       stream.setTimeout(TIMEOUT_MS, () => {
         reject(new OutboundError('timed-out', `${url.host} did not answer within ${TIMEOUT_MS} ms`));
-        // The other end may be gone, which TCP would only notice after a quarter of an hour.
+        // The other end may be dead, which TCP would notice only after a quarter of an hour.
         drop();
       });
       stream.setEncoding('utf8');

@@ -7,7 +7,7 @@ import type { Outbound } from '../../../../http/outbound.ts';
 import { MAX_ANSWER_BYTES, type MessageDriver, messageDriver, sentBy, TIMEOUT_MS, tokenCache } from '../driver.ts';
 
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
-/** Google's are good for an hour. */
+/** Shorter than the hour for which Google's tokens are valid. */
 const TOKEN_SECONDS = 3_300;
 const Token = z.object({ access_token: z.string().min(1) });
 const Failure = z.object({
@@ -17,10 +17,10 @@ const Failure = z.object({
     details: z.array(z.object({ errorCode: z.string().optional() })).catch([]),
   }),
 });
-/** A device that is gone; a 404 alone may be the project's. */
+/** The code for a device that no longer exists; a 404 alone may concern the project. */
 const GONE = 'UNREGISTERED';
 
-/** The token can't be had: the gateway's answer says why. */
+/** There is no token: the gateway's response has the cause. */
 class NoToken extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -85,7 +85,7 @@ export function fcmDriver({ outbound, now }: { outbound: Pick<Outbound, 'fetch'>
         if (sent.ok) return sent;
         const { message, status, details } = failureOf(text);
         const gone = status === GONE || details.some(({ errorCode }) => errorCode === GONE);
-        // a token of ours that has ended is made anew
+        // an expired access token is renewed for the next try
         const again = sent.again || answer.status === 401;
         return { ...sent, words: `${answer.status} ${status} ${message}`.trim(), again, gone };
       } catch (error) {

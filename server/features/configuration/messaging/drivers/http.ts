@@ -1,4 +1,5 @@
-// E-mail or SMS by any gateway that takes a request: the body is a template of the realm's, values escaped as its format asks.
+// E-mail or SMS by any gateway with an HTTP API: the body is a template of the realm's, with values escaped for its
+// format.
 import { HttpConfig, PLACEHOLDER } from '../../../../contract/message-drivers.ts';
 import type { Outbound } from '../../../../http/outbound.ts';
 import { MAX_ANSWER_BYTES, type MessageDriver, messageDriver, sentBy, TIMEOUT_MS } from '../driver.ts';
@@ -52,7 +53,7 @@ export const httpDriver = ({ outbound }: { outbound: Pick<Outbound, 'fetch'> }):
       });
       const words = answer.body.toString();
       const sent = sentBy(answer.status, words, answer.headers.get('retry-after'));
-      // Perhaps it went out all the same: once more could cost once more.
+      // The gateway may have sent the message all the same: a retry could send, and charge, it twice.
       return sent.ok && success !== undefined && !words.includes(success) ? { ...sent, ok: false, again: false } : sent;
     },
   });

@@ -1,4 +1,4 @@
-// E-mail by SMTP: encrypted before anything is said, to an address that the outbound guard permits.
+// E-mail by SMTP: encrypted before any data is sent, to an address that the outbound guard permits.
 import { hash } from 'node:crypto';
 import type { SentMessageInfo, Transporter } from 'nodemailer';
 import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js';
@@ -12,16 +12,16 @@ import { textOfHtml } from '../text-of-html.ts';
 const Address = z.email().max(320);
 const PORTS = { none: 25, starttls: 587, tls: 465 };
 
-/** As many as a realm sends at once. */
+/** The most connections of a provider: as many as a realm sends messages at once. */
 const CONNECTIONS = 6;
 const IDLE_MS = 30_000;
-/** Gateways whose connections are kept between two messages. */
+/** The most gateways whose connections stay open between messages. */
 const MOST_POOLS = 200;
 
 type Config = z.output<typeof SmtpConfig>;
 type Pool = Transporter<SentMessageInfo, SMTPPool.Options>;
 
-/** @param host the server's own, for its greeting and for ids of messages */
+/** @param host this server's name, for its greeting and for message ids */
 export function smtpDriver({
   outbound,
   host: ownHost,
@@ -63,13 +63,16 @@ export function smtpDriver({
       disableUrlAccess: true,
     };
     const pool = createTransport(options);
-    // Each message gets its own failure.
+    // Each message reports its own failure, so the pool's event is ignored.
     pool.on('error', () => {});
-    // Another may have taken its place.
+    // A new pool may have replaced this one.
     pool.on('clear', () => pools.get(key) === pool && pools.delete(key));
     return pool;
   }
-  /** Connections are one provider's, as it is set up now: no other's mail goes over them, nor under a password that was changed. */
+  /**
+   * A pool belongs to one provider with its present settings: other providers' mail doesn't use it, nor does mail after
+   * a change of the password.
+   */
   async function poolOf(provider: Provider<Config>): Promise<Pool> {
     const { realm, id, config, secret } = provider;
     const key = hash('sha256', JSON.stringify([realm, id, config, secret]), 'base64');
@@ -110,7 +113,7 @@ export function smtpDriver({
           ...(html && { html: body }),
           messageId: `<${id}@${ownHost}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
-          // The limit ends a server's slow answers, byte by byte, with their own connection.
+          // Ends a connection whose server answers slowly, byte by byte.
           signal: AbortSignal.timeout(4 * TIMEOUT_MS),
         });
         return { ok: true, words: String(sent.response) };
@@ -133,7 +136,7 @@ function failed(error: unknown): Sent {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OutboundError) throw cause;
   const { code, response, responseCode = 0 } = Refusal.catch({}).parse(error);
   const words = response ?? (error instanceof Error ? error.message : 'the mail server did not take it');
-  // A refused sign-in is a fault of the configuration, which an administrator may be mending.
+  // A refused login is a fault of the configuration, which an administrator may repair, so it isn't final.
   const forGood = responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
   return { ok: false, words, again: !forGood };
 }
