@@ -25,9 +25,9 @@ export async function browserSignIn(
   }: {
     server: string;
     realm: string;
-    /** Start the browser, and not only print where to go. */
+    /** Whether to open a browser, rather than only print the address. */
     open: boolean;
-    /** Ask for the password even where the browser still has a session. */
+    /** Whether the user must enter the password even if the browser still has a session. */
     again: boolean;
     fetch: Fetch;
   },
@@ -78,7 +78,9 @@ export async function browserSignIn(
 
 const random = () => randomBytes(32).toString('base64url');
 
-/** Waits for the first request with this sign-in's state: it holds a code or an error. Other requests are ignored. */
+/**
+ * Waits for the first request with this sign-in's state, which contains a code or an error. Other requests are ignored.
+ */
 function answer(
   listener: ReturnType<typeof createServer>,
   { state, discovered, signal }: { state: string; discovered: Discovered; signal: AbortSignal },

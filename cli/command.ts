@@ -12,27 +12,27 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Io {
   stdin: Readable;
-  /** The command's result and nothing else, so that it can be piped. */
+  /** Receives only the command's result, so that it can be piped. */
   stdout: Writable;
-  /** Progress, questions, warnings, faults. */
+  /** Receives progress, questions, warnings and errors. */
   stderr: Writable;
   env: Environment;
-  /** stdin and stderr are a terminal, so realmctl may ask the user questions. */
+  /** Whether stdin and stderr are a terminal, so that realmctl may ask the user questions. */
   terminal: boolean;
-  /** stderr is shown while it is written, so progress is reported; a pipeline's log stays short. */
+  /** Whether a user watches stderr, so that progress is reported; a pipeline's log stays short. */
   watched: boolean;
-  /** stdout is a terminal, and colour isn't switched off. */
+  /** Whether stdout is a terminal with colours enabled. */
   colour: boolean;
 }
 
-/** A server that the run is signed in at. */
+/** A server that the command is signed in at. */
 export interface Connection {
   client: Client;
-  /** Its address, without a trailing slash. */
+  /** The server's address, without a trailing slash. */
   server: string;
   /** For requests beyond the typed client: streams, raw bytes. `path` begins with a slash. Refusals are thrown. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** The Authorization header of a request now; empty where the session is a cookie. */
+  /** The Authorization header for a request now; empty if the session is a cookie. */
   authorization(): Promise<string>;
 }
 
@@ -52,7 +52,7 @@ export interface Cli {
 /** The function that each `commands/<noun>.ts` exports: it adds its commands to the program. */
 export type Register = (program: Command, cli: Cli) => void;
 
-/** Adds examples to a command's help: one a line, a comment after ` # `. */
+/** Adds examples to a command's help: one per line, with a comment after ` # `. */
 export function examples(command: Command, ...lines: string[]): Command {
   return command.addHelpText('after', ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n'));
 }
@@ -63,7 +63,7 @@ export function realmName(value: string): string {
   return value;
 }
 
-/** `-r`; left out, it is the realm that the command names otherwise, else the context's own (`realmOf`). */
+/** The option `-r`. Without it, the realm is the command's argument or the context's default (`realmOf`). */
 export const addRealm = (command: Command): Command =>
   command.addOption(new Option('-r, --realm <realm>', 'the realm (default: the context’s)').argParser(realmName));
 

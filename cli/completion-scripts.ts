@@ -1,5 +1,5 @@
-// The scripts that a shell loads once, so that it runs realmctl at each Tab: only the program knows its words. Each line of
-// its answer is a word, a tab, and the word's meaning; `:files` asks the shell to complete file names.
+// The scripts that a shell loads once. They run realmctl at each Tab, because only the program knows its words. Each
+// line of its output is a word, a tab, and the word's meaning; `:files` asks the shell to complete file names.
 
 const bash = `# realmctl completion for bash: source <(realmctl completion bash)
 _realmctl() {

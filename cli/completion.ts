@@ -1,5 +1,5 @@
-// Finds the words that may come next on a command line: commands, options, their values, names on the server. The commander
-// program is the source. completion-scripts.ts connects it to shells.
+// Finds the words that may come next on a command line: commands, options, their values, names of objects on the
+// server. It reads them from the commander program. completion-scripts.ts connects it to shells.
 import type { Argument, Command, Option } from 'commander';
 
 export interface Candidate {

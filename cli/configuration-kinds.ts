@@ -1,4 +1,4 @@
-// A realm's kinds of configuration, as `get` and `describe` show them: the first columns hold the most wanted fields.
+// A realm's kinds of configuration, as `get` and `describe` show them: the most important fields are the first columns.
 import { adminRoleRoutes } from '../server/contract/admin-access.ts';
 import {
   deleteAuthorizationService,
@@ -157,7 +157,7 @@ const authorizationServices = kind({
 });
 
 const FEW = 5;
-/** The objects by name while they are few, else a count of each kind; `-o yaml` has them all. */
+/** Names the objects if they are few, else counts each kind; `-o yaml` prints all names. */
 function owned(objects: readonly { kind: string; key: string }[]): string {
   if (objects.length <= FEW) return list(objects.map(({ kind: of, key }) => `${of} ${key}`));
   const counts = new Map<string, number>();

@@ -9,7 +9,7 @@ import { Refused } from './faults.ts';
 import { clientCredentials } from './oauth.ts';
 import { type Access, accessOf } from './sessions.ts';
 
-/** A plan of a large realm takes its time; longer than this Node's fetch itself waits for no answer. */
+/** The time limit of requests: a plan of a large realm takes longer than Node's fetch would wait by itself. */
 const TIMEOUT_MS = 300_000;
 
 export type Fetch = typeof globalThis.fetch;
@@ -38,7 +38,7 @@ function fromEnvironment(env: Environment, fetch: Fetch): Connection | undefined
 
 export function connection(server: string, access: Access): Connection {
   const { authorize } = access;
-  // A session is for one server: it isn't sent on by a redirect.
+  // A redirect is not followed, so that the session goes to no other server.
   const fetch: Fetch = async (input, init) => {
     const response = await access.fetch(input, { ...init, redirect: 'manual' });
     const to = response.headers.get('location');
@@ -69,7 +69,7 @@ export function connection(server: string, access: Access): Connection {
   };
 }
 
-/** Which of the kept contexts is meant. */
+/** The context that the options and the environment select. */
 export function chosenContext(contexts: Contexts, env: Environment, option: string | undefined): [string, Context] {
   const name = option ?? (env.REALMCTL_CONTEXT || undefined);
   const all = Object.entries(contexts.contexts);
@@ -110,7 +110,7 @@ export const connector =
     return connection(found.server, accessOf(name, found, { file, fetch, env }));
   };
 
-/** The realm that the chosen context keeps; of a client from the environment its own, unless that is master. */
+/** The default realm of the chosen context; for a client from the environment its own realm, unless that is master. */
 export const defaultRealm =
   ({ env, file }: { env: Environment; file: ContextFile }, context: () => string | undefined) =>
   async (): Promise<string | undefined> => {

@@ -12,18 +12,18 @@ import { Refused } from './faults.ts';
 import { writeWhole } from './whole-file.ts';
 
 const Session = z.discriminatedUnion('type', [
-  /** A session of the authorization code flow: `expiresAt` is the access token's, epoch ms. */
+  /** A session of the authorization code flow; `expiresAt`: when the access token expires, in epoch ms. */
   z.object({ type: z.literal('person'), accessToken: z.string(), refreshToken: z.string(), expiresAt: z.number() }),
   /** A session of a sign-in by username and password. */
   z.object({ type: z.literal('cookie'), cookie: z.string() }),
-  /** A client. Its secret is not kept: it is read anew from its file, or from the environment. */
+  /** A client. Its secret is not stored: each run reads it from its file, or from the environment. */
   z.object({ type: z.literal('client'), clientId: z.string(), secretFile: z.string().optional() }),
 ]);
 export type Session = z.infer<typeof Session>;
 
 const Context = z.object({
   server: z.string(),
-  /** The realm that the person or the client belongs to. */
+  /** The realm that the user or the client belongs to. */
   realm: z.string(),
   name: z.string().optional().describe('Who is signed in'),
   defaultRealm: z.string().optional().describe('The realm that commands are about which say no other'),
@@ -37,7 +37,7 @@ const Contexts = z.object({
 });
 export type Contexts = z.infer<typeof Contexts>;
 
-/** Longer than any request that is made while it is held. */
+/** When another process may remove the lock: no request under the lock takes so long. */
 const LOCK_STALE_MS = 60_000;
 const LOCK_WAIT_MS = 45_000;
 const LOCK_LOOK_MS = 40;
@@ -45,7 +45,7 @@ const LOCK_LOOK_MS = 40;
 export interface ContextFile {
   path: string;
   read(): Promise<Contexts>;
-  /** Under a lock: writes what `change` returns, or nothing if that is undefined. */
+  /** Writes the result of `change` under a lock; undefined: writes nothing. */
   update(change: (contexts: Contexts) => Promise<Contexts | undefined>): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function contextFile(env: Environment, warn: (line: string) => void): Con
       try {
         const contexts = await change(await read());
         if (!contexts) return;
-        // through a link to where the file really is
+        // replaces the target of a symbolic link, not the link
         const target = await realpath(file).catch(() => file);
         await writeWhole(target, [`${JSON.stringify(contexts, null, 2)}\n`], { secret: true });
       } finally {
@@ -108,7 +108,7 @@ async function readPrivate(file: string, warn: (line: string) => void): Promise<
   }
 }
 
-/** Creates the lock file, which only one process can. One that a dead process left behind is removed. */
+/** Creates the lock file, which only one process can do. A lock of a dead process is removed. */
 async function lock(file: string): Promise<() => Promise<void>> {
   const mine = randomBytes(16).toString('hex');
   const until = Date.now() + LOCK_WAIT_MS;
@@ -124,7 +124,7 @@ async function lock(file: string): Promise<() => Promise<void>> {
   }
 }
 
-/** @returns false where it is there already */
+/** @returns false: the file exists already */
 async function made(file: string, text: string): Promise<boolean> {
   try {
     await writeFile(file, text, { flag: 'wx', mode: 0o600 });

@@ -69,7 +69,7 @@ export async function wantedBy(
 const filled = async (part: Part, variables: Variables, used: (name: string) => void): Promise<Part> =>
   part.resource ? part : { ...part, document: await documentWithVariables(part.document, variables, used) };
 
-/** The same before a request to the server: a fault ends the run. */
+/** Reads the files before a request to the server: a fault ends the command. */
 export async function readWanted(cli: Pick<Cli, 'io' | 'defaultRealm'>, options: PlanOptions): Promise<Wanted> {
   const realm = options.realm ?? (await cli.defaultRealm());
   const variables = await variablesOf(cli.io.env, options.envFile);
@@ -136,7 +136,7 @@ interface How {
   manager: string;
   prune?: boolean;
   force?: boolean;
-  /** The realm isn't this document's to make. */
+  /** The document must not create the realm. */
   mustExist?: boolean;
 }
 
@@ -153,7 +153,7 @@ export const planOf = (
     planDocument(client, { realm, document, manager, prune, force, mustExist, signal: cli.signal }),
   );
 
-/** The same; a refusal is reported with file and line. */
+/** Plans like {@link planOf}, and reports a refusal with file and line. */
 export const planFiles: typeof planOf = (cli, connection, merged, how) =>
   planOf(cli, connection, merged, how).catch((error) => {
     throw inFiles(cli, error, merged);
@@ -177,7 +177,7 @@ export const applyFiles = (
   });
 };
 
-/** The plans of all realms. A refused one is reported, and the others are still made. */
+/** Plans all realms. A refused one is reported, and the others are still planned. */
 export async function planAll(
   cli: Pick<Cli, 'io' | 'signal'>,
   connection: Connection,

@@ -36,7 +36,7 @@ const ofClaims = {
   attribute: ({ attribute, value }: Row) => String(attribute ?? value ?? ''),
 };
 
-/** Columns that say more than their field does: by section and field. */
+/** Columns that show more than their field, by section and field. */
 const own: Readonly<Record<string, Readonly<Record<string, (row: Row) => string>>>> = {
   applications: {
     roles: ({ roles }) => list(Words.parse(roles)) || 'everybody',
@@ -102,7 +102,7 @@ const bySection: ReadonlyMap<string, Kind> = new Map(
 );
 export const plainKinds: readonly Kind[] = [...bySection.values()];
 
-/** The id of the object of that section that others belong to. */
+/** The id of the parent object, found by its name in that section. */
 export function idIn(section: keyof typeof declaredKinds) {
   return async (scope: Scope): Promise<string> => {
     const found = await bySection.get(section)?.find(scope, scope.of ?? '');

@@ -24,7 +24,7 @@ export interface ResourceName {
   name: string;
 }
 
-/** A piece of a realm, and its place in the files. */
+/** A part of a realm's declaration, and its place in the files. */
 export interface Part {
   /** The custom resource that declares the part; undefined: a realm document does. */
   resource?: ResourceName;
@@ -33,7 +33,7 @@ export interface Part {
   item: Item;
   /** `Realm identity/acme`, or `realm document`. */
   object: string;
-  /** The place in the object that a path of its document came from. */
+  /** The place in the object that corresponds to a path of its document. */
   pathOf(at: Path): Path;
 }
 
@@ -53,7 +53,7 @@ export interface Declared {
   parts: Part[];
   missing: MissingSecret[];
   faults: FileFault[];
-  /** Kinds that are others' and how many of each. */
+  /** The number of skipped objects by kind: the kinds don't belong to this product. */
   skipped: Map<string, number>;
   counts: Map<string, number>;
 }
@@ -70,7 +70,7 @@ const Secret = z.looseObject({
 });
 const ConfigMap = Secret.extend({ data: z.record(z.string(), z.string()).nullish(), stringData: z.undefined() });
 
-// each kind has a spec of its own; here all are asked the same questions
+// each kind has a spec of its own; this is what all have in common
 type AnyKind = Pick<Kind<{ realm: string }>, 'name'> & {
   read(spec: unknown, context: ReadContext): { realm: string; document: RealmDocument } | z.ZodError;
 };
@@ -100,7 +100,7 @@ const kinds = new Map<string, AnyKind>(
 );
 const isKind = (kind: string): kind is KindName => kinds.has(kind);
 
-/** A placeholder for a missing value, taken out again later. */
+/** Stands in for a missing value, and is removed later. */
 const ABSENT = `absent-${randomUUID()}`;
 
 export function declaredBy(
@@ -146,7 +146,7 @@ const zodFaults = (item: Item, { issues }: z.ZodError, before: Path, object?: st
       : [fault(item, issue.message, path, object)];
   });
 
-/** Secrets by namespace and name; ConfigMaps with that word before the name. */
+/** Values of Secrets by namespace and name, and of ConfigMaps with `ConfigMap` before the name. */
 type Secrets = Map<string, ReadonlyMap<string, string>>;
 const isValues = ({ apiVersion, kind }: z.infer<typeof ObjectHead>): boolean =>
   apiVersion === 'v1' && (kind === 'Secret' || kind === 'ConfigMap');
@@ -245,8 +245,8 @@ function manifest(
 }
 
 /**
- * A document's path as one of the spec. The names are the same, except for settings and for objects of a kind of their
- * own.
+ * The path in the spec for a path in the document. The names are the same, except for settings and for objects of a
+ * kind of their own.
  */
 function inSpec(kind: KindName, [section, index, ...rest]: Path): Path {
   if (kind !== 'Realm') return section === 'realm' ? ['spec', 'bind'] : ['spec', ...rest];

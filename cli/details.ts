@@ -14,7 +14,7 @@ import { listDeliveries } from '../server/contract/webhooks.ts';
 import { party, time } from './cells.ts';
 import type { Found, Kind, Scope } from './kinds.ts';
 
-/** In display order; in JSON the keys are names. */
+/** Parts in display order; in JSON the keys are names. */
 export type Details = Record<string, unknown>;
 
 const LATELY = 10;
@@ -103,7 +103,7 @@ function asked(kind: Kind, scope: Scope, found: Found): Record<string, () => Pro
 const answer = ({ error, responseStatus }: { error: string | null; responseStatus: number | null }): string =>
   error !== null ? `: ${error}` : responseStatus !== null ? `: ${responseStatus}` : '';
 
-/** The latest that were done to it; a realm's are all of them. */
+/** The latest events about the object; for a realm, of all its events. */
 async function eventsOn({ connection, signal }: Scope, realm: string, kind: Kind, found: Found): Promise<unknown> {
   const userId = kind.plural === 'users' ? { userId: field(found, 'id') } : {};
   const query = { limit: kind.plural === 'realms' ? LATELY : SEARCHED, ...userId };
@@ -122,7 +122,7 @@ async function eventsOn({ connection, signal }: Scope, realm: string, kind: Kind
     .map((event) => `${time(event.occurredAt)} ${event.type} ${event.outcome} by ${party(event.actor) || 'nobody'}`);
 }
 
-/** A flow as a tree, a step a line. */
+/** A flow as a tree, one step per line. */
 export function flowTree(executions: readonly Execution[], parent: string | null = null, depth = 0): string[] {
   return executions
     .filter(({ parentId }) => parentId === parent)

@@ -10,7 +10,7 @@ export async function* documentBytes(file: string, stdin: Readable): AsyncGenera
   const chunks = bytesOf(file, stdin);
   const held: Buffer[] = [];
   let start = '';
-  // Looked at until something is seen: a document in JSON begins with a brace, behind blanks at most.
+  // Reads until the first character that isn't white space: a JSON document begins with a brace.
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
     held.push(next.value);
     start ||= next.value.toString('latin1').trimStart().slice(0, 1);

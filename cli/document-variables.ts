@@ -1,5 +1,5 @@
-// Placeholders of a realm document filled in here, before it is sent: only where a secret may stand, so that no document takes
-// a value of the caller's environment to where it can be read. The document is a stream and stays one. Specification 2.10.
+// Fills in placeholders of a realm document before it is sent: only where a secret may stand, so that no document moves
+// a value of the caller's environment to a readable field. The document is streamed. Specification 2.10.
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { presentSections } from '../server/contract/sections.ts';
@@ -13,7 +13,10 @@ const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
 const NAME = /^SVC_VAR_[A-Z0-9_]+$/;
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
-/** The depths in `{"clients":[{"secret":…}]}`, and one more for objects in which single values may be placeholders. */
+/**
+ * The depths of section and field in `{"clients":[{"secret":…}]}`; INNER is for objects in which single values may be
+ * placeholders.
+ */
 const [SECTION, FIELD, INNER] = [1, 3, 4];
 
 /** The file's variables, and those of the environment that the file lacks. */
@@ -30,14 +33,14 @@ export async function variablesOf(
   for (const [n, line] of text.split(/\r?\n/).entries()) {
     if (/^\s*(#|$)/.test(line)) continue;
     const [, name, value = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)=(.*?)\s*$/.exec(line) ?? [];
-    // never the value itself
+    // the message never contains the value itself
     if (name === undefined) throw new Refused(`${file}:${n + 1} is no line NAME=VALUE`);
     if (NAME.test(name)) found.set(name, /^(["'])(.*)\1$/.exec(value)?.[2] ?? value);
   }
   return found;
 }
 
-/** A document that has been read already. */
+/** Fills in a document that is already parsed. */
 export async function documentWithVariables<Document extends object>(
   document: Document,
   variables: Variables,

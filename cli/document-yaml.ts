@@ -1,9 +1,10 @@
-// An export as YAML, written section by section while it arrives: a realm of a million users never fills the memory. It
-// relies on the export's documented form, an element a line; any other form is refused. Specification 2.10.
+// Converts an export to YAML section by section while it arrives, so that a realm of a million users never fills the
+// memory. It relies on the export's documented form, one element per line; any other form is refused. Specification
+// 2.10.
 import { Refused } from './faults.ts';
 import { yamlText } from './manifest-text.ts';
 
-/** Lines of text of any chunks. */
+/** The text lines of arriving chunks. */
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -21,7 +22,7 @@ export async function* documentYaml(chunks: AsyncIterable<Uint8Array>): AsyncGen
   let inList = false;
   for await (const line of linesOf(chunks)) {
     if (line === '{' || line === '}') continue;
-    // A comma stands behind an element, or in front of it.
+    // The comma is after an element, or before it.
     const text = line.replace(/^,|,$/g, '');
     if (inList) {
       if (text === ']') inList = false;

@@ -20,7 +20,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** Ends the run with this code where the answer itself is the fault's measure: `diff` found differences. */
+/** Ends the command with this exit code, which is the result itself: for example, `diff` found differences. */
 export class Outcome extends Error {
   readonly code: 1 | 2 | 3;
   constructor(code: 1 | 2 | 3) {
@@ -37,12 +37,12 @@ export interface Fault {
 
 export function faultOf(error: unknown): Fault {
   if (error instanceof Outcome) return { code: error.code, lines: [] };
-  // commander has printed its own message, or the help that was asked for
+  // commander has printed its own message, or the requested help
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : 2, lines: [] };
   if (error instanceof Interrupted) return { code: 130, lines: [error.message] };
   if (error instanceof Refused) return { code: 2, lines: [error.message, ...(error.hint?.split('\n') ?? [])] };
   if (error instanceof ServerProblem) {
-    // what stopped a request before it was sent
+    // the cause that prevented the request from being sent
     const { cause } = error;
     return cause instanceof Refused || cause instanceof Interrupted ? faultOf(cause) : serverFault(error);
   }

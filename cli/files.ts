@@ -10,13 +10,13 @@ import { Refused } from './faults.ts';
 
 export type Path = readonly (string | number)[];
 
-/** Something that is wrong in a file; offline, or before anything is sent. */
+/** A fault in a file, found offline or before any request. */
 export interface FileFault {
   file: string;
   line: number | undefined;
-  /** The document's place in the file, from 1. */
+  /** The document's index in the file, from 1. */
   document: number | undefined;
-  /** `Realm identity/acme`, where that is known. */
+  /** `Realm identity/acme`, if that is known. */
   object: string | undefined;
   /** `spec.clients[0].clientId` */
   path: string | undefined;
@@ -28,7 +28,7 @@ export interface Item {
   file: string;
   document: number;
   value: unknown;
-  /** The line of a field, or of the nearest thing around it. */
+  /** The line of a field, or of the nearest enclosing field. */
   lineOf(at: Path): number | undefined;
 }
 
@@ -64,7 +64,7 @@ async function textOf(stdin: Io['stdin']): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** A folder's files, sorted by name; a link to a folder isn't followed, which rules out circles. */
+/** A folder's files, sorted by name. Links to folders aren't followed, so there are no cycles. */
 async function filesOf(name: string, recursive: boolean): Promise<string[]> {
   if (name === STDIN) return [STDIN];
   if (/^https?:/.test(name)) throw new Refused(`${name} is not a file`, 'Fetch it first: curl … | realmctl … -f -');
@@ -83,7 +83,7 @@ async function filesOf(name: string, recursive: boolean): Promise<string[]> {
   return files;
 }
 
-/** Files that kustomize and Helm read themselves are no manifests. */
+/** Whether the file is a manifest: kustomize's and Helm's own files aren't. */
 const isManifest = (name: string): boolean =>
   /\.(ya?ml|json)$/i.test(name) && !/^(kustomization\.ya?ml|Chart\.yaml|values[^/]*\.ya?ml)$/.test(name);
 
@@ -128,7 +128,7 @@ function takeYaml(file: string, text: string, reading: Reading): void {
   }
 }
 
-/** The parser draws the place below its message, and names it in it. */
+/** The parser's message without the code excerpt and the position, which are reported separately. */
 const firstLine = (message: string) => message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? message;
 
 function nodeAt(root: Node, at: Path): Node | undefined {
@@ -141,7 +141,7 @@ function nodeAt(root: Node, at: Path): Node | undefined {
   return node;
 }
 
-/** Takes an object; `List`, and every other kind with `items`, is replaced by its items. */
+/** Adds an object. `List`, and every other kind with `items`, is replaced by its items. */
 function take(item: Item, reading: Reading): void {
   const { value } = item;
   if (!isList(value)) {

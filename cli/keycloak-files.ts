@@ -1,5 +1,5 @@
-// Reads a Keycloak export as one body for the server. A single file is sent unchanged, several as a list. In a folder, the
-// export's file names tell: the realm's file comes first, then those of its users. The server parses their meaning.
+// Reads a Keycloak export as one body for the server. A single file is sent unchanged, several as a list. In a folder,
+// the file names give the order: the realm's file comes first, then those of its users. The server parses the contents.
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
@@ -7,7 +7,7 @@ import { errorWords } from '../server/contract/error-words.ts';
 import { bytesOf } from './document-file.ts';
 import { Refused } from './faults.ts';
 
-/** @param realm its name there, which the names of a folder's files begin with */
+/** @param realm its name in Keycloak, with which the names of a folder's files begin */
 export async function filesOf(given: readonly string[], realm: string): Promise<string[]> {
   const found: string[] = [];
   for (const file of given) found.push(...(file === '-' ? [file] : await under(file, realm)));

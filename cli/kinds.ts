@@ -9,27 +9,27 @@ import { Refused } from './faults.ts';
 import type { WriteRoute } from './writes.ts';
 
 export interface Filter {
-  /** Search text; the server searches where it can, else the name. */
+  /** Search text: the server searches if its list can, otherwise realmctl matches names. */
   q?: string | undefined;
-  /** Fields of the list's own query. */
+  /** Parameters of the list's own query. */
   [field: string]: string | number | undefined;
 }
 export interface Scope {
   connection: Connection;
-  /** '' for kinds that are in no realm. */
+  /** '' for kinds outside of realms. */
   realm: string;
-  /** The object that the listed ones belong to: a delivery's webhook. */
+  /** The parent of the listed objects, for example a delivery's webhook. */
   of?: string | undefined;
   signal: AbortSignal;
 }
 export interface Row {
   name: string;
   value: object;
-  /** The cells in the order of the kind's heads. */
+  /** The cells in the order of the kind's column heads. */
   cells(wide: boolean): string[];
 }
 export interface Found extends Row {
-  /** Managers' names, where one manages it (decisions "Ownership"). */
+  /** The names of the object's managers, if it has any (decisions "Ownership"). */
   managedBy: string[];
   /** For If-Match, if the object was read alone. */
   etag?: string | undefined;
@@ -45,22 +45,25 @@ export interface Definition<T extends object> {
   singular: string;
   help: string;
   inRealm: boolean;
-  /** The name of the object that this kind belongs to, e.g. a client; it is looked up before any other request. */
+  /** The kind of the parent object, for example a client; the parent is looked up before any other request. */
   of?: string;
-  /** Run-time data, of which there may be any number: only the first hundred are shown unless asked. */
+  /** Run-time data of any number: without an option, only the first hundred are shown. */
   many?: true;
   /** The server's list takes `q`. */
   searches?: true;
-  /** The kind's routes from its contract; a kind without `get` can't be read singly, without a write route not written. */
+  /**
+   * The kind's contract routes. Without `get`, single objects can't be read; without a write route, they can't be
+   * written.
+   */
   routes: { list: ReadRoute<T[]>; get?: ReadRoute<object> } & WriteRoutes;
-  /** The path parameters of a single object, beside the realm; default: its id. */
+  /** The path parameters of a single object, besides the realm; default: its id. */
   at?(row: T): Record<string, string>;
-  /** The id of the object that the listed ones belong to. */
+  /** The id of the parent of the listed objects. */
   parent?(scope: Scope): Promise<string>;
-  /** The path's parameter for it; default: `id`. */
+  /** The path parameter for the parent's id; default: `id`. */
   parentIn?: string;
   nameOf(row: T): string;
-  /** Whether a person's word means this one; by name where it is left out. */
+  /** Whether the user's word means this object; absent: it must equal the name. */
   is?(row: T, word: string): boolean;
   columns: Column<T>[];
 }
@@ -79,18 +82,18 @@ export interface Kind {
   of: string | undefined;
   many: boolean;
   routes: WriteRoutes;
-  /** The path parameters of a listed object, beside the realm. */
+  /** The path parameters of a listed object, besides the realm. */
   at(value: object): Record<string, string>;
   /** The path parameter of the parent object. */
   parentIn: string | undefined;
-  /** The path parameters that name the parent object. */
+  /** The path parameters for the parent object. */
   within(scope: Scope): Promise<Record<string, string>>;
   heads(wide: boolean): string[];
-  /** The row to print for a write's answer. */
+  /** The row to print for the response of a write. */
   rowOf(value: object): Row;
-  /** @param most so many are wanted; 0: all */
+  /** @param most the number of wanted rows; 0: all */
   rows(scope: Scope, filter: Filter, most: number): AsyncGenerator<Row>;
-  /** @throws Refused where there is none */
+  /** @throws Refused if there is no such object */
   find(scope: Scope, word: string): Promise<Found>;
 }
 
@@ -148,7 +151,7 @@ export function kind<T extends object>(definition: Definition<T>): Kind {
 const matches = (name: string, q: string | undefined): boolean =>
   q === undefined || name.toLowerCase().includes(q.toLowerCase());
 
-/** A single resource with the names of its managers, which the typed client doesn't hand on. */
+/** A single resource with the names of its managers, which the typed client doesn't return. */
 export async function read<T>(
   { connection, realm, signal }: Scope,
   route: ReadRoute<T>,

@@ -1,5 +1,5 @@
-// Names of Kubernetes objects made of names in a realm: valid, the same on every run, never the same for two.
-// A realm's name can't hold a dot, so `<realm>.<rest>` keeps realms of one namespace apart. RFC 1123 subdomains.
+// Makes names of Kubernetes objects from names in a realm: valid, the same on every run, never the same for two. A
+// realm's name can't contain a dot, so `<realm>.<rest>` distinguishes realms of one namespace. RFC 1123 subdomains.
 import { createHash } from 'node:crypto';
 
 /** Leaves room for a prefix and the digest: a Kubernetes name holds 253 characters. */

@@ -1,9 +1,9 @@
-// Prints manifests as text for Git, as one stream or a file for each object: a realm gives the same bytes each time. It also
-// prints how to create the Secrets, as text and as kubectl commands. manifests.ts makes the objects.
+// Prints manifests as text for Git, as one stream or one file per object: the same realm always gives the same bytes.
+// It also prints how to create the Secrets, as text and as kubectl commands. manifests.ts makes the objects.
 import { stringify } from 'yaml';
 import type { Manifest, Manifests, SecretToCreate } from './manifests.ts';
 
-/** Read back by YAML 1.1 too, as kubectl does: `on` and `1:30` are quoted. */
+/** The text is also valid YAML 1.1, which kubectl reads: `on` and `1:30` are quoted. */
 export const yamlText = (value: unknown): string =>
   stringify(value, { compat: 'yaml-1.1', lineWidth: 0, aliasDuplicateObjects: false });
 
@@ -42,5 +42,5 @@ export function secretTemplates(secrets: readonly SecretToCreate[], namespace?: 
   return documents.map(({ of, ...secret }) => `--- # ${oneLine(of)}\n${yamlText(secret)}`).join('');
 }
 
-/** A name of the realm in a comment must not end it. */
+/** A name from the realm must not end the comment. */
 const oneLine = (text: string): string => text.replaceAll(/[\r\n\u0085\u2028\u2029]/g, ' ');

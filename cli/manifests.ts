@@ -26,7 +26,7 @@ export interface Manifest {
   spec: unknown;
 }
 
-/** A Secret that has to be there; its value is in no export. */
+/** A Secret that must exist; no export contains its value. */
 export interface SecretToCreate extends SecretKeyRef {
   /** `client billing`. */
   of: string;
@@ -74,7 +74,7 @@ export function manifestsOf(
     secrets.push({ ...ref, of: `${label} ${key}`, placeholder: PLACEHOLDER.exec(value)?.[1] });
     return ref;
   }
-  /** An element as a resource has it: references in place of its secrets. */
+  /** A section's element in a resource's form, with references in place of its secrets. */
   function withReferences(section: Section, element: Element, key: string): Element {
     const out: Record<string, unknown> = { ...element };
     for (const field of section.secrets ?? []) {
@@ -86,7 +86,7 @@ export function manifestsOf(
 
   const { realm: settings, flows = [], webhooks = [], workloadIdentity: identities = [] } = document;
   const { realmId: _, browserFlow, ...rest } = settings ?? {};
-  // A Flow binds itself: a Realm that names a flow which isn't there yet would be refused.
+  // A Flow binds itself: a Realm that names a missing flow would be refused.
   const bound = flows.some(({ alias }) => alias === browserFlow) ? browserFlow : undefined;
   const declared = { ...document, realm: { ...rest, ...(bound === undefined && { browserFlow }) } };
   const fields = [...realmFields].map(([field, { key, section }]) => {

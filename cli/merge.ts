@@ -10,7 +10,7 @@ import type { FileFault, Path } from './files.ts';
 export interface Merged {
   realm: string;
   document: RealmDocument;
-  /** The place in the files of a path of the document (`flows[0].executions[1]`). */
+  /** The place in the files for a path of the document (`flows[0].executions[1]`). */
   placeOf(path: string): Omit<FileFault, 'message'> | undefined;
 }
 
@@ -33,10 +33,10 @@ function byName(parts: readonly Part[]): Map<string, Part[]> {
 
 function mergeRealm(parts: readonly Part[], faults: FileFault[]): Omit<Merged, 'realm'> {
   const merged: Lists = {};
-  /** `flows 0`, `clientRoles app 0`, `realm requireMfa` → where that came from. */
+  /** The origin of each merged value, by `flows 0`, `clientRoles app 0`, `realm requireMfa`. */
   const origins = new Map<string, { part: Part; path: Path }>();
   const first = new Map<string, { part: Part; path: Path; value: unknown }>();
-  /** False, and a fault, where the name is there already. */
+  /** Reserves a name. False, with a fault: another part has declared the name before. */
   const claim = (part: Part, section: string, name: string, path: Path, value: unknown): boolean => {
     const before = first.get(`${section} ${name}`);
     if (!before) {

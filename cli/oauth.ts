@@ -8,7 +8,7 @@ import type { Authorize, Fetch } from './connect.ts';
 import { Refused } from './faults.ts';
 
 const TIMEOUT_MS = 15_000;
-/** Renewed this long before the end, so that no request is sent with a token that expires on its way. */
+/** How long before its expiry a token is renewed, so that no request is sent with one that expires on the way. */
 const EARLY_MS = 30_000;
 
 const Discovered = z.object({
@@ -51,8 +51,8 @@ export async function discover(server: string, realm: string, fetch: Fetch): Pro
 }
 
 /**
- * The admin API's audience is the server's own base address, which may differ from where it is reached. A realm may have
- * an issuer of its own, but its endpoints are where the server is.
+ * The audience of the admin API. It is the server's own base address, which may differ from the address at which the
+ * server is reached. A realm may have an issuer of its own, but its endpoints have the server's address.
  */
 export const adminResource = ({ token_endpoint: endpoint }: Pick<Discovered, 'token_endpoint'>): string =>
   `${endpoint.replace(/\/realms\/.*$/, '')}/admin`;
@@ -60,9 +60,9 @@ export const adminResource = ({ token_endpoint: endpoint }: Pick<Discovered, 'to
 export const isLoopback = (server: string): boolean => loopbackHosts.has(new URL(server).hostname);
 
 /**
- * Checks the address of the sign-in page that the browser will open. It must be of the named server, or of this computer,
- * where a tunnel begins. Otherwise the named server could send users to sign in at another server and use what they get
- * there (RFC 9700 §4.4). The scheme must be HTTP or HTTPS: a desktop also opens files and starts programs by address.
+ * Checks the address of the sign-in page that the browser will open. It must belong to the named server, or to this
+ * computer, where a tunnel begins. Otherwise the named server could make users sign in at another server and use the
+ * result (RFC 9700 §4.4). The scheme must be HTTP or HTTPS: a desktop also opens files and starts programs by address.
  */
 export function signInPage(
   server: string,
@@ -103,7 +103,7 @@ export async function requestTokens(
   throw new ServerProblem(response.status, `the server answered ${response.status} at its token endpoint`);
 }
 
-/** The endpoint's path at the address that the person gave: a tunnel or a proxy may stand between. */
+/** The endpoint's path at the address that the user named: a tunnel or a proxy may be in between. */
 export function atGivenServer(server: string, endpoint: string): string {
   const { pathname } = new URL(endpoint);
   const at = pathname.indexOf('/realms/');
@@ -118,7 +118,7 @@ async function reach(server: string, send: () => Promise<Response>): Promise<Res
   }
 }
 
-/** RFC 6749 2.3.1: both halves are form-encoded first. */
+/** RFC 6749 2.3.1: id and secret are form-encoded first. */
 export function basic(clientId: string, secret: string): string {
   const encoded = [clientId, secret].map((half) => new URLSearchParams({ v: half }).toString().slice(2)).join(':');
   return `Basic ${Buffer.from(encoded).toString('base64')}`;
@@ -130,7 +130,7 @@ const CLIENT_HINTS: Record<string, (who: { clientId: string; realm: string }) =>
   unauthorized_client: ({ clientId }) => `The client ${clientId} must have the grant type client_credentials.`,
 };
 
-/** A token for each run, kept in memory alone; concurrent callers share one. */
+/** A token for one run, held only in memory; concurrent callers share one. */
 export function clientCredentials({
   server,
   realm,

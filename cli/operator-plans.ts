@@ -15,7 +15,7 @@ import type { Planned } from './plan.ts';
 
 type Resource = Part & { resource: ResourceName };
 
-/** @returns `waits`: some would wait for what others of the files make */
+/** @returns `waits`: some resources would wait for objects that others in the files create */
 export async function planAsOperator(
   cli: Pick<Cli, 'io' | 'signal'>,
   connection: Connection,
@@ -23,7 +23,8 @@ export async function planAsOperator(
   { cluster, force = false }: { cluster: string; force?: boolean },
 ): Promise<{ plans: Planned[]; waits: boolean }> {
   const resources = declared.parts.map(asResource).sort((a, b) => rank(a) - rank(b));
-  // a fault of the whole is reported with its place; a part that only waits for another is no fault
+  // plans each realm as a whole, which reports its faults with their places; a part that only waits for another has no
+  // fault
   for (const whole of realms) await planFiles(cli, connection, whole, { manager: `k8s:${cluster}`, force: true });
   const plans: Planned[] = [];
   let waits = false;
@@ -56,7 +57,7 @@ function whyNot({ status, message, problem }: ServerProblem, { realm, resource }
   return faults.join('; ') || message;
 }
 
-/** The Realm first: the others attach to it. */
+/** Realms first, because other resources attach to them. */
 const rank = ({ resource }: Resource): number => (resource.kind === 'Realm' ? 0 : 1);
 
 /** Outside its Realm's namespace a workload can't act as an administrator: the operator sets that, so the plan does too. */

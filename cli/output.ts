@@ -23,15 +23,15 @@ export interface Table {
   rows: readonly (readonly string[])[];
 }
 
-/** One answer in every form; only the requested form is made. */
+/** A result in every format; only the requested one is computed. */
 export interface View {
   value: unknown;
   table: () => Table | string;
-  /** One name a line: for `xargs` and loops. */
+  /** One name per line, for `xargs` and loops. */
   names?: () => string[];
 }
 
-/** Adds `-o, --output`; `name` only where the view has names. */
+/** Adds `-o, --output`; `name` only if the view has names. */
 export function addOutput(command: Command, { names = false }: { names?: boolean } = {}): Command {
   return command.addOption(outputOption(formats.filter((one) => one !== 'name' || names)).default('table'));
 }
@@ -45,7 +45,7 @@ export function formattedView(io: Io, format: Format, { value, table, names }: V
   if (format === 'json') return escaped(JSON.stringify(value, null, 2));
   if (format === 'yaml') return escaped(stringify(value).trimEnd());
   if (format.startsWith('jsonpath=')) {
-    // as the API has it: no undefined, no class
+    // in the API's form, without undefined values or classes
     const text = jsonPath(format.slice('jsonpath='.length), JSON.parse(JSON.stringify(value)));
     return text.replace(/\n$/, '').split('\n').map(plain).join('\n');
   }
@@ -54,7 +54,7 @@ export function formattedView(io: Io, format: Format, { value, table, names }: V
   return typeof shown === 'string' ? shown : columns(io, shown);
 }
 
-/** Writes a message beside the answer: progress, a warning, a completed action. */
+/** Writes a message in addition to the result: progress, a warning, a completed action. */
 export const writeLine = (io: Pick<Io, 'stderr'>, text: string): void => {
   io.stderr.write(`${text.split('\n').map(plain).join('\n')}\n`);
 };
@@ -72,8 +72,8 @@ function columns(io: Io, { head, rows }: Table): string {
 }
 
 /**
- * A server's words, or a file's, must not steer the terminal: control characters and those that reorder text are shown
- * by number.
+ * Makes text from a server or a file safe to print: control characters, and those that reorder text, are shown by
+ * number, so that they can't control the terminal.
  */
 export const plain = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -89,7 +89,7 @@ export const plain = (text: string): string =>
 const escaped = (text: string): string =>
   text.replace(/[\u007f-\u009f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** On and off (ECMA-48 SGR). node:util’s own function is not in every Node 20. */
+/** Start and end sequences (ECMA-48 SGR). Not every Node 20 has node:util’s own function. */
 const styles = {
   bold: [1, 22],
   dim: [2, 22],

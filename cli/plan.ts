@@ -13,21 +13,21 @@ import { paint, plain } from './output.ts';
 
 const WIDE = 160;
 
-/** A realm's plan, or why there is none. */
+/** A realm's plan, or why there is no plan. */
 export interface Planned {
   realm: string;
-  /** The object that the plan is of; undefined: all that the files declare of the realm. */
+  /** The object that the plan concerns; undefined: everything that the files declare for the realm. */
   object?: string;
   plan: Plan;
-  /** Secrets that no file holds. */
+  /** Secrets whose values no file contains. */
   notCompared: readonly MissingSecret[];
 }
 
-/** Objects of which something could not be compared. */
+/** Objects with a value that could not be compared. */
 const subjectsOf = (notCompared: Planned['notCompared']): string[] =>
   notCompared.flatMap(({ subject }) => subject.map(({ kind, key }) => `${kind} ${key}`));
 
-/** Nothing differs but what could not be compared. */
+/** Whether nothing differs, apart from values that could not be compared. */
 export function inSync({ plan, notCompared }: Planned): boolean {
   if (plan.inSync) return true;
   const subjects = subjectsOf(notCompared);
@@ -112,7 +112,7 @@ const keptSecretText = ({ kind, key, path, because, variable }: KeptSecret): str
   return `${path} of ${kind} ${key}: ${reasons[because]}`;
 };
 
-/** `manager` → what of it, in words that may go to a terminal. */
+/** Groups names by manager, as texts that are safe for a terminal. */
 function byManager(pairs: readonly [manager: string, name: string][]): [string, string][] {
   const managers = [...new Set(pairs.map(([manager]) => manager))];
   return managers.map((one) => [
@@ -140,7 +140,7 @@ function changeLines(io: Pick<Io, 'colour'>, { action, kind, key, fields }: Chan
 }
 
 const MOST_LINES = 60;
-/** Prints a nested value as YAML, as it stands in a file: that is easier to read than a line. */
+/** Prints a nested value as YAML, as files contain it: that is easier to read than one line. */
 function given(path: string, to: unknown): string[] {
   if (scalar(to) || (isList(to) && to.every(scalar))) return [`${plain(path)}: ${value(to)}`];
   const lines = stringify(to).trimEnd().split('\n');
@@ -186,7 +186,7 @@ function handed(
 const isList = (v: unknown): v is unknown[] => Array.isArray(v);
 const scalar = (v: unknown) => typeof v !== 'object' || v === null;
 
-/** Down to what really differs, so that a changed leaf of a flow isn't a wall of JSON. */
+/** Descends to the values that differ, so that a changed step of a flow isn't printed as a wall of JSON. */
 function differences(path: string, from: unknown, to: unknown): string[] {
   if (JSON.stringify(from) === JSON.stringify(to) && from !== '***') return [];
   if (isObject(from) && isObject(to)) {

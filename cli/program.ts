@@ -28,7 +28,7 @@ import { connector, defaultRealm, type Fetch } from './connect.ts';
 import { contextFile } from './contexts.ts';
 import { writeLine } from './output.ts';
 
-/** Beside signing in, whose commands need more than the others. */
+/** All commands but those for signing in, which have further dependencies. */
 const groups: [string, Register[]][] = [
   ['Declaring:', [registerApply, registerDiff, registerValidate]],
   ['Realms:', [registerExport, registerImport, registerHistory, registerUndo, registerManagers, registerRotateKeys]],

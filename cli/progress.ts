@@ -9,7 +9,7 @@ const CLEAR = '\r\u001b[2K';
 
 type Watched = Pick<Io, 'watched' | 'stderr'>;
 
-/** Says what takes long, while it does: `Planning realm acme … 3 s`. */
+/** Reports a long task while it runs: `Planning realm acme … 3 s`. */
 export async function withProgress<T>(io: Watched, what: string, work: Promise<T>): Promise<T> {
   if (!io.watched) return work;
   const begun = performance.now();
@@ -26,7 +26,7 @@ export async function withProgress<T>(io: Watched, what: string, work: Promise<T
   }
 }
 
-/** Shows a progress message, which each next one replaces. */
+/** Shows a progress message, which the next one replaces. */
 export function progress(io: Watched): { say(how: string): void; end(): void } {
   let shown = false;
   return {
@@ -41,7 +41,7 @@ export function progress(io: Watched): { say(how: string): void; end(): void } {
   };
 }
 
-/** How much of a long transfer has passed. */
+/** Reports the progress of a long transfer. */
 export async function* counted(
   io: Watched,
   what: string,

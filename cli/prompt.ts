@@ -1,4 +1,4 @@
-// Asking the person in front of the terminal. The question goes to stderr; an answer that is secret is not shown.
+// Asks the user at the terminal. The question goes to stderr; secret answers are not shown.
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { Cli } from './command.ts';
@@ -6,7 +6,7 @@ import { Interrupted, Refused } from './faults.ts';
 
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
 
-/** @param instead what to give without a terminal */
+/** @param instead how to provide the value without a terminal */
 export async function ask(
   { io, signal }: Pick<Cli, 'io' | 'signal'>,
   question: string,
@@ -29,7 +29,7 @@ export async function ask(
   }
 }
 
-/** Anything but yes is no. */
+/** Any answer but yes means no. */
 export const confirm = async (cli: Pick<Cli, 'io' | 'signal'>, question: string): Promise<boolean> =>
   /^y(es)?$/i.test((await ask(cli, `${question} [y/N]`, { instead: 'Say so with --yes.' })).trim());
 

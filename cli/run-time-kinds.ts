@@ -53,7 +53,7 @@ const invitations = kind({
     { head: 'ORGANIZATION', cell: (i) => text(i.organization) },
     { head: 'MAILED', cell: (i) => time(i.mailedAt) },
     { head: 'EXPIRES', cell: (i) => time(i.expiresAt) },
-    // only the answer to its creation holds the link
+    // only the response to its creation contains the link
     { head: 'LINK', cell: (i) => text('link' in i && typeof i.link === 'string' ? i.link : null), wide: true },
   ],
 });
@@ -121,7 +121,7 @@ export const events = kind({
   ],
 });
 
-/** Shown as it is made, and never again. */
+/** The token in the response to its creation; it is never shown again. */
 const tokenOf = (made: object): string => text(Reflect.get(made, 'token') ?? null);
 
 const scimTokens = kind({

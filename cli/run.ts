@@ -6,7 +6,7 @@ import { faultOf, Interrupted } from './faults.ts';
 import { plain } from './output.ts';
 import { createProgram } from './program.ts';
 
-/** @param signal aborted with {@link Interrupted}: every wait, for the server or the user, ends then */
+/** @param signal aborted with {@link Interrupted}: it ends every wait for the server or the user */
 export async function run(args: readonly string[], io: Io, signal: AbortSignal): Promise<number> {
   const interruptible: typeof fetch = (input, init) =>
     fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal });

@@ -56,7 +56,7 @@ export function accessOf(
   };
 }
 
-/** The secret from the file, else from the environment: never from an argument. */
+/** The secret from the file, else from the environment; never from an argument, which other users could see. */
 export async function clientSecret(file: string | undefined, env: Environment): Promise<string> {
   if (file === undefined) {
     if (env.REALMCTL_CLIENT_SECRET) return env.REALMCTL_CLIENT_SECRET;
@@ -70,7 +70,7 @@ export async function clientSecret(file: string | undefined, env: Environment): 
   return secret;
 }
 
-/** A write sends back the session's CSRF token, which any reading gives. */
+/** Writes must send the session's CSRF token, which any read returns. */
 function byCookie(context: Context, cookie: string, fetch: Fetch): Access {
   const session = `SVC_ADMIN_SESSION=${cookie}`;
   let csrf: Promise<string> | undefined;
@@ -101,8 +101,8 @@ function byCookie(context: Context, cookie: string, fetch: Fetch): Access {
 }
 
 /**
- * Refresh tokens work once, and one that comes again ends the session: so one process renews at a time, and what another
- * one got meanwhile is taken from the file.
+ * Refresh tokens work once, and one that is used again ends the session. So one process renews at a time, and reads
+ * from the file the tokens that another one got meanwhile.
  */
 function byTokens(
   name: string,

@@ -21,7 +21,7 @@ export const titleOf = ({ kind, metadata }: ClusterResource): string =>
 const holds = ({ status }: ClusterResource, type: string): boolean =>
   status.conditions.some((one) => one.type === type && one.status === 'True');
 
-/** Left alone is as it should be, too. */
+/** Whether the resource is in order; a suspended one is, too. */
 const isWell = (one: ClusterResource): boolean =>
   one.status.observedGeneration === one.metadata.generation && (holds(one, 'Ready') || holds(one, 'Suspended'));
 

@@ -17,7 +17,7 @@ export interface Flag {
 
 const isSecret = (field: string): boolean => /(secret|password|token)$/i.test(field);
 
-/** The fields that only a file may set: secrets. */
+/** The fields that only a file may set, because they are secrets. */
 export const secretsOf = (route: WriteRoute): string[] => [...(fieldsOf(route) ?? [])].filter(isSecret);
 
 /** The fields that an option may set: plain fields of the body, without secrets. */
@@ -51,6 +51,6 @@ function sortOf(schema: z.ZodType): Flag['of'] | undefined {
   return isText(element) ? 'list' : undefined;
 }
 
-/** Addresses of all sorts, too. */
+/** Whether the schema is a text, including formats such as URLs. */
 const isText = (schema: z.ZodType): boolean =>
   schema instanceof z.ZodString || schema instanceof z.ZodStringFormat || schema instanceof z.ZodEnum;

@@ -1,5 +1,5 @@
-// The operator's environment and arguments as one schema; every fault is reported at once. Decisions "Where it listens, what it reads".
-// Only main.ts reads process.env and process.argv and hands them here.
+// The operator's environment and arguments as one schema; every fault is reported at once. Decisions "Where it listens,
+// what it reads". Only main.ts reads process.env and process.argv and passes them here.
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { errorWords } from '../server/contract/error-words.ts';
@@ -9,7 +9,7 @@ import { parseSelector, type Selector } from './runtime/selector.ts';
 import { parseServer, type ServerConfig, ServerName, ServerUrl } from './servers.ts';
 
 export interface OperatorConfig {
-  /** At least one server; their names differ. */
+  /** At least one server; all have different names. */
   servers: readonly ServerConfig[];
   kubeconfig: string | undefined;
   manifests: string | undefined;
@@ -21,7 +21,7 @@ export interface OperatorConfig {
   undeclaredRealms: boolean;
   realmNamespaces: Selector | undefined;
   realmNames: RealmNames | undefined;
-  /** undefined: this process acts alone, or another makes sure that only one acts. */
+  /** undefined: this process is the only one, or another mechanism ensures that only one acts. */
   leaderElection: { leaseName: string; leaseSeconds: number } | undefined;
   /** Empty: all namespaces. */
   watchNamespaces: readonly string[];
@@ -31,7 +31,7 @@ export interface OperatorConfig {
   listen: { host: string; port: number } | undefined;
 }
 
-/** Every fault in environment and arguments, a line each. */
+/** All faults in environment and arguments, one per line. */
 export class BadConfiguration extends Error {}
 /** The command line holds `--help`: main.ts prints the help and exits. */
 export class HelpWanted extends Error {}
@@ -218,14 +218,14 @@ function faultsOfDefault(env: Readonly<Record<string, string | undefined>>, { se
 const isTwice = ({ name }: ServerConfig, at: number, all: readonly ServerConfig[]): boolean =>
   all.findIndex((other) => other.name === name) !== at;
 
-/** Operators of two servers both act. */
+/** The Lease's name contains the servers, because operators of different servers may act at the same time. */
 const leaseNameOf = (servers: readonly ServerConfig[]): string =>
   [
     'realmkeeper-operator',
     ...(servers.some(({ name }) => name === undefined) ? [] : servers.map(({ name }) => name)),
   ].join('-');
 
-/** Options that each are well but can't work together. */
+/** Faults of options that are valid alone but not together. */
 function contradictions(args: z.output<typeof Arguments>): string[] {
   const faults: string[] = [];
   if (args.manifests !== undefined) {
@@ -284,7 +284,7 @@ function argumentsOf(argv: readonly string[], faults: string[]): Given {
   }
 }
 
-/** An option with a language of its own. */
+/** Parses an option that has a syntax of its own. */
 function understood<T>(
   option: 'realm-namespaces' | 'realm-names' | 'server',
   text: string | undefined,

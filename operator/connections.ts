@@ -1,8 +1,7 @@
-// Connections for requests that act. Without the permit nothing is sent, even if the request began in time: a process may
-// sleep while it connects. The connections can also be cut. A connection that is merely closed still delivers sent data,
-// perhaps minutes later, when another operator leads; a cut takes undelivered data back as far as possible.
-// runtime/leader.ts decides when.
-// Decisions "Custom resources": two operators never act at once.
+// Connections for requests that act. Without the permit nothing is sent, even if the request began in time: a process
+// may sleep while it connects. The connections can also be cut. A connection that is merely closed still delivers sent
+// data, perhaps minutes later, when another operator leads; a cut discards undelivered data as far as possible.
+// runtime/leader.ts decides when. Decisions "Custom resources": two operators never act at once.
 import { connect as connectTcp, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, setGlobalDispatcher } from 'undici';
 import { demandPermit, mayAct, NotPermitted, type Permit } from './runtime/permit.ts';
@@ -26,7 +25,8 @@ export function createConnections(permit: Permit): Connections {
       const late = () => socket.destroy(new Error(`no connection to ${host} within ${CONNECT_MS / 1000} seconds`));
       const timer = setTimeout(late, CONNECT_MS);
       let connected = false;
-      // what waited for it would be sent at once, before any timer could tell that the time is over
+      // checks the permit again: waiting requests would be sent at once, before any timer could report that the term is
+      // over
       const ready: buildConnector.Callback = (...outcome) => {
         const [error, connection] = outcome;
         if (error !== null || mayAct(permit)) return callback(...outcome);
@@ -39,7 +39,7 @@ export function createConnections(permit: Permit): Connections {
         sockets.delete(socket);
       });
       socket.on('error', (error) => {
-        // errors after the connection go to its user
+        // the user of the connection handles errors after it is established
         if (!connected) callback(error, null);
       });
       socket.once('connect', () => {
@@ -57,13 +57,13 @@ export function createConnections(permit: Permit): Connections {
         return dispatch(options, handler);
       }),
     cut() {
-      // a reset: what waits in the kernel to be sent is thrown away
+      // a reset: the kernel discards data that waits to be sent
       for (const socket of sockets) socket.resetAndDestroy();
     },
   };
 }
 
-/** `fetch` over these alone. */
+/** A `fetch` that uses only these connections. */
 export const fetchBy =
   (dispatcher: Dispatcher): typeof globalThis.fetch =>
   (input, init) =>

@@ -84,7 +84,7 @@ const HEADER = '# Printed from server/contract/resources/ by npm run generate; d
  */
 export interface CrdVersion {
   name: string;
-  /** New objects and rewritten ones are stored in it; exactly one. */
+  /** New and rewritten objects are stored in this version; exactly one version is. */
   storage: boolean;
   /** The API server's warning to clients that still use the version. */
   deprecationWarning?: string;
@@ -140,7 +140,7 @@ function versionOf(
       { name: 'Realm', type: 'string', jsonPath: '.spec.realm' },
       ...columns,
       { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-      // the first condition tells most: the awaited object, or Ready, or Suspended
+      // the first condition is the most informative: the awaited object, or Ready, or Suspended
       { name: 'Reason', type: 'string', jsonPath: '.status.conditions[0].reason' },
       { name: 'Status', type: 'string', jsonPath: '.status.conditions[0].message' },
       { name: 'Last change', type: 'string', jsonPath: '.status.lastPlan.summary', priority: 1 },
@@ -169,10 +169,7 @@ function versionOf(
   };
 }
 
-/**
- * A schema as the Kubernetes API takes it.
- * @throws Error naming the place that it can't take
- */
+/** A schema in the form that the Kubernetes API accepts. @throws Error naming the place that it doesn't accept */
 export function structural(schema: z.ZodType, place: string): Schema {
   const printed = z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input', cycles: 'throw', reused: 'inline' });
   return node(inlined(printed), place);
@@ -183,7 +180,7 @@ const isSchema = (value: unknown): value is Schema =>
 const schemas = (value: unknown): [string, Schema][] =>
   isSchema(value) ? Object.entries(value).filter((entry): entry is [string, Schema] => isSchema(entry[1])) : [];
 
-/** Schemas with an id are printed once and referred to; the Kubernetes API knows no references. */
+/** Replaces references by the schemas themselves, because the Kubernetes API supports no references. */
 function inlined(root: Schema): Schema {
   const { definitions: shared, components, $defs, ...rest } = root;
   const named = new Map([
@@ -211,7 +208,7 @@ function node(source: Schema, place: string): Schema {
     if (source[branch] !== undefined) throw new Error(`${place}: ${branch} is not structural`);
   }
   if (source.default !== undefined) throw new Error(`${place}: a default would look managed`);
-  // a field's examples are the API documentation's
+  // a field's examples belong to the API documentation
   const { $schema, id, examples, propertyNames, additionalProperties, properties, items, minimum, maximum, ...said } =
     source;
   const kept = nullableWords(said);
@@ -241,7 +238,10 @@ const bounds = (minimum: unknown, maximum: unknown): Schema => ({
   ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }),
 });
 
-/** A fixed set of fields, or a map; `additionalProperties: false` is what the API server does anyway. */
+/**
+ * A fixed set of fields, or a map. `additionalProperties: false` is left out: the API server removes unknown fields
+ * anyway.
+ */
 function members(properties: unknown, additional: unknown, place: string): Schema {
   if (isSchema(properties)) {
     const printed = schemas(properties).map(([key, child]) => [key, node(child, `${place}.${key}`)]);
@@ -275,7 +275,7 @@ export function keysOf(place: string, { shape, groups, key, namedLists = {} }: K
   return key === undefined ? within : [[list, fieldsOfKey(key)], ...within];
 }
 
-/** @throws Error where an item may lack its name: the API server refuses such a definition */
+/** @throws Error if an item can lack its name: the API server refuses such a definition */
 function namedBy(key: readonly string[], items: unknown, place: string): readonly string[] {
   const required = isSchema(items) && Array.isArray(items.required) ? items.required : [];
   const lacking = key.filter((field) => !required.includes(field));
@@ -283,7 +283,7 @@ function namedBy(key: readonly string[], items: unknown, place: string): readonl
   return key;
 }
 
-/** Fields whose value is in the element or in another object, by the element's place. */
+/** Fields whose value may be in another object instead of the element, by the element's place. */
 const sourcedIn: ReadonlyMap<string, readonly string[]> = new Map(
   [...realmFields].map(([field, { section }]) => [
     section.shape === 'object' ? `spec.${field}` : `spec.${field}[]`,
@@ -308,7 +308,7 @@ const redirect = validated(
     .join(' && '),
   'has a scheme that may not be redirected to',
 );
-/** Rules that the server has too, by place in the schema: the API server rejects such a value when it is applied. */
+/** Rules that the server also checks, by place in the schema: with them the API server already rejects such a value. */
 const refusals: ReadonlyMap<string, Schema> = new Map<string, Schema>([
   ['spec.url', validated("self.matches('(?i)^https://')", 'must be an absolute https address')],
   ['spec.eventTypes[]', { enum: ['*', ...EventTypeName.options] }],

@@ -15,13 +15,13 @@ export interface Leadership {
   start(terms: Terms): void;
   /** Aborts all requests that still run: they took too long to end by themselves. */
   abort(reason: string): void;
-  /** Gives the Lease up. */
+  /** Releases the Lease. */
   stop(): Promise<void>;
 }
 
 export interface Terms {
   acquired(): void;
-  /** The process must end: the next leader may begin in a third of the Lease's time. */
+  /** The process must end: the next leader may begin after a third of the Lease's time. */
   lost(): void;
 }
 

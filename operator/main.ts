@@ -21,12 +21,13 @@ import type { Source } from './source/source.ts';
 import { splitSource } from './source/split.ts';
 import { type Operator, startOperator } from './start.ts';
 
-// V8 lets the space of young objects grow to 128 MiB under load, more than all that is kept of thousands of resources.
+// V8 lets the space of young objects grow to 128 MiB under load, more than the operator's cache of thousands of
+// resources needs.
 v8.setFlagsFromString('--semi-space-growth-factor=1');
 
 const say = (line: string) => console.error(line);
 
-/** How long passes may take to end before they are cut off; a kubelet kills after 30 seconds. */
+/** How long running passes may take to end before they are aborted; a kubelet kills the process after 30 seconds. */
 const GRACE_MS = 10_000;
 
 interface WatchedPlace {
@@ -34,7 +35,7 @@ interface WatchedPlace {
   clusterName: string;
 }
 
-/** A server, and how the operator speaks to it. */
+/** A server, and the operator's connection to it. */
 interface Served {
   config: ServerConfig;
   client: Client;
@@ -48,7 +49,7 @@ async function placeOf(
   watchFailed?: (kind: string) => void,
 ): Promise<WatchedPlace> {
   if (config.manifests === undefined) {
-    // Half a second and 90 MiB to load, so only where a cluster is asked for.
+    // Loading takes half a second and 90 MiB, so it happens only for a cluster.
     const { clusterSource, clusterUid } = await import('./source/cluster.ts');
     const options = { kubeconfig: config.kubeconfig, log: say };
     const clusterName = config.clusterName ?? (await clusterUid(options));

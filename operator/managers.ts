@@ -8,7 +8,7 @@ export async function managersOf(client: Client, realm: string): Promise<string[
   return found;
 }
 
-/** The managers of a kind's objects, by the objects' keys. */
+/** The managers of a kind's objects, by object key. */
 export async function ownersOf(client: Client, realm: string, kind: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for await (const { manager, owns } of allRows(client, listManagers, { params: { realm } }))

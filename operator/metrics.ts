@@ -9,10 +9,10 @@ const states = ['Ready', 'Drifted', 'Stalled', 'Waiting', 'Suspended', 'Unknown'
 export type State = (typeof states)[number];
 
 export interface OperatorMetrics {
-  /** A pass over a resource ended. */
+  /** Counts a finished pass over a resource. */
   reconciled(pass: { kind: string; outcome: string; seconds: number }): void;
   waited(seconds: number): void;
-  /** A plan of so many changes was applied. */
+  /** Counts the changes of an applied plan. */
   applied(changes: number): void;
   driftFound(kind: string): void;
   watchFailed(kind: string): void;
@@ -28,7 +28,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const WAIT_SECONDS = [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1_800];
 const CHANGES = [1, 2, 5, 10, 20, 50, 100, 500, 1_000, 10_000];
 
-/** @param processMetrics false in tests: Node's own figures need observers that outlive the registry */
+/** @param processMetrics false in tests: Node's own metrics need observers that outlive the registry */
 export function createOperatorMetrics({ processMetrics = true } = {}): OperatorMetrics {
   const registry = new Registry();
   const registers = [registry];

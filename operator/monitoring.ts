@@ -36,7 +36,7 @@ export interface MonitoringOptions {
   processMetrics?: boolean;
 }
 
-/** @throws where the address can't be listened on */
+/** @throws if the address can't be listened on */
 export async function startMonitoring(options: MonitoringOptions): Promise<Monitoring> {
   const { host, port, timers = systemTimers, processMetrics = true } = options;
   const metrics = createOperatorMetrics({ processMetrics });

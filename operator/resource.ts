@@ -1,5 +1,5 @@
-// A custom resource as the operator holds it: what every kind shares, parsed once at the source's edge.
-// Specs and statuses are the wire's (server/contract/resources). Decisions "Custom resources".
+// A custom resource in the operator's form: the fields that all kinds share, parsed once where the source reads them.
+// server/contract/resources defines specs and statuses. Decisions "Custom resources".
 import { z } from 'zod';
 import {
   type CommonStatus,
@@ -12,7 +12,7 @@ import {
 
 export const API_VERSION = `${GROUP}/${VERSION}`;
 export const FINALIZER = `${GROUP}/release`;
-/** `true`: leave the objects on the server as they are, and let the resource be deleted. */
+/** `true`: the resource can be deleted, and its objects on the server stay unchanged. */
 export const ABANDON = `${GROUP}/abandon`;
 
 export { type KindName, kindNames } from '../server/contract/resources/custom-resource.ts';
@@ -39,7 +39,7 @@ export const Metadata = z
   .loose();
 export type Metadata = z.infer<typeof Metadata>;
 
-/** The part of a status that any version of the operator has written; what isn't understood is not kept. */
+/** The part of a status that any version of the operator has written; unknown parts are dropped. */
 const Status = z.object({ ...commonStatus, conditions: z.array(Condition).optional().catch(undefined) }).loose();
 export type Status = CommonStatus & Record<string, unknown>;
 
@@ -50,7 +50,7 @@ export interface Resource<Spec = unknown> {
   status: Status;
 }
 
-/** Parses what Kubernetes (or a file) holds; the spec stays as it is until its kind parses it. */
+/** Parses an object from Kubernetes or a file; the spec stays unparsed until its kind parses it. */
 export function resourceOf(kind: KindName, object: unknown): Resource {
   const { metadata, spec, status } = z
     .object({ metadata: Metadata, spec: z.unknown().optional(), status: Status.optional().catch(undefined) })
@@ -68,12 +68,12 @@ export const nameOf = (r: Resource): string => `${r.kind} ${r.metadata.namespace
 /** Whether a spec, parsed or not, sets `managementPolicy: Observe`. */
 export const isObserveOnly = (spec: unknown): boolean => Object(spec).managementPolicy === 'Observe';
 
-/** The queue's and the cache's key. */
+/** The key of the resource in queue and cache. */
 export const keyOf = (kind: KindName, namespace: string, name: string): string => `${kind}/${namespace}/${name}`;
 export const namespaceOfKey = (key: string): string => key.split('/', 2)[1] ?? '';
 export const keyOfResource = (r: Resource): string => keyOf(r.kind, r.metadata.namespace, r.metadata.name);
 
-/** How the names of all managers of a namespace begin; neither part can hold a slash. */
+/** The prefix of all managers of a namespace; neither part can contain a slash. */
 export const managersIn = (cluster: string, namespace: string): string => `k8s:${cluster}/${namespace}/`;
 /** `k8s:<cluster>/<namespace>/<kind>/<name>` (decisions "Custom resources"). */
 export const managerOf = (
@@ -81,7 +81,10 @@ export const managerOf = (
   { kind, metadata }: { kind: KindName; metadata: Pick<Metadata, 'namespace' | 'name'> },
 ): string => `${managersIn(cluster, metadata.namespace)}${kind}/${metadata.name}`;
 
-/** The cluster in the name of a manager that is this resource, or for a Realm one of this namespace, elsewhere. */
+/**
+ * The cluster in the manager's name, if the manager is the same resource of another cluster; for a Realm also one of
+ * the same namespace there.
+ */
 export function sameElsewhere(
   cluster: string,
   { kind, metadata }: { kind: KindName; metadata: Pick<Metadata, 'namespace' | 'name'> },

@@ -1,5 +1,5 @@
-// The servers of one operator: the settings of each `--server`, and its connection. Each has credentials of its own: a server
-// could use a token or secret that another accepts too, at that other one. Decisions "Custom resources".
+// The servers of one operator: the settings of each `--server`, and its connection. Each has credentials of its own:
+// otherwise a server could use a token or secret at another server that accepts it too. Decisions "Custom resources".
 import { readFileSync } from 'node:fs';
 import { Agent } from 'undici';
 import { z } from 'zod';
@@ -9,11 +9,11 @@ import { type Connections, fetchBy } from './connections.ts';
 import type { Credential } from './session.ts';
 
 export interface ServerConfig {
-  /** undefined: the default one's, whose resources name none. */
+  /** undefined: the default server, for resources that name none. */
   name: string | undefined;
   url: string;
   credential: Credential;
-  /** A file with the authority of its certificate; undefined: whom Node trusts. */
+  /** A file with the certificate authority; undefined: the authorities that Node trusts. */
   caFile: string | undefined;
 }
 

@@ -1,5 +1,5 @@
-// How the operator signs in at the server: client credentials, or its ServiceAccount token traded for a token.
-// Tokens are kept in memory and renewed before they expire. Decisions "Admin authentication" (machines).
+// Signs the operator in at the server: by client credentials, or by exchanging its ServiceAccount token. Tokens are
+// held in memory and renewed before they expire. Decisions "Admin authentication" (machines).
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { refusal, ServerProblem, unreachable } from '../server/contract/client.ts';
@@ -11,13 +11,15 @@ const OPERATOR_CLIENT = 'operator';
 export type Credential = { secret: string } | { secretFile: string } | { tokenFile: string };
 
 const Answer = z.object({ access_token: z.string(), expires_in: z.number() });
-/** Renewed this long before the end, so that no request is sent with a token that expires on its way. */
+/** How long before its expiry a token is renewed, so that no request is sent with one that expires on the way. */
 const EARLY_MS = 30_000;
 const TIMEOUT_MS = 15_000;
-/** A refusal stays one for a while: a thousand resources must not ask a thousand times, each of which is audited. */
+/**
+ * How long a refusal is remembered: a thousand resources must not cause a thousand requests, each of which is audited.
+ */
 const REFUSED_MS = 10_000;
 
-/** Gives `authorize` of contract/client.ts; concurrent callers share one sign-in. */
+/** The `authorize` of contract/client.ts; concurrent callers share one sign-in. */
 export function serverSession({
   serverUrl,
   credential,
@@ -60,7 +62,7 @@ export function serverSession({
     return fetch(`${realm}/workload-identity/token`, { method: 'POST', redirect: 'manual', body, signal });
   }
 
-  /** The server's public address, which may differ from where the operator reaches it. */
+  /** The server's public address, which may differ from the one at which the operator reaches it. */
   async function baseUrl(): Promise<string> {
     const answer = await fetch(`${realm}/.well-known/openid-configuration`, {
       redirect: 'manual',
@@ -109,7 +111,7 @@ const MENDS_ITSELF = 'it is not well itself just now';
 const SECRET_ADVICE =
   'look at SVC_OPERATOR_CLIENT_SECRET (or the file of --server), which the server knows too, and whether the client operator of master is enabled';
 
-/** Read each time: the kubelet replaces files. @throws ServerProblem 401 where there is none */
+/** Read each time, because the kubelet replaces files. @throws ServerProblem 401 if there is none */
 async function proofOf(credential: Credential): Promise<string> {
   if ('secret' in credential) return credential.secret;
   if ('secretFile' in credential) return contentOf(credential.secretFile, 'is a Secret mounted there?');

@@ -1,4 +1,4 @@
-// Puts the operator together: a source, the queue, the controller, the revision watch. It decides nothing about a resource.
+// Composes the operator: a source, the queue, the controller, the revision watch. It decides nothing about a resource.
 // The quick start runs it in process; main.ts runs it alone. Design "Reconciler".
 import type { Client } from '../server/contract/client.ts';
 import { errorWords } from '../server/contract/error-words.ts';
@@ -23,7 +23,7 @@ import type { Source, SourceListener } from './source/source.ts';
 export interface OperatorOptions {
   source: Source;
   client: Client;
-  /** `<cluster>` in managers' names; two operators of one name would take each other's objects for their own. */
+  /** `<cluster>` in managers' names; two operators with the same name would treat each other's objects as their own. */
   clusterName: string;
   operatorNamespace?: string | undefined;
   undeclaredRealms?: boolean;
@@ -33,8 +33,8 @@ export interface OperatorOptions {
   serverName?: string | undefined;
   concurrency?: number;
   /**
-   * How often every resource is planned again. RevisionWatch notices changes through the realms' revisions; this finds the
-   * rest: a database that was changed by hand, a permission that was granted meanwhile, the state of deliveries.
+   * How often every resource is planned again. RevisionWatch notices changes through the realms' revisions; this finds
+   * the rest: a database that was changed by hand, a permission that was granted meanwhile, the state of deliveries.
    */
   resyncMs?: number;
   timers?: Timers;
@@ -45,20 +45,20 @@ export interface OperatorOptions {
 }
 
 export interface Operator {
-  /** Resolves when nothing is being worked on: every known resource has had its pass. */
+  /** Resolves when no pass runs or waits: every known resource has had its pass. */
   idle(): Promise<void>;
   resources(): { name: string; ready: boolean; message: string }[];
   /** When the longest of the present passes began. */
   runningSince(): number | undefined;
   /** Ends the standby. */
   act(): Promise<void>;
-  /** Ends when the passes that run have ended. */
+  /** Resolves when the running passes have ended. */
   stop(): Promise<void>;
 }
 
 const RESYNC_MS = 10 * 60_000;
 
-/** Each kind's own spec type ends here: the frame parses with the kind's schema before it calls the kind. */
+/** The kinds without their own spec types: the frame parses a spec with the kind's schema before it calls the kind. */
 const kinds = new Map<string, AnyKind>();
 for (const kind of [realm, flow, webhook, workloadIdentity]) kinds.set(kind.name, kind as AnyKind);
 
@@ -83,14 +83,14 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     realmNames: options.realmNames,
   });
   metrics?.serverUp(false, options.serverName);
-  /** How often each realm was written to by us. */
+  /** The number of our own writes by realm. */
   const writes = new Map<string | undefined, number>();
   const writesTo = (realm: string | undefined): number => writes.get(realm) ?? 0;
   const drift = createRevisionWatch({
     client,
     timers,
     changed: enqueueRealm,
-    // the resource that made the realm is still in its pass
+    // the resource that created the realm is still in its pass
     made: (name) => enqueueUnready(registry.ofRealm(name).filter((key) => !isRealm(key))),
     reached() {
       enqueueUnready(source.list().map(keyOfResource));
@@ -136,10 +136,10 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       const before = writesTo(realm);
       const outcome = await counted(key, () => controller.reconcile(key));
       if (!outcome) return undefined;
-      // Another write may have made the missing object while this pass ran: try again at once.
+      // Another write may have created the missing object while this pass ran: try again at once.
       if (writesTo(realm) !== before && isHeldUp(source.get(key))) return { afterMs: 0 };
       if (nextOf(outcome) === 'backoff') return 'backoff';
-      // jittered by as much again, so that resources that came together don't come back together
+      // with a jitter of the same size, so that resources that started together spread
       return { afterMs: resyncMs * (0.5 + timers.random()) };
     },
   });
@@ -168,7 +168,10 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     }
   }
 
-  /** Another write may have made an object that a resource lacked, or freed one that was in use: tries those again. */
+  /**
+   * Another write may have created an object that a resource lacked, or freed one that was in use: retries those
+   * resources.
+   */
   function enqueueHeldUp(name: string): void {
     for (const key of registry.ofRealm(name)) if (isHeldUp(source.get(key))) queue.add(key, { leisure: true });
   }
@@ -177,7 +180,8 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   let phase: 'listing' | 'standby' | 'acting' | 'stopped' = 'listing';
   async function act(): Promise<void> {
     if (phase !== 'standby') return;
-    // The leader before may have made changes that this process hasn't seen: a resource that it released must not be applied again.
+    // The previous leader may have made changes that this process hasn't seen: a resource that it released must not be
+    // applied again.
     await source.refresh();
     if (phase !== 'standby') return;
     begin();
@@ -186,7 +190,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     phase = 'acting';
     drift.start();
     const keys = source.list().map(keyOfResource);
-    // what attaches to a realm has nothing to do before it is there
+    // resources that attach to a realm can do nothing before the realm exists
     for (const key of keys) if (isRealm(key)) queue.add(key, { leisure: true });
     for (const key of keys) if (!isRealm(key)) queue.add(key, { leisure: true });
   }
@@ -211,14 +215,14 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       const concerned = registry.note(key);
       if (phase !== 'acting') return;
       queue.add(key);
-      // Attached resources wait for the Realm that lets them in. Any tenant can name any realm in a Realm of its own and touch it
-      // all day. A Realm that isn't applied lets none in, so the other work of these resources comes first.
+      // Attached resources wait for the Realm that admits them. Any tenant can write a Realm with any realm's name and
+      // change it all day. A Realm that isn't applied admits none, so the other work of these resources comes first.
       if (isRealm(key)) {
         const resource = source.get(key);
         const leisure = !isApplied(resource);
         for (const realm of concerned) {
           for (const other of registry.ofRealm(realm)) if (!isRealm(other)) queue.add(other, { leisure });
-          // the realm's name is free: a resource that was refused it may have it now
+          // the realm's name is free: a resource that was refused it may get it now
           if (!resource || resource.metadata.deletionTimestamp) enqueueHeldUp(realm);
         }
       }
@@ -238,7 +242,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       if (phase !== 'acting') return;
       const there = source.list().filter(({ metadata }) => metadata.namespace === namespace);
       for (const resource of there) queue.add(keyOfResource(resource), { leisure: true });
-      // a Realm may count or not by its namespace's labels, and with it the resources that may attach
+      // a Realm may be valid or not depending on its namespace's labels, and with it the resources that may attach
       for (const resource of there.filter(({ kind }) => kind === 'Realm'))
         enqueueUnready(registry.ofRealm(realmOf(resource) ?? ''));
     },
@@ -269,11 +273,11 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
 
 const isRealm = (key: string): boolean => key.startsWith('Realm/');
 
-/** The present spec, or an earlier one, has been applied. */
+/** Whether the present spec, or an earlier one, has been applied. */
 const isApplied = (resource: Resource | undefined): boolean =>
   resource?.status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
 
-/** The resource waits for an object of the realm that exists or is missing. */
+/** Whether the resource waits for an object of the realm that exists or is missing. */
 const isHeldUp = (resource: Resource | undefined): boolean =>
   resource?.status.conditions?.some(
     ({ type, status, reason }) =>

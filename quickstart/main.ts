@@ -1,5 +1,5 @@
-// `npm start`: server, examples and the operator's own reconcilers in one process; then it prints the addresses. It has
-// no logic of its own: the server starts as usual, and the operator reads crds/examples/ as it reads any folder.
+// `npm start`: runs server, examples and the operator's own reconcilers in one process; then it prints the addresses.
+// It has no logic of its own: the server starts as usual, and the operator reads crds/examples/ like any folder.
 // Decisions "Where it listens, what it reads" (quick start).
 import path from 'node:path';
 import { serverSession } from '../operator/session.ts';
@@ -43,9 +43,9 @@ async function configOf(env: Environment): Promise<Config> {
 const issuesOf = (schema: typeof ClientSecret, value: string) =>
   schema.safeParse(value).error?.issues.map(({ message }) => message) ?? [];
 
-/** @param interrupt ends the start too: the parts that run already are stopped, and the function throws */
+/** @param interrupt also ends the start: the running parts are stopped, and the function throws */
 async function start(env: Environment, interrupt: AbortSignal): Promise<{ server: RunningServer; operator: Operator }> {
-  // before anything is made: a password that is printed once, above a fault, is easily missed
+  // before anything is created: users easily miss a password that is printed once, above an error
   await checkAddress(await configOf(env));
   const secrets = await demoSecrets(env, path.resolve(env.SVC_DATA_DIR || '.data'));
   const environment = { SVC_LOG_LEVEL: 'warn', ...env, SVC_OPERATOR_CLIENT_SECRET: secrets.operator };
@@ -96,7 +96,10 @@ async function start(env: Environment, interrupt: AbortSignal): Promise<{ server
 const PATIENCE_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 
-/** Attached resources wait for their Realm, so one pass isn't enough; what isn't ready after a while is shown as it is. */
+/**
+ * Waits until all resources are ready, or for a while: attached resources wait for their Realm, so one pass isn't
+ * enough.
+ */
 async function settled(operator: Operator, interrupt: AbortSignal): Promise<void> {
   const until = Date.now() + PATIENCE_MS;
   do {
@@ -109,7 +112,7 @@ async function settled(operator: Operator, interrupt: AbortSignal): Promise<void
 
 async function main(): Promise<void> {
   const interrupt = new AbortController();
-  // a terminal that is closed (SIGHUP) takes its output with it, but not the order of the end
+  // a closed terminal (SIGHUP) breaks the output, but the shutdown must still run in order
   process.stdout.on('error', () => {});
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => {

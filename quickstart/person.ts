@@ -1,5 +1,5 @@
-// The demonstration's single user, made once through the admin API, as an administrator would.
-// Decisions "Where it listens, what it reads".
+// The demonstration's single user, created once through the admin API, as an administrator would. Decisions "Where it
+// listens, what it reads".
 import { type Client, ServerProblem } from '../server/contract/client.ts';
 import { passwordFaults } from '../server/contract/password-rules.ts';
 import { inEnglish } from '../server/contract/phrases.ts';

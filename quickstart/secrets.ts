@@ -1,5 +1,5 @@
-// The secrets that the quick start generates if the environment sets none: kept beside the data (mode 0600), printed once.
-// The values are random and long, so no password rule applies. Decisions "Where it listens, what it reads".
+// The secrets that the quick start generates if the environment sets none: stored beside the data (mode 0600), printed
+// once. The values are random and long, so no password rule applies. Decisions "Where it listens, what it reads".
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,7 @@ const Kept = z.strictObject({
   demoPassword: z.string(),
   demoClientSecret: z.string(),
   webhook: z.string(),
-  /** A start has printed them, so none prints them again. */
+  /** Whether a start has printed them, so that none prints them again. */
   shown: z.boolean(),
 });
 type Kept = z.infer<typeof Kept>;
@@ -39,10 +39,7 @@ async function load(file: string): Promise<Kept | undefined> {
   }
 }
 
-/**
- * The environment's values win over those that were kept.
- * @param dir the data directory
- */
+/** Values of the environment take precedence over stored ones. @param dir the data directory */
 export async function demoSecrets(env: Environment, dir: string): Promise<DemoSecrets> {
   const file = path.join(dir, 'quickstart.json');
   const kept = (await load(file)) ?? {

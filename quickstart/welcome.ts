@@ -3,11 +3,11 @@ import { PERSON, REALM } from './person.ts';
 
 export interface Welcome {
   baseUrl: string;
-  /** `password` where this start made it up. */
+  /** `password` only if this start generated it. */
   administrator: { username: string; password: string | undefined };
-  /** Left out once they have been shown. */
+  /** Undefined once they have been shown. */
   secrets: { demoPassword: string; demoClientSecret: string } | undefined;
-  /** The file that keeps them. */
+  /** The file that stores them. */
   keptIn: string;
   resources: readonly { name: string; ready: boolean; message: string }[];
 }

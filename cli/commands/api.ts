@@ -1,4 +1,5 @@
-// `realmctl api METHOD PATH`: any request of the admin API, with the current session; and `token`, for other programs.
+// `realmctl api METHOD PATH`: any request of the admin API with the current session; and `token`, which prints a token
+// for other programs.
 import { type Cli, examples, type Register } from '../command.ts';
 import { bytesOf } from '../document-file.ts';
 import { Refused } from '../faults.ts';
@@ -66,7 +67,7 @@ async function api(cli: Cli, method: string, where: string, options: Options): P
 
 const ended = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
 
-/** Only paths of this server's admin API: the session must go nowhere else. */
+/** The path of a request. It must belong to this server's admin API: the session must not be sent anywhere else. */
 function pathOf(where: string, server: string): string {
   const path = where.startsWith('/') ? where : `/admin/${where}`;
   const url = URL.canParse(path, server) ? new URL(path, server) : undefined;

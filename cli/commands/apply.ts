@@ -1,4 +1,4 @@
-// `realmctl apply -f`: the plan is shown, agreed to, and just that plan is applied, realm after realm.
+// `realmctl apply -f`: shows the plan, asks for consent, and applies exactly that plan, realm after realm.
 import { ServerProblem } from '../../server/contract/client.ts';
 import { type Cli, examples, type Register } from '../command.ts';
 import {
@@ -55,7 +55,7 @@ async function apply(cli: Cli, options: Options): Promise<void> {
     if (!options.dryRun) writeLine(io, 'Nothing was applied.');
     throw new Outcome(2);
   }
-  // json and yaml hold the result; the plan to agree to is text for the user
+  // JSON and YAML contain the result; the plan to consent to is text for the user
   const shown = options.output === 'table' ? io.stdout : io.stderr;
   shown.write(`${[...open.map((planned) => planText(io, planned)), sumText(open)].join('\n')}\n`);
   await agree(cli, options);
@@ -98,7 +98,7 @@ async function agree(cli: Cli, { yes }: Options): Promise<void> {
   if (!(await confirm(cli, 'Apply this?'))) throw new Refused('nothing was applied');
 }
 
-/** Says which realms were applied and which failed. */
+/** Reports which realms were applied and which failed. */
 function sayPartial(
   { io }: Cli,
   { done, failed, open }: { done: readonly string[]; failed: string; open: readonly Planned[] },

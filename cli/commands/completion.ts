@@ -1,4 +1,5 @@
-// `realmctl completion SHELL`: the script that a shell loads once; and `completion words`, which the script runs at each Tab.
+// `realmctl completion SHELL`: prints the script that a shell loads once; and `completion words`, which the script runs
+// at each Tab.
 import { Argument } from 'commander';
 import { type Cli, examples, type Register } from '../command.ts';
 import { type Candidate, type Completion, nextOf } from '../completion.ts';
@@ -6,7 +7,7 @@ import { type Shell, scripts } from '../completion-scripts.ts';
 import { kinds } from '../kind-table.ts';
 import { plain } from '../output.ts';
 
-/** The user waits after pressing Tab: a slow server's names are left out. */
+/** The user waits after pressing Tab, so names from a slower server are left out. */
 const PATIENCE_MS = 3000;
 const MOST = 100;
 
@@ -35,7 +36,7 @@ export const registerCompletion: Register = (program, cli) => {
   });
 };
 
-/** Nothing without a sign-in, or if the server takes too long: completion shows no errors. */
+/** Candidates for the next word. Empty without a sign-in, or if the server takes too long: completion shows no errors. */
 async function candidates(cli: Cli, next: Exclude<Completion, { of: 'files' }>): Promise<Candidate[]> {
   if (next.of === 'words') return next.words;
   const name = next.of === 'realms' ? 'realms' : next.kind;
@@ -52,7 +53,7 @@ async function candidates(cli: Cli, next: Exclude<Completion, { of: 'files' }>):
       if (found.length === MOST) break;
     }
   } catch {
-    // what has come is shown
+    // names that have arrived so far are shown
   }
   return found;
 }

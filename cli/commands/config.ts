@@ -80,7 +80,7 @@ export function registerConfig(
   });
 }
 
-/** false only if the server says that the realm doesn't exist: any other fault tells nothing about the realm. */
+/** Whether the realm may exist. False only if the server answers that it doesn't; other errors prove nothing. */
 const mayBeThere = async (cli: Cli, realm: string): Promise<boolean> =>
   cli
     .connect()

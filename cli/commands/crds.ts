@@ -1,4 +1,5 @@
-// `realmctl crds`: the CustomResourceDefinitions of this version, for clusters that are set up without the chart.
+// `realmctl crds`: prints the CustomResourceDefinitions of this version, for clusters that are set up without the
+// chart.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { renderCrds } from '../../operator/crd.ts';

@@ -52,7 +52,7 @@ function register(describe: Command, kind: Kind, cli: Cli): void {
 function text({ io }: Cli, kind: Kind, realm: string, found: Found, details: Details): string {
   const title = `${kind.singular} ${found.name}${kind.inRealm ? ` in the realm ${realm}` : ''}`;
   const parts: [string, string[]][] = [
-    // a realm is kept piece by piece, which its details say
+    // the parts of a realm have different managers, which its details list
     ...(kind.inRealm ? [['Managed by', managedBy(found)] satisfies [string, string[]]] : []),
     ['Fields', fields(found.value)],
     ...Object.entries(details).map(([name, value]): [string, string[]] => [heading(name), linesOf(value)]),
@@ -66,7 +66,7 @@ function text({ io }: Cli, kind: Kind, realm: string, found: Found, details: Det
 const managedBy = ({ managedBy: all }: Found): string[] =>
   all.length > 0 ? all : ['nobody: people change it at run time'];
 
-/** A flow's steps are a tree, which a list of ids doesn't show. */
+/** Prints a flow's steps as a tree, which a list of ids doesn't show. */
 function fields(value: object): string[] {
   const flow = Flow.safeParse(value);
   if (!flow.success || !flow.data.executions) return linesOf(value);
@@ -86,7 +86,7 @@ function linesOf(value: unknown): string[] {
   return yamlText(withTimes(value)).trimEnd().split('\n');
 }
 
-/** Moments as people read them; `-o json` has what the API answers. */
+/** Formats times for users; `-o json` prints the API's values. */
 function withTimes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withTimes);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-// `realmctl diff -f`: what applying would change. Exit code 0 in sync, 1 differences, 2 refused, 3 unreachable.
+// `realmctl diff -f`: prints what applying would change. Exit code 0 in sync, 1 differences, 2 refused, 3 unreachable.
 import { Option } from 'commander';
 import { ManagerName } from '../../server/contract/transfer.ts';
 import { type Cli, examples, type Register } from '../command.ts';
@@ -49,7 +49,7 @@ async function diff(cli: Cli, { output, cluster, ...options }: Options): Promise
   if (waits || !plans.every(inSync)) throw new Outcome(1);
 }
 
-/** @param applied the realms that were */
+/** @param applied the realms whose plans were applied */
 export function printPlans(
   { io }: Pick<Cli, 'io'>,
   output: Format,

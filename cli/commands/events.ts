@@ -15,7 +15,7 @@ interface Options extends FilterOptions {
   output: 'text' | 'json';
 }
 const LOOK_MS = 2_000;
-/** Rows are written a moment after the time that they bear. */
+/** The maximum delay between an event's time and the write of its row. */
 const LATE_MS = 10_000;
 
 export const registerEvents: Register = (program, cli) => {

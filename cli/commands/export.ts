@@ -87,7 +87,7 @@ async function download(
   return arriving(server, body);
 }
 
-/** A connection that breaks half-way is the server's absence, and no fault of a file. */
+/** Reports a connection that breaks half-way as an unreachable server, not as a fault of a file. */
 async function* arriving(server: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -96,7 +96,7 @@ async function* arriving(server: string, body: AsyncIterable<Uint8Array>): Async
   }
 }
 
-/** A server of an older release knows no such query, and is not asked. */
+/** Servers of older releases don't know these parameters, so unset ones are not sent. */
 const queryOf = ({ users, withoutDefaults }: Options) => ({
   users,
   ...(withoutDefaults && { defaults: false as const }),
@@ -110,7 +110,7 @@ async function exportDocument(cli: Cli, realm: string, options: Options): Promis
   if (output === undefined && outputDir === undefined) return toStdout(cli.io, text);
   if (outputDir !== undefined) await mkdir(outputDir, { recursive: true });
   const file = output ?? path.join(outputDir ?? '.', `${realm}.${format}`);
-  // People's data are in it.
+  // A document with users contains personal data.
   await writeWhole(file, text, { secret: options.users });
   writeLine(cli.io, `Wrote ${file}.`);
 }
@@ -162,7 +162,7 @@ async function writeFolder(
   const names = items.map(fileName);
   for (const [i, item] of items.entries()) await writeWhole(path.join(dir, names[i] ?? ''), [yamlText(item)]);
   const lines = secretLines(secrets, namespace);
-  // A text file, so that a tool that applies the folder doesn't take it for a manifest.
+  // A .txt file, so that a tool that applies the folder doesn't read it as a manifest.
   if (lines.length > 0) await writeWhole(path.join(dir, `secrets-${realm}.txt`), [`${lines.join('\n')}\n`]);
   writeLine(io, `Wrote ${items.length} ${items.length === 1 ? 'file' : 'files'} to ${dir}.`);
   const ofRealm = new RegExp(`^(?:flow|webhook|workloadidentity)-${realm}\\..*\\.yaml$`);

@@ -1,4 +1,4 @@
-// `realmctl get KIND [NAME]`: lists and single objects, as tables for people and as data for programs.
+// `realmctl get KIND [NAME]`: lists and single objects, as tables for users and as data for programs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
@@ -91,14 +91,14 @@ async function scopeOf(cli: Cli, kind: Kind, { realm: option }: Options): Promis
   return { connection: await cli.connect(), realm, signal: cli.signal };
 }
 
-/** @param of the object that they belong to */
+/** @param of the parent object */
 export async function list(cli: Cli, kind: Kind, options: Options, of?: string): Promise<void> {
   const scope = { ...(await scopeOf(cli, kind, options)), of };
   const shown = await show(cli, kind, scope, options);
   if (options.watch) await watch(cli, kind, scope, options, shown);
 }
 
-/** Prints new and changed objects, a row each. */
+/** Prints new and changed objects, one row each. */
 async function watch(cli: Cli, kind: Kind, scope: Scope, options: Options, first: readonly Row[]): Promise<void> {
   const wide = options.output === 'wide';
   const lineOf = (row: Row) => row.cells(wide).map(plain).join('   ').trimEnd();

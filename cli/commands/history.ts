@@ -1,4 +1,4 @@
-// `realmctl history`, `realmctl undo`: the plans that were applied to a realm, and taking one back.
+// `realmctl history`, `realmctl undo`: lists the plans that were applied to a realm, and undoes one.
 import { type AppliedPlan, getHistory, listHistory, undoHistory } from '../../server/contract/history.ts';
 import { Plan } from '../../server/contract/transfer.ts';
 import { party, time } from '../cells.ts';
@@ -64,7 +64,7 @@ export const registerUndo: Register = (program, cli) => {
 /** Parses `acme 42`, or `42` if an option or the context names the realm. */
 async function placeOf(cli: Cli, first: string | undefined, second: string | undefined, { realm: option }: Options) {
   const isNumber = (text: string | undefined) => text !== undefined && /^\d{1,15}$/.test(text);
-  // a realm may be called 42, too: where both stand, the first is the realm
+  // a realm may also be called 42: if there are two words, the first is the realm
   const alone = second === undefined && isNumber(first);
   const revision = alone ? first : second;
   if (revision !== undefined && !isNumber(revision)) throw new Refused(`${revision} is no revision`, 'It is a number.');

@@ -1,4 +1,4 @@
-// `realmctl import`: one realm document, as it is, through the server's import; manifests are `apply`'s.
+// `realmctl import`: sends one realm document unchanged to the server's import; `apply` takes manifests.
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -44,7 +44,7 @@ interface Options {
 }
 
 const MOST_SHOWN = 200;
-/** A tenth of a kind. */
+/** An import that deletes a tenth of a kind's objects asks for consent. */
 const MUCH = 10;
 
 export const registerImport: Register = (program, cli) => {
@@ -101,13 +101,13 @@ const HINT = 'For several: realmctl apply -f';
 interface Source {
   realm: string;
   file: string;
-  /** Files of Keycloak instead. */
+  /** The files of a Keycloak export, in place of a document. */
   keycloak?: readonly string[];
   variables: Variables;
   query: Record<string, string | boolean>;
 }
 
-/** A name that was mistyped would be a realm of its own. */
+/** Asks before the import creates a realm: a mistyped name would create another one. */
 async function agreeToMake(cli: Cli, { client }: Connection, realm: string, manager: string): Promise<void> {
   const nothing = { realm, manager, document: {}, prune: false, force: false, signal: cli.signal };
   const there = await planDocument(client, { ...nothing, mustExist: true }).then(
@@ -145,7 +145,7 @@ async function carefully(cli: Cli, connection: Connection, source: Source, outpu
   }
 }
 
-/** Keeps standard input in a file: it can be read once only, and the document is sent twice. */
+/** Copies standard input to a file: it can be read only once, and the document is sent twice. */
 async function keptFrom({ io }: Cli): Promise<{ file: string; forget(): Promise<void> }> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'realmctl-'));
   const forget = () => rm(folder, { recursive: true, force: true });
@@ -165,7 +165,7 @@ async function send(
   { realm, file, keycloak, variables, query }: Source,
   { dryRun, revision }: { dryRun: boolean; revision?: number },
 ): Promise<Plan | KeycloakPlan> {
-  // A stream can't be sent twice: a token that has run out is renewed before.
+  // A stream can't be sent twice, so an expired token is renewed before.
   await connection.client.call(getAdminSession, { signal: cli.signal });
   const used = new Set<string>();
   const document = keycloak
@@ -196,7 +196,7 @@ function show(
   { realm, output, dryRun, plan }: { realm: string; output: Format; dryRun: boolean; plan: Plan | KeycloakPlan },
 ): void {
   const planned = { realm, plan, notCompared: [] };
-  // a list of a million users would be of no use
+  // a list of a million users would not help
   const short = plan.changes.length > MOST_SHOWN;
   print(cli.io, output, {
     value: plan,
@@ -211,7 +211,7 @@ function show(
   }
 }
 
-/** Lists the settings that the import leaves out, a line each. */
+/** Lists the settings that the import leaves out, one per line. */
 function sayNotCarried({ io }: Cli, { notCarried, notCarriedCount }: KeycloakPlan): void {
   if (notCarriedCount === 0) return;
   writeLine(io, `Not carried over, ${notCarriedCount}:`);

@@ -1,4 +1,4 @@
-// `realmctl rotate-keys`: a new signing key; what the old one signed stays valid until it expires.
+// `realmctl rotate-keys`: creates a new signing key; tokens that the old one signed stay valid until they expire.
 import { Option } from 'commander';
 import { SigningAlgorithm } from '../../server/contract/algorithms.ts';
 import { listKeys, rotateKeys } from '../../server/contract/keys.ts';

@@ -21,7 +21,7 @@ interface Options {
   passwordStdin?: true;
   clientId?: string;
   clientSecretFile?: string;
-  /** Undefined: open it where there is a terminal. */
+  /** Undefined: open a browser if there is a terminal. */
   browser?: boolean;
   again?: true;
 }
@@ -73,7 +73,7 @@ async function signIn(cli: Cli, deps: Deps, server: string, options: Options): P
   const kept = (await deps.file.read()).contexts[name];
   const own = realm === MASTER ? (kept?.server === server ? kept.defaultRealm : undefined) : realm;
   const context: Context = { server, realm, session, ...(own !== undefined && { defaultRealm: own }) };
-  // The file doesn't hold it yet, so it isn't renewed there.
+  // The file doesn't contain this session yet, so no renewal is written there.
   const { client } = connection(server, accessOf(name, context, { ...deps, env: cli.io.env }));
   const { body } = await client.call(getAdminSession, { signal: cli.signal }).catch((error) => {
     if (!(error instanceof ServerProblem && (error.status === 401 || error.cause instanceof Refused))) throw error;
@@ -142,7 +142,10 @@ async function byPassword(cli: Cli, fetch: Fetch, server: string, options: Optio
   return { type: 'cookie', cookie };
 }
 
-/** The server's refusals say little on purpose; if one says nothing, the hint lists what to check. */
+/**
+ * Adds a hint to a refusal. The server's refusals reveal little on purpose; if one has no detail, the hint lists what
+ * to check.
+ */
 function notAccepted(error: unknown, server: string, { realm, passwordStdin }: Options): unknown {
   if (!(error instanceof ServerProblem && error.status === 401)) return error;
   if (error.is('otp-required'))
@@ -165,7 +168,7 @@ async function signOut({ io, signal }: Cli, { file, fetch, context }: Deps): Pro
       });
     if (session?.type === 'person') await revoke(server, realm, session.refreshToken, fetch, signal);
   } catch (error) {
-    // the session has ended, which is the aim
+    // the session has ended already, as the user wanted
     if (!(error instanceof ServerProblem) || (error.status === 0 && !(error.cause instanceof Refused))) {
       await forget(file, name);
       writeLine(io, 'The session is forgotten here, but the server was not told: there it ends by itself.');

@@ -77,7 +77,7 @@ interface Release {
   yes?: boolean;
 }
 
-/** `move`: a cluster that was rebuilt under another name takes over the old one's objects. */
+/** `move`: a cluster that was rebuilt under another name takes over the objects of the old one. */
 function move(managers: Command, cli: Cli): void {
   const command = managers
     .command('move')
@@ -128,7 +128,7 @@ function adoption(managers: Command, cli: Cli): void {
       .description(description);
     addOutput(addRealm(command), { names: true }).action(
       async (first: string | undefined, second: string | undefined, { output, realm: option }: Listing) => {
-        // with -r, what stands alone is the pattern
+        // with -r, a single word is the pattern
         const alone = option !== undefined && second === undefined && first !== option;
         const pattern = alone ? first : second;
         const realm = await realmOf(cli, { option, ...(!alone && { place: first }) });

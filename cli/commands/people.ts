@@ -27,7 +27,7 @@ async function at(cli: Cli, option: string | undefined): Promise<{ connection: C
   return { connection: await cli.connect(), realm };
 }
 
-/** A person by username or id. */
+/** A user by username or id. */
 async function person(cli: Cli, option: string | undefined, word: string) {
   const { connection, realm } = await at(cli, option);
   const found = await kind.find({ connection, realm, signal: cli.signal }, word);
@@ -184,7 +184,7 @@ interface Ending extends Options {
   client?: string;
 }
 
-/** However many there are. */
+/** Ends all sessions, however many there are. */
 async function endAllOf(client: Client, signal: AbortSignal, { realm, clientId }: { realm: string; clientId: string }) {
   const all = { sessions: 0, offline: 0 };
   for (let more = true; more; ) {

@@ -1,4 +1,5 @@
-// `realmctl status`, `kubectl realmkeeper status`: how a cluster's resources stand, a realm with all that hangs on it.
+// `realmctl status`, `kubectl realmkeeper status`: shows the state of a cluster's resources, each realm with all
+// resources that belong to it.
 import { Argument } from 'commander';
 import { type KindName, kindNames } from '../../operator/resource.ts';
 import { type ClusterOptions, type ClusterResource, clusterResources } from '../cluster.ts';

@@ -1,4 +1,4 @@
-// `realmctl validate -f`: everything that is wrong with files and can be known without a server.
+// `realmctl validate -f`: reports all faults of files that can be found without a server.
 import { type Cli, examples, type Register } from '../command.ts';
 import {
   addFiles,
@@ -26,7 +26,7 @@ export const registerValidate: Register = (program, cli) => {
 
 async function validate(cli: Cli, { output, ...options }: FileOptions & { output: Format }): Promise<void> {
   const { io } = cli;
-  // which realm a document is for, and whose ServiceAccounts are meant, matters only to those that send it
+  // the realm of a document and the issuer of ServiceAccount tokens matter only to commands that send the document
   const unknown = { realm: 'document', clusterIssuer: 'https://kubernetes.default.svc' };
   const { declared, realms, faults } = await wantedBy(cli, { ...unknown, ...options });
   const { counts, skipped, missing } = declared;

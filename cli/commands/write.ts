@@ -1,4 +1,4 @@
-// `realmctl create|edit|delete KIND`: single objects through the admin API, for what no file declares.
+// `realmctl create|edit|delete KIND`: changes single objects through the admin API, if no file declares them.
 
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -18,19 +18,19 @@ import { addOutput, type Format, print, writeLine } from '../output.ts';
 import { confirm } from '../prompt.ts';
 import { type Flag, fieldsOf, flagsOf, secretsOf, type WriteRoute } from '../writes.ts';
 
-/** @param of what the objects belong to, where the kind has such */
+/** @param of the parent object, if the kind has one */
 async function scopeOf(cli: Cli, kind: Kind, option: string | undefined, of?: string): Promise<Scope> {
   const realm = kind.inRealm ? await realmOf(cli, { option }) : '';
   return { connection: await cli.connect(), realm, of, signal: cli.signal };
 }
 
-/** A command of the kind: what its objects belong to is asked for before anything else. */
+/** A command of the kind. The parent object is its first argument. */
 function commandOf(family: Command, kind: Kind): Command {
   const command = family.command(kind.singular).alias(kind.plural).description(kind.help);
   if (kind.of !== undefined) command.argument(`<${kind.of}>`, `the ${kind.of} that they belong to`);
   return command;
 }
-/** Its arguments: whose, and the words that follow. */
+/** Separates the arguments into the parent object and the other words. */
 const apart = (kind: Kind, [first, ...rest]: readonly string[]): [of: string | undefined, words: string[]] =>
   kind.of === undefined ? [undefined, [...(first === undefined ? [] : [first]), ...rest]] : [first, rest];
 
@@ -108,7 +108,7 @@ function registerCreateOf(create: Command, kind: Kind, route: WriteRoute, cli: C
 }
 
 function optionOf({ long, of, about, choices }: Flag): Option {
-  // its first sentence, else its name in words
+  // the description's first sentence, else the option's name in words
   const first = about.split(/[.;](?:\s|$)/)[0] || long.slice(2).replaceAll('-', ' ');
   const name = long.slice(2).split('-').at(-1);
   if (of === 'flag') return new Option(`${long} [bool]`, first).choices(['true', 'false']).preset('true');
@@ -200,7 +200,7 @@ function registerEditOf(edit: Command, kind: Kind, route: WriteRoute, cli: Cli):
       if (changed.length === 0) {
         writeLine(cli.io, 'Nothing was changed.');
       } else {
-        // an object that is put under its own name, and created if missing, is sent whole
+        // if the write route is an upsert under the object's own name, it gets the whole object
         const body = route === kind.routes.create ? after : Object.fromEntries(changed);
         const at = { ...(await kind.within(scope)), ...kind.at(found.value) };
         await send(scope, route, { at, body, etag: found.etag });
@@ -219,7 +219,7 @@ function registerEditOf(edit: Command, kind: Kind, route: WriteRoute, cli: Cli):
 function editor({ io, signal }: Cli, file: string): Promise<void> {
   const program = io.env.VISUAL || io.env.EDITOR || 'vi';
   return new Promise((resolve, reject) => {
-    // as the shell reads it, so that EDITOR may have options; the file's name is an argument of its own
+    // run by the shell, so that EDITOR may contain options; the file's name is an argument of its own
     const child = spawn('sh', ['-c', `${program} "$1"`, 'sh', file], { stdio: 'inherit', env: { ...io.env }, signal });
     child.on('error', reject);
     child.on('close', (code) =>
@@ -247,7 +247,7 @@ function registerDeleteOf(remove: Command, kind: Kind, route: WriteRoute, cli: C
     const [of, words] = apart(kind, command.args);
     const { realm, yes } = command.opts<{ realm?: string; yes?: true }>();
     const scope = await scopeOf(cli, kind, realm, of);
-    // all are found before any is deleted
+    // find all objects before deleting any
     const found = [];
     for (const word of words) found.push(await kind.find(scope, word));
     const names = found.map(({ name }) => name).join(', ');

@@ -1,4 +1,4 @@
-// Kind Flow: one flow and, where the spec asks for it, the realm's binding to it. Decisions "Custom resources".
+// Kind Flow: one flow and, if the spec asks for it, the realm's binding to it. Decisions "Custom resources".
 import type { ExecutionDocument } from '../../server/contract/flows.ts';
 import { type FlowSpec, FlowSpec as Schema } from '../../server/contract/resources/flow.ts';
 import type { Kind } from './kind.ts';

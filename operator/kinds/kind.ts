@@ -14,25 +14,25 @@ export interface ValueRef extends SecretKeyRef {
 
 /** Values of Secrets and ConfigMaps by {@link secretName}, in the resource's own namespace. */
 export type Secrets = ReadonlyMap<string, string>;
-/** `portal`, or `ConfigMap brand`, which no Secret can be called. */
+/** `portal`, or `ConfigMap brand`: no Secret's name contains a space. */
 export const objectName = ({ name, in: kind }: Pick<ValueRef, 'name' | 'in'>): string =>
   kind === undefined ? name : `${kind} ${name}`;
 export const secretName = (ref: ValueRef): string => `${objectName(ref)}/${ref.key}`;
 
-/** The values that `document` reads beside the resource's spec. */
+/** The values that `document` reads in addition to the resource's spec. */
 export interface Context {
   metadata: Pick<Metadata, 'name' | 'namespace'>;
   secrets: Secrets;
-  /** The issuer of this cluster's ServiceAccount tokens, where it is known. */
+  /** The issuer of this cluster's ServiceAccount tokens, if it is known. */
   clusterIssuer: string | undefined;
-  /** The resource is in another namespace than its Realm: it can't act as an administrator. */
+  /** The resource is in another namespace than its Realm, so it can't act as an administrator. */
   guest?: boolean;
 }
 
 /** A client whose credentials go into a Secret. */
 export interface ClientOutput extends SecretOutput {
   clientId: string;
-  /** The client authenticates by a secret. */
+  /** Whether the client authenticates by a secret. */
   confidential: boolean;
 }
 /** The keys of such a Secret that hold the client's id and its secret. */
@@ -44,17 +44,17 @@ export interface Kind<Spec extends { realm: string }> {
   spec: z.ZodType<Spec>;
   /** The policy that applies if the spec sets no `deletionPolicy`. */
   deletionPolicy: 'Retain' | 'Delete';
-  /** false: the realm itself; true: something in a realm that a Realm resource declares. */
+  /** false: the resource is the realm itself; true: an object in a realm that a Realm resource declares. */
   attached: boolean;
-  /** The kind grants no access, so a new resource of it locks no user out: it is applied without a plan before. */
+  /** The kind grants no access, so a new resource of it locks no user out: it is applied without a previous plan. */
   letsNobodyIn?: true;
   secrets(spec: Spec): ValueRef[];
-  /** Secrets that it has made. */
+  /** The Secrets that the resource has created for it. */
   outputs?(spec: Spec): ClientOutput[];
   document(spec: Spec, context: Context): RealmDocument;
-  /** Whether the document would give admin roles: only the operator's own namespace may. */
+  /** Whether the document would grant admin roles: only resources in the operator's own namespace may. */
   givesAdminRoles?(spec: Spec): boolean;
-  /** The client that the object lets others act as. */
+  /** The client as which the object lets others act. */
   actsAs?(spec: Spec): string;
   /** The kind's own status fields; they change only when the spec or the server does. */
   status(spec: Spec, context: Pick<Context, 'metadata' | 'clusterIssuer'>): Record<string, unknown>;
@@ -65,7 +65,7 @@ export type AnyKind = Kind<{ realm: string }>;
 
 /** The spec can't become a document; the message is for the resource's condition. */
 export class Unusable extends Error {
-  /** Faults that the author of the document could have seen. */
+  /** The missing information, if the spec itself isn't at fault. */
   readonly lacks: 'clusterIssuer' | undefined;
   constructor(message: string, { lacks }: { lacks?: 'clusterIssuer' } = {}) {
     super(message);
@@ -103,7 +103,9 @@ export function secretOf(ref: ValueRef, secrets: Secrets): string {
   return trimmed;
 }
 
-/** Values of one line with a line break at the end, as `echo secret | base64` makes: clients send the secret without it. */
+/**
+ * One-line values with a line break at the end, as `echo secret | base64` creates: clients send the secret without it.
+ */
 export function brokenLines(refs: readonly ValueRef[], secrets: Secrets): string[] {
   const broken = refs.filter(
     (ref) => !ref.trim && !ref.form && /^[^\r\n]+\r?\n$/.test(secrets.get(secretName(ref)) ?? ''),
@@ -115,15 +117,13 @@ export function brokenLines(refs: readonly ValueRef[], secrets: Secrets): string
   );
 }
 
-/**
- * The server would replace a literal `${SVC_VAR_…}` by a variable of its own environment: a Secret must not read that.
- */
+/** Refuses a literal `${SVC_VAR_…}` in a Secret: the server would replace it by a variable of its own environment. */
 export function literal(value: string, what: string): string {
   if (/^\$\{SVC_VAR_/.test(value)) throw new Unusable(`${what} must be a value, not a placeholder`);
   return value;
 }
 
-/** Drops the keys that the spec leaves out, so that the manager owns only declared fields. */
+/** Drops undefined keys, so that the manager owns only declared fields. */
 export function declaredFields<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;

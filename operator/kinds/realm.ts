@@ -1,4 +1,5 @@
-// Kind Realm: the settings and every section that the table gives to it, by the same names. Decisions "Custom resources".
+// Kind Realm: the settings and every section that the section table assigns to it, by the same names. Decisions "Custom
+// resources".
 import { type RealmSpec, realmFields, RealmSpec as Schema } from '../../server/contract/resources/realm.ts';
 import type { Section } from '../../server/contract/section.ts';
 import { givesAdminRoles } from '../../server/contract/sections.ts';

@@ -1,6 +1,6 @@
-// Resolves references to Secrets and ConfigMaps in a section's elements, and lists the Secrets that the operator makes
-// for them. The section table says which fields hold a reference.
-// Decisions "Custom resources": where the wire has a write-only secret, the resource has a reference.
+// Resolves references to Secrets and ConfigMaps in a section's elements, and lists the Secrets that the operator
+// creates for them. The section table defines which fields are references. Decisions "Custom resources": if the API has
+// a write-only secret, the resource has a reference.
 import { SecretKeyRef, SecretOutput, ValueSource } from '../../server/contract/resources/custom-resource.ts';
 import {
   type Element,
@@ -36,7 +36,7 @@ export function referencesIn(section: Section, value: unknown): ValueRef[] {
   ]);
 }
 
-/** The reference that holds a field's value; undefined: the element itself does. */
+/** The reference to a field's value; undefined: the element itself contains the value. */
 function sourceIn(element: Record<string, unknown>, field: string, form: 'text' | 'json'): ValueRef | undefined {
   const { configMapKeyRef, secretKeyRef } = Source.parse(element[sourceOf(field)]) ?? {};
   if (configMapKeyRef) return { ...configMapKeyRef, in: 'ConfigMap', form };
@@ -65,7 +65,7 @@ export function outputsIn(section: Section, value: unknown): ClientOutput[] {
   });
 }
 
-/** The section as a document has it. */
+/** The section in the document's form. */
 export function withSecrets(section: Section, value: unknown, secrets: Secrets): unknown {
   const { label, placeholders = [], sourced = {} } = section;
   if (!section.secrets?.length && !section.sourced && placeholders.length === 0) return value;

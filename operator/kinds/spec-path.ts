@@ -1,4 +1,5 @@
-// Translates a path in the document into one in the spec that it was made from: the server's messages name the document's.
+// Translates a path in the document to the path in the spec that it came from, because the server's messages name paths
+// in the document.
 import { realmField } from '../../server/contract/resources/realm.ts';
 import { referenceTo } from '../../server/contract/section.ts';
 import { presentSections } from '../../server/contract/sections.ts';

@@ -1,5 +1,6 @@
-// Conditions as kstatus reads them: Ready sums up, Reconciling and Stalled stand only while they hold, Drifted reports.
-// Pure: an unchanged outcome gives back the very same conditions, so that nothing is written. Decisions "Custom resources".
+// Conditions as kstatus reads them: Ready sums up, Reconciling and Stalled exist only while they are true, Drifted
+// reports. Pure: an unchanged outcome returns the same conditions, so that nothing is written. Decisions "Custom
+// resources".
 import type { Condition } from '../../server/contract/resources/custom-resource.ts';
 import type { Outcome } from './outcome.ts';
 import type { Reason } from './reasons.ts';
@@ -37,7 +38,7 @@ function draftsOf(outcome: Outcome): Draft[] {
     case 'Retrying': {
       const { reason, message } = outcome;
       const said = outcome.is === 'Waiting' ? 'Waiting' : reason;
-      // the first is what `kubectl get` shows, and there the dependency's own word helps
+      // `kubectl get` shows the first condition, whose reason names the dependency
       return [
         { type: 'Reconciling', status: 'True', reason, message },
         { type: 'Ready', status: 'False', reason: said, message },
@@ -46,9 +47,7 @@ function draftsOf(outcome: Outcome): Draft[] {
   }
 }
 
-/**
- * @param now RFC 3339; becomes a condition's lastTransitionTime only where its status changed
- */
+/** @param now RFC 3339; it becomes a condition's lastTransitionTime only if the condition's status changed */
 export function conditionsAfter(
   outcome: Outcome,
   { before = [], generation, now }: { before?: readonly Condition[] | undefined; generation: number; now: string },

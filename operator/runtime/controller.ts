@@ -36,7 +36,7 @@ export interface ControllerOptions extends Omit<ConvergeOptions, 'say'>, Pick<Ha
   realms: Realms;
   /** The value of spec.serverRef that selects this server; undefined: a resource without serverRef. */
   serverName: string | undefined;
-  /** Releases what a resource held, and looks again at resources that waited for it. */
+  /** Releases what a resource had blocked, and retries resources that waited for it. */
   released(realm: string): void;
   now(): Date;
 }
@@ -88,7 +88,7 @@ export function createController(options: ControllerOptions) {
     return { is: 'Waiting', reason: 'ServerUnknown', message };
   }
 
-  /** The pass proper; every failure becomes an outcome. @returns undefined where the resource is gone */
+  /** The pass itself; every failure becomes an outcome. @returns undefined: the resource no longer exists */
   async function reconcileOnce(resource: Resource, kind: AnyKind): Promise<Result | undefined> {
     try {
       const parsed = kind.spec.safeParse(resource.spec);
@@ -187,7 +187,7 @@ export function createController(options: ControllerOptions) {
     }
   }
 
-  /** One status write, and none where nothing changed; a problem is reported once, as an event. */
+  /** Writes the status once, or not at all if nothing changed; a problem is reported once, as an event. */
   async function report(resource: Resource, outcome: Outcome, found: Record<string, unknown>): Promise<void> {
     const { status, metadata } = resource;
     const conditions = conditionsAfter(outcome, {

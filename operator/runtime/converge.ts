@@ -1,6 +1,6 @@
-// Brings a realm to what a document declares: plan (dry run), takeover, apply, messages. It has no diff of its own and knows
-// no kind: the server's plan names the differences, and its texts are passed on unchanged. takeover.ts decides permissions.
-// Design "Reconciler"; decisions "Custom resources".
+// Makes a realm match a declared document: plan (dry run), takeover, apply, messages. It has no diff of its own and
+// knows no kind: the server's plan names the differences, and its texts are passed on unchanged. takeover.ts decides
+// permissions. Design "Reconciler"; decisions "Custom resources".
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import { consequencesWithNumbers, consequenceText } from '../../server/contract/consequence-words.ts';
 import type { Plan, RealmDocument } from '../../server/contract/transfer.ts';
@@ -30,9 +30,9 @@ export interface ConvergeOptions {
   client: Client;
   clusterName: string;
   details: Details;
-  /** The revision that a pass went by. */
+  /** Reports the revision against which a pass planned. */
   looked(realm: string, revision: number): void;
-  /** The revision of a realm after our own write, so that the poll doesn't take it for drift. */
+  /** Reports the realm's revision after our own write, so that the poll doesn't count it as drift. */
   applied(realm: string, revision: number): void;
   /** Runs a write of the realm, so that the poll doesn't judge it half-way. */
   writing<T>(realm: string, write: () => Promise<T>): Promise<T>;
@@ -49,12 +49,12 @@ export interface Intent {
   /** The kind's own status fields. */
   own: Readonly<Record<string, unknown>>;
   admission: Admission;
-  /** The realm isn't the resource's to make. */
+  /** The resource must not create the realm. */
   mustExist: boolean;
   letsNobodyIn: boolean;
   driftPolicy: 'Correct' | 'Report';
   force: boolean;
-  /** Values that are applied as they are although they are probably mistakes. */
+  /** Warnings about values that are applied although they are probably mistakes. */
   warnings: readonly string[];
 }
 
@@ -64,19 +64,22 @@ export interface Result {
   found: Record<string, unknown>;
 }
 
-/** A plan whose claims hold; `force`: it takes from other managers. */
+/** A plan whose takeovers are permitted; `force`: it takes objects from other managers. */
 interface Claimed {
   plan: Plan;
   force: boolean;
 }
 
-/** Objects that are still in use stay until the resource that uses them is applied; it is often of the same commit. */
+/**
+ * Objects that are still in use stay until the resource that uses them is applied, which is often part of the same
+ * commit.
+ */
 const outcomeOf = ({ admission, warnings }: Intent, plan: Plan): Outcome =>
   plan.kept.length === 0
     ? readyWith(plan, warnings)
     : { is: 'Waiting', reason: 'InUse', message: keptWords(plan, { named: admission.trusted }) };
 
-/** Declared settings that have no effect, in the server's words, and what the operator saw itself. */
+/** Warnings about declared settings without effect: the server's texts, and those of the operator. */
 function readyWith({ warnings }: Plan, more: readonly string[]): Outcome {
   const message = 'the realm holds what is declared';
   const words = [...warnings.map(({ kind, key, message: what }) => `${kind} ${key} ${what}`), ...more];
@@ -116,7 +119,7 @@ export function createConverge(options: ConvergeOptions) {
     return written(intent, { ...claimed, plan: { ...plan, consequences: claimed.plan.consequences } });
   }
 
-  /** Planned and applied in one request. @returns undefined where another manager's objects are in the way */
+  /** Plans and applies in one request. @returns undefined: there is a conflict with another manager's objects */
   async function unplanned(intent: Intent): Promise<Plan | undefined> {
     const { realm, mustExist } = intent;
     const wanted = { ...wantedBy(intent), mustExist };
@@ -162,7 +165,7 @@ export function createConverge(options: ConvergeOptions) {
     return flowsFirst(client, { ...wantedBy(intent), make: !isObserveOnly(intent.resource.spec) }, refusal);
   }
 
-  /** @throws Stalled where the plan takes what this resource may not take */
+  /** @throws Stalled if the plan takes objects that this resource may not take */
   async function claim(intent: Intent, plan: Plan): Promise<Claimed> {
     const { resource, admission, mustExist, force } = intent;
     const { trusted } = admission;
@@ -184,7 +187,7 @@ export function createConverge(options: ConvergeOptions) {
   async function apply(intent: Intent, { plan: { revision }, force }: Claimed): Promise<Plan> {
     const { realm } = intent;
     const plan = await writing(realm, () => applyPlan(client, { ...wantedBy(intent), revision, force }));
-    // managers that lost objects by it must see that the realm has changed
+    // managers that lost objects by it must notice that the realm has changed
     if (!force) applied(realm, plan.revision);
     return plan;
   }
@@ -198,7 +201,7 @@ export function createConverge(options: ConvergeOptions) {
     await say(resource, { type: 'Warning', reason: 'LocksOut', message });
   }
 
-  /** The realm has held this declaration in full before, so a difference is drift. */
+  /** Whether the realm has fully matched this declaration before, so that a difference is drift. */
   const isUnchanged = (resource: Resource): boolean =>
     appliedBefore(resource) && !redeclared.has(keyOfResource(resource));
 

@@ -1,5 +1,5 @@
-// Deletes a resource on the server: releases its objects, removes them, or deletes the realm. Succeeds if none are left.
-// Decisions "Custom resources": nothing stays stuck, and nothing of someone else's is removed.
+// Deletes a resource's objects on the server: releases them, removes them, or deletes the realm. Succeeds if none
+// exist. Decisions "Custom resources": no deletion stays stuck, and no other manager's object is removed.
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import { planDocument } from '../../server/contract/import-document.ts';
 import { RealmName } from '../../server/contract/names.ts';
@@ -19,7 +19,7 @@ interface Aim {
   policy: 'Retain' | 'Delete';
 }
 
-/** How long an object that something else needs is waited for: what needs it may be about to go, too. */
+/** How long to wait for an object that other objects need: those may be deleted soon, too. */
 const IN_USE_MS = 30_000;
 const TRIES = 5;
 
@@ -44,11 +44,11 @@ export function createDeletion({
   client: Client;
   clusterName: string;
   realms: Pick<Realms, 'mayDeclare' | 'isDeclaredBeside' | 'isOfOthers'>;
-  /** Tells whom a plan locks out. */
+  /** Reports which users a plan locks out. */
   warn(resource: Resource, plan: Plan): Promise<void>;
   now(): Date;
 }) {
-  /** Deletions that were warned of, by the resource's uid. */
+  /** Deletions that a warning was sent for, by the resource's uid. */
   const warned = new Set<string>();
 
   /**
@@ -87,8 +87,8 @@ export function createDeletion({
   }
 
   /**
-   * An object that a guest's resource made keeps its manager: an unowned flow would count as the realm's own, and an unowned
-   * webhook would stay active without an owner.
+   * Leaves the resource's objects on the server. A guest's object keeps its manager: an unowned flow would count as the
+   * realm's own, and an unowned webhook would stay active without an owner.
    */
   async function leave(resource: Resource, realm: string, { attached }: Rules): Promise<string> {
     const { body: adoption } = await client.call(getAdoption, { params: { realm } });
@@ -127,7 +127,7 @@ export function createDeletion({
     }
   }
 
-  /** Answers the result as text. */
+  /** @returns the result as text */
   return async (resource: Resource, kind: Rules): Promise<string> => {
     const aim = aimOf(resource.spec, kind);
     if (!aim) return 'deleted; its spec named no realm';

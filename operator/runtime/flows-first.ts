@@ -1,5 +1,5 @@
-// A Realm whose clients name a Flow, and the Flow that attaches to that Realm: each would wait for the other. So the realm is
-// made without them, the Flow gets in, and the Realm is tried again. Decisions "Custom resources".
+// Resolves a deadlock between a Realm whose clients name a Flow, and the Flow that attaches to that Realm. The realm is
+// created without those clients, the Flow is applied, and the Realm is tried again. Decisions "Custom resources".
 import { type Client, ServerProblem } from '../../server/contract/client.ts';
 import { importRealm } from '../../server/contract/transfer.ts';
 import { Waiting } from './outcome.ts';
@@ -21,6 +21,6 @@ const makeRealm = (client: Client, { realm, manager }: { realm: string; manager:
   client
     .call(importRealm, { params: { realm }, query: { manager }, body: {}, headers: { 'if-match': '"0"' } })
     .catch((error: unknown) => {
-      // it is there already
+      // the realm exists already
       if (!(error instanceof ServerProblem && error.status === 412)) throw error;
     });

@@ -1,5 +1,5 @@
-// Moves an object between two resources of one kind and namespace before the first lets go of it: a client so keeps its id
-// and secret, a webhook its deliveries. Objects of other kinds and namespaces never move. Decisions "Ownership".
+// Moves an object between two resources of one kind and namespace before the first one deletes it: so a client keeps
+// its id and secret, a webhook its deliveries. Objects of other kinds and namespaces never move. Decisions "Ownership".
 import type { Client } from '../../server/contract/client.ts';
 import { elementsOf } from '../../server/contract/section.ts';
 import { presentSections } from '../../server/contract/sections.ts';
@@ -11,7 +11,7 @@ interface Named {
   kind: string;
   key: string;
 }
-/** By kind and key. */
+/** Names of objects by kind and key. */
 type Objects = ReadonlyMap<string, Named>;
 const NONE: Objects = new Map();
 /** Resources of one commit arrive one after another: one may release an object that another is about to declare. */
@@ -59,7 +59,7 @@ export function createHandOver({ client, clusterName, kinds, inRealm, pause, log
         isApplied(other),
     );
 
-  /** Whether it may have let something go; after a start that isn't known of a Realm. */
+  /** Whether the resource may have dropped an object from its spec. For a Realm this is unknown after a start. */
   function letsGo(resource: Resource): boolean {
     if (resource.status.lastAppliedGeneration === undefined) return false;
     const mine = declaredBy(resource);
@@ -89,12 +89,9 @@ export function createHandOver({ client, clusterName, kinds, inRealm, pause, log
     return changed;
   }
 
-  /**
-   * @param going the resource is being deleted
-   * @returns whether anything changed hands
-   */
+  /** @param going the resource is being deleted @returns whether any object was handed over */
   return async (resource: Resource, realm: string, { going }: { going: boolean }): Promise<boolean> => {
-    // mostly it is none, and there may be thousands of its kind to look through
+    // the usual case, checked first: there may be thousands of resources of the kind
     if (!going && resource.kind !== 'Realm' && !letsGo(resource)) return false;
     if (besides(resource, realm).length === 0) return false;
     const changed = await handOver(resource, realm, going);
@@ -117,7 +114,7 @@ const formerNames = ({ status: { name, alias } }: Resource, mine: Objects): stri
 
 const nameIn = (kind: string, key: unknown): string => `${kind} ${String(key)}`;
 
-/** The resource keeps objects that are handed to it. */
+/** Whether the resource keeps objects that are handed to it. */
 export const isApplied = ({ metadata, spec }: Resource): boolean =>
   !metadata.deletionTimestamp && !isObserveOnly(spec) && Object(spec).suspend !== true;
 
@@ -130,7 +127,10 @@ function objectsOf(resource: Resource, kind: AnyKind | undefined): Objects {
 
 const kindOf = new Map([...presentSections.values()].map((section) => [section.resource?.kind, section.kind]));
 
-/** The object of a kind that declares one. There may be thousands of such resources, so none is parsed for it. */
+/**
+ * The object that a resource of a single-object kind declares. There may be thousands of such resources, so this parses
+ * none.
+ */
 function theOneOf({ kind, metadata, spec }: Resource): Named {
   const { name, alias } = Object(spec);
   return { kind: kindOf.get(kind) ?? kind, key: String(alias ?? name ?? metadata.name) };
@@ -140,7 +140,7 @@ function inRealmOf({ metadata, spec }: Resource, kind: AnyKind): Named[] {
   const parsed = kind.spec.safeParse(spec);
   if (!parsed.success) return [];
   try {
-    // only the objects' names count here, so any values stand in for the secrets
+    // only the objects' names matter here, so any values can replace the secrets
     const secrets = new Map(
       kind.secrets(parsed.data).map((ref) => [secretName(ref), ref.form === 'json' ? 'null' : 'unread']),
     );

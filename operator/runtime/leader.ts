@@ -1,6 +1,6 @@
-// Leader election by a Lease: one process acts, others stand by. It works as client-go's leaderelection does, and is stricter
-// where two could act: a term counts from before its renewal was sent, and ends at once when another process has written.
-// source/lease.ts talks to Kubernetes; the work itself is elsewhere. Decisions "Custom resources".
+// Leader election by a Lease: one process acts, others stand by. It works like client-go's leaderelection, and is
+// stricter where two could act: a term counts from before its renewal was sent, and ends at once when another process
+// has written. source/lease.ts talks to Kubernetes; other files do the leader's work. Decisions "Custom resources".
 
 import { errorWords } from '../../server/contract/error-words.ts';
 import type { Timers } from './queue.ts';
@@ -23,27 +23,27 @@ export interface LeasePort {
 
 export interface LeaderOptions {
   lease: LeasePort;
-  /** Unique to this process run: a restarted process gets another. */
+  /** Unique to this process: a restarted process has another identity. */
   identity: string;
   leaseSeconds: number;
-  /** `now` is a monotonic clock; when another process wrote its record doesn't matter, only that it changed. */
+  /** `now` is a monotonic clock: only a change of another process's record matters, not the time in it. */
   timers: Timers;
-  /** Goes into the record, for people to read. */
+  /** The time in the record, for people to read. */
   wallClock(): Date;
-  /** From now on this process may act. */
+  /** Called when this process may begin to act. */
   acquired(): void;
-  /** From now on the process must not act. Called once, after `acquired`: the process never leads again. */
+  /** Called once, after `acquired`, when the process must stop acting. The process never leads again. */
   lost(reason: string): void;
   log(message: string): void;
 }
 
 export interface Leader {
-  /** Whether this process may act at this very moment, by the clock and not by a timer that may be late. */
+  /** Whether this process may act at this moment, by the clock and not by a timer that may be late. */
   leading(): boolean;
   /** The identity that the last read Lease names as its holder. */
   holder(): string | undefined;
   start(): void;
-  /** Gives the Lease up, so that another need not wait for its end. Call it when nothing acts any more. */
+  /** Releases the Lease, so that another process need not wait for its expiry. Call it when nothing acts any more. */
   stop(): Promise<void>;
 }
 
@@ -151,7 +151,7 @@ export function createLeader(options: LeaderOptions): Leader {
     wake();
   }
 
-  /** Half of the deadline for a try: one that hangs leaves time for another over a new connection. */
+  /** Each try gets half of the deadline: if one hangs, there is time for another over a new connection. */
   async function attempt(): Promise<void> {
     const slow = new AbortController();
     const cancel = timers.after(deadlineMs / 2, () => slow.abort(new Error('the Kubernetes API did not answer')));
@@ -172,7 +172,7 @@ export function createLeader(options: LeaderOptions): Leader {
     if (stopping.signal.aborted) return;
     const standby = state === 'standby';
     let ms = standby ? retryMs * (1 + JITTER * timers.random()) : retryMs;
-    // The end of another's time is known: no need to come late.
+    // The expiry of the other's Lease is known, so the next try comes right after it.
     if (standby && isHeldByAnother()) ms = Math.min(ms, expiry() - timers.now() + 1 + 0.1 * retryMs * timers.random());
     await new Promise<void>((resolve) => {
       const cancel = timers.after(ms, resolve);
@@ -193,7 +193,7 @@ export function createLeader(options: LeaderOptions): Leader {
   async function release(): Promise<void> {
     const signal = AbortSignal.timeout(RELEASE_MS);
     try {
-      // An answer may have been lost and the version with it: only the Lease on the server counts.
+      // A response may have been lost, and the version with it: only the Lease on the server counts.
       const record = await lease.read(signal);
       if (record?.holderIdentity !== identity) return;
       const now = wallClock();
@@ -215,7 +215,7 @@ export function createLeader(options: LeaderOptions): Leader {
       const lost = state === 'over';
       end();
       await running;
-      // A lost Lease is another's.
+      // A lost Lease belongs to another process.
       if (maybeOurs && !lost) await release();
     },
   };

@@ -16,7 +16,7 @@ export type Outcome =
   | { is: 'Stalled'; reason: Reason; message: string }
   | { is: 'Retrying'; reason: Reason; message: string };
 
-/** A dependency isn't there: it is tried again, and at once when the source sees it come. */
+/** A dependency is missing. The resource is tried again later, and at once when the source reports the dependency. */
 export class Waiting extends Error {
   readonly reason: Reason;
   constructor(reason: Reason, message: string) {
@@ -44,8 +44,7 @@ const reasons: Record<number, Reason> = {
 };
 
 /**
- * Any error of a reconcile as its outcome; only unforeseen errors are tried again for ever.
- *
+ * The outcome for any error of a pass; only unexpected errors are retried for ever.
  * @param kind of the resource whose document was refused: faults are reported by the paths of its spec
  */
 export function outcomeOf(error: unknown, kind?: KindName): Outcome {
@@ -55,7 +54,8 @@ export function outcomeOf(error: unknown, kind?: KindName): Outcome {
   if (!(error instanceof ServerProblem)) {
     return { is: 'Retrying', reason: 'Error', message: errorWords(error) };
   }
-  // 412: the realm changed between plan and apply; plan again. 401: the operator's own sign-in, which renews itself.
+  // 412: the realm changed between plan and apply, so plan again. 401: the operator's own sign-in expired, and is
+  // renewed.
   if (error.status === 412) return { is: 'Retrying', reason: 'Changed', message: error.message };
   if (error.status === 0) return { is: 'Waiting', reason: 'ServerUnreachable', message: error.message };
   if (error.status === 401) return { is: 'Waiting', reason: 'SignInRefused', message: error.message };
@@ -77,7 +77,7 @@ export function wordsOf({ message, problem }: ServerProblem, kind?: KindName): s
 export const conflictText = ({ kind, key, path, manager }: Conflict): string =>
   `${kind} ${key}${path ? ` (${path})` : ''} is managed by ${manager}`;
 
-/** Whether to try again soon with growing delays, or only when the realm changes and at the resync. */
+/** Whether to retry soon with growing delays, or only when the realm changes and at the resync. */
 export function nextOf(outcome: Outcome): 'backoff' | 'resync' {
   return outcome.is === 'Waiting' || outcome.is === 'Retrying' ? 'backoff' : 'resync';
 }

@@ -1,9 +1,9 @@
-// Whether this process may act: checked before each request that acts, and aborting those in flight when it ends.
-// leader.ts does the election; this file knows no server. Decisions "Custom resources": two operators never act at once.
+// The permit to act: checked before each request that acts; requests in progress are aborted when it ends. leader.ts
+// does the election; this file knows no server. Decisions "Custom resources": two operators never act at once.
 
 export interface Permit {
   granted(): boolean;
-  /** Aborted once and for all when acting must end. */
+  /** Aborted once, when the process must stop acting. */
   signal: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ export function demandPermit(permit: Permit): void {
   if (!mayAct(permit)) throw new NotPermitted();
 }
 
-/** Requests that end with the permit, and that are not even begun without it. */
+/** A `fetch` whose requests aren't sent without the permit, and are aborted when it ends. */
 export function permittedFetch(permit: Permit, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
     demandPermit(permit);

@@ -9,14 +9,17 @@ const WIDE = 200;
 const NAMED = 5;
 const SECRET = '***';
 
-/** `take over webhook audit from cli:ana, create client web, update settings acme` and how many more. */
+/** `take over webhook audit from cli:ana, create client web, update settings acme`, and the number of further changes. */
 export function planWords({ changes, ownership, summary }: Plan): string {
   const taken = ownership.flatMap(({ kind, key, from }) => (from ? [`take over ${kind} ${key} from ${from}`] : []));
   const words = [...taken, ...changes.map(({ action, kind, key }) => `${action} ${kind} ${key}`)];
   return words.length === 0 ? summary.text : firstOf(words);
 }
 
-/** The plan only removes objects that pruning kept until now, for a spec that was applied before: the realm did not drift. */
+/**
+ * Whether the plan only removes objects that pruning kept until now, for a spec that was applied before: that isn't
+ * drift.
+ */
 export const onlyPrunes = ({ changes, ownership }: Plan): boolean =>
   changes.length > 0 &&
   changes.every(({ action }) => action === 'delete') &&
@@ -65,6 +68,6 @@ export const onlySecrets = ({ changes }: Plan): boolean =>
     ({ action, fields }) => action === 'update' && fields.every(({ from, to }) => from === SECRET && to === SECRET),
   );
 
-/** One line for the log: a name from a user must not break into a line that looks like a log entry. */
+/** Removes line breaks: a name from a user must not create a line that looks like another log entry. */
 export const oneLine = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => `\\u${(c.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);

@@ -1,12 +1,12 @@
-// A work queue: one run of a key at a time; a key that is added while it runs, runs once more; failures back off. Groups
-// take turns, so that one with thousands of keys never keeps another waiting for more than a run of each group. The caller
-// decides the groups; nothing here concerns Kubernetes. It works as client-go's workqueue does.
+// A work queue: one run of a key at a time; a key that is added while it runs, runs once more; failures back off.
+// Groups take turns, so that one with thousands of keys never makes another wait for more than a run of each group. The
+// caller decides the groups; nothing here concerns Kubernetes. It works like client-go's workqueue.
 
 export interface Timers {
   now(): number;
-  /** Calls back after `ms`; the answer cancels. */
+  /** Calls `call` after `ms`. @returns a function that cancels it */
   after(ms: number, call: () => void): () => void;
-  /** 0 ≤ x < 1; jitter. */
+  /** Returns a number 0 ≤ x < 1, for the jitter. */
   random(): number;
 }
 
@@ -21,25 +21,28 @@ export const systemTimers: Timers = {
 
 export interface Queue {
   /**
-   * Runs the key as soon as there is room. Keys at leisure let others go first, but never wait for ever: they get every
-   * fourth run.
+   * Runs the key as soon as there is room. Keys at leisure run after others, but get every fourth run, so that they
+   * never wait for ever.
    */
   add(key: string, options?: { leisure?: boolean }): void;
-  /** Runs the key after `ms`, at leisure; an earlier time wins. */
+  /** Runs the key after `ms`, at leisure; an earlier time takes precedence. */
   addAfter(key: string, ms: number): void;
-  /** The cause of failures is gone, e.g. the server answers again: keys that back off run now, with their counts reset. */
+  /**
+   * Call it when the cause of failures is gone, for example when the server answers again: keys that back off run now,
+   * with their counts reset.
+   */
   hurry(): void;
-  /** Resolves when nothing runs and nothing waits to run at once. */
+  /** Resolves when no key runs or waits to run at once. */
   idle(): Promise<void>;
   stop(): Promise<void>;
-  /** Keys that wait to run at once. */
+  /** The number of keys that wait to run at once. */
   depth(): number;
-  /** When the longest of the present runs began; undefined: nothing runs. */
+  /** When the longest of the present runs began; undefined: no key runs. */
   runningSince(): number | undefined;
 }
 
 export interface QueueOptions {
-  /** Answers the delay of the next run, `backoff` for ever longer ones, or nothing. */
+  /** Runs the key. @returns the delay of the next run, `backoff` for growing delays, or nothing */
   run(key: string): Promise<{ afterMs: number } | 'backoff' | undefined>;
   /** Called with an error that `run` threw; the key backs off. */
   failed(key: string, error: unknown): void;
@@ -80,7 +83,7 @@ export function createQueue(options: QueueOptions): Queue {
 
   function enqueue(key: string, leisure: boolean): void {
     if (urgent.has(key) || (leisure && leisurely.has(key))) return;
-    // moved up, it keeps the time it has waited since
+    // a key that moves up keeps the time since when it has waited
     const since = leisurely.remove(key) ?? timers.now();
     (leisure ? leisurely : urgent).add(key, since);
   }
@@ -111,7 +114,7 @@ export function createQueue(options: QueueOptions): Queue {
     const tries = failures.get(key) ?? 0;
     failures.set(key, tries + 1);
     const full = Math.min(MAX_MS, BASE_MS * 2 ** Math.min(tries, 20));
-    // half fixed, half random: a herd of failures spreads
+    // half fixed, half random, so that many failures don't retry together
     addAfter(key, full / 2 + (full / 2) * timers.random());
   }
 
@@ -180,7 +183,7 @@ export function createQueue(options: QueueOptions): Queue {
   };
 }
 
-/** Keys that wait, by group; the group at the front gives one key and goes to the back. */
+/** Waiting keys by group: the first group gives one key and moves to the end. */
 function createFairQueue(groupOf: (key: string) => string) {
   const groups = new Map<string, Map<string, number>>();
   let size = 0;

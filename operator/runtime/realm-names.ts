@@ -1,14 +1,11 @@
-// Which names a namespace may give a realm (--realm-names), and which of several Realm resources came first. Pure.
+// The realm names that a namespace may use (--realm-names), and which of several Realm resources is older. Pure.
 // Decisions "Tenancy".
 import type { Resource } from '../resource.ts';
 
 /** The required beginning of a realm's name: the namespace's own name, or a label of the namespace. */
 export type RealmNames = { by: 'namespace' } | { by: 'label'; label: string };
 
-/**
- * `namespace`, `label:example.com/realms`
- * @throws Error saying what can be given
- */
+/** `namespace`, `label:example.com/realms` @throws Error with the valid values */
 export function parseRealmNames(text: string): RealmNames {
   if (text === 'namespace') return { by: 'namespace' };
   const [, label] = /^label:([A-Za-z0-9][A-Za-z0-9./_-]*)$/.exec(text) ?? [];
@@ -16,7 +13,7 @@ export function parseRealmNames(text: string): RealmNames {
   return { by: 'label', label };
 }
 
-/** @returns what the names of its realms are, or begin with before a hyphen; undefined: it may give none */
+/** @returns the realm name, or the prefix before a hyphen, that the namespace may use; undefined: it may use none */
 export function realmNameOf(
   rule: RealmNames,
   namespace: string,

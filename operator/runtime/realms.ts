@@ -1,5 +1,6 @@
-// Whether a resource may speak of its realm, and what its status shows of it. Decisions "Custom resources" and "Tenancy":
-// an attached resource needs a Realm that lets it in; a realm that was there before is adopted only where that is allowed.
+// Decides whether a resource may act on its realm, and what its status shows of it. Decisions "Custom resources" and
+// "Tenancy": an attached resource needs a Realm that admits its namespace; an existing realm is adopted only if an
+// administrator allows it.
 import { getClientAdminRoles } from '../../server/contract/admin-access.ts';
 import { allRows, type Client, ServerProblem } from '../../server/contract/client.ts';
 import { listClients } from '../../server/contract/clients.ts';
@@ -15,13 +16,13 @@ import { selects } from './selector.ts';
 import { type Admission, sameResource } from './takeover.ts';
 
 export interface Realms {
-  /** @throws Waiting or Stalled where the resource may not (yet) be applied */
+  /** @throws Waiting or Stalled if the resource may not (yet) be applied */
   admit(resource: Resource, kind: AnyKind, spec: { realm: string }): Promise<Admission>;
   /** Whether a Realm resource may declare an existing realm, by the server's record of its makers and managers. */
   mayDeclare(resource: Resource, realm: string, adoption: Adoption): boolean;
-  /** Whether another Realm resource speaks for it by right: one that takes this one's place, or holds a part of it. */
+  /** Whether another Realm resource rightly declares the realm: one that replaces this one, or declares a part of it. */
   isDeclaredBeside(resource: Resource, realm: string, adoption: Adoption): boolean;
-  /** Whether the realm is another namespace's, which lets this one attach at most. */
+  /** Whether the realm belongs to another namespace, so that this one can at most attach to it. */
   isOfOthers(resource: Resource, realm: string, adoption: Adoption): boolean;
 }
 
@@ -33,11 +34,11 @@ export interface RealmsOptions {
   clusterName: string;
   /** The operator's own namespace: only there `master` and existing realms can be declared freely. */
   operatorNamespace: string | undefined;
-  /** Attach to realms that no Realm resource declares. */
+  /** Whether resources may attach to realms that no Realm resource declares. */
   undeclaredRealms: boolean;
   /** Namespaces whose Realm resources count; undefined: all. */
   realmNamespaces: ((labels: Readonly<Record<string, string>>) => boolean) | undefined;
-  /** Which names they may give; undefined: any. */
+  /** The names that they may use; undefined: any. */
   realmNames: RealmNames | undefined;
 }
 
@@ -46,7 +47,7 @@ export function createRealms(options: RealmsOptions): Realms {
   const { realmNamespaces, realmNames } = options;
   const mayDeclare: Realms['mayDeclare'] = (...asked) => mayDeclareRealm({ clusterName, operatorNamespace }, ...asked);
 
-  /** Resources of kind Realm that name the realm; whether they may is another question. */
+  /** Realm resources that name the realm, whether they may declare it or not. */
   const declaring = (realm: string): Resource[] =>
     inRealm(realm).filter((r) => r.kind === 'Realm' && !r.metadata.deletionTimestamp);
 
@@ -69,8 +70,9 @@ export function createRealms(options: RealmsOptions): Realms {
   const isUnreadable = (resource: Resource): boolean => source.labelsUnreadable !== undefined && goesByLabels(resource);
 
   /**
-   * Whether a Realm resource may declare its realm at all; a realm that isn't its own counts only where that is allowed.
-   * Answers whether the realm is there.
+   * Checks that a Realm resource may declare its realm; an existing realm of another creator needs a permission to
+   * adopt it.
+   * @returns whether the realm exists
    */
   async function admitRealm(resource: Resource, realm: string): Promise<boolean> {
     const { namespace } = resource.metadata;
@@ -97,8 +99,8 @@ export function createRealms(options: RealmsOptions): Realms {
   }
 
   /**
-   * A realm that the server has lost may be made again only by a resource that may declare it, by the server's record of its
-   * maker. Without a record the oldest declaring Realm resource may: a later one can't take the name over.
+   * Refuses to create a realm that the server has lost, unless the resource may declare it by the server's record of
+   * its creator. Without a record the oldest declaring Realm resource may: a later one can't take the name over.
    * @throws Stalled `RealmTaken`
    */
   async function refuseTaken(resource: Resource, realm: string): Promise<void> {
@@ -117,7 +119,7 @@ export function createRealms(options: RealmsOptions): Realms {
     );
   }
 
-  /** The advice how the resource can get the realm. */
+  /** Advice how the resource can get the realm. */
   function wayTo(resource: Resource, realm: string, { createdBy }: Adoption, way: string): string {
     const other = sameElsewhere(clusterName, resource, createdBy);
     if (other !== undefined) return sameResource(other, clusterName);
@@ -135,7 +137,7 @@ export function createRealms(options: RealmsOptions): Realms {
     return true;
   }
 
-  /** The spec is valid and permitted by itself, and doesn't only observe. */
+  /** Whether the spec is valid and permitted by itself, and more than observes. */
   function isApplicable(resource: Resource): boolean {
     const { success, data } = RealmSpec.safeParse(resource.spec);
     if (!success || isUnreadable(resource) || isObserveOnly(data)) return false;
@@ -145,7 +147,7 @@ export function createRealms(options: RealmsOptions): Realms {
   const adoptionOf = async (realm: string): Promise<Adoption | undefined> =>
     (await client.call(getAdoption, { params: { realm } }).catch(absent))?.body;
 
-  /** Whether a Realm resource lets a namespace attach, going by its spec alone. */
+  /** Whether a Realm resource admits a namespace, judged only by its spec. */
   async function letsIn({ metadata, spec }: Resource, realm: string, namespace: string): Promise<boolean> {
     const { success, data } = RealmSpec.safeParse(spec);
     if (!success || data.realm !== realm) return false;
@@ -157,8 +159,9 @@ export function createRealms(options: RealmsOptions): Realms {
   }
 
   /**
-   * Namespaces of the Realm resources that let this namespace attach. A Realm resource that is refused itself lets none
-   * attach. Any tenant can write any number of such resources: one request to the server tells them apart, without parsing them.
+   * Namespaces of the Realm resources that admit this namespace. A Realm resource that is refused itself admits none.
+   * Any tenant can write any number of such resources, so one request to the server distinguishes them, without parsing
+   * them.
    * @throws Waiting if the realm doesn't exist: its owner can't be known yet
    */
   async function homesFor(namespace: string, realm: string, adoption: Adoption | undefined): Promise<string[]> {
@@ -177,9 +180,9 @@ export function createRealms(options: RealmsOptions): Realms {
     adoption ? declaring(realm).filter((one) => mayDeclare(one, realm, adoption)) : declaring(realm);
 
   /**
-   * Whether `--undeclared-realms` lets a namespace attach to the realm. If the realm is declared, its Realm resource decides;
-   * a Realm resource that may not declare the realm changes nothing.
-   * @throws Waiting if the realm doesn't exist: the resource that makes it may declare it
+   * Whether `--undeclared-realms` lets a namespace attach to the realm. If the realm is declared, its Realm resource
+   * decides; a Realm resource that may not declare the realm has no effect.
+   * @throws Waiting if the realm doesn't exist: the resource that creates it may declare it
    */
   async function isUndeclared(namespace: string, realm: string, adoption: Adoption | undefined): Promise<boolean> {
     if (!undeclaredRealms || (realm === MASTER && namespace !== operatorNamespace)) return false;
@@ -197,14 +200,15 @@ export function createRealms(options: RealmsOptions): Realms {
     const adoption = undeclaredRealms || declaring(realm).length > 0 ? await adoptionOf(realm) : undefined;
     const homes = await homesFor(namespace, realm, adoption);
     if (homes.length === 0 && !(await isUndeclared(namespace, realm, adoption))) {
-      // Its own namespace it lets in, so it is one that doesn't count.
+      // A Realm admits its own namespace, so one found here is not valid.
       const refused = declaring(realm).find((r) => r.metadata.namespace === namespace);
       if (refused)
         throw new Waiting(
           'RealmNotDeclared',
           `the Realm ${refused.metadata.name} in the namespace ${namespace} declares ${realm} and is itself refused: its own conditions say why`,
         );
-      // Says nothing of Realm resources in other namespaces: whether they exist is not this namespace's to know.
+      // The message doesn't mention Realm resources in other namespaces, because this namespace must not learn whether
+      // they exist.
       throw new Waiting(
         'RealmNotDeclared',
         `waiting for a Realm resource that declares ${realm} and allows the namespace ${namespace}`,
@@ -254,7 +258,7 @@ export function createRealms(options: RealmsOptions): Realms {
   };
 }
 
-/** Decides by the server's record of the realm: its maker, and the managers that an administrator lets adopt it. */
+/** Decides by the server's record of the realm: its creator, and the managers that an administrator lets adopt it. */
 export function mayDeclareRealm(
   { clusterName, operatorNamespace }: Pick<RealmsOptions, 'clusterName' | 'operatorNamespace'>,
   resource: Resource,
@@ -268,7 +272,7 @@ export function mayDeclareRealm(
   return createdBy.startsWith(ours) || managers.some((pattern) => matches(pattern, manager));
 }
 
-/** The Realm resource is named to its own namespace alone. */
+/** Names the Realm resource only to its own namespace. */
 function missing({ metadata, spec, status }: Resource, namespace: string, realm: string): string {
   if (metadata.namespace !== namespace) return `waiting for the realm ${realm} on the server`;
   if (isObserveOnly(spec)) return `waiting for the realm ${realm} on the server: the Realm ${metadata.name} only looks`;
@@ -281,13 +285,16 @@ function missing({ metadata, spec, status }: Resource, namespace: string, realm:
 const goesByLabels = ({ spec }: Resource): boolean =>
   RealmSpec.safeParse(spec).data?.allowedNamespaces?.from === 'Selector';
 
-/** A missing realm is no error here: it is about to be made. */
+/** A missing realm is no error here: it will be created. */
 function absent(error: unknown): undefined {
   if (error instanceof ServerProblem && error.status === 404) return undefined;
   throw error;
 }
 
-/** `*` stands for any run of characters; everything else for itself. Linear in time for every pattern: tenants write it. */
+/**
+ * `*` matches any run of characters; everything else matches itself. The time is linear for every pattern, because
+ * tenants write them.
+ */
 export function matches(pattern: string, manager: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

@@ -8,9 +8,9 @@ export const conditionReasons = [
   'Observed',
   'DriftFound',
   'Suspended',
-  // of Ready, while the condition Reconciling has the dependency as its reason
+  // for Ready, while the condition Reconciling has the dependency as its reason
   'Waiting',
-  // a dependency isn't there yet
+  // a dependency doesn't exist yet
   'SecretMissing',
   'ConfigMapMissing',
   'RealmMissing',
@@ -19,9 +19,9 @@ export const conditionReasons = [
   'ServerUnreachable',
   'SignInRefused',
   'ServerUnknown',
-  // an object of the realm needs one that is to be removed
+  // an object of the realm needs one that should be removed
   'InUse',
-  // it is tried again
+  // the resource is tried again
   'ServerUnavailable',
   'Changed',
   'Error',
@@ -42,12 +42,12 @@ export const conditionReasons = [
   'RealmTaken',
   'AdminRoles',
   'AdminClient',
-  // of Ready, which it is: something that is declared won't work
+  // for Ready with status True: a declared setting has no effect
   'Incomplete',
 ] as const;
 export type Reason = (typeof conditionReasons)[number];
 
-/** Reasons of events alone: the operator's actions. An event about a problem has the reason of its condition. */
+/** Reasons of events only: the operator's actions. An event about a problem has the reason of its condition. */
 export const eventReasons = [
   'LocksOut',
   'Repaired',

@@ -1,13 +1,16 @@
-// An index of the resources that name a realm or a Secret, so that no event has to walk through all of them. It holds only
-// keys; the source holds the resources.
+// An index of the resources that name a realm or a Secret, so that an event need not search all of them. It contains
+// only keys; the source has the resources.
 import { type AnyKind, objectName } from '../kinds/kind.ts';
 import type { Resource } from '../resource.ts';
 import type { Source } from '../source/source.ts';
 
 export interface Registry {
-  /** The resource behind the key came, changed or went. @returns the realms that it names now and named before */
+  /**
+   * Call it when the resource with this key was added, changed or deleted.
+   * @returns the realms that it names now and named before
+   */
   note(key: string): readonly string[];
-  /** Keys of the resources that name the realm, whether they may or not. */
+  /** Keys of the resources that name the realm, whether they are permitted to or not. */
   ofRealm(realm: string): readonly string[];
   naming(namespace: string, secret: string): readonly string[];
   /** Resources with values in a ConfigMap, or in a Secret where a ConfigMap is possible too. */

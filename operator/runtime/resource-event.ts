@@ -1,11 +1,15 @@
-// The Kubernetes event for a change of a resource's state, once for each change. Waiting is a normal event for a minute, and
-// then a warning. Pure. The controller sends the plan's own messages where it applies one. Decisions "Custom resources".
+// The Kubernetes event for a change of a resource's state, once for each change. Waiting is a normal event for a
+// minute, and then a warning. Pure. The controller itself sends the messages of an applied plan. Decisions "Custom
+// resources".
 import type { Condition } from '../../server/contract/resources/custom-resource.ts';
 import type { ResourceEvent } from '../source/source.ts';
 import type { Outcome } from './outcome.ts';
 import type { Reason } from './reasons.ts';
 
-/** Reasons that are normal for a while: the missing resource, Secret or server usually appears. They warn only later. */
+/**
+ * Reasons that are normal for a while, since the missing resource, Secret or server usually appears. They become
+ * warnings later.
+ */
 const heals: ReadonlySet<Reason> = new Set<Reason>([
   'SecretMissing',
   'ConfigMapMissing',
@@ -22,7 +26,7 @@ const PATIENCE_MS = 60_000;
 
 /**
  * @param warned whether a warning about long waiting was sent already
- * @returns undefined where no event is needed, or `before` shows that it was sent
+ * @returns undefined if no event is needed, or `before` shows that it was sent
  */
 export function eventOf(
   outcome: Outcome,

@@ -47,9 +47,9 @@ export function createRevisionWatch({
   changed(realm: string): void;
   /** This operator has created the realm: resources that wait for it can proceed. */
   made(realm: string): void;
-  /** The server answers again after it did not. */
+  /** The server answers again after an outage. */
   reached(): void;
-  /** Whether it answered, each time it was asked. */
+  /** Called after each request: whether the server answered. */
   answered?: ((answered: boolean) => void) | undefined;
   log(message: string): void;
 }): RevisionWatch {

@@ -49,17 +49,20 @@ export function createSecretHandOver({ kinds, inRealm, pause, log }: SecretHandO
       };
       const left = await offerAll(new Set([...own.namesOf(resource), ...declared]));
       const policy = Object(resource.spec).deletionPolicy ?? kinds.get(resource.kind)?.deletionPolicy;
-      // with the realm its clients go, too
+      // a deleted realm's clients are deleted with it
       if (left.length === 0 || policy !== 'Retain') return;
       await pause(PATIENCE_MS);
       await offerAll(left);
     },
 
-    /** The one beside it that has made the Secret, as far as is known. */
+    /** The other resource that has created the Secret, as far as is known. */
     maker: (own: OwnSecrets, resource: Resource, name: string): Resource | undefined =>
       besides(resource).find((other) => own.namesOf(other).includes(name)),
 
-    /** Takes it from one that lets it go. @returns false where that keeps it, or it is another client's */
+    /**
+     * Takes the Secret from a resource that no longer declares it.
+     * @returns false: that resource keeps it, or it belongs to another client
+     */
     async take(own: OwnSecrets, output: ClientOutput, from: Resource, to: Resource): Promise<boolean> {
       const isLetGo =
         from.metadata.deletionTimestamp !== undefined ||
@@ -69,7 +72,7 @@ export function createSecretHandOver({ kinds, inRealm, pause, log }: SecretHandO
   };
 }
 
-/** Undefined: what a spec that can't be read declares isn't known. */
+/** undefined: the spec can't be parsed, so its declarations are unknown. */
 function outputsOf({ kind: name, spec }: Resource, kinds: ReadonlyMap<string, AnyKind>) {
   const kind = kinds.get(name);
   const parsed = kind?.spec.safeParse(spec);

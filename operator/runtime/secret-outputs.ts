@@ -1,6 +1,6 @@
-// The credentials of clients with secretOutput. The secret is generated here, stored in a Secret before the realm has it, and
-// declared from there like any other. So the Secret's value counts, even if a pass is interrupted. Decisions "Custom
-// resources".
+// The credentials of clients with secretOutput. The operator generates the secret, stores it in a Secret before the
+// realm has it, and declares it from there like any other. So the Secret's value is authoritative, even if a pass is
+// interrupted. Decisions "Custom resources".
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { allRows, type Client } from '../../server/contract/client.ts';
@@ -39,11 +39,11 @@ const discovery = route({
 });
 
 interface Outputs {
-  /** Secrets that can't be made here, one message each. */
+  /** A message for each Secret that can't be created here. */
   warnings: readonly string[];
   /** The values in the Secrets, for the documents. */
   values: ReadonlyMap<string, string>;
-  /** After the apply: writes the realm's addresses, and secrets that were requested anew, into the Secrets. */
+  /** After the apply: writes the realm's addresses, and newly requested secrets, into the Secrets. */
   finish(realm: string, outcome: Outcome): Promise<void>;
 }
 
@@ -130,7 +130,7 @@ export function createSecretOutputs({ source, client, now, ...options }: SecretO
     return undefined;
   }
 
-  /** Deletes Secrets that no secretOutput of the spec names any more. */
+  /** Deletes Secrets that no secretOutput of the spec names any longer. */
   async function takeAway(own: OwnSecrets, resource: Resource, outputs: readonly ClientOutput[]): Promise<void> {
     for (const name of own.namesOf(resource)) {
       if (outputs.some((output) => output.name === name) || (await hands.offer(own, resource, name))) continue;
@@ -173,7 +173,7 @@ export function createSecretOutputs({ source, client, now, ...options }: SecretO
         const endpoints = await endpointsOf(realm);
         for (const { output, secret } of provided) {
           const { rotation = secret.rotation, confidential, name } = output;
-          // its own alone: what others keep there need not even be text
+          // only the operator's own keys: the values of others need not even be text
           const next = new Map(endpoints);
           const asked = confidential && rotation !== secret.rotation;
           const fresh = asked ? await rotated(resource, realm, output) : undefined;
@@ -188,7 +188,7 @@ export function createSecretOutputs({ source, client, now, ...options }: SecretO
 
   return {
     provideAll,
-    /** The resource is being deleted: what another declares from now on is that one's. */
+    /** The resource is being deleted: Secrets that another resource declares now move to that one. */
     async leave(resource: Resource): Promise<void> {
       if (source.ownSecrets) await hands.leave(source.ownSecrets, resource);
     },

@@ -30,10 +30,7 @@ function holds(
   }
 }
 
-/**
- * `team=identity,env!=dev,tenant,!legacy`
- * @throws Error naming the part that isn't understood
- */
+/** `team=identity,env!=dev,tenant,!legacy` @throws Error naming the invalid part */
 export function parseSelector(text: string): Selector {
   const parts = text
     .split(',')

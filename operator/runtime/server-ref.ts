@@ -8,10 +8,7 @@ export const serverRefOf = (spec: unknown): string | undefined => {
   return typeof serverRef === 'string' ? serverRef : undefined;
 };
 
-/**
- * @param serverName undefined: of the default one
- * @param all the servers of the operator
- */
+/** @param serverName undefined: the default server @param all the servers of the operator */
 export function servedBy(
   serverName: string | undefined,
   all: readonly (string | undefined)[],
@@ -24,11 +21,11 @@ export function servedBy(
   };
 }
 
-/** No operator has written a status, or only the report that none serves the named server. */
+/** Whether no operator has written a status, or only the report that none serves the named server. */
 const isUnclaimed = ({ conditions = [] }: Resource['status']): boolean =>
   conditions.length === 0 || conditions.some(({ reason }) => reason === 'ServerUnknown');
 
-/** The time that the server's own operator has to write the first status. */
+/** How long the named server's own operator may take to write the first status. */
 const PATIENCE_MS = 15_000;
 export const isFresh = ({ metadata }: Resource, now: Date): boolean =>
   now.getTime() - Date.parse(metadata.creationTimestamp ?? '') < PATIENCE_MS;

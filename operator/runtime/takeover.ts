@@ -1,5 +1,5 @@
-// Finds what a plan would take over, from another manager or unowned, and whether this resource may: conflicts, spec.force,
-// adoption. Pure; the server keeps the ownership itself. Decisions "Ownership", "Tenancy".
+// Finds the objects that a plan would take over, from another manager or unowned, and whether this resource may:
+// conflicts, spec.force, adoption. Pure; the server stores the ownership. Decisions "Ownership", "Tenancy".
 import type { Conflict, Plan } from '../../server/contract/transfer.ts';
 import { managersIn, type Resource, sameElsewhere } from '../resource.ts';
 import { conflictText, Stalled } from './outcome.ts';
@@ -12,17 +12,20 @@ export interface Admission {
   trusted: boolean;
   /** Namespaces of its Realm resources; for a Realm resource the operator's, too. */
   homes: readonly string[];
-  /** The realm didn't exist when it was read: this resource may create it, but not take one that another made meanwhile. */
+  /**
+   * The realm didn't exist when it was read: this resource may create it, but not take one that another created
+   * meanwhile.
+   */
   isNew: boolean;
 }
 
-/** Under Report, and for spec.force: the spec as it is now has been applied before. */
+/** Whether the present spec has been applied before; used under Report, and for spec.force. */
 export const appliedBefore = ({ status, metadata }: Resource): boolean =>
   status.lastAppliedGeneration === metadata.generation;
 
 /**
- * Permits the takeover of the conflicts, or throws. Force works once for each generation: two forcing resources would else
- * take objects from each other for ever.
+ * Permits the takeover of the conflicts, or throws. Force works once for each generation: otherwise two forcing
+ * resources would take objects from each other for ever.
  * @throws Stalled `Conflict`, `ForceNotAllowed` naming every owner
  */
 export function mayTakeOver(
@@ -53,7 +56,7 @@ export function mayTakeOver(
   );
 }
 
-/** Names conflicts with the same resource under an older cluster name: a rebuilt cluster meets its former objects. */
+/** Names conflicts with the same resource under an older cluster name: a rebuilt cluster finds its former objects. */
 function fromElsewhere(
   conflicts: readonly Conflict[],
   { resource, clusterName }: { resource: Resource; clusterName: string },
@@ -85,7 +88,7 @@ export function refuseAdoption({ changes, ownership }: Plan, { trusted }: { trus
   );
 }
 
-/** Flows that a plan makes the realm, or one of its clients, sign people in by. */
+/** Flows by which, after the plan, the realm or one of its clients signs users in. */
 export const flowsNamedBy = ({ changes }: Plan): string[] => [
   ...new Set(
     changes.flatMap(({ fields }) =>
@@ -97,8 +100,8 @@ export const flowsNamedBy = ({ changes }: Plan): string[] => [
 ];
 
 /**
- * A flow decides which users are signed in. The realm must not use a flow that a guest's resource made, perhaps under a
- * name that the realm was waiting for.
+ * A flow decides which users are signed in. The realm must not use a flow that a guest's resource created, perhaps
+ * under a name that the realm was waiting for.
  * @param namespaces whose flows the realm may use
  * @throws Stalled `GuestFlow`
  */

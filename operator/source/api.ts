@@ -1,8 +1,7 @@
-// Requests to the Kubernetes API: client-node does configuration and sign-in; the connections are this file's, kept
-// alive. Its typed clients aren't used: they open a connection for each request and drop a CRD's fields that they don't
-// know.
-// Only KubeConfig is imported from client-node: the whole package costs half a second and 90 MiB. build.ts leaves the
-// generated clients that KubeConfig imports out of the bundles.
+// Requests to the Kubernetes API. client-node does configuration and sign-in; this file has the connections, which are
+// kept alive. Its typed clients aren't used: they open a connection for each request and drop a CRD's fields that they
+// don't know. Only KubeConfig is imported from client-node: the whole package costs half a second and 90 MiB. build.ts
+// leaves the generated clients that KubeConfig imports out of the bundles.
 import { createHash } from 'node:crypto';
 import type { RequestOptions } from 'node:https';
 import { delimiter } from 'node:path';
@@ -33,7 +32,7 @@ export interface ApiRequest {
 function byDefault(): KubeConfig {
   const config = new KubeConfig();
   config.loadFromDefault();
-  // what the library falls back to where it finds nothing: this server's own address, more likely than a cluster's
+  // the library's default without any configuration: more likely this server's own address than a cluster's
   if (config.getCurrentCluster()?.server === 'http://localhost:8080')
     throw new Error('no cluster is configured: set KUBECONFIG, or read a folder with --manifests DIR');
   return config;
@@ -54,7 +53,7 @@ function fromFiles(kubeconfig: string): KubeConfig {
   return config;
 }
 
-/** @param kubeconfig its path, or several; left out: $HOME/.kube/config, or the pod's ServiceAccount */
+/** @param kubeconfig one path or several; undefined: $HOME/.kube/config, or the pod's ServiceAccount */
 export function connect(kubeconfig: string | undefined) {
   const config = kubeconfig === undefined ? byDefault() : fromFiles(kubeconfig);
   return {
@@ -64,14 +63,14 @@ export function connect(kubeconfig: string | undefined) {
   };
 }
 
-/** @param connections left out: undici's own */
+/** @param connections undefined: undici's own */
 function apiOver(config: KubeConfig, connections?: Connections) {
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new Error('the Kubernetes configuration has no current context that names a cluster');
   const { server } = cluster;
   let current: { key: string; dispatcher: Dispatcher } | undefined;
 
-  /** One pool while the certificates stay the same: they are read again when they rotate. */
+  /** The connection pool, replaced when the certificates rotate. */
   function dispatcherFor(tls: Tls): Dispatcher {
     const key = createHash('sha256')
       .update(JSON.stringify([tls.ca, tls.cert, tls.key, tls.servername]))
@@ -86,7 +85,7 @@ function apiOver(config: KubeConfig, connections?: Connections) {
         ? new ProxyAgent({ uri: proxy, requestTls: connect })
         : (connections?.dispatcher(connect) ?? new Agent({ connect })),
     };
-    // what still runs over the old connections ends in peace
+    // requests over the old connections run to their end
     void former?.dispatcher.close().catch(() => undefined);
     return current.dispatcher;
   }
@@ -106,7 +105,7 @@ function apiOver(config: KubeConfig, connections?: Connections) {
       body: body === undefined ? null : JSON.stringify(body),
       dispatcher: dispatcherFor({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }),
       signal,
-      // a watch is silent while nothing happens; its reader has a limit of its own
+      // a watch is silent while nothing happens; its reader has a timeout of its own
       bodyTimeout: 0,
     });
     const content = decoded(answer.body, answer.headers['content-encoding']);
@@ -118,7 +117,7 @@ function apiOver(config: KubeConfig, connections?: Connections) {
   return {
     /** The Pod's namespace, or the kubeconfig's. */
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
-    /** @throws ApiFailure with the API server's words */
+    /** @throws ApiFailure with the API server's message */
     async call(method: Method, path: string, { signal, ...ask }: ApiRequest = {}): Promise<unknown> {
       const timeout = AbortSignal.timeout(TIMEOUT_MS);
       const content = await send(method, path, ask, signal ? AbortSignal.any([signal, timeout]) : timeout);
@@ -129,7 +128,7 @@ function apiOver(config: KubeConfig, connections?: Connections) {
         throw new Error(`${method} ${path}: the Kubernetes API answered with something that is no JSON`);
       }
     },
-    /** Without a time limit: the reader has one of its own. */
+    /** Sends a request without a timeout: the reader has one of its own. */
     async lines(
       path: string,
       { signal, ...ask }: ApiRequest & { signal: AbortSignal },
@@ -143,7 +142,7 @@ function apiOver(config: KubeConfig, connections?: Connections) {
 }
 export type Api = ReturnType<typeof apiOver>;
 
-/** Without unset fields: the connections' types don't take undefined. */
+/** Drops unset fields, because the connections' types don't accept undefined. */
 const given = ({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername }: Tls) => ({
   ...(ca !== undefined && { ca }),
   ...(cert !== undefined && { cert }),
@@ -154,7 +153,7 @@ const given = ({ ca, cert, key, pfx, passphrase, rejectUnauthorized, servername 
   ...(servername !== undefined && { servername }),
 });
 
-/** The object, or undefined where there is none. */
+/** The object; undefined: it doesn't exist. */
 export async function undefinedIfMissing<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
@@ -188,7 +187,7 @@ async function beginningOf(content: Readable): Promise<string> {
 
 async function* linesOf(body: AsyncIterable<Buffer>): AsyncIterable<string> {
   const decoder = new StringDecoder('utf8');
-  // A list is one line of many parts: they are joined once, when its end is there.
+  // A list is one line in many parts; they are joined once, at the end of the line.
   let parts: string[] = [];
   for await (const chunk of body) {
     const [first = '', ...more] = decoder.write(chunk).split('\n');

@@ -1,6 +1,6 @@
-// Resources from a Kubernetes cluster. It follows the four kinds (object-cache.ts keeps them) and the metadata of
-// Secrets, whose values are read when they are needed. writes.ts writes. Decisions "Custom resources"; the port is
-// source.ts.
+// Resources from a Kubernetes cluster. It follows the four kinds (object-cache.ts stores them) and the metadata of
+// Secrets, whose values are read when they are needed. writes.ts writes. Decisions "Custom resources"; source.ts is the
+// port.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { errorWords } from '../../server/contract/error-words.ts';
@@ -19,7 +19,10 @@ import { createWrites } from './writes.ts';
 
 const REFUSALS = 4;
 const JSON_TYPE = 'application/json';
-/** A watch that asks for a list's metadata is answered with 200 and nothing at all, so each asks for just its own. */
+/**
+ * A watch with the Accept header for a list of metadata gets 200 and no events, so lists and watches have headers of
+ * their own.
+ */
 const metadataOnly = (path: string) =>
   `${JSON_TYPE};as=PartialObjectMetadata${path.includes('watch=true') ? '' : 'List'};g=meta.k8s.io;v=v1`;
 const DataObject = z.object({ data: z.record(z.string(), z.string()).default({}) });
@@ -36,13 +39,13 @@ export interface ClusterOptions {
   secretNamespaces?: readonly string[];
   /** The issuer in the operator's own ServiceAccount token, if the cluster may not be asked or doesn't answer. */
   tokenIssuer?: string | undefined;
-  /** Whether a resource is this operator's. */
+  /** Whether this operator serves a resource. */
   serves?: (resource: Resource) => boolean;
   permit?: Permit;
   connections?: Connections | undefined;
 }
 
-/** The UID of kube-system: the cluster's name where `--cluster-name` sets none. */
+/** The UID of kube-system: the cluster's name if `--cluster-name` sets none. */
 export async function clusterUid({ kubeconfig, log }: Pick<ClusterOptions, 'kubeconfig' | 'log'>): Promise<string> {
   const api = connect(kubeconfig);
   try {
@@ -50,8 +53,8 @@ export async function clusterUid({ kubeconfig, log }: Pick<ClusterOptions, 'kube
       try {
         return NamespaceObject.parse(await api.call('GET', '/api/v1/namespaces/kube-system')).metadata.uid;
       } catch (error) {
-        // An unreachable cluster returns by itself. A refusal needs an administrator, unless the API server is just starting: for
-        // some seconds it answers before it has loaded any account's rights.
+        // An unreachable cluster is retried. A refusal needs an administrator, unless the API server is just starting:
+        // for some seconds it answers before it has loaded any account's rights.
         const refused = error instanceof ApiFailure && error.status < 500 && error.status !== 429;
         if (refused && tries > REFUSALS) throw error;
         if (tries === 1) log(`cannot reach the Kubernetes API: ${errorWords(error)}; trying again`);
@@ -72,7 +75,7 @@ export function clusterSource(options: ClusterOptions): Source {
     return acting.call(method, path, { ...ask, signal: permit.signal });
   };
   let clusterIssuer: string | undefined;
-  // until everything is known, a Flow would look as if its Realm weren't there
+  // until the lists are complete, a Flow's Realm may only seem to be missing
   let listener: SourceListener | undefined;
   const cache = createObjectCache({ changed: (key) => listener?.changed(key), serves: options.serves });
   const owners = createSecretOwners();
@@ -99,7 +102,9 @@ export function clusterSource(options: ClusterOptions): Source {
       recovered: () => void recovered().catch((error: unknown) => log(errorWords(error))),
       ...listener,
     });
-  /** One watch for the whole cluster, or one for each namespace: an account with rights in one may not ask for more. */
+  /**
+   * One watch for the whole cluster, or one per namespace: an account with rights in one namespace may not watch more.
+   */
   const everywhere = (
     group: string,
     plural: string,
@@ -213,7 +218,7 @@ export function clusterSource(options: ClusterOptions): Source {
   };
 }
 
-/** The issuer of this cluster's ServiceAccount tokens; a cluster may keep it to itself. */
+/** The issuer of this cluster's ServiceAccount tokens; undefined: the cluster doesn't reveal it. */
 async function issuerOf(api: Api): Promise<string | undefined> {
   try {
     return z.object({ issuer: z.string() }).parse(await api.call('GET', '/.well-known/openid-configuration')).issuer;

@@ -6,18 +6,18 @@ import type { ResourceEvent } from './source.ts';
 
 export interface EventWriter {
   create(namespace: string, event: object): Promise<void>;
-  /** @returns false where the event is gone: the API server keeps it an hour */
+  /** @returns false: the event no longer exists, because the API server deletes events after an hour */
   patch(namespace: string, name: string, change: object): Promise<boolean>;
 }
 
-/** Objects that are remembered, each with its last events. */
+/** The most remembered objects, each with its last events. */
 const OBJECTS = 4096;
 const EVENTS = 64;
-/** With so many different messages under one reason, later ones are combined into one event. */
+/** The number of different messages under one reason after which further ones are combined into one event. */
 const ALIKE = 10;
-/** ...until there was none for so long. */
+/** The time without such a message after which they are no longer combined. */
 const ALIKE_MS = 10 * 60_000;
-/** Events that an object may have at once, and when there is room for one more. */
+/** The most events of an object at once; then one more for each period. */
 const BURST = 25;
 const REFILL_MS = 5 * 60_000;
 const LONGEST = 1024;
@@ -25,7 +25,7 @@ const LONGEST = 1024;
 interface Known {
   tokens: number;
   refilled: number;
-  /** By type and reason: the recent messages. */
+  /** Recent messages by type and reason. */
   alike: Map<string, { messages: Set<string>; last: number }>;
   sent: Map<string, { name: string; firstTimestamp: string; count: number }>;
 }
@@ -40,7 +40,7 @@ export function createRecorder(options: { component: string; writer: EventWriter
     return known;
   }
 
-  /** The message itself, or one text for many messages that differ in nothing else. */
+  /** The message itself, or one text that stands for many messages of the same type and reason. */
   function combined({ alike }: Known, { type, reason, message }: ResourceEvent): { key: string; message: string } {
     const group = `${type} ${reason}`;
     const before = alike.get(group);
@@ -94,7 +94,7 @@ export function createRecorder(options: { component: string; writer: EventWriter
   };
 }
 
-/** Least recently used goes first. */
+/** Moves the entry to the end; the least recently used entries are deleted first. */
 function touch<T>(map: Map<string, T>, key: string, value: T, most: number): void {
   map.delete(key);
   map.set(key, value);

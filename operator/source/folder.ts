@@ -1,5 +1,6 @@
-// Resources from a folder of YAML files, for machines without a cluster: read again when a file changes.
-// Status lives in memory. Deleting a document deletes its resource, as kubectl delete would. Decisions "Custom resources".
+// Resources from a folder of YAML files, for machines without a cluster: the files are read again when one changes.
+// Status is only in memory. Deleting a document deletes its resource, as kubectl delete would. Decisions "Custom
+// resources".
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -36,9 +37,11 @@ interface Contents {
 }
 
 /**
- * @param secrets by `namespace/name/key`: values that replace those of the files' Secrets.
- * @param orphans for each server: finds the objects that this folder applied and may have lost, as resources under deletion.
- * @throws Error naming the file that can't be parsed, at the start; later such a file is logged and the last good state stays
+ * @param secrets values by `namespace/name/key` that replace those of the files' Secrets
+ * @param orphans for each server: finds the objects that this folder applied and may have lost, as resources under
+ * deletion
+ * @throws Error naming the file that can't be parsed, at the start; later such a file is logged and the last valid
+ * state stays
  */
 export function folderSource({
   dir,
@@ -51,7 +54,7 @@ export function folderSource({
   dir: string;
   secrets?: ReadonlyMap<string, string>;
   orphans?: readonly (() => Promise<readonly Resource[]>)[];
-  /** Whether a resource is this operator's. */
+  /** Whether this operator serves a resource. */
   serves?: (resource: Resource) => boolean;
   /** How often the files are checked for changes. */
   everyMs?: number;
@@ -74,7 +77,7 @@ export function folderSource({
     return stats.map((s, i) => `${paths[i]}:${s.mtimeMs}:${s.size}`).join('\n');
   }
 
-  /** The parser draws the place below its message; the message names line and column already. */
+  /** The parser's message without the excerpt of the file; the message contains line and column already. */
   const firstLine = (message: string) => message.split('\n')[0]?.replace(/:$/, '') ?? message;
 
   async function read(paths: readonly string[]): Promise<Contents> {
@@ -110,7 +113,7 @@ export function folderSource({
     const key = keyOf(ours.data, namespace, name);
     if (found.resources.has(key)) throw new Error(`${file}: ${kind} ${namespace}/${name} is there twice`);
     const known = contents.resources.get(key);
-    // put back while it was being deleted: a new resource of the same name
+    // restored while it was being deleted: a new resource with the same name
     const before = known?.metadata.deletionTimestamp ? undefined : known;
     const changed = before === undefined || digest(before.spec) !== digest(parsed.data.spec);
     const fresh = resourceOf(ours.data, {
@@ -142,7 +145,7 @@ export function folderSource({
     for (const [key, was] of before.resources) {
       const is = next.resources.get(key);
       if (!is) next.resources.set(key, underDeletion(was));
-      // as it is now: passes have gone on writing it while the files were read
+      // the present status: passes may have written it while the files were read
       else if (!was.metadata.deletionTimestamp) is.status = was.status;
     }
     contents = next;
@@ -160,11 +163,14 @@ export function folderSource({
       listener?.configMapChanged?.(namespace, name);
   }
 
-  /** Servers that have not yet answered which objects of this folder they hold. */
+  /** Servers that have not yet reported which objects of this folder they have. */
   const unasked = new Set(orphans);
-  /** Their orphans that wait: a resource of another server, or one that leaves another realm, still holds the same key. */
+  /** Orphans that wait: a resource of another server, or one in another realm, still has the same key. */
   let waiting: readonly Resource[] = [];
-  /** Asks each server for resources that vanished from the folder before this start. It waits for no answer. */
+  /**
+   * Asks each server for objects of resources that were removed from the folder before this start. It doesn't wait for
+   * the answers.
+   */
   function ask(): void {
     for (const orphansThere of unasked) {
       unasked.delete(orphansThere);
@@ -198,7 +204,7 @@ export function folderSource({
     async start(given) {
       listener = given;
       const paths = await files();
-      // before they are read: what changes meanwhile is then read again
+      // computed before the files are read, so that a change meanwhile causes another read
       fingerprint = await fingerprintOf(paths);
       contents = await read(paths);
       for (const key of contents.resources.keys()) listener.changed(key);
@@ -234,11 +240,11 @@ export function folderSource({
       const known = contents.resources.get(keyOfResource(resource));
       if (known) known.status = status;
     },
-    // each has it from the start
+    // each resource has the finalizer from the start
     addFinalizer: async () => true,
     async removeFinalizer(resource) {
       const key = keyOfResource(resource);
-      // unless the document was put back meanwhile
+      // unless the document was restored meanwhile
       if (contents.resources.get(key)?.metadata.deletionTimestamp) contents.resources.delete(key);
     },
     async say() {},
@@ -247,7 +253,7 @@ export function folderSource({
 
 const nothing = (): Contents => ({ resources: new Map(), secrets: new Map(), configMaps: new Map() });
 
-/** Namespaces and names of what came, changed or went. */
+/** Namespaces and names of objects that were added, changed or removed. */
 function differing(before: Values, next: Values): [namespace: string, name: string][] {
   const changed = [...new Set([...before.keys(), ...next.keys()])].filter(
     (key) => digest([...(next.get(key) ?? [])]) !== digest([...(before.get(key) ?? [])]),
@@ -258,7 +264,7 @@ function differing(before: Values, next: Values): [namespace: string, name: stri
   });
 }
 
-/** A folder has no deletion timestamps of its own; the frame sees one as soon as a document is gone. */
+/** The resource with a deletion timestamp, which a folder doesn't have: the document is gone. */
 export const underDeletion = (resource: Resource): Resource => ({
   ...resource,
   metadata: {

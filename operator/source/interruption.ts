@@ -1,9 +1,9 @@
-// Ends waits for answers: at a stop, for more urgent work, or after too long a silence.
+// Interrupts waits for answers: at a stop, for more urgent work, or after a timeout.
 
 export interface Running {
-  /** Aborted where what runs has to end. */
+  /** Aborted when the wait has to end. */
   signal: AbortSignal;
-  /** Call it when it has ended. */
+  /** Call it when the wait has ended. */
   done(): void;
 }
 
@@ -36,7 +36,7 @@ export function createInterruption() {
       turn = new AbortController();
     },
     interruptible: (): Running => endable(),
-    /** The same, and the wait ends too if `alive` isn't called for so long. */
+    /** A wait that also ends if `alive` isn't called within the time. */
     withIdleTimeout(firstMs: number): Running & { alive(ms: number): void } {
       const { signal, end, done } = endable();
       let timer: NodeJS.Timeout | undefined;

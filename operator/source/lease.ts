@@ -38,7 +38,7 @@ const LeaseObject = z
 
 export interface LeaseOptions {
   kubeconfig: string | undefined;
-  /** Left out: the pod's own, or the one that the kubeconfig names, or `default`. */
+  /** undefined: the pod's own namespace, or the kubeconfig's, or `default`. */
   namespace: string | undefined;
   name: string;
 }
@@ -97,5 +97,5 @@ const specOf = (record: LeaseRecord) => ({
   renewTime: micro(record.renewTime),
 });
 
-/** Kubernetes takes six digits there, no fewer. */
+/** Kubernetes requires six digits here. */
 const micro = (at: Date): string => at.toISOString().replace('Z', '000Z');

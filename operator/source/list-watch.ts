@@ -1,6 +1,7 @@
-// Follows one kind of object: list in pages, then watch from there with bookmarks; lists again after 410, and watches again
-// after silence or any other fault. It never throws and never stops by itself. It works as client-go's reflector does.
-// `open` makes the connections, so that tests need none. Of each object it keeps only the version.
+// Follows one kind of object: lists in pages, then watches from there with bookmarks; lists again after 410, and
+// watches again after a timeout or any other fault. It never throws and never stops by itself. It works like
+// client-go's reflector. `open` makes the connections, so that tests need none. It stores only the version of each
+// object.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -24,7 +25,7 @@ export interface ListWatchOptions {
   recovered?(): void;
   /** A list or a watch failed. */
   failed?(): void;
-  /** Nothing heard for so long, bookmarks included: the connection is taken for dead. */
+  /** The time without any data, bookmarks included, after which the connection counts as dead. */
   silenceMs?: number;
   wait?(ms: number, signal: AbortSignal): Promise<unknown>;
   random?(): number;
@@ -33,14 +34,19 @@ export interface ListWatchOptions {
 /** The server ends a watch by itself after this time; bookmarks come about every minute. */
 const WATCH_SECONDS = 290;
 const SILENCE_MS = 150_000;
-/** The time until an answer begins, and between the parts of a list; the API server itself ends a request after 60 s. */
+/**
+ * The time limit for the beginning of an answer, and between the parts of a list; the API server itself ends a request
+ * after 60 s.
+ */
 const ANSWER_MS = 60_000;
 const MAX_BACKOFF_MS = 10_000;
-/** A watch that lived so long was no failure, even if nothing happened in its time. */
+/** A watch that lived this long was no failure, even if it reported nothing. */
 const LASTING_MS = 10_000;
-/** So many watches in a row that fail, and it is the version that they begin at that may be at fault. */
+/** After this many failed watches in a row, the version from which they begin may be the cause, so it lists again. */
 const RELIST_AFTER = 3;
-/** An unknown kind counts as missing after so many answers: an API server that just started knows few kinds. */
+/**
+ * The number of 404 answers after which a kind counts as missing: an API server that has just started knows few kinds.
+ */
 const GONE_AFTER = 3;
 
 export function createListWatch(options: ListWatchOptions) {
@@ -57,7 +63,7 @@ export function createListWatch(options: ListWatchOptions) {
   let troubled = false;
   /** Whether the version may be from before a backup was restored. */
   let doubted = false;
-  /** Called when a list is complete that began after they were added. */
+  /** Functions to call when a list is complete that began after they were added. */
   let waiting: (() => void)[] = [];
 
   function recover(): void {
@@ -65,7 +71,7 @@ export function createListWatch(options: ListWatchOptions) {
     troubled = false;
     guarded(() => options.recovered?.());
   }
-  /** A listener's mistake is its own: it must not end the following. */
+  /** Calls a listener. Its exception must not end the following. */
   function guarded(listener: () => void): void {
     try {
       listener();
@@ -149,7 +155,7 @@ export function createListWatch(options: ListWatchOptions) {
     return refused || failures >= RELIST_AFTER ? undefined : version;
   }
 
-  /** A watch that begins at a version which is still to come, after a restored backup, is silent until then. */
+  /** Checks the version: after a restored backup, a watch from a future version would stay silent. */
   async function checked(version: string): Promise<string | undefined> {
     try {
       doubted = !(await listing.hasReached(version));
@@ -159,7 +165,7 @@ export function createListWatch(options: ListWatchOptions) {
     }
   }
 
-  /** @returns the version after it; undefined: the history is gone */
+  /** Handles one event. @returns the version after it; undefined: the history is gone */
   function hear(line: string): string | null | undefined {
     if (line.trim() === '') return null;
     const event = Event.parse(parseJson(line));
@@ -185,7 +191,7 @@ export function createListWatch(options: ListWatchOptions) {
     await pause(full / 2 + (full / 2) * random());
   }
 
-  /** The kind isn't there (any more), and so nothing of it is. */
+  /** The kind doesn't exist, or no longer, so it has no objects. */
   function noSuchKind(): void {
     log(`${path}: the cluster does not know this kind (are the CRDs installed?); trying again from time to time`);
     for (const key of [...known.keys()]) forget(key);
@@ -223,7 +229,7 @@ export function createListWatch(options: ListWatchOptions) {
       }
       const began = performance.now();
       version = await watch(version);
-      // a server that ends each watch at once would be asked without a pause
+      // a server that ends each watch at once would otherwise be asked without a pause
       if (performance.now() - began < 1_000) await pause(1_000 * random());
       if (run.interrupted()) version = undefined;
     }

@@ -1,10 +1,10 @@
-// Lists a collection in pages, or asks for its latest version. Every answer is the newest: no version is requested. It keeps
-// nothing and repeats nothing; list-watch.ts does.
+// Lists a collection in pages, or asks for its latest version. Every response is the newest, because no version is
+// requested. It stores nothing and retries nothing; list-watch.ts does.
 import { z } from 'zod';
 import { ApiFailure } from './api-failure.ts';
 import type { Interruption } from './interruption.ts';
 
-/** An object of the API, as far as following needs it. */
+/** The fields of an API object that are needed for following it. */
 export const Followed = z
   .object({
     metadata: z.object({ name: z.string(), namespace: z.string().default(''), resourceVersion: z.string() }).loose(),
@@ -12,7 +12,7 @@ export const Followed = z
   .loose();
 export type Followed = z.infer<typeof Followed>;
 
-/** A GET; the answer's text arrives in lines. @throws ApiFailure where the answer isn't 200 */
+/** A GET request whose response arrives in lines. @throws ApiFailure if the status isn't 200 */
 export type Open = (path: string, signal: AbortSignal) => Promise<AsyncIterable<string>>;
 
 const List = z.object({
@@ -30,7 +30,7 @@ export function createListing({
   path: string;
   open: Open;
   run: Pick<Interruption, 'withIdleTimeout'>;
-  /** Between the parts of an answer. */
+  /** The timeout between the parts of a response. */
   silenceMs: number;
 }) {
   async function page(query: URLSearchParams): Promise<z.infer<typeof List>> {
@@ -72,12 +72,12 @@ export function createListing({
       try {
         return await pages(PAGE);
       } catch (error) {
-        // The history went while pages were read: all in one go, then, which needs none.
+        // The history expired while pages were read: list without pages, which needs no history.
         if (!(error instanceof ApiFailure && error.status === 410)) throw error;
         return await pages(undefined);
       }
     },
-    /** Whether the collection has come as far as this version; a restored backup takes it back. */
+    /** Whether the collection has reached this version; a restored backup can reset it to an older one. */
     async hasReached(version: string): Promise<boolean> {
       const { metadata } = await page(new URLSearchParams({ limit: '1' }));
       return !isBefore(metadata.resourceVersion, version);

@@ -1,11 +1,14 @@
-// The cluster's resources as last seen in lists, watches and the answers to the operator's own writes, in any order. It sends
-// no requests, and reports each change once. Decisions "Custom resources".
+// The cluster's resources as last reported by lists, watches and the responses to the operator's own writes, in any
+// order. It sends no requests, and reports each change once. Decisions "Custom resources".
 import { performance } from 'node:perf_hooks';
 import { isDeepStrictEqual } from 'node:util';
 import { FINALIZER, type KindName, keyOfResource, type Resource, resourceOf, type Status } from '../resource.ts';
 import { isBefore } from './listing.ts';
 
-/** A foreign status starts a pass at most this often: a second operator that keeps writing must not keep this one busy. */
+/**
+ * The least time between two passes caused by foreign statuses: a second operator that keeps writing must not keep this
+ * one busy.
+ */
 const FOREIGN_MS = 5_000;
 
 export function createObjectCache({
@@ -13,11 +16,11 @@ export function createObjectCache({
   serves = () => true,
 }: {
   changed(key: string): void;
-  /** Whether it is this operator's at all; what isn't is as if it weren't there. */
+  /** Whether this operator serves the resource; others are ignored. */
   serves?: ((resource: Resource) => boolean) | undefined;
 }) {
   const resources = new Map<string, { resource: Resource; since: number }>();
-  /** The status that we wrote last, or are about to write: its echo is no change. */
+  /** The status that we wrote last, or are about to write: the watch's report of it is no change. */
   const ours = new Map<string, Status>();
   const foreignAt = new Map<string, number>();
 
@@ -56,7 +59,7 @@ export function createObjectCache({
         if (before) forget(key);
         return;
       }
-      // A list that was asked for since is right even where it is older: the data were restored from a backup.
+      // A list that was requested later is right even if it is older: a backup was restored.
       const listedSince = before !== undefined && listedAt !== undefined && listedAt > before.since;
       if (before && !listedSince && isOlder(resource, before.resource)) return;
       put(key, resource);
@@ -66,14 +69,16 @@ export function createObjectCache({
     /** Call it before the status is written. */
     writing: (resource: Resource, status: Status): void => void ours.set(keyOfResource(resource), status),
 
-    /** Takes the answer to our write before the watch reports it: the next pass must not start from an older status. */
+    /**
+     * Stores the response to our write before the watch reports it: the next pass must not start from an older status.
+     */
     written(kind: KindName, object: unknown): void {
       const resource = read(kind, object);
       const key = keyOfResource(resource);
       const before = resources.get(key)?.resource;
       if (!before || before.metadata.uid !== resource.metadata.uid || isOlder(resource, before)) return;
       put(key, resource);
-      // The answer holds changes that others made meanwhile: the watch will not report those again.
+      // The response includes changes that others made meanwhile; the watch will not report those again.
       if (isChange(before, resource)) changed(key);
     },
 
@@ -82,7 +87,7 @@ export function createObjectCache({
 }
 export type ObjectCache = ReturnType<typeof createObjectCache>;
 
-/** Drops `managedFields`: half of an object's size, and unused here. */
+/** Drops `managedFields`, which is half of an object's size and unused here. */
 function read(kind: KindName, object: unknown): Resource {
   const resource = resourceOf(kind, object);
   delete resource.metadata.managedFields;

@@ -1,5 +1,6 @@
-// Finds what a folder applied before this start and no longer holds. The folder keeps no status, so the server's managers
-// tell; only managers of this folder's own cluster name count. Decisions "Custom resources" (managers).
+// Finds objects that a folder applied before this start and no longer declares. The folder stores no status, so the
+// server's record of managers is used; only managers with this folder's own cluster name count. Decisions "Custom
+// resources" (managers).
 import { allRows, type Client } from '../../server/contract/client.ts';
 import { listRealms } from '../../server/contract/realms.ts';
 import { managersOf } from '../managers.ts';

@@ -1,5 +1,5 @@
-// Secrets that the operator makes for a resource. The resource owns them, so they are deleted with it; other Secrets are
-// never touched. runtime/secret-outputs.ts decides their values. Decisions "Custom resources".
+// Secrets that the operator creates for a resource. The resource owns them, so they are deleted with it; other Secrets
+// are never changed. runtime/secret-outputs.ts decides their values. Decisions "Custom resources".
 import { z } from 'zod';
 import { API_VERSION, type Resource } from '../resource.ts';
 import { type Api, undefinedIfMissing } from './api.ts';
@@ -21,7 +21,7 @@ const SecretMetadata = z.object({
 const SecretObject = z.object({ metadata: SecretMetadata, data: z.record(z.string(), z.string()).default({}) });
 const TRIES = 3;
 
-/** The index of Secrets that resources have made; the watch of Secrets feeds it. */
+/** The index of Secrets that resources have created, kept current by the watch of Secrets. */
 export function createSecretOwners() {
   const ownerOf = new Map<string, string>();
   const names = new Map<string, Set<string>>();
@@ -73,11 +73,11 @@ export function createOwnSecrets({
 }: {
   act: Api['call'];
   owners: Pick<SecretOwners, 'namesOf'>;
-  /** @throws where Secrets of the namespace are not to be read */
+  /** @throws if the operator may not read Secrets of the namespace */
   demandReadable(namespace: string): void;
 }): OwnSecrets {
   const collection = ({ metadata }: Resource) => `/api/v1/namespaces/${metadata.namespace}/secrets`;
-  /** Merged, so that what others keep in it (labels, keys of their own) stays. */
+  /** A merge patch, so that others' labels and keys in the Secret stay. */
   const merged = 'application/merge-patch+json';
 
   /** @throws Error that explains how to grant the right */

@@ -12,26 +12,26 @@ export interface ResourceEvent {
 /** The events of a source. Keys are those of `keyOfResource`. */
 export interface SourceListener {
   changed(key: string): void;
-  /** A Secret was made, changed or deleted. */
+  /** A Secret was created, changed or deleted. */
   secretChanged(namespace: string, name: string): void;
-  /** A ConfigMap was made, changed or deleted. */
+  /** A ConfigMap was created, changed or deleted. */
   configMapChanged?(namespace: string, name: string): void;
-  /** A namespace has got other labels. */
+  /** The labels of a namespace have changed. */
   namespaceChanged?(namespace: string): void;
-  /** The source answers again after it did not: what failed meanwhile is worth another try. */
+  /** The source answers again after an outage: failed passes can be retried. */
   reached?(): void;
 }
 
-/** A Secret that a resource has made for itself. */
+/** A Secret that a resource has created for itself. */
 export interface OwnSecret<Value = string> {
   values: ReadonlyMap<string, Value>;
-  /** The `rotation` that its value is of. */
+  /** The `rotation` of the spec for which the value was generated. */
   rotation: string | undefined;
   /** The version that was read; undefined: the Secret doesn't exist yet. */
   version: string | undefined;
 }
 
-/** Between two resources of one namespace. */
+/** A handover between two resources of one namespace. */
 export interface SecretGift {
   from: Resource;
   to: Resource;
@@ -39,28 +39,29 @@ export interface SecretGift {
 }
 
 export interface OwnSecrets {
-  /** @returns undefined where there is none, `others` where it isn't the resource's */
+  /** @returns undefined: there is no such Secret; `others`: it isn't the resource's */
   read(resource: Resource, name: string): Promise<OwnSecret | 'others' | undefined>;
   /** Creates the Secret, or sets these values in it; null removes one. Other values stay, also those written meanwhile. */
   write(resource: Resource, name: string, secret: OwnSecret<string | null>): Promise<void>;
-  /** Names of those that the resource has made; one that was made a moment ago may be missing. */
+  /** Names of the Secrets that the resource has created; the latest one may be missing for a moment. */
   namesOf(resource: Resource): readonly string[];
   /**
-   * Makes one that `from` has made, and whose values fit, `to`'s: values and labels stay, and `from` has no part in it.
-   * @returns false where there is none
+   * Hands a Secret that `from` has created over to `to`, if its values fit: values and labels stay, and `from` is no
+   * longer an owner.
+   * @returns false: there is no such Secret
    */
   give(name: string, change: SecretGift): Promise<boolean>;
-  /** Takes away one that the resource has made. @returns false where there is none */
+  /** Deletes a Secret that the resource has created. @returns false: there is no such Secret */
   remove(resource: Resource, name: string): Promise<boolean>;
 }
 
 export interface Source {
-  /** Resolves once everything that exists is known. */
+  /** Resolves once all existing objects are known. */
   start(listener: SourceListener): Promise<void>;
   stop(): Promise<void>;
-  /** Resolves once all that had happened before the call is known. */
+  /** Resolves once all changes from before the call are known. */
   refresh(): Promise<void>;
-  /** As last seen; undefined: gone. */
+  /** The resource as last seen; undefined: it doesn't exist. */
   get(key: string): Resource | undefined;
   list(): readonly Resource[];
   /** The Secret's values, decoded; undefined: there is no such Secret. */
@@ -70,14 +71,14 @@ export interface Source {
   namespaceLabels(namespace: string): Promise<Readonly<Record<string, string>>>;
   /** Writes the whole status, at once. */
   writeStatus(resource: Resource, status: Status): Promise<void>;
-  /** @returns false where the resource is gone, be it that another of its name has come */
+  /** @returns false: the resource no longer exists, even if another one has its name now */
   addFinalizer(resource: Resource): Promise<boolean>;
   removeFinalizer(resource: Resource): Promise<void>;
   say(resource: Resource, event: ResourceEvent): Promise<void>;
-  /** Undefined where no Secrets can be made. */
+  /** Undefined if the source can't create Secrets. */
   readonly ownSecrets?: OwnSecrets;
   /** The issuer of this cluster's ServiceAccount tokens, once it is known. */
   readonly clusterIssuer: string | undefined;
-  /** Why labels of namespaces can't be gone by, where they can't. */
+  /** Why the labels of namespaces can't be read; undefined: they can. */
   readonly labelsUnreadable?: string | undefined;
 }

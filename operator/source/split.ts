@@ -1,9 +1,9 @@
 // One source for the operators of several servers: each sees only the resources of its own server, and the cluster is
-// followed once. Its only state is which operator has been told of which resource.
+// followed once. Its only state is which operator was notified of which resource.
 import { keyOfResource, type Resource } from '../resource.ts';
 import type { Source, SourceListener } from './source.ts';
 
-/** @param serves for each of them, whether a resource is its own */
+/** @param serves for each operator: whether it serves a resource */
 export function splitSource(source: Source, serves: readonly ((resource: Resource) => boolean)[]): Source[] {
   const listening: Listening[] = [];
   let started: Promise<void> | undefined;
@@ -68,7 +68,7 @@ interface Listening {
   changed(key: string): void;
 }
 
-/** Reports every resource of its server, and once each one that is gone. */
+/** Reports every resource of its server, and once each resource that has gone. */
 function listeningWith(listener: SourceListener, get: (key: string) => Resource | undefined): Listening {
   const known = new Set<string>();
   return {

@@ -1,5 +1,5 @@
-// The operator's writes to a cluster: statuses, its finalizer, events. It follows no objects. `act` lets a write happen only
-// while the permit lasts. Decisions "Custom resources": one status write, two operators never act at once.
+// The operator's writes to a cluster: statuses, its finalizer, events. It follows no objects. `act` permits a write
+// only while the permit lasts. Decisions "Custom resources": one status write, two operators never act at once.
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -40,14 +40,14 @@ export function createWrites({
     },
   });
 
-  /** @returns false where the resource is gone */
+  /** @returns false: the resource no longer exists */
   async function patch(resource: Resource, part: '' | '/status', ask: ApiRequest): Promise<boolean> {
     const written = await undefinedIfMissing(act('PATCH', `${pathOf(resource)}${part}?fieldManager=${COMPONENT}`, ask));
     if (written !== undefined) cache.written(resource.kind, written);
     return written !== undefined;
   }
 
-  /** @returns false where the resource is gone */
+  /** @returns false: the resource no longer exists */
   async function finalizers(resource: Resource, change: (all: string[]) => string[]): Promise<boolean> {
     // The cached object is mostly current; if it isn't, the API server answers with a conflict.
     let object: unknown = resource;
@@ -70,7 +70,7 @@ export function createWrites({
 
   return {
     async writeStatus(resource, status) {
-      // A resource of the same name that came in the meantime is another one, and gets none of this.
+      // A new resource with the same name is another one: the status isn't written to it.
       cache.writing(resource, status);
       const ours = { op: 'test', path: '/metadata/uid', value: resource.metadata.uid };
       const body = [ours, { op: 'add', path: '/status', value: status }];
@@ -80,7 +80,7 @@ export function createWrites({
     async removeFinalizer(resource) {
       await finalizers(resource, (all) => all.filter((name) => name !== FINALIZER));
     },
-    // A failed event must not fail a pass: a namespace under deletion takes no events.
+    // A failed event must not fail a pass: a namespace under deletion accepts no events.
     say: (resource, event) => record(resource, event).catch(() => undefined),
   };
 }
