@@ -1,6 +1,7 @@
-// The composition root: what a start needs is built at once, the rest (compose/later.ts, compose/administration.ts) is loaded when it
-// is first asked for; every surface is mounted. It decides nothing; rules are the features'. A feature is added to its group's part
-// (compose/). Design "Composition root". Specification: all of it.
+// The composition root: it builds what a start needs at once, loads the rest (compose/later.ts,
+// compose/administration.ts) when a request first needs it, and mounts every surface. It decides nothing; the features
+// have the rules. A feature is added to its group's part (compose/). Design "Composition root". Specification: all of
+// it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { AppOptions } from './compose/infrastructure.ts';
@@ -29,16 +30,16 @@ export { VERSION } from './compose/observation.ts';
 
 export interface App {
   http: FastifyInstance;
-  /** The application behind it that has the pages and the interfaces which a start does without; this loads it. */
+  /** Loads the application with the pages and interfaces that a start doesn't need. */
   later(): Promise<FastifyInstance>;
   api: ApiDocumentation;
-  /** Seeds what is missing (master, its administrator) and begins to listen for changes; then it can serve. */
+  /** Seeds missing objects (master, its administrator) and begins to listen for changes; then the server can serve. */
   start(): Promise<Pick<Bootstrapped, 'administrator' | 'first'>>;
-  /** Without a start: gives master an administrator again. */
+  /** Gives master an administrator again, without a start. */
   recoverAdministrator: Recovery;
-  /** Starts the job queue, which no request waits for. */
+  /** Starts the job queue, for which no request waits. */
   work(): Promise<void>;
-  /** Readiness off, requests finished, jobs handed back, connections closed. */
+  /** Turns readiness off, finishes requests, hands back jobs, closes connections. */
   stop(): Promise<void>;
 }
 
@@ -70,7 +71,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     version: VERSION,
     more: async () => [...(await laterSurface.surface()).routes, ...(await admin.surface()).routes],
   });
-  // the address without a path, which people type first
+  // the address without a path, which users type first
   http.get('/', { schema: { hide: true } }, async (_, reply) => reply.redirect('/admin/login'));
   await http.register(async (anonymous) => {
     actuatorRoutes(anonymous, { monitoring, metricsType: metrics.contentType });
@@ -109,7 +110,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     async stop() {
       monitoring.drain();
       connections.drain();
-      // Balancers hear of it by the readiness probe, and meanwhile requests are still served.
+      // Load balancers learn of the shutdown by the readiness probe; until then requests are still served.
       if (config.SVC_DRAIN_SECONDS > 0) await sleep(config.SVC_DRAIN_SECONDS * 1000);
       await connections.during(() => http.close());
       await Promise.all([admin.close(), laterSurface.close()]);

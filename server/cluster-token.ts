@@ -1,12 +1,13 @@
-// Who issues a cluster's ServiceAccount tokens, read from the one that the cluster gave this server, so that it needn't be configured.
-// The token isn't judged: it is our own, from a file that the kubelet writes. Decisions "The operator's first sign-in".
+// Finds the issuer of a cluster's ServiceAccount tokens in the token that the cluster gave this server, so that it
+// needn't be configured. The token isn't verified: it is our own, from a file that the kubelet writes. Decisions "The
+// operator's first sign-in".
 import { readFileSync } from 'node:fs';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 
 const Claims = z.object({ iss: z.url({ protocol: /^https$/ }) });
 
-/** @throws Error naming the file that is no such token */
+/** @throws Error naming the file, if it contains no such token */
 export function issuerIn(tokenFile: string): string {
   try {
     return Claims.parse(decodeJwt(readFileSync(tokenFile, 'utf8').trim())).iss;

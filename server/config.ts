@@ -1,5 +1,5 @@
-// The environment as one schema, parsed once; every fault is reported at once. Decisions "Where it listens, what it reads".
-// Only main.ts files read process.env and hand it here.
+// The environment as one schema, parsed once; every fault is reported at once. Decisions "Where it listens, what it
+// reads". Only main.ts files read process.env and pass it here.
 import { z } from 'zod';
 import { issuerIn } from './cluster-token.ts';
 import './contract/field-words.ts';
@@ -21,14 +21,14 @@ const isAddress = (address: string): boolean => {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, pathname, search, hash, username } = new URL(address);
   const safe = protocol === 'https:' || (protocol === 'http:' && loopbackHosts.has(hostname));
-  // No browser says an issuer's host with a wildcard or a dot at the end.
+  // Browsers never send an issuer's host with a wildcard or a dot at the end.
   return safe && !/[*]|[.]$/.test(hostname) && `${pathname}${search}${hash}${username}` === '/';
 };
-/** As Fastify reads them, which knows three ranges by name. */
+/** Fastify's notation, which has names for three ranges. */
 const named = z.enum(['loopback', 'linklocal', 'uniquelocal']);
 const proxies = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), named]);
 
-/** Says that it is none where it is none, and of one that is out of bounds which they are. */
+/** A number. The messages tell text that is no number from a number out of bounds. */
 const number = () =>
   z.coerce.number({ error: ({ code }) => (code === 'invalid_type' ? 'must be a number' : undefined) });
 const wholeNumber = () => number().int('must be a whole number');
@@ -158,7 +158,7 @@ export type Config = Readonly<
   Omit<Parsed, 'SVC_BASE_URL'> & { baseUrl: string; documentEnvironment: Readonly<Record<string, string>> }
 >;
 
-/** Every fault in the environment, a line each. */
+/** All faults in the environment, one per line. */
 export class BadEnvironment extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -200,7 +200,7 @@ const operatorIdentity = ({
   return tokenFile ? { issuer: issuerIn(tokenFile), subject, audience } : undefined;
 };
 
-/** What a server makes of itself at start. */
+/** The options for what a start creates. */
 export const bootstrapOptions = (config: Config) => ({
   administrator: {
     username: config.SVC_BOOTSTRAP_ADMIN_USERNAME,
@@ -210,7 +210,10 @@ export const bootstrapOptions = (config: Config) => ({
   operator: { secret: config.SVC_OPERATOR_CLIENT_SECRET, identity: operatorIdentity(config) },
 });
 
-/** Its issuer is the operator's, or that of its token; a cluster that is known by its CA alone has the name of every one. */
+/**
+ * The cluster whose tokens are accepted. Its issuer is configured for the operator, or read from the cluster's token. A
+ * cluster with only a CA gets the default issuer of all clusters.
+ */
 export const clusterOf = ({
   SVC_OPERATOR_ISSUER: issuer,
   SVC_CLUSTER_CA_FILE: caFile,
@@ -221,7 +224,7 @@ export const clusterOf = ({
   return { issuer: named, caFile, tokenFile };
 };
 
-/** Where the audit log is forwarded to. */
+/** The receiver of the audit log. */
 export const forwardingOf = ({
   SVC_SIEM_URL: url,
   SVC_SIEM_FORMAT: shape,
@@ -231,7 +234,7 @@ export const forwardingOf = ({
 }: Config) =>
   url && { url, shape, authorization, certificate: certFile && keyFile ? { certFile, keyFile } : undefined };
 
-/** What health looks at: the disk that data lies on, and the certificates that the server was given. */
+/** What health checks watch: the disk with the data, and the configured certificates. */
 export const watched = (config: Config) => ({
   folder: config.DATABASE_URL ? '.' : config.SVC_DATA_DIR,
   minimumBytes: config.SVC_DISK_FREE_MIN_BYTES,

@@ -1,5 +1,5 @@
-// The composition root's part for administrators: the admin API and its sign-in pages, everything below /admin.
-// Loaded when somebody first asks for it (http/on-demand.ts). It decides nothing; rules are the features'. Specification 4.
+// The composition root's part for administrators: the admin API and its sign-in pages, everything below /admin. Loaded
+// with the first request for it (http/on-demand.ts). It decides nothing; the features have the rules. Specification 4.
 import { Resolver } from 'node:dns/promises';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { isReached } from '../domain/reach.ts';
@@ -60,10 +60,10 @@ import { createRealmDocument } from './realm-document.ts';
 import { mountResources } from './resources.ts';
 import { sealedColumns } from './sealed-columns.ts';
 
-/** A name server that doesn't answer delays a request for seconds, no longer. */
+/** A DNS server that doesn't answer delays a request by a few seconds at most. */
 const systemResolveTxt: ResolveTxt = (name) => new Resolver({ timeout: 2_000, tries: 2 }).resolveTxt(name);
 
-/** @param listener of the application that hands requests over */
+/** @param listener of the application that passes requests on */
 export async function createAdministration(
   deps: Operations,
   listener: Omit<HttpOptions, 'requests' | 'ready'>,
@@ -87,7 +87,7 @@ export async function createAdministration(
   return { app, routes };
 }
 
-/** What is about the server, and about realms as a whole. */
+/** Routes for the server, and for realms as a whole. */
 function mountServer(admin: FastifyInstance, deps: Operations): void {
   adminAccessRoutes(admin, { ...deps, signIn: deps.adminSignIn, grants: createAdminGrants(deps) });
   const health = createRealmHealth({ ...deps, reseal: createReseal({ ...deps, columns: sealedColumns }) });
@@ -97,7 +97,7 @@ function mountServer(admin: FastifyInstance, deps: Operations): void {
   monitoringAdminRoutes(admin, deps.monitoring);
 }
 
-/** What a realm is configured of. */
+/** Routes for a realm's configuration. */
 function mountConfiguration(
   admin: FastifyInstance,
   deps: Operations & Pick<ReturnType<typeof createRealmDocument>, 'parts'>,
@@ -126,7 +126,7 @@ function mountConfiguration(
   authorizationServiceRoutes(admin, { ...deps, services });
 }
 
-/** Users as administrators keep them, with what they have and hold. */
+/** Routes for users, with their credentials, sessions and roles. */
 function mountUsers(admin: FastifyInstance, deps: Operations): void {
   const { credentials } = deps;
   const mustCover = coverage(deps.access);

@@ -1,4 +1,5 @@
-// The composition root's part for the audit log once it is written: sealing it, forwarding it. It decides nothing. Specification 6.1.
+// The composition root's part for written audit events: sealing and forwarding them. It decides nothing. Specification
+// 6.1.
 import type { Logger } from 'pino';
 import { type Config, forwardingOf } from '../config.ts';
 import type { AuditConfig } from '../contract/monitoring.ts';
@@ -15,9 +16,9 @@ import { createRecurring } from '../schedule/recurring.ts';
 
 /** How soon the server seals and forwards an event. Its pauses after failures are multiples of this. */
 const SOON_MS = 1_000;
-/** Where the process that wrote events died before it sealed them. */
+/** How soon events are sealed if the process that wrote them died before. */
 const IDLE_MS = 30_000;
-/** A receiver that is away is asked again after this at the latest. */
+/** The longest pause before a receiver that doesn't answer is tried again. */
 const LONGEST_MS = 60_000;
 
 export interface AuditDeps {
@@ -49,7 +50,7 @@ export function createAudit({ config, sql, transact, seal, bus, log, now, newId,
   const target = sending?.target;
   return {
     forwarding: target !== undefined,
-    /** Before anything is written. */
+    /** Call it before any event is written. */
     async prepare() {
       await continuePositions(transact);
       await sending?.forwarding.begin();
@@ -65,7 +66,7 @@ export function createAudit({ config, sql, transact, seal, bus, log, now, newId,
     async status(): Promise<AuditConfig['forwarding']> {
       if (!target) return { enabled: false, target: null, format: null, ...NOTHING };
       const { protocol, host, pathname } = target.url;
-      // Somebody's path and query may be a key.
+      // Path and query may contain a key, so they aren't shown.
       const shown = protocol === 'file:' ? `file://${pathname}` : `${protocol}//${host}`;
       return { enabled: true, target: shown, format: target.shape, ...(await forwardingProgress(sql)) };
     },
@@ -93,7 +94,8 @@ function createSending({
   const target = forwardingOf(config);
   if (!target) return undefined;
   const caFile = config.SVC_OUTBOUND_CA_FILE;
-  // Who runs the server has named this receiver, which is usually a private one; no realm may reach it by that.
+  // The server's operator has configured this receiver, which usually has a private address. No realm can use this
+  // guard.
   const outbound = createOutbound({
     allow: [...(config.SVC_OUTBOUND_ALLOW ?? []), ...(target.url.host === '' ? [] : [target.url.host])],
     caFile,

@@ -36,14 +36,17 @@ import { createSessions } from '../features/people/sessions/service.ts';
 import { unconfirmSince } from '../features/people/users/own-reach.ts';
 import type { People } from './people.ts';
 
-/** Sign-ins of one address that need a row before anybody has proven anything; what fits into a cookie needs none. */
+/**
+ * The most sign-ins of one address that need a row before a factor is proven. Sign-ins whose state fits into a cookie
+ * need none.
+ */
 const UNPROVEN_A_MINUTE = 60;
-/** Forms for an account that one address may send. */
+/** The most registration forms that one address may send. */
 export const REGISTRATIONS_A_MINUTE = 20;
 
 export function createAuthentication(below: People) {
   const { config, accounts, credentials, choosePassword, flowTrees, warn, now } = below;
-  /** Of one address, at pages and at the admin API together. */
+  /** Failures by address, at the pages and the admin API together. */
   const failedSignIns = createRateLimit({ now });
   const codes = createMailedCodes(below);
   const contacts = createContacts({ ...below, codes });
@@ -63,7 +66,7 @@ export function createAuthentication(below: People) {
   const newDevices = createNewDevices({
     ...below,
     recovery,
-    // In this order a person's report takes back what another one's sign-in did. Decisions "New devices".
+    // The order in which a user's report reverts the effects of another person's sign-in. Decisions "New devices".
     distrust: [
       unconfirmSince,
       createReportedCredentials(below).distrust,
@@ -123,7 +126,7 @@ export function createAuthentication(below: People) {
     failedSignIns,
     ownIdentities: createOwnIdentities({ ...brokers, waysLeft }),
     forgetPhone: createForgetPhone(below),
-    /** By address, of the account page and its API together. */
+    /** By address, for the account page and its API together. */
     erasures: createRateLimit({ limit: ERASURES_A_MINUTE, now }),
     enrolmentLinks: createEnrolmentLinks(below),
     invitations: createInvitations({ ...below, accounts }),

@@ -1,5 +1,5 @@
-// The composition root's part for what a start does without of realms' configuration: resources, flows, messages, languages.
-// It decides nothing. Design "Composition root".
+// The composition root's part for realms' configuration that a start doesn't need: resources, flows, messages,
+// languages. It decides nothing. Design "Composition root".
 import { createFlowTrees } from '../features/configuration/flows/trees.ts';
 import { createLanguages } from '../features/configuration/message-texts/languages.ts';
 import { createMessaging } from '../features/configuration/messaging/service.ts';
@@ -15,7 +15,7 @@ export function createLaterConfiguration(below: Start) {
   below.caches.push(messaging, languages, flowTrees);
   return {
     messaging,
-    /** What other features send by. */
+    /** The function by which other features send messages. */
     send: messaging.send,
     notify: messaging.notify,
     sends: messaging.sends,

@@ -1,5 +1,5 @@
-// The composition root's part for what a start needs of realms' configuration: settings, keys, clients, tokens. The rest is
-// configuration-later.ts. It decides nothing. Design "Composition root".
+// The composition root's part for realms' configuration that a start needs: settings, keys, clients, tokens.
+// configuration-later.ts has the rest. It decides nothing. Design "Composition root".
 import { MASTER } from '../contract/realms.ts';
 import { createDpopNonces } from '../crypto/dpop-nonce.ts';
 import { createDpop } from '../domain/dpop.ts';
@@ -24,7 +24,7 @@ export function createConfiguration(below: Observed) {
   return {
     settings,
     keys,
-    /** @throws in one sentence where the master key is a wrong one, before anything is written under it */
+    /** @throws an error of one sentence if the master key is wrong, before anything is encrypted by it */
     readKeys: () =>
       keys.published(MASTER).catch((cause: Error) => {
         throw new Error(`The keys of ${MASTER} can't be read: ${cause.message}`, { cause });

@@ -1,5 +1,5 @@
-// The composition root's part for what every feature needs: access to PostgreSQL, sealing, events, the job queue, requests to
-// elsewhere, which realms there are. It decides nothing. Design "Composition root".
+// The composition root's part that every feature needs: access to PostgreSQL, encryption, events, the job queue,
+// outgoing requests, the names of realms. It decides nothing. Design "Composition root".
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { type Config, clusterOf } from '../config.ts';
@@ -26,26 +26,26 @@ import { createOutbound } from '../http/outbound.ts';
 import { createQueue } from '../jobs/queue.ts';
 import { createBulkhead } from '../schedule/bulkhead.ts';
 
-/** Everything impure comes from outside: tests give a fixed clock or another outbound guard. */
+/** Everything impure is an argument: tests pass a fixed clock or another outbound guard. */
 export interface AppOptions {
   config: Config;
   pool: pg.Pool;
   databaseUrl: string;
   masterKey: readonly Buffer[];
   log: Logger;
-  /** Outside production: a write that recorded no event fails. */
+  /** Outside production: a write without an event fails. */
   strict: boolean;
   now: () => Date;
   newId: () => string;
-  /** Between the tries of a webhook delivery or a message, where it isn't the usual day. */
+  /** The delays between tries of a webhook delivery or a message; absent: the usual ones. */
   retryDelaysSeconds?: readonly number[];
-  /** Where realms get their signing keys from, if not from a generator. */
+  /** The source of realms' signing keys; absent: a generator. */
   generateKeyPair?: GenerateKeyPair;
-  /** What a password's hash costs, where it isn't the usual. */
+  /** The cost of a password's hash; absent: the usual one. */
   passwordCost?: Argon2Parameters;
-  /** How domains' records are found, where it isn't the system's name servers. */
+  /** Looks up DNS records of domains; absent: by the system's DNS servers. */
   resolveTxt?: ResolveTxt;
-  /** How long a stranger's body may take, and an administrator's may bring nothing, where it isn't the usual. */
+  /** The time limit for an anonymous request's body, and for pauses in an administrator's; absent: the usual one. */
   bodyMs?: number;
   /** How long a failed exchange of a workload's token takes, instead of two seconds. */
   failureMs?: number;
@@ -76,7 +76,7 @@ export function createInfrastructure(given: AppOptions) {
   });
   const names = createRealmNames({ sql, now });
 
-  // What each feature keeps in process is dropped when a realm changes, here or in another replica.
+  // Caches that drop a realm's values when the realm changes, here or in another replica.
   const caches: { drop(realm: string | undefined): void }[] = [outbox, names];
   const changed = (realm: string | undefined) => {
     for (const cache of caches) cache.drop(realm);
@@ -108,7 +108,7 @@ export function createInfrastructure(given: AppOptions) {
     passwords: createPasswords({ threads: config.SVC_PASSWORD_THREADS, parameters: given.passwordCost }),
     realmExists: names.exists,
     existingRealms: names.existing,
-    /** Each part adds what it keeps of realms. */
+    /** Each part adds its caches of realms. */
     caches,
     changed,
   };

@@ -1,5 +1,5 @@
-// Every job, in one list. Of those that have something to do now and then, a start has the terms only: their code is loaded with the
-// first of their work. It decides nothing.
+// All jobs, in one list. Of jobs that rarely run, a start loads only the terms; their code is loaded with their first
+// run. It decides nothing.
 import type { Factors } from '../domain/factors.ts';
 import { keepChanges } from '../features/authentication/new-device/store.ts';
 import type { SignIns } from '../features/authentication/sign-in/service.ts';
@@ -17,7 +17,7 @@ import type { Job, Terms } from '../jobs/job.ts';
 import { lazyJob } from '../jobs/later.ts';
 import type { Start } from './start.ts';
 
-/** What a start asks of the parts that it does without. */
+/** The functions of later parts that a start's parts use. */
 export interface Rest {
   job(name: string): Job | undefined;
   send: Send;

@@ -13,7 +13,7 @@ import { createPeople } from './people.ts';
 import { createLaterProtocol } from './protocol-later.ts';
 import type { Start } from './start.ts';
 
-/** @param listener of the application that hands requests over */
+/** @param listener of the application that passes requests on */
 export function createLater(start: Start, listener: Omit<HttpOptions, 'requests' | 'ready'>) {
   const configuration = { ...start, ...createLaterConfiguration(start) };
   const people = { ...configuration, ...createPeople(configuration) };

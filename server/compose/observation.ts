@@ -1,5 +1,5 @@
-// The composition root's part for what the server tells of itself: its audit log, metrics, refusals, health. It decides nothing.
-// Specification 4.9, 6.
+// The composition root's part for the server's own reports: its audit log, metrics, refusals, health. It decides
+// nothing. Specification 4.9, 6.
 import { watched } from '../config.ts';
 import { createDenials } from '../events/denials.ts';
 import { createMetrics } from '../events/metrics.ts';

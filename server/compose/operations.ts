@@ -1,5 +1,5 @@
 // The composition root's part for running the server: administrators' access, realms, the first start, SCIM, and the
-// account API, which people and applications call. It decides nothing. Design "Composition root".
+// account API, which users and applications call. It decides nothing. Design "Composition root".
 import type { FastifyInstance } from 'fastify';
 import { accountApiRoutes } from '../features/authentication/account/api-routes.ts';
 import { createAsThemselves } from '../features/authentication/account/as-themselves.ts';
@@ -64,7 +64,7 @@ export function createOperations(below: LaterProtocol) {
   const scim = createScim({ ...below, access, account: { details, holders, guard: createPersonGuard(below) } });
 
   const recoverAdministrator: Recovery = async (...wanted) => {
-    // of its own program alone: no start of a server loads it
+    // only its own program loads it, never a start of a server
     const { createRecovery } = await import('../features/operations/bootstrap/recovery.ts');
     return createRecovery({ ...below, access, keeperOf: federation.source.keeperOf })(...wanted);
   };
@@ -77,7 +77,7 @@ export function createOperations(below: LaterProtocol) {
     scim,
     recoverAdministrator,
 
-    /** What people's applications call: the account API, and SCIM. */
+    /** The APIs that users' applications call: the account API, and SCIM. */
     async mountApis(http: FastifyInstance): Promise<void> {
       await http.register(async (app) => {
         guardAccount(app, { ...below, ...holders });

@@ -1,5 +1,5 @@
-// The composition root's part for pages: signing in, getting an account or its password back, and the account itself.
-// It decides nothing. Design "Composition root".
+// The composition root's part for pages: signing in, registration, forgotten passwords, and the account page. It
+// decides nothing. Design "Composition root".
 import type { FastifyInstance } from 'fastify';
 import type { RealmSettingsDto } from '../contract/settings.ts';
 import { createRateLimit } from '../domain/rate-limit.ts';
@@ -25,15 +25,18 @@ import { languageRoute, speaksTo } from '../http/spoken.ts';
 import { REGISTRATIONS_A_MINUTE } from './authentication.ts';
 import type { Operations } from './operations.ts';
 
-/** Of pages that wait: as many as an office shows at once, each every three seconds. */
+/**
+ * The most requests of waiting pages from one address: enough for an office, with a request per page every three
+ * seconds.
+ */
 const LOOKS_A_MINUTE = 1200;
-/** Links for forgotten passwords that one address may ask for. */
+/** The most links for forgotten passwords that one address may request. */
 const RECOVERIES_A_MINUTE = 10;
 
 export function mountPages(pages: FastifyInstance, all: Operations): void {
   const { settings, registry, continuations, singleLogout, isOpen, sends, federation, now } = all;
   pages.setErrorHandler(pageErrors(settings.of));
-  // Redirects too: "back" after signing out takes a kept one without asking, and goes round in circles.
+  // Applies to redirects too: after a sign-out, the browser's "back" would use a cached redirect, and loop.
   pages.addHook('onRequest', (_, reply, done) => {
     void reply.header('cache-control', 'no-store');
     done();

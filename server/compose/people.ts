@@ -1,5 +1,5 @@
-// The composition root's part for people: what they sign in with, their devices, what they keep of themselves. It decides nothing.
-// Sessions are made with sign-ins (authentication.ts), whose authenticators say what a session has proven.
+// The composition root's part for users: their credentials, their devices, their personal data. It decides nothing.
+// authentication.ts composes sessions, because authenticators define what a session has proven.
 import type { FastifyInstance } from 'fastify';
 import { createCodeGuesses } from '../domain/code-guesses.ts';
 import { createRateLimit } from '../domain/rate-limit.ts';

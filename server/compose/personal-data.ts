@@ -1,4 +1,5 @@
-// Every feature that keeps something of a person. A test demands an owner for each table that names one. It decides nothing.
+// Every feature that stores personal data. A test demands an owner for each table that names a user. It decides
+// nothing.
 import type { PersonalData } from '../domain/personal-data.ts';
 import { identityData } from '../features/authentication/brokering/personal-data.ts';
 import { enrolmentLinkData } from '../features/authentication/enrolment-links/personal-data.ts';

@@ -1,6 +1,6 @@
-// The composition root's part for the protocol endpoints that a start does without: the pages of authorization and sign-out, requests
-// that are pushed, devices, SAML, User-Managed Access, agents and workloads. It decides nothing; rules are the features'.
-// Specification 4.11; decisions "Protocol paths".
+// The composition root's part for the protocol endpoints that a start doesn't need: the pages of authorization and
+// sign-out, pushed requests, devices, SAML, User-Managed Access, agents and workloads. It decides nothing; the features
+// have the rules. Specification 4.11; decisions "Protocol paths".
 import type { FastifyInstance } from 'fastify';
 import { LEVELS } from '../domain/factors.ts';
 import { createRateLimit } from '../domain/rate-limit.ts';
@@ -34,9 +34,9 @@ import { oauthPageErrors } from '../http/oauth-pages.ts';
 import { speaksTo } from '../http/spoken.ts';
 import type { Authentication } from './authentication.ts';
 
-/** Of public clients at one address in one realm. */
+/** The most pushed requests of public clients from one address in one realm. */
 const PUSHES_A_MINUTE = 120;
-/** User codes that are typed at one address in one realm, and in one session within ten minutes. */
+/** The most user codes entered from one address in one realm, and in one session within ten minutes. */
 const CODES_A_MINUTE = 20;
 const CODES_OF_A_SESSION = 10;
 

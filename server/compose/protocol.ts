@@ -1,5 +1,6 @@
-// The composition root's part for the protocol endpoints that a start has: tokens, what is said of them, discovery. What people and
-// rarer clients ask for is protocol-later.ts. It decides nothing; rules are the features'. Specification 4.11; decisions "Protocol paths".
+// The composition root's part for the protocol endpoints that a start needs: tokens, introspection and revocation,
+// discovery. protocol-later.ts has the pages and the endpoints that fewer clients use. It decides nothing; the features
+// have the rules. Specification 4.11; decisions "Protocol paths".
 import type { FastifyInstance } from 'fastify';
 import { LEVELS } from '../domain/factors.ts';
 import { createRateLimit } from '../domain/rate-limit.ts';
@@ -36,7 +37,7 @@ import { createRemoteDocuments } from '../http/remote-documents.ts';
 import type { Configuration } from './configuration.ts';
 import type { Rest } from './jobs.ts';
 
-/** @param rest of what is loaded later: how people signed in, and what they share */
+/** @param rest loads the parts that compose later: how users signed in, and what they share */
 export function createProtocol(below: Configuration, rest: () => Promise<Rest>) {
   const { config, clients, dpop, outbound, realmExists, caches, baseUrl, log, now } = below;
   const batch = createEventBatch({
@@ -48,7 +49,7 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
   const withKeys = createClientKeys(createRemoteDocuments({ outbound, now }));
   const assertions = createAssertions({ ...below, withKeys });
   const clientAuthentication = createClientAuthentication({ ...below, assertions });
-  /** Of one address in one realm. */
+  /** Counts by address and realm. */
   const exchanges = createRateLimit({ limit: config.SVC_WORKLOAD_RATE_LIMIT, now });
   const workloads = { ...below, issuerKeys: createIssuerKeys({ outbound, now }), refusals };
   const issuing = { ...below, families, batch };
@@ -107,7 +108,7 @@ export function createProtocol(below: Configuration, rest: () => Promise<Rest>) 
       });
     },
 
-    /** Writes the audit rows that are waiting. */
+    /** Writes the waiting audit rows. */
     stopProtocol(): Promise<void> {
       refusals.stop();
       return batch.stop().catch((err: unknown) => log.error({ err }, 'audit events are lost'));

@@ -1,5 +1,5 @@
-// The composition root's part for the realm document: its parts in order, import, export, managers and adoption.
-// It decides nothing; each feature's part reads and writes its own. Decisions "Import, export, plan".
+// The composition root's part for the realm document: its parts in order, import, export, managers and adoption. It
+// decides nothing; each feature's part reads and writes its own objects. Decisions "Import, export, plan".
 import type { FastifyInstance } from 'fastify';
 import { type PresentKey, presentSections } from '../contract/sections.ts';
 import { serviceAccountRolesPart } from '../features/configuration/clients/service-accounts.ts';
@@ -25,7 +25,7 @@ import type { Operations } from './operations.ts';
 
 export type RealmDocumentDeps = Pick<Operations, 'baseUrl' | 'registry' | 'resources' | 'newId'>;
 
-/** The part of each section, in the table's order: what an object names comes before it. */
+/** The part of each section, in the table's order: objects come after those that they name. */
 export function createParts({ baseUrl, registry, resources, newId }: RealmDocumentDeps): RealmPart[] {
   const parts: Record<Exclude<PresentKey, 'users'>, RealmPart> = {
     realm: createSettingsPart({ baseUrl }),

@@ -15,7 +15,7 @@ import type { ResourceDeps } from '../resource/declared.ts';
 import { mountResource } from '../resource/routes.ts';
 import { declaredResources } from './declared-resources.ts';
 
-/** By the section of the realm document. */
+/** The resources by their section of the realm document. */
 export const createResources = ({ seal, passwords, baseUrl, now }: ResourceDeps) => ({
   adminRoles: createAdminRoleResource({ now }),
   authorizationServices: createAuthorizationServiceResource({ now }),

@@ -1,5 +1,6 @@
-// Every column that holds something sealed under the master key, as the feature that writes it binds it: what a rotation of
-// the key seals again. What lives for minutes (sign-ins, counted guesses) goes by itself. It decides nothing.
+// Every column with values encrypted by the master key, and their contexts, as the writing feature defines them: a
+// rotation of the key encrypts these again. Values that live for minutes (sign-ins, counted guesses) are left out. It
+// decides nothing.
 
 import { separateWords } from '../contract/apart.ts';
 import { declaredKinds } from '../contract/declared-kinds.ts';

@@ -8,7 +8,7 @@ import { createProtocol, type Protocol } from './protocol.ts';
 
 export type Start = Protocol;
 
-/** @param rest loads what a start does without (later.ts) */
+/** @param rest loads the parts that a start doesn't need (later.ts) */
 export function createStart(given: AppOptions, rest: () => Promise<Rest>): Start {
   const infrastructure = createInfrastructure(given);
   const observed = { ...infrastructure, ...createObservation(infrastructure) };

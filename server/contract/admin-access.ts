@@ -1,4 +1,4 @@
-// How an administrator signs in and what they may do. Decisions "Admin authentication"; specification 5.
+// Administrators' sign-in and permissions. Decisions "Admin authentication"; specification 5.
 import { z } from 'zod';
 import { ClientId } from './clients.ts';
 import { GroupPath } from './groups.ts';
@@ -143,7 +143,7 @@ export const listPermissions = route({
   params: InRealm,
   response: z.array(PermissionName),
 });
-/** Every realm, as the target of a grant; only a holder in `master` can have it. */
+/** Every realm, as the target of a grant; only users and clients of `master` can hold such a grant. */
 export const EVERY_REALM = '*';
 export const AdminGrant = z.strictObject({
   role: name(255).describe('Name of an admin role of the holder’s realm'),

@@ -1,4 +1,4 @@
-// By which algorithms JWTs may be signed: asymmetric ones alone (RFC 8725 §3.1).
+// The algorithms for signing JWTs: only asymmetric ones (RFC 8725 §3.1).
 import { z } from 'zod';
 
 /** What realms sign. */

@@ -1,5 +1,6 @@
-// The words of a name apart from each other. It imports nothing: what finds the kinds before they are listed uses it.
+// Separates the words of a name. It imports nothing, because the code that finds the kinds uses it before they are
+// listed.
 
-/** `scimTarget` with something between its words, in lower case: `scim-target`. */
+/** `scimTarget` with a separator between its words, in lower case: `scim-target`. */
 export const separateWords = (name: string, by: string): string =>
   name.replaceAll(/[A-Z]/g, (first) => `${by}${first.toLowerCase()}`);

@@ -1,5 +1,5 @@
-// The admin API of a client's authorization services: whole, its settings, its items one by one, and what would be decided.
-// Specification 4.10; decisions "Authorization services".
+// The admin API of a client's authorization services: as a whole, its settings, its single items, and an evaluation of
+// requests. Specification 4.10; decisions "Authorization services".
 import { z } from 'zod';
 import * as shape from './authorization-services.ts';
 import { Attributes, EpochMs, Id, InRealm, name, Page, RealmName } from './names.ts';
@@ -109,7 +109,7 @@ export interface ItemRoutes<Wire extends z.ZodType = z.ZodType, Input extends z.
   remove: Route<typeof ByName, z.ZodObject, z.ZodUndefined, z.ZodUndefined>;
 }
 
-/** Routes of one list's items, each by its name. */
+/** Routes for the items of one list; the path names each item. */
 function itemRoutes<Wire extends z.ZodType, Input extends z.ZodType>(
   list: shape.ItemList,
   {

@@ -170,7 +170,7 @@ export const AuthorizationPermissionInput = z
     'must be about something: resources, a resourceType or scopes',
   );
 
-/** The lists of a service, by what each is made of. */
+/** The lists of a service. */
 export const itemLists = ['resources', 'scopes', 'policies', 'permissions'] as const;
 export type ItemList = (typeof itemLists)[number];
 

@@ -1,4 +1,5 @@
-// Hosted CAPTCHAs: what keeps programs from making accounts where the setting `captchaProvider` names one. Specification 2.3, 4.2.
+// Hosted CAPTCHAs: they prevent programs from creating accounts, if the setting `captchaProvider` names one.
+// Specification 2.3, 4.2.
 import { z } from 'zod';
 import { kind } from './kind.ts';
 import { HttpsAddress, name, text } from './names.ts';

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { name, text } from './names.ts';
 
-/** Where `sub` isn't the person's id: that, sealed. */
+/** The user's id, encrypted, in tokens whose `sub` is another value. */
 export const PERSON_CLAIM = 'svc_person';
-/** In access tokens: the names of what userinfo gives beside what scopes have there. */
+/** In access tokens: the names of requested claims that userinfo returns in addition to those of the scopes. */
 export const USERINFO_CLAIM = 'svc_userinfo';
 
 /** Claims that only the server sets. A mapper that could set one could forge a token of any user. */

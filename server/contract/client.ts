@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { type ProblemCode, ProblemDetails, problemType } from './problem.ts';
 import type { Route } from './route.ts';
 
-/** The most rows that any list gives at once. */
+/** The most rows in one page of any list. */
 export const LARGEST_PAGE = 1000;
 
 /** The server answered with a problem. `status` 0: it could not be reached. */
@@ -18,13 +18,13 @@ export class ServerProblem extends Error {
     this.problem = problem;
     this.retryAfterSeconds = retryAfterSeconds;
   }
-  /** Whether the server refused for this very reason; its words are for people. */
+  /** Whether the server refused for this reason; its messages are for people. */
   is(code: ProblemCode): boolean {
     return this.problem?.type === problemType(code);
   }
 }
 
-/** Nothing came back, or not all of it; `cause` says why, one or two causes down. */
+/** The error for a missing or incomplete response; `cause` has the reason, one or two causes down. */
 export const unreachable = (server: string, cause: unknown): ServerProblem =>
   new ServerProblem(0, `the server at ${server} cannot be reached`, undefined, undefined, cause);
 
@@ -38,7 +38,7 @@ export interface CallInput<P extends z.ZodType, Q extends z.ZodType, B extends z
 
 export interface Answer<T> {
   status: number;
-  /** Absent where the server answered 304 or 204. */
+  /** Absent if the server answered 304 or 204. */
   body: T | undefined;
   etag: string | undefined;
   nextCursor: string | undefined;
@@ -57,9 +57,10 @@ export function address(
 }
 
 /**
- * @param baseUrl where the server is, without a trailing slash
- * @param authorize returns the Authorization header of each request. After a 401 it is called once more, and a request that only reads
- * is then repeated. No other request is: a sign-in would count a second failure, and the outcome of a write is unknown.
+ * @param baseUrl the server's address, without a trailing slash
+ * @param authorize returns the Authorization header of each request. After a 401 it is called once more, and a request
+ * that only reads is then repeated. No other request is: a sign-in would count a second failure, and the outcome of a
+ * write is unknown.
  */
 export function createClient({
   baseUrl,
@@ -126,7 +127,7 @@ const reads = ({ method }: Route, query: unknown): boolean => {
   return method === 'GET' || String(dryRun) === 'true';
 };
 
-/** Parses an answer, which may be a proxy's page or come from a server of another release. */
+/** Parses a response, which may be a proxy's page or come from a server of another release. */
 function understood<R extends z.ZodType>(
   { method, path, response }: Route<z.ZodType, z.ZodType, z.ZodType, R>,
   text: string,
@@ -147,7 +148,7 @@ export async function* allRows<P extends z.ZodType, Q extends z.ZodType, T>(
 ): AsyncGenerator<T> {
   let cursor: string | undefined;
   do {
-    // every list takes both
+    // every list has both parameters
     const paged = { limit: LARGEST_PAGE, ...Object(query), ...(cursor !== undefined && { cursor }) };
     const answer = await client.call(route, { ...input, query: paged });
     yield* answer.body ?? [];
@@ -155,7 +156,7 @@ export async function* allRows<P extends z.ZodType, Q extends z.ZodType, T>(
   } while (cursor !== undefined);
 }
 
-/** The error for a refused answer; for callers that use fetch themselves. */
+/** The error for a refusal; for callers that use fetch themselves. */
 export async function refusal(response: Response): Promise<ServerProblem> {
   const text = await response.text();
   const retryAfter = Number(response.headers.get('retry-after')) || undefined;

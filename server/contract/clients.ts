@@ -141,7 +141,10 @@ export const ServiceAccountRoles = z
   })
   .meta({ id: 'ServiceAccountRoles' });
 
-/** As other servers exported it: a short one goes on working, is hashed slowly, and realm health names its client. */
+/**
+ * Secrets imported from other servers may be short: such a secret still works, is hashed slowly, and realm health names
+ * its client.
+ */
 export const ClientSecret = text(1024).min(1).describe('From 32 characters of many kinds on, nobody guesses it');
 
 const previousSecretExpiresAt = EpochMs.nullable().describe('Until when the secret before this one works too');
@@ -168,7 +171,7 @@ export const clients = kind({
     idTokenUserinfoClaims: false,
   },
   names: { defaultClientScopes: 'clientScope', optionalClientScopes: 'clientScope', flowOverride: 'flow' },
-  // a secret is kept as a hash, so it is none of those that kind() seals
+  // a secret is stored as a hash, so it isn't among the encrypted fields of kind()
   asked: { secret: ClientSecret, serviceAccountRoles: z.array(name()).max(200) },
   answered: {
     clientId: z.string(),
@@ -247,7 +250,7 @@ export const getClientSecret = route({
   response: z.object({ secretSet: z.boolean(), ...ClientSecretState }),
   problems: ['not-found'],
 });
-/** Long enough to bring a new secret to every place that has the old one. */
+/** Long enough to replace the old secret everywhere. */
 const LONGEST_GRACE_SECONDS = 30 * 86_400;
 export const createClientSecret = route({
   method: 'POST',

@@ -1,4 +1,4 @@
-// Devices that people approve sign-ins with, as their apps talk to a realm. Specification 4.11; decisions "Enrolment".
+// Devices on which users approve sign-ins: the API that their apps call. Specification 4.11; decisions "Enrolment".
 // docs/devices.md says how a device signs.
 import { z } from 'zod';
 import { EpochMs, Id, name, RealmName, text } from './names.ts';
@@ -11,7 +11,7 @@ const ById = z.strictObject({ realm: RealmName, id: Id });
 const at = '/realms/:realm' as const;
 
 const coordinate = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url');
-/** RFC 7517, RFC 8037; a private part is refused as an unknown field. */
+/** RFC 7517, RFC 8037; a private member is refused as an unknown field. */
 export const DeviceKey = z.discriminatedUnion('kty', [
   z.strictObject({ kty: z.literal('EC'), crv: z.literal('P-256'), x: coordinate, y: coordinate }),
   z.strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: coordinate }),

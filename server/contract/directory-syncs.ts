@@ -1,4 +1,5 @@
-// Operations on a directory beside its configuration: syncs and the connection test. Specification 4.2; decisions "User federation".
+// Operations on a directory in addition to its configuration: syncs and the connection test. Specification 4.2;
+// decisions "User federation".
 import { z } from 'zod';
 import { EpochMs, Id, name, Page } from './names.ts';
 import { byKey } from './resource.ts';

@@ -1,4 +1,4 @@
-// Links by which people set up anew what they have lost: a passkey, an authenticator app. Specification 4.10 (users).
+// Links by which users set up a lost credential again: a passkey, an authenticator app. Specification 4.10 (users).
 import { z } from 'zod';
 import { EpochMs, Id, RealmName } from './names.ts';
 import { route } from './route.ts';

@@ -9,13 +9,13 @@ function innermost(cause: unknown): unknown {
   return inner;
 }
 
-/** `ECONNREFUSED`, `ERR_SSL_WRONG_VERSION_NUMBER`: of the reason that stands behind all others. */
+/** The code of the innermost cause: `ECONNREFUSED`, `ERR_SSL_WRONG_VERSION_NUMBER`. */
 export function codeOf(cause: unknown): string | undefined {
   const inner = innermost(cause);
   return inner instanceof Error && 'code' in inner && typeof inner.code === 'string' ? inner.code : undefined;
 }
 
-/** Whether a TLS handshake was answered with something that is none. */
+/** Whether the code means that the peer answered a TLS handshake without TLS. */
 export const speaksNoTls = (code: string): boolean => /^ERR_SSL_(?:WRONG_VERSION|PACKET_LENGTH)/.test(code);
 
 /** The innermost cause's message after a colon; empty without one. */

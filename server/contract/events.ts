@@ -1,5 +1,5 @@
 // The one event registry: audit, webhooks and SIEM share its names. `configuration` events raise the realm's revision.
-// Writing and delivering them is events/'s. Specification section 6; decisions "Webhooks".
+// server/events writes and delivers them. Specification section 6; decisions "Webhooks".
 import { z } from 'zod';
 import { EpochMs, EpochMsParameter, Id, InRealm, name, Page, RealmName } from './names.ts';
 import { route } from './route.ts';
@@ -148,7 +148,7 @@ const alsoAdminWrites = new Set<EventType>([
   'ENROLMENT_LINK_ENDED',
   'REALM_DELETED',
 ]);
-/** Whether `ADMIN_WRITE` stands for this type too: who subscribes to it, or asks for it, gets every change by its own name. */
+/** Whether `ADMIN_WRITE` includes this type: subscriptions and queries for it get every such change by its own name. */
 export const isAdminWrite = (type: EventType): boolean => eventTypes[type].configuration || alsoAdminWrites.has(type);
 
 /** An event's actor or its subject. */
@@ -159,7 +159,7 @@ export const Party = z.object({
 });
 export type Party = z.infer<typeof Party>;
 
-/** On whose behalf a write happens; every service's write takes it first. */
+/** The author of a write; every service's write takes it as its first argument. */
 export interface By {
   actor: Party | null;
   ipAddress: string | null;
@@ -169,7 +169,7 @@ export const bySystem: By = { actor: { type: 'system', id: null, name: 'server' 
 
 /** An event that a service records in its transaction. `data` never holds a secret. */
 export interface DomainEvent {
-  /** Where the caller must know it; else it gets one. */
+  /** Set if the caller must know the id; otherwise a new one is assigned. */
   id?: string;
   type: EventType;
   realm: string;

@@ -1,5 +1,5 @@
-// Describes a field's error in words that follow its name: `clients[0].secret must be a string, not null`. Used for every schema of
-// every program that has no better words of its own.
+// Describes a field's error in words that follow its name: `clients[0].secret must be a string, not null`. Used for
+// every schema of every program that has no specific message.
 import { z } from 'zod';
 
 const kinds: Record<string, string> = {
@@ -48,7 +48,7 @@ z.config({
         const wanted = kinds[issue.expected];
         if (wanted === undefined) return undefined;
         const given = kindOf(issue.input);
-        // 1.5 where a whole number belongs; text that is no number.
+        // 1.5 for a whole number, or text that is no number.
         const isNumber = issue.expected === 'int' || issue.expected === 'number';
         return isNumber && given === 'a number' ? `must be ${wanted}` : `must be ${wanted}, not ${given}`;
       }

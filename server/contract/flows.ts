@@ -6,7 +6,7 @@ import { route } from './route.ts';
 export const Requirement = z.enum(['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED']);
 export type Requirement = z.infer<typeof Requirement>;
 
-/** The registry's, in its order. */
+/** The registry's ids, in its order. */
 export const authenticatorIds = [
   'username-password',
   'otp',
@@ -34,7 +34,7 @@ export const authenticatorIds = [
   'link-email',
 ] as const;
 
-/** Of those, what only a first sign-in by an identity provider goes through. */
+/** The ids that only a first sign-in with an identity provider uses. */
 export const firstSignInIds = [
   'review-profile',
   'confirm-email',
@@ -43,7 +43,7 @@ export const firstSignInIds = [
   'link-email',
 ] as const satisfies readonly (typeof authenticatorIds)[number][];
 
-/** To come by another identity provider. */
+/** The authenticator for signing in with another identity provider. */
 export const BY_PROVIDER = 'idp-redirect' satisfies (typeof authenticatorIds)[number];
 
 /** A saved tree is flat on the wire (parentId); depth is bounded so that no tree can exhaust the engine. */
@@ -69,7 +69,7 @@ export const Flow = z
   .meta({ id: 'Flow' });
 export type Flow = z.infer<typeof Flow>;
 
-/** A tree as input: flat with `parentId` (as GET answers), or with nested `executions`, or both. */
+/** A tree as input: flat with `parentId` (as GET returns it), or with nested `executions`, or both. */
 export interface ExecutionInput {
   executionId?: string | undefined;
   parentId?: string | null | undefined;
@@ -151,7 +151,7 @@ const ByAlias = z.strictObject({ realm: RealmName, alias: name(255) });
 const at = '/admin/realms/:realm/flows' as const;
 const TreeInput = z.strictObject({
   executions: z.array(ExecutionInput).max(MAX_EXECUTIONS),
-  // GET → PUT changes nothing, so what GET answers is accepted
+  // the response of GET is a valid PUT
   realmId: RealmName.optional(),
   alias: name(255).optional(),
   builtIn: z.boolean().optional(),

@@ -1,11 +1,11 @@
-// Groups: a tree of them; members get their roles. Decisions "Group"; specification 4.10.
+// Groups: they form a tree; members get their roles. Decisions "Group"; specification 4.10.
 import { z } from 'zod';
 import { Attributes, ById, Id, name, Page } from './names.ts';
 import { resourceRoutes } from './resource.ts';
 import { ClientRoles, RoleName } from './roles.ts';
 import { route } from './route.ts';
 
-/** In bytes: it is indexed. */
+/** In bytes, because the path is indexed. */
 export const longestPath = 2000;
 export const pathBytes = (path: string): number => new TextEncoder().encode(path).length;
 
@@ -42,7 +42,7 @@ export const GroupInput = z
   .partial()
   .required({ name: true });
 export type GroupInput = z.infer<typeof GroupInput>;
-/** PUT takes what GET answered; another name or parent moves the group, with all that is in it. */
+/** PUT accepts the response of GET; another name or parent moves the group, with everything below it. */
 export const GroupUpdate = GroupInput.extend({
   id: Id,
   path: GroupPath.describe('As it is; `name` and `parentId` say where the group goes'),

@@ -1,5 +1,5 @@
-// Rules against passwords that are easy to guess by themselves: signs that follow from the signs before them, and the user's own names.
-// Pure. features/people/credentials/common-passwords.ts finds the common ones. Decisions "Guessable passwords".
+// Rules against passwords that are easy to guess: characters that follow from earlier ones, and the user's own names.
+// Pure. features/people/credentials/common-passwords.ts finds common passwords. Decisions "Guessable passwords".
 import { type Phrase, phrase } from './phrases.ts';
 
 /** The user whose password it is, by name. */
@@ -10,17 +10,17 @@ export interface PasswordOwner {
   lastName?: string | null | undefined;
 }
 
-/** A password is judged by so many signs at most. */
+/** The most characters of a password that are judged. */
 const JUDGED = 128;
-/** Signs that don't follow from others: fewer are no password, however long it is. */
+/** The fewest characters that don't follow from others: a password with fewer is refused, however long it is. */
 const LEAST_FREE = 6;
 const LEAST_DIFFERENT = 5;
-/** The signs beside a name or a common password weigh at least this much; a digit weighs half. */
+/** The characters besides a name or a common password must have at least this weight; a digit counts half. */
 export const LEAST_BESIDE = 8;
 
 const reversed = (text: string): string => [...text].reverse().join('');
 const twice = (text: string): string => text + text;
-/** Alphabets, and rows of keyboards, also as their columns are walked. */
+/** Alphabets, and keyboards' rows and columns. */
 const rows = [
   twice('0123456789'),
   twice('abcdefghijklmnopqrstuvwxyz'),
@@ -72,7 +72,7 @@ const lookAlikes = new Map(
     'υu',
   ].map(([sign = '', latin = '']) => [sign, latin] as const),
 );
-/** The digit that a sign of any script stands for: each script has its ten in a row. */
+/** The digit that a character of any script stands for: each script has ten in a row. */
 function asciiDigit(sign: string): string {
   const code = sign.codePointAt(0) ?? 0;
   let value = 0;
@@ -88,29 +88,29 @@ const plain = (text: string): string =>
     .toLowerCase()
     .replaceAll(/\P{ASCII}/gu, (sign) => lookAlikes.get(sign) ?? (/\p{Nd}/u.test(sign) ? asciiDigit(sign) : sign));
 
-/** The signs as they are judged; a sign of some scripts is many. */
+/** The judged characters; a single character of some scripts becomes several. */
 export const foldedPassword = (password: string): string[] => {
   const some = password.slice(0, 4 * JUDGED);
   return [...(/\P{ASCII}/u.test(some) ? plain(some) : some.toLowerCase())].slice(0, JUDGED);
 };
 const walks = rows.map((row) => foldedPassword(row).join('')).flatMap((row) => [row, reversed(row)]);
 
-/** How letters are disguised; each sign stays one sign. */
+/** Usual replacements of letters; each replaces one character by one. */
 const disguises = [
   { '0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b', '@': 'a', $: 's', '!': 'i' },
   { '0': 'o', '1': 'l', '3': 'e', '4': 'a', '5': 's', '7': 't', '9': 'g', '@': 'a', $: 's', '!': 'l', '|': 'l' },
 ].map((of) => new Map<string, string>(Object.entries(of)));
-/** The signs as they are, and as they read without a disguise. */
+/** The characters unchanged, and with the replacements undone. */
 export const readings = (signs: readonly string[]): string[][] => [
   [...signs],
   ...disguises.map((letters) => signs.map((sign) => letters.get(sign) ?? sign)),
 ];
 
-/** By place: whether the sign follows from those before it, as in aaa, abc, 321, qwe, aabbcc, or xyxy. */
+/** For each index: whether the character follows from earlier ones, as in aaa, abc, 321, qwe, aabbcc, or xyxy. */
 export function followingSigns(signs: readonly string[]): boolean[] {
   const follows = signs.map(() => false);
   const mark = (from: number, to: number) => follows.fill(true, from, to);
-  // Where another sign begins than the one before.
+  // The indices at which a character differs from the one before.
   const begins = signs.flatMap((sign, i) => (sign === signs[i - 1] ? [] : [i]));
   const endOf = (n: number): number => begins[n] ?? signs.length;
   for (const [n, from] of begins.entries()) if (endOf(n + 1) - from >= SHORTEST_RUN) mark(from + 1, endOf(n + 1));
@@ -138,7 +138,7 @@ export function followingSigns(signs: readonly string[]): boolean[] {
   return follows;
 }
 
-/** How much is in signs: those that follow from others count nothing, digits half. */
+/** The weight of characters: those that follow from others count nothing, digits half. */
 export function weightOf(signs: readonly string[], isCounted: (at: number) => boolean = () => true): number {
   const follows = followingSigns(signs);
   return signs.reduce((sum, sign, i) => {
@@ -149,10 +149,10 @@ export function weightOf(signs: readonly string[], isCounted: (at: number) => bo
 
 const LEAST_NAME = 3;
 const MOST_NAMES = 50;
-/** The person's names and their parts, as they and backwards. */
+/** The user's names and their parts, forwards and backwards. */
 function namesOf({ username, email, firstName, lastName }: PasswordOwner): string[] {
   const [local = '', domain = ''] = (email ?? '').split('@');
-  // what a domain ends in says nothing of anybody
+  // the top-level domain isn't personal
   const hosts = domain.split('.').slice(0, -1);
   const given = [username, local, ...hosts, firstName ?? '', lastName ?? ''].flatMap((one) => {
     const whole = foldedPassword(one).join('');
@@ -163,7 +163,7 @@ function namesOf({ username, email, firstName, lastName }: PasswordOwner): strin
   return [...names, ...names.map(reversed)];
 }
 
-/** By place: whether the sign is part of one of the person's names. */
+/** For each index: whether the character is part of one of the user's names. */
 export function namedSigns(signs: readonly string[], owner: PasswordOwner): boolean[] {
   const named = signs.map(() => false);
   const names = namesOf(owner).map((name) => [...name]);

@@ -1,4 +1,4 @@
-// The plans that were applied to a realm, and taking one back. Decisions "Import, export, plan".
+// The plans that were applied to a realm, and undoing one. Decisions "Import, export, plan".
 import { z } from 'zod';
 import { Party } from './events.ts';
 import { EpochMs, InRealm, Page, RealmName } from './names.ts';

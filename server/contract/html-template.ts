@@ -1,9 +1,9 @@
-// Where a placeholder may stand in the HTML of a message: in text, and in a quoted attribute that is no address, style or script. There a
-// value that is escaped stays a value. Pure; what is no HTML that every mail program reads alike is refused.
+// Where a placeholder may stand in the HTML of a message: in text, and in a quoted attribute that is no address, style
+// or script. There an escaped value stays a value. Pure; HTML that mail programs could parse differently is refused.
 import { PLACEHOLDER } from './message-drivers.ts';
 import { isSecret } from './secret-placeholders.ts';
 
-/** They hold no text: what stands in them isn't unescaped, or is obeyed. */
+/** Elements whose content isn't unescaped as text, or is executed. */
 const RAW = 'script style xmp iframe noembed noframes noscript plaintext'.split(' ');
 export const ADDRESSES: ReadonlySet<string> = new Set(
   `href src srcset imagesrcset lowsrc dynsrc action formaction background poster cite data codebase archive classid usemap longdesc ping
@@ -12,7 +12,7 @@ export const ADDRESSES: ReadonlySet<string> = new Set(
 export const OBEYED = /^(on.*|style|srcdoc|http-equiv|content)$/;
 
 const COMMENT = /<!--[\s\S]*?(?:-->|$)/y;
-/** A declaration, or what a browser takes for a comment. */
+/** A declaration, or text that browsers parse as a comment. */
 const OTHER = /<(?:[!?]|\/[^a-zA-Z])[^>]*>?/y;
 const TAG = /<\/?([a-zA-Z][^\s/>{}]*)/y;
 const ATTRIBUTE = /[\s/]*([^\s"'>/=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'=<>`]+))?/y;
@@ -59,7 +59,7 @@ export function htmlFault(html: string): string | undefined {
   return undefined;
 }
 
-/** Whether a link's address may stand in this attribute, between these texts: it begins what a link leads to. */
+/** Whether the attribute, with these texts around a link's address, is the target of a link. */
 export const isLinkTarget = (
   tag: string,
   attribute: string,

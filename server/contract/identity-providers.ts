@@ -1,4 +1,4 @@
-// Identity providers: by whom else people sign in. Decisions "Identity provider"; specification 2.10, 4.10.
+// Identity providers: other servers by which users sign in. Decisions "Identity provider"; specification 2.10, 4.10.
 import { z } from 'zod';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { isHttpsAddress, isLoopback, name, text } from './names.ts';
@@ -7,7 +7,7 @@ import { DomainName } from './organizations.ts';
 /** A document may have a placeholder in place of an endpoint. The code that calls the endpoint resolves it. */
 export const isPlaceholder = (value: unknown): boolean =>
   typeof value === 'string' && /^\$\{SVC_VAR_[A-Z0-9_]+\}$/.test(value);
-/** Plain http is spoken on this machine alone; whether the server goes there at all is the outbound guard's to say. */
+/** Plain http is valid only for this machine; the outbound guard decides whether the server may connect at all. */
 export const isProviderAddress = (s: unknown): boolean =>
   isHttpsAddress(s) || (typeof s === 'string' && isHttpsAddress(s.replace(/^http:/, 'https:')) && isLoopback(s));
 const Endpoint = z
@@ -19,7 +19,7 @@ const Pem = text(20_000).regex(
   'must be a certificate in PEM',
 );
 
-/** Which fields a type has; the others would say nothing there. */
+/** The fields of each type; other fields would have no effect there. */
 export const endpointFields = [
   'issuer',
   'authorizationEndpoint',

@@ -4,14 +4,14 @@
 import { type Client, ServerProblem } from './client.ts';
 import { importRealm, type Plan, type RealmDocument } from './transfer.ts';
 
-/** A document, and as whom and how it is to be taken. */
+/** A document, with the importing manager and the options. */
 export interface DocumentImport {
   realm: string;
   manager: string;
   document: RealmDocument;
-  /** Delete what the manager applied before and the document no longer holds. */
+  /** Delete objects that the manager applied before and the document no longer declares. */
   prune: boolean;
-  /** Take over what other managers own. */
+  /** Take over objects of other managers. */
   force: boolean;
   signal?: AbortSignal;
 }

@@ -1,15 +1,15 @@
-// JSON values as they are compared and walked by the server, the operator and the command line.
+// Compares and searches JSON values, for the server, the operator and the command line.
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** As text in which the order of an object's keys makes no difference; a list's does. */
+/** JSON text with sorted object keys: the order of keys makes no difference, that of lists does. */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
 
-/** Whether a text or a name anywhere in it holds NUL, which PostgreSQL keeps in no value. */
+/** Whether any text or name in the value contains NUL, which PostgreSQL can't store. */
 export function holdsNul(value: unknown): boolean {
   const open = [value];
   while (open.length > 0) {

@@ -1,5 +1,5 @@
-// Realm exports of another identity server: Keycloak 26's files, read as a realm document. Specification 4.2; decisions
-// "Import, export, plan". features/operations/transfer/keycloak translates them.
+// Realm exports of Keycloak 26, read as a realm document. Specification 4.2; decisions "Import, export, plan".
+// features/operations/transfer/keycloak translates them.
 import { z } from 'zod';
 import { InRealm, text } from './names.ts';
 import { route } from './route.ts';

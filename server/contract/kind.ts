@@ -1,6 +1,6 @@
-// A plain kind of resource as one declaration: what is answered and taken, its routes, its section of the realm document, its
-// field of the Realm resource, its columns at rest and in `realmctl` follow from its fields. `npm run generate` finds the
-// declaration and lists it (declared-kinds.ts, declared-names.ts); the rules are its feature's
+// A plain kind of resource as one declaration: its responses and requests, its routes, its section of the realm
+// document, its field of the Realm resource, its columns in the database and in `realmctl` follow from its fields. `npm
+// run generate` finds the declaration and lists it (declared-kinds.ts, declared-names.ts). Its feature has the rules
 // (server/features/<group>/<section>/resource.ts).
 import { z } from 'zod';
 import { separateWords } from './apart.ts';
@@ -16,7 +16,7 @@ type Out<S extends Shape> = { [Field in keyof S]: z.output<S[Field]> };
 type Nullable<S extends Shape> = { [Field in keyof S]?: z.input<S[Field]> | null | undefined };
 type Mutable<S extends Shape> = { -readonly [Field in keyof S]: S[Field] };
 
-/** Where it stands in custom resources: in a Realm, or as a kind of its own. */
+/** Where custom resources contain the kind: in a Realm, or as a kind of its own. */
 type ResourceKind = 'Realm' | 'Webhook' | 'WorkloadIdentity';
 
 interface Declared<
@@ -32,82 +32,94 @@ interface Declared<
   Resource,
   Of,
 > {
-  /** Its key in the realm document, and the name of this constant: `scimTargets`. Path and permission follow: `scim-targets`. */
+  /**
+   * The section's key in the realm document, and the name of this constant: `scimTargets`. Path and permission follow:
+   * `scim-targets`.
+   */
   section: Section;
-  /** One object, in plans and managers' lists: `scimTarget`. Events follow: `SCIM_TARGET_CREATED`. */
+  /** The name of one object in plans and managers' lists: `scimTarget`. Events follow: `SCIM_TARGET_CREATED`. */
   kind: Kind;
-  /** The area of its permissions, where that is another section's. `npm run generate` reads it from the file's text. */
+  /** The area of its permissions, if it belongs to another section. `npm run generate` reads it from the file's text. */
   area?: string;
-  /** Each belongs to a client: where they lie below its path, and how their section says whose they are. */
+  /** Set if each object belongs to a client: its path below the client's, and how the section names the client. */
   ofClient?: Of;
-  /** Its table; default: as the kind. */
+  /** The table's name; default: the kind. */
   table?: string;
-  /** As a sentence names one, and many: `a SCIM target`, `SCIM targets`. */
+  /** The name of one object in a sentence, and of several: `a SCIM target`, `SCIM targets`. */
   one: string;
   many: string;
-  /** As plans name one; default: `one` without its article. */
+  /** The name of one object in plans; default: `one` without its article. */
   label?: string;
   /** The description of the Realm resource's field, and of the kind in `realmctl`. */
   description: string;
-  /** Among them the natural key. */
+  /** All fields, including the natural key. */
   fields: Fields;
   key: Key;
-  /** The parameter of the path that names one: the natural key, or another name for the id than `id`. */
+  /** The path parameter that names an object: the natural key, or another name than `id` for the id. */
   at?: At;
-  /** Beside the key, what a new object must have. */
+  /** Fields that a new object must have, besides the key. */
   needed?: readonly (keyof Fields & string)[];
-  /** POST and PUT must say each field: they say how the object is to be. Left out: what PUT leaves out stays. */
+  /**
+   * POST and PUT must contain every field, because they replace the object. Absent: fields that a PUT omits keep their
+   * values.
+   */
   whole?: true;
   /**
-   * The value that a field of a new object has; left out: null where the field can be null, an empty list, an empty map. A field
-   * of {@link needed} has none.
+   * The values of fields that a new object omits. Default: null if the field can be null, an empty list, an empty map.
+   * A field of {@link needed} has none.
    */
   fresh?: In<NoInfer<Fields>>;
-  /** Fields that hold natural keys of other kinds, with that kind: `flowOverride: 'flow'`. The named objects must exist. */
+  /** Fields with natural keys of other kinds, and that kind: `flowOverride: 'flow'`. The named objects must exist. */
   names?: { readonly [Field in keyof NoInfer<Fields>]?: string };
-  /** Write-only, and sealed at rest: answered as null and `<field>Set`, and by reference in a Realm resource. */
+  /**
+   * Write-only fields, encrypted in the database: responses show null and `<field>Set`, a Realm resource has a
+   * reference.
+   */
   secrets?: Secrets;
-  /** Fields of requests alone, or fields with another form in requests. */
+  /** Fields only of requests, or with another form in requests. */
   asked?: Asked;
-  /** Fields of answers alone, or fields with another form in answers; `createdAt` is a column that is written once. */
+  /** Fields only of responses, or with another form in responses; `createdAt` is a column that is written once. */
   answered?: Answered;
-  /** Fields of documents alone. */
+  /** Fields only of documents. */
   inDocument?: InDocument;
-  /** Fields that hold usernames: run-time data, so in no custom resource, and exported with users alone. */
+  /** Fields with usernames: run-time data, so absent from custom resources, and exported only with users. */
   people?: readonly ((keyof Fields | keyof InDocument) & string)[];
-  /** Objects in one document. */
+  /** The most objects in one document. */
   most: number;
-  /** Of a client that they belong to. */
+  /** The most objects of one client. */
   mostOfEach?: number;
-  /** Objects in a Realm resource, where that takes fewer. */
+  /** The most objects in a Realm resource, if it accepts fewer. */
   mostInResource?: number;
-  /** The custom resource that each object is by itself; left out: they are a field of the Realm resource. */
+  /** The kind of custom resource for a single object; absent: the objects are a field of the Realm resource. */
   resource?: Resource;
   namedLists?: SectionEntry['namedLists'];
   placeholders?: readonly string[];
-  /** Problems that a write may answer beside those of every kind. */
+  /** Problems of a write in addition to those of every kind. */
   problems?: readonly ProblemCode[];
-  /** Fields that `q` looks at. */
+  /** Fields in which `q` searches. */
   searches?: readonly (keyof Fields & string)[];
   describe?: Described<unknown, unknown>['describe'];
   reach?: Described<unknown, unknown>['reach'];
-  /** Bodies that work on a fresh realm; the second changes each field, from what the first says and from what is fresh. */
+  /**
+   * Example bodies that a fresh realm accepts. The second one changes each field, both from the first one and from the
+   * default.
+   */
   example: { [Field in Key & keyof Fields]: z.input<Fields[Field]> } & In<NoInfer<Fields>> & Nullable<NoInfer<Secrets>>;
   updateExample: In<NoInfer<Fields>> & Nullable<NoInfer<Secrets>>;
   cli?: Cli;
 }
 
-/** How `realmctl` shows the kind, where it isn't by the names of section, kind and fields. */
+/** How `realmctl` shows the kind, if it differs from the names of section, kind and fields. */
 interface Cli {
   /** `workload-identities` */
   plural?: string;
   singular?: string;
   help?: string;
-  /** Fields that `get` shows beside the key; default: the first four. The others are shown by `-o wide`. */
+  /** Fields that `get` shows after the key; default: the first four. `-o wide` shows the others. */
   shown?: readonly string[];
-  /** Those that `-o wide` shows beside; default: all others and the id. */
+  /** Fields that `-o wide` adds; default: all others and the id. */
   wide?: readonly string[];
-  /** Heads of columns, by field. */
+  /** Column heads by field. */
   heads?: Readonly<Record<string, string>>;
 }
 
@@ -122,14 +134,14 @@ type Wire<Fields extends Shape, Secrets extends Shape, Answered extends Shape> =
 > & { [Field in keyof Secrets & string as `${Field}Set`]: boolean } & {
     [Field in keyof Secrets]: null;
   } & Out<Answered>;
-/** Fields of an answer that a PUT may bring back: they are ignored. */
+/** Fields of a response that a PUT may send back: they are ignored. */
 type ReadOnly<Secrets extends Shape, Answered extends Shape> = { id?: string | undefined } & {
   [Field in keyof Secrets & string as `${Field}Set`]?: boolean | undefined;
 } & In<Answered>;
 
 type Params<Name extends string> = z.ZodType<Record<'realm' | Name, string>, Record<'realm' | Name, string>>;
 type OfClient = Pick<SectionEntry, 'shape' | 'groups'> & { path: string };
-/** The path's parameter for the client. */
+/** The path parameter for the client. */
 type Within<Of> = Of extends OfClient ? 'clientId' : never;
 
 /** The body of POST. */
@@ -153,19 +165,19 @@ export interface KindOf {
   section: string;
   kind: string;
   table: string;
-  /** Each belongs to a client. */
+  /** Whether each object belongs to a client. */
   ofClient: boolean;
   many: string;
   description: string;
   fields: Shape;
   searches: readonly string[];
   needed: readonly string[];
-  /** Of each field that a new object needn't say. */
+  /** The default of each field that a new object can omit. */
   fresh: Readonly<Record<string, unknown>>;
   names: Readonly<Record<string, string>>;
-  /** Lists of words: sets, whose order says nothing. */
+  /** Lists of words whose order has no meaning: they are stored as sets. */
   sets: readonly string[];
-  /** The parameter of the path that names one. */
+  /** The path parameter that names an object. */
   at: string;
   cli: Cli;
   wire: z.ZodObject;
@@ -178,7 +190,7 @@ export interface KindOf {
     z.ZodType<unknown, Anything>,
     z.ZodType
   >;
-  /** In the table of sections, beside its names. */
+  /** The kind's entry in the table of sections, without its names. */
   entry: Pick<SectionEntry, OfEntry> & {
     key: string;
     element: z.ZodType;
@@ -222,11 +234,11 @@ interface TypedKind<
   } & (Of extends OfClient ? Omit<Of, 'path'> : unknown);
 }
 
-/** The answer about one object. */
+/** The response with one object. */
 export type AnswerOf<Of extends { routes: { get: { response: z.ZodType } } }> = z.output<
   Of['routes']['get']['response']
 >;
-/** The body of a request that creates one. */
+/** The body of a request that creates an object. */
 export type InputOf<Of extends { routes: { create: { body: z.ZodType } } }> = z.input<Of['routes']['create']['body']>;
 
 /** `scimTarget` → `ScimTarget` */
@@ -237,7 +249,7 @@ export const presentSchema = (schema: z.ZodType): z.ZodType =>
   schema instanceof z.ZodNullable || schema instanceof z.ZodOptional
     ? presentSchema(schema.unwrap() as z.ZodType)
     : schema;
-/** A text, which one word or more stands for. */
+/** Whether the schema is a text, or a choice of texts. */
 export const isText = (schema: z.ZodType): boolean => {
   const of = presentSchema(schema);
   return of instanceof z.ZodString || of instanceof z.ZodStringFormat || of instanceof z.ZodEnum;
@@ -247,7 +259,7 @@ export const isListOfTexts = (schema: z.ZodType): boolean => {
   return of instanceof z.ZodArray && isText(of.element as z.ZodType);
 };
 
-/** The value of a field of a new object that the request leaves out, by the field's schema. */
+/** The default of a field that the request omits, by the field's schema. */
 function freshOf(schema: z.ZodType): unknown {
   if (schema instanceof z.ZodNullable) return null;
   if (schema instanceof z.ZodArray) return [];
@@ -314,14 +326,14 @@ export function kind(
   const routes = resourceRoutes({
     path: ofClient ? `clients/:clientId/${ofClient.path}` : separateWords(section, '-'),
     ...(ofClient && { tag: area }),
-    // which areas there are follows from all kinds, this one too
+    // the areas follow from all kinds, including this one
     area: area as Area,
     one,
     many,
     searches: searches.length > 0,
     wire,
     input,
-    // PUT takes what GET answered; a field that is left out keeps its value, the secret too
+    // PUT accepts the response of GET; an omitted field keeps its value, the secret too
     update: z.strictObject(
       optional({ ...fields, ...nullable, id: Id, ...isSet, ...answered, ...fields, ...asked }, whole ? all : []),
     ),

@@ -1,4 +1,4 @@
-// A user's roles and groups, one by one; and a group's members. Decisions "Role", "Group"; specification 4.10.
+// A user's single roles and groups; and a group's members. Decisions "Role", "Group"; specification 4.10.
 import { z } from 'zod';
 import { Id, Page, RealmName } from './names.ts';
 import { RoleName } from './roles.ts';

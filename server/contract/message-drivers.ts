@@ -8,7 +8,7 @@ export type Channel = z.infer<typeof Channel>;
 export const DriverName = z.enum(['smtp', 'http', 'twilio', 'fcm', 'apns']);
 export type DriverName = z.infer<typeof DriverName>;
 
-/** Which drivers a channel has. */
+/** The drivers of each channel. */
 export const driversOf: Readonly<Record<Channel, readonly DriverName[]>> = {
   EMAIL: ['smtp', 'http'],
   SMS: ['http', 'twilio'],
@@ -22,10 +22,10 @@ const https = z
   .refine((s) => !/^[^/]*\/\/[^/]*@/.test(s), 'must not hold a user name or password');
 const apiUrl = https.optional().describe('Where the service is, if not at its usual address');
 
-/** `{{to}}`, `{{secret}}`: where a gateway's request has the message in it. */
+/** `{{to}}`, `{{secret}}`: placeholders in a gateway's request. */
 export const PLACEHOLDER = /\{\{\s*(?!\s)((?:[^{}]*[^{}\s])?)\s*\}\}/g;
 const ofGateways: ReadonlySet<string> = new Set('to from fromName subject text html secret'.split(' '));
-/** The fault of a text's placeholders, in words, if one isn't `known`; undefined if it has none. */
+/** The fault of a text with a placeholder that isn't `known`; undefined: it has none. */
 export function placeholderFault(template: string, known: (placeholder: string) => boolean): string | undefined {
   const unknown = [...template.matchAll(PLACEHOLDER)].map(([, of = '']) => of).filter((of) => !known(of));
   if (unknown.length > 0) return `there is no placeholder {{${unknown[0]}}}`;
@@ -39,7 +39,7 @@ const gatewayText = (max: number) =>
     if (fault) context.addIssue(`${fault}; there are ${[...ofGateways].join(', ')}`);
   });
 
-/** RFC 9110: what Node would refuse to send, and what belongs to the connection. */
+/** RFC 9110: without names that Node refuses to send, and those that control the connection. */
 const HeaderName = z
   .string()
   .max(100)
@@ -143,7 +143,7 @@ export const FcmConfig = z.strictObject({
   projectId: z.string().regex(/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/, 'must be the id of a project'),
   apiUrl,
 });
-/** Of the secret: the service account's key file, as it was downloaded. */
+/** The secret: the service account's key file, as downloaded. */
 export const FcmServiceAccount = z.object({
   client_email: z.string().min(1),
   private_key: z.string().startsWith('-----BEGIN PRIVATE KEY-----'),
@@ -162,7 +162,9 @@ export const ApnsConfig = z.strictObject({
   apiUrl,
 });
 
-/** The fields that decide where a driver's secret is sent. An administrator who changes one must give the secret again. */
+/**
+ * The fields that decide where a driver's secret is sent. An administrator who changes one must enter the secret again.
+ */
 export const sendsSecretBy: Readonly<Record<DriverName, readonly string[]>> = {
   smtp: ['host', 'port', 'tls'],
   http: ['url', 'headers', 'body'],

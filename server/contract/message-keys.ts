@@ -1,7 +1,11 @@
-// The messages that the server sends, by their keys: a start reads them without the schemas of templates. Specification 2.6.
+// The keys of the messages that the server sends. They are separate, so that a start doesn't load the schemas of
+// templates. Specification 2.6.
 import type { Channel } from './message-drivers.ts';
 
-/** Each message that the server sends: its channel, and what its template may name beside `realm`, `user` and `user.*`. */
+/**
+ * Each message that the server sends: its channel, and the placeholders of its template besides `realm`, `user` and
+ * `user.*`.
+ */
 export const messages = {
   'otp-sms': { channel: 'SMS', placeholders: ['code', 'ttl'] },
   'otp-email': { channel: 'EMAIL', placeholders: ['code', 'ttl'] },

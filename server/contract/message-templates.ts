@@ -1,4 +1,4 @@
-// Message templates: what messages say, by key, channel and locale. Specification 2.6, 4.4; decisions "Messaging".
+// Message templates: the texts of messages, by key, channel and locale. Specification 2.6, 4.4; decisions "Messaging".
 import { z } from 'zod';
 import { htmlFault } from './html-template.ts';
 import { Channel, placeholderFault } from './message-drivers.ts';

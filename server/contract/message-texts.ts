@@ -1,11 +1,11 @@
-// A realm's own texts of the pages, by language. Decisions "Of further resources" (`messageTexts`); which texts there are is
-// server/http/languages'.
+// A realm's own texts of the pages, by language. Decisions "Of further resources" (`messageTexts`);
+// server/http/languages has all texts.
 import { z } from 'zod';
 import { kind } from './kind.ts';
 import { Locale } from './message-templates.ts';
 import { HIDES, hasHiddenCharacters, name, text } from './names.ts';
 
-/** Beside the pages' own: what a client scope means, on the page that asks for consent. */
+/** The prefix of texts about client scopes, which the consent page shows. */
 export const SCOPE_TEXT = 'scope.';
 
 const MOST_TEXTS = 1000;

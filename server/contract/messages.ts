@@ -1,4 +1,5 @@
-// Messages on their way, the test of a provider, and the devices that push messages reach. Specification 4.4; decisions "Messaging".
+// Sent and waiting messages, the test of a provider, and the devices that push messages reach. Specification 4.4;
+// decisions "Messaging".
 import { z } from 'zod';
 import { Channel, DriverName } from './message-drivers.ts';
 import { TemplateKey } from './message-templates.ts';

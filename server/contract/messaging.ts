@@ -1,4 +1,5 @@
-// Messaging providers: who sends a realm's e-mail, SMS and push messages. Specification 2.5, 4.4; decisions "Messaging".
+// Messaging providers: the gateways for a realm's e-mail, SMS and push messages. Specification 2.5, 4.4; decisions
+// "Messaging".
 import { z } from 'zod';
 import { Channel, DriverName, driversOf } from './message-drivers.ts';
 import { anyObject, EpochMs, Id, InRealm, name, Page, RealmName, text } from './names.ts';
@@ -24,7 +25,7 @@ const key = {
       .join('; '),
   ),
 };
-/** Longer than other secrets: a service account's key file is one. */
+/** Longer than other secrets, because it can be a service account's key file. */
 const Secret = text(8192)
   .min(1)
   .describe(
@@ -51,7 +52,7 @@ export const MessagingProviderDocument = z
   .extend(key);
 export type MessagingProviderDocument = z.infer<typeof MessagingProviderDocument>;
 
-/** PUT takes what GET answered: what can't be written is ignored, and `secret: null` keeps the stored one. */
+/** PUT accepts the response of GET: read-only fields are ignored, and `secret: null` keeps the stored one. */
 export const MessagingProviderInput = MessagingProviderDocument.extend({
   secret: Secret.nullable().optional().describe('Left out or null: the stored secret stays'),
   id: Id.optional(),

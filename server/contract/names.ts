@@ -10,7 +10,7 @@ export const text = (max = 255) =>
     .max(max)
     .refine((s) => !s.includes('\0'), 'must not contain NUL');
 
-/** An object of any JSON that PostgreSQL can hold. @param longest of a name at its top */
+/** An object of any JSON that PostgreSQL can store. @param longest the most characters of a name at its top level */
 export const anyObject = (longest?: number) =>
   z
     .record(longest === undefined ? z.string() : z.string().max(longest), z.unknown())
@@ -31,12 +31,12 @@ export const HIDES = 'must not contain control, invisible or direction character
 
 const JOINED = String.raw`[\p{scx=Arab}\p{scx=Syrc}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}]`;
 const WRITTEN = String.raw`(?=[\p{L}\p{M}])${JOINED}`;
-/** Joiners that a script or an emoji needs: they stand between two letters, or two pictures. */
+/** Joiners that a script or an emoji needs, between two letters or two pictures. */
 const SEEN = new RegExp(
   String.raw`(?<=${WRITTEN})[\u200c\u200d](?=${WRITTEN})|(?<=\p{ExtPict}[\ufe0f\p{EMod}]?)\u200d(?=\p{ExtPict})|(?<=\p{ExtPict})\ufe0f`,
   'gu',
 );
-/** All that it holds is seen, in the order that it is kept in; line feeds may stand in it. */
+/** Whether all characters are visible, and shown in the order in which they are stored. Line feeds are allowed. */
 export const isAllSeen = (s: string): boolean =>
   !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]/u.test(s.replaceAll('\n', '').replace(SEEN, ''));
 export const isComposed = (s: string): boolean => s === s.normalize('NFC');
@@ -64,7 +64,7 @@ export const EpochMs = z
 /** Whether a schema is {@link EpochMs}, with any description. */
 export const isInstant = (schema: z.ZodType): boolean =>
   schema instanceof z.ZodNumber && schema.maxValue === LATEST_MS && schema.minValue === EARLIEST_MS;
-/** The same as a query parameter. */
+/** An instant as a query parameter. */
 export const EpochMsParameter = z.coerce
   .number()
   .int({ abort: true })
@@ -77,7 +77,7 @@ export const ById = z.strictObject({ realm: RealmName, id: Id });
 export const InClient = z.strictObject({ realm: RealmName, clientId: Id.describe('The client’s id') });
 
 /**
- * Lists answer at most `limit` rows and a `Link: <…cursor=…>; rel="next"` header, and `X-Total-Count` where counting is
+ * Lists return at most `limit` rows and a `Link: <…cursor=…>; rel="next"` header, and `X-Total-Count` where counting is
  * cheap: on the first page of a list that has no other, and on every page of the realms.
  */
 export const Page = z.strictObject({
@@ -94,7 +94,7 @@ export const Page = z.strictObject({
 });
 export const SearchPage = Page.extend({ q: text(255).optional().describe('Search text') });
 
-/** The body of a PUT: a field that is left out keeps its value. */
+/** The body of a PUT: an omitted field keeps its value. */
 export type Changes<T> = { [K in keyof T]?: T[K] | undefined };
 
 /** name → list of strings, as users, groups and roles carry them. */
@@ -102,13 +102,16 @@ export const Attributes = z
   .record(name(255), z.array(text(4096)).max(100))
   .describe('Map of attribute name to its list of values');
 
-/** As a URL parser writes them: what plain http may be spoken with. */
+/** Hosts, in the form of URL parsers, for which plain http is allowed. */
 export const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 export const isLoopback = (address: string): boolean => loopbackHosts.has(URL.parse(address)?.hostname ?? '');
 
 const https = z.url({ protocol: /^https$/ });
-/** An absolute https address without user name or password; where it may point is the outbound guard's to say. */
+/**
+ * An absolute https address without user name or password; the outbound guard decides whether the server may connect to
+ * it.
+ */
 export const isHttpsAddress = (s: unknown): boolean =>
   typeof s === 'string' && https.safeParse(s).success && !s.includes('\0') && !/^[^/]*\/\/[^/]*@/.test(s);
 export const HttpsAddress = z.string().max(2048).refine(isHttpsAddress, 'must be an absolute https address');

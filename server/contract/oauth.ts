@@ -1,5 +1,5 @@
-// The protocol endpoints as documents: addresses, parameters and answers for OpenAPI. They are parsed by the rules of their
-// RFCs (http/form.ts), not by these schemas. Specification 4.11; decisions "Protocol paths", "Errors".
+// The protocol endpoints as documents: addresses, parameters and responses for OpenAPI. They are parsed by the rules of
+// their RFCs (http/form.ts), not by these schemas. Specification 4.11; decisions "Protocol paths", "Errors".
 import { z } from 'zod';
 import { InRealm } from './names.ts';
 import { servedTo } from './surface.ts';
@@ -42,7 +42,7 @@ export const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code';
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token';
-/** RFC 7523 §2.1: who trusts its issuer is said by workload identity, so no client has it among its grant types. */
+/** RFC 7523 §2.1: workload identities define the trusted issuers, so no client has this grant type. */
 export const jwtBearerBody = z.object({ assertion: z.string() });
 /** Each grant's own parameters at the token endpoint. */
 export const grantBodies = {
@@ -105,7 +105,7 @@ const AuthorizeParameters = z.object({
   ),
   resource: z.array(z.string()).optional(),
 });
-/** Or the one that was pushed, by its name. */
+/** The parameters, or only a reference to a pushed request. */
 const OpenedParameters = AuthorizeParameters.partial().extend({
   client_id: z.string(),
   request_uri: parameter.describe('Of a pushed request (RFC 9126): nothing else counts then'),
@@ -138,7 +138,7 @@ const page = {
 
 const base = { tags: [tag], params: InRealm };
 const anybody: { [scheme: string]: string[] }[] = [];
-/** By header, or by what the body holds. */
+/** The client authenticates by header, or in the body. */
 const byClient = [{ clientSecret: [] }, {}];
 const byAccessToken = [{ accessToken: [] }];
 

@@ -1,5 +1,5 @@
-// Grants that outlive the session in which they were given (`offline_access`), as people see them of themselves, and administrators.
-// OIDC Core §11; specification 4.10, 4.11.
+// Grants that outlive the session in which they began (`offline_access`), for users about themselves, and for
+// administrators. OIDC Core §11; specification 4.10, 4.11.
 import { z } from 'zod';
 import { accountPath, ofOwnAccount } from './account.ts';
 import { EpochMs, Id, Page, RealmName } from './names.ts';

@@ -1,10 +1,10 @@
-// Organizations: companies and their like whose people use the realm together. Decisions "Organization"; specification 4.10.
+// Organizations: companies and the like whose users share the realm. Decisions "Organization"; specification 4.10.
 import { z } from 'zod';
 import { type AnswerOf, kind } from './kind.ts';
 import { Attributes, ById, EpochMs, Id, name, Page, RealmName, text } from './names.ts';
 import { route } from './route.ts';
 
-/** As DNS writes it: one spelling for each. */
+/** In DNS's form, so that each domain has one spelling. */
 export const DomainName = z
   .string()
   .max(253)

@@ -4,7 +4,7 @@ import { type SectionArea, sectionNames } from './section-names.ts';
 
 const ownAreas = ['realm', 'keys', 'sessions', 'events', 'managers'] as const;
 export type Area = (typeof ownAreas)[number] | SectionArea;
-/** Those of sections, and of what is in none. */
+/** The areas of sections, and those that belong to no section. */
 export const areas: ReadonlySet<Area> = new Set([...ownAreas, ...Object.values(sectionNames).map(({ area }) => area)]);
 
 export type Permission =
@@ -38,7 +38,7 @@ export const limitable = {
 
 const reads = permissions.filter((p) => p.endsWith(':read'));
 
-/** The roles each realm is seeded with; built in, so their permissions are fixed. */
+/** The roles with which each realm is seeded; built in, so their permissions are fixed. */
 export const builtInAdminRoles: Record<string, readonly Permission[]> = {
   'realm-admin': permissions,
   'realm-viewer': reads,

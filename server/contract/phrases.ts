@@ -4,7 +4,7 @@
 // The English here is what programs read, and what the text of the page says as well (test/server/http/texts.unit.test.ts).
 
 export const phrases = {
-  // what people sign in with
+  // names of the methods for signing in
   usernamePassword: 'Username and password',
   password: 'Password',
   passkey: 'Passkey',
@@ -20,7 +20,7 @@ export const phrases = {
   recoveryCodes: 'Recovery codes',
   identityProvider: 'Identity provider',
 
-  // what the built-in client scopes mean
+  // the meaning of the built-in client scopes
   scopeOpenid: 'Sign you in',
   scopeProfile: 'Your name and other profile details',
   scopeEmail: 'Your e-mail address',
@@ -33,7 +33,7 @@ export const phrases = {
   scopeUmaProtection: 'Register what is yours, so that you decide who may use it',
   scopeOffline: 'Access while you are signed out',
 
-  // what is wrong with a field: words that follow its name
+  // faults of a field: words that follow its name
   required: 'is required',
   fixed: 'can’t be changed here',
   tooLong: 'is too long',
@@ -52,7 +52,7 @@ export const phrases = {
   most: 'must be at most {most}',
   form: 'does not have the required form',
 
-  // what is wrong with a new password
+  // faults of a new password
   lower: 'must have a lower-case letter',
   upper: 'must have an upper-case letter',
   digit: 'must have a digit',
@@ -95,7 +95,7 @@ export interface Phrase {
   readonly code: PhraseCode;
   readonly values: Readonly<Record<string, string | number>>;
 }
-/** Words in English alone are a string: pages show them as they are. */
+/** Texts that exist only in English are strings: pages show them unchanged. */
 export type Words = string | Phrase;
 
 const NO_VALUES = {};
@@ -104,7 +104,7 @@ export const phrase = <Code extends PhraseCode>(code: Code, ...[values]: Paramet
   values: values ?? NO_VALUES,
 });
 
-/** For API answers and logs. */
+/** The English text, for API responses and logs. */
 export const inEnglish = (words: Words): string =>
   typeof words === 'string'
     ? words

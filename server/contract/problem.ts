@@ -1,5 +1,5 @@
-// The problems that admin, account and monitoring APIs answer with (RFC 9457), as one table: code → status and title.
-// OAuth's errors are apart (http/oauth-error.ts): their vocabulary is RFC 6749's. Specification section 7; decisions "Errors".
+// The problems of the admin, account and monitoring APIs (RFC 9457), as one table: code → status and title.
+// http/oauth-error.ts has OAuth's errors, whose vocabulary is RFC 6749's. Specification section 7; decisions "Errors".
 import { z } from 'zod';
 import { inEnglish, type Words } from './phrases.ts';
 
@@ -59,7 +59,7 @@ export const fieldErrorOf = ({ path, fault }: { path: string; fault: Words }): F
   message: inEnglish(fault),
 });
 
-/** A field that names what isn't there. */
+/** The error of a field that names a missing object. */
 export const unknownName = (path: string, kind: string, key: string): FieldError => ({
   path,
   message: `there is no ${kind} ${key}`,
@@ -120,6 +120,6 @@ export class Problem extends Error {
   }
 }
 
-/** A request of which one field is wrong. */
+/** The refusal of a request with one faulty field. */
 export const faultAt = (path: string, fault: Words): Problem =>
   new Problem('invalid-request', undefined, { errors: [fieldErrorOf({ path, fault })] });

@@ -42,7 +42,7 @@ export const protectedResourceRoute = {
     summary: 'Metadata of a protected resource: the realm’s own APIs, or one that it declares (RFC 9728)',
   },
 } as const;
-/** RFC 9728 §3.1: between host and the resource's path. */
+/** RFC 9728 §3.1: the well-known part goes between host and the resource's path. */
 export const insertedProtectedResourceRoute = {
   method: 'GET',
   url: '/.well-known/oauth-protected-resource/realms/:realm',

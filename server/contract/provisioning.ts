@@ -1,5 +1,6 @@
-// The policy for clients that register themselves: a view of the realm's settings, and the tokens that permit a registration.
-// contract/registration.ts has the protocol's side. Specification 4.2, 4.8; decisions "Fields that the specification does not show".
+// The policy for self-registered clients: a view of the realm's settings, and the tokens that permit a registration.
+// contract/registration.ts has the protocol's side. Specification 4.2, 4.8; decisions "Fields that the specification
+// does not show".
 import { z } from 'zod';
 import { ById, EpochMs, Id, InRealm, Page } from './names.ts';
 import { route } from './route.ts';

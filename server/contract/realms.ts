@@ -1,4 +1,4 @@
-// Realms themselves. Decisions "Realms" and "Import, export, plan" (revision, adoption); specification 4.2.
+// Realms as objects. Decisions "Realms" and "Import, export, plan" (revision, adoption); specification 4.2.
 import { z } from 'zod';
 import { EpochMs, HIDES, hasHiddenCharacters, InRealm, name, Page, RealmName } from './names.ts';
 import { route } from './route.ts';

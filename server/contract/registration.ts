@@ -43,7 +43,7 @@ export const ClientMetadata = z.object({
 });
 export type ClientMetadata = z.infer<typeof ClientMetadata>;
 
-/** RFC 7592 §2.2: what is left out goes back to its default. */
+/** RFC 7592 §2.2: an omitted member is reset to its default. */
 export const ClientMetadataUpdate = ClientMetadata.extend({
   client_id: z.string(),
   client_secret: z.string().optional(),

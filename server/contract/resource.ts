@@ -25,26 +25,26 @@ export interface ResourceRoutes<
 }
 
 export interface Described<Input, Update> {
-  /** Of the path below the realm, and the group in the API's document: `webhooks`. */
+  /** The path below the realm, and the group in the API's documentation: `webhooks`. */
   path: string;
   tag?: string;
   area: Area;
-  /** As a sentence names one, and many: `a webhook`, `webhooks`. */
+  /** The name of one object in a sentence, and of several: `a webhook`, `webhooks`. */
   one: string;
   many: string;
-  /** Bodies that work on a fresh realm. */
+  /** Example bodies that a fresh realm accepts. */
   example: Input;
   updateExample: Update;
   /** `q` searches. */
   searches?: boolean;
-  /** Problems that a write may answer beside name-taken, not-found and precondition-failed. */
+  /** Problems of a write in addition to name-taken, not-found and precondition-failed. */
   problems?: readonly ProblemCode[];
   describe?: Partial<Record<'list' | 'create' | 'get' | 'put' | 'remove', string>>;
-  /** Of the routes that administrators of single groups or clients may use. */
+  /** Set for routes that administrators of single groups or clients may use. */
   reach?: Partial<Record<'list' | 'get' | 'put', ReachedBy>>;
 }
 
-/** Routes by id; with `at` by the natural key. */
+/** Routes by id; with `at`, by the natural key. */
 export function resourceRoutes<Wire extends z.ZodType, Input extends z.ZodType, Update extends z.ZodType>(
   r: Described<z.input<Input>, z.input<Update>> & { wire: Wire; input: Input; update: Update },
 ): ResourceRoutes<typeof ById, Wire, Input, Update>;
@@ -61,7 +61,7 @@ export function resourceRoutes<
     at: { param: string; schema: At };
   },
 ): ResourceRoutes<At, Wire, Input, Update>;
-/** Of objects that belong to another one, which the path names too. */
+/** Routes of objects that belong to a parent, which the path names too. */
 export function resourceRoutes<
   At extends z.ZodType,
   Wire extends z.ZodType,

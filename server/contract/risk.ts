@@ -2,7 +2,7 @@
 // features/authentication/risk computes the score. Specification 1 "Adaptive authentication", 3 "Risk bands".
 import { z } from 'zod';
 
-/** In a fresh realm. */
+/** The points in a fresh realm. */
 const points = {
   'new-device': 30,
   'new-network': 20,

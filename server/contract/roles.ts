@@ -4,7 +4,7 @@ import { type AnswerOf, type InputOf, kind } from './kind.ts';
 import { Attributes, ById, Id, name, text } from './names.ts';
 import { route } from './route.ts';
 
-/** Names of roles by the clientId of whose they are. */
+/** Role names by the clientId of their client. */
 export const ClientRoles = z.record(name(), z.array(name()).max(500));
 export const Composite = z.strictObject({
   roles: z.array(name()).max(500).optional().describe('Realm roles that it contains'),

@@ -33,9 +33,9 @@ export interface Route<
   surface: SurfaceName;
   /** The permission that an administrator needs in the path's realm; `null`: none. */
   permission: Permission | null;
-  /** Left out: the permission has to be held over the whole realm. */
+  /** How a limited permission applies; absent: the permission must be held over the whole realm. */
   reach?: ReachedBy;
-  /** It takes a sign-in of the last five minutes: RFC 9470. */
+  /** The route needs a sign-in of the last five minutes: RFC 9470. */
   fresh?: true;
   params: Params;
   query: Query;
@@ -47,7 +47,7 @@ export interface Route<
   problems: readonly ProblemCode[];
   /** If the work isn't done at once, the route answers 202 with the progress. */
   mayTakeLonger: boolean;
-  /** Where nothing was asked for in the answer, it is a 204 without one. */
+  /** If the request selects no content, the response is a 204 without a body. */
   mayBeEmpty: boolean;
   /** A write that changes nothing and so records no event (preview, dry run, test). */
   recordsNothing: boolean;
@@ -56,7 +56,7 @@ export interface Route<
 const None = z.undefined();
 const Nothing = z.strictObject({});
 
-/** Declares a route; what is left out has the plainest value (200, no body, no query). */
+/** Declares a route; omitted properties have the plainest value (200, no body, no query). */
 export function route<
   Params extends z.ZodType = typeof Nothing,
   Query extends z.ZodType = typeof Nothing,
@@ -71,7 +71,7 @@ export function route<
   description?: string;
   /** Default: an administrator. */
   principal?: Principal;
-  /** Default: that of the principal, where it has one of its own. */
+  /** Default: the principal's own surface, if it has one. */
   surface?: SurfaceName;
   permission: Permission | null;
   reach?: ReachedBy;
@@ -99,7 +99,7 @@ export function route<
     mayBeEmpty: false,
     recordsNothing: false,
     ...r,
-    // A missing schema is the empty one; the generics say which, the compiler can't follow the default.
+    // A missing schema is the empty one; the compiler can't derive its type from the default.
     params: (r.params ?? Nothing) as Params,
     query: (r.query ?? Nothing) as Query,
     body: (r.body ?? None) as Body,

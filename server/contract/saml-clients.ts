@@ -1,4 +1,4 @@
-// SAML clients: service providers that are to get assertions. Decisions "SAML client"; specification 2.10, 4.10.
+// SAML clients: service providers that receive assertions. Decisions "SAML client"; specification 2.10, 4.10.
 import { z } from 'zod';
 import { claimSources } from './claims.ts';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
@@ -141,7 +141,7 @@ export const {
   remove: deleteSamlClient,
 } = samlClients.routes;
 
-/** Which of several, and who must have signed it. */
+/** Selects one of several service providers, and names the key that must have signed the metadata. */
 const chosen = {
   entityId: EntityId.optional().describe('Which one, where the metadata describes several service providers'),
   certificate: Certificate.optional().describe('PEM: metadata that this key did not sign is refused'),

@@ -1,4 +1,5 @@
-// SCIM targets: where the realm's people and groups are to be provisioned to. Decisions "SCIM target"; specification 4.10.
+// SCIM targets: servers to which the realm's users and groups are provisioned. Decisions "SCIM target"; specification
+// 4.10.
 import { z } from 'zod';
 import { kind } from './kind.ts';
 import { ById, EpochMs, HttpsAddress, Id, name, Page, text } from './names.ts';

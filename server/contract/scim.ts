@@ -1,5 +1,6 @@
-// The realm's SCIM server: people and groups kept by another system. RFC 7643, RFC 7644, RFC 9865 (cursors).
-// Its tokens are contract/scim-tokens.ts; where the realm provisions to is contract/scim-targets.ts. Specification 4.11.
+// The realm's SCIM server: users and groups managed by another system. RFC 7643, RFC 7644, RFC 9865 (cursors).
+// contract/scim-tokens.ts has its tokens; contract/scim-targets.ts the servers to which the realm provisions.
+// Specification 4.11.
 
 import { z } from 'zod';
 import { isObject } from './json.ts';
@@ -94,7 +95,7 @@ export const ScimSearch = z.object({
 });
 
 const Body = z.looseObject({}).describe('By the schemas of GET /Schemas');
-/** Clients write the names of RFC 7644 in every case. */
+/** Clients write the names of RFC 7644 in any case. */
 const inCase = (names: readonly string[]) => (value: unknown) =>
   isObject(value)
     ? Object.fromEntries(
@@ -170,7 +171,7 @@ export type ScimBulkResponse = z.infer<typeof ScimBulkResponse>;
 
 const conditional = ['not-found', 'name-taken', 'privilege-escalation', 'precondition-failed'] as const;
 
-/** The routes that users and groups have alike. */
+/** The routes that users and groups have in common. */
 const routesOf = (name: 'Users' | 'Groups', one: string, example: Record<string, unknown>) => {
   const singular = name.slice(0, -1);
   return {
@@ -242,7 +243,7 @@ const routesOf = (name: 'Users' | 'Groups', one: string, example: Record<string,
       summary: `Change ${one} (RFC 7644 §3.5.2)`,
       params: ById,
       query: ScimProjection,
-      // A group's members would be long to answer unasked.
+      // A group may have many members, so a response has them only on request.
       mayBeEmpty: name === 'Groups',
       body: ScimPatch,
       example: { schemas: [PATCH], Operations: [{ op: 'replace', path: 'externalId', value: '4711' }] },

@@ -1,5 +1,5 @@
-// The placeholders of a message by which its reader signs in: only the reader may come to see what stands there. In text a mail program
-// makes an address of what looks like one, and tells that address's host what is in it. Pure.
+// The placeholders in a message for values by which its reader signs in: nobody else may see the values. Mail programs
+// make a link of text that looks like an address, and so send the value to the address's host. Pure.
 import { PLACEHOLDER } from './message-drivers.ts';
 
 const SECRETS: ReadonlySet<string> = new Set(['link', 'code']);
@@ -20,7 +20,7 @@ export function standsInAddress(before: string, after: string): boolean {
   return opening.length === LONGEST_WORD || OPENS.test(opening) || GOES_ON.test(after.slice(0, LONGEST_WORD));
 }
 
-/** The placeholders of a text in their order, and whether they may be filled where they stand. */
+/** The placeholders of a text in order, and whether they may be filled at their place. */
 export function placeholdersIn(text: string): { placeholder: string; fits: boolean }[] {
   return [...text.matchAll(PLACEHOLDER)].map(({ 0: whole, 1: placeholder = '', index }) => ({
     placeholder,

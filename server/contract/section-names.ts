@@ -5,15 +5,15 @@ import { separateWords } from './apart.ts';
 import { declaredNames } from './declared-names.ts';
 
 interface Named {
-  /** One object, in plans and managers' lists: `clientScope`. */
+  /** The name of one object in plans and managers' lists: `clientScope`. */
   kind: string;
   /** The area whose `:read` and `:write` permissions it needs; default: the section's name. */
   area?: string;
-  /** The beginning of its events' names; default: the kind. null: the section's part names its events itself. */
+  /** The prefix of its events' names; default: the kind. null: the section's part names its events itself. */
   events?: string | null;
 }
 
-// permissions and event types are listed in this order; a declared kind that isn't placed comes last
+// permissions and event types are listed in this order; a declared kind without a place comes last
 const {
   webhooks,
   workloadIdentity,
@@ -60,7 +60,7 @@ const all = {
 
 type Names = typeof all;
 
-/** `scimTarget` as `-scim-target`, in the types as below. */
+/** `scimTarget` as `-scim-target`, for the types below. */
 type Apart<Name extends string, By extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `${By}${Lowercase<First>}`}${Apart<Rest, By>}`
   : '';

@@ -12,7 +12,7 @@ export type Key = string | readonly string[];
 export interface Groups {
   by: string;
   list: string;
-  /** To people: what the two are. */
+  /** What the two are, in words for users. */
   described: readonly [by: string, list: string];
 }
 
@@ -20,51 +20,55 @@ export interface Groups {
 interface RealmField {
   kind: 'Realm';
   description: string;
-  /** The field's name, where it isn't the section's. */
+  /** The field's name, if it isn't the section's. */
   field?: string;
-  /** Where the resource takes fewer elements than a document. */
+  /** The most elements in a resource, if it accepts fewer than a document. */
   most?: number;
 }
 
 export interface Section {
-  /** `map`: lists of elements, each list by the name of what they belong to; `object`: one element. Left out: a list. */
+  /** `map`: lists of elements by the name of the owner; `object`: one element. Absent: a list. */
   shape?: 'map' | 'object';
-  /** A list of what the elements belong to: each says its name in the field `by`, and has them in the field `list`. */
+  /** In a Realm resource, a list of owners: each has its name in the field `by`, and its elements in the field `list`. */
   groups?: Groups;
-  /** In plans and managers' lists: `clientScope`. */
+  /** The name of one object in plans and managers' lists: `clientScope`. */
   kind: string;
-  /** To people: `client scope`. */
+  /** The name in texts for users: `client scope`. */
   label: string;
   /** The area whose `:read` and `:write` permissions it needs. */
   area: Area;
-  /** Left out: an element of a list is its own name; an object has none, and each of its fields is declared by itself. */
+  /** Absent: an element of a list is its own name; an object has none, and each of its fields is declared by itself. */
   key?: Key;
   element: z.ZodType;
-  /** Of the section in a document, where that takes more than `element` says. */
+  /** The section's schema in a document, if it accepts more than `element`. */
   document?: z.ZodType;
-  /** Lists within an element whose items have a name; by their path. */
+  /** Lists within an element whose items have a name, by path. */
   namedLists?: Readonly<Record<string, Key>>;
-  /** Fields of an element that hold a secret: `<field>KeyRef` in a resource. The element is a `z.object` then. */
+  /** Fields of an element with a secret: `<field>KeyRef` in a resource. The element must be a `z.object`. */
   secrets?: readonly string[];
   /** Fields of an element whose value may be in a ConfigMap or a Secret: `<field>From` in a resource; json is parsed. */
   sourced?: Readonly<Record<string, 'text' | 'json'>>;
-  /** The resource may have the element's secret made, and written to a Secret: `secretOutput`. */
+  /**
+   * The resource can request a generated secret for the element, which the operator writes to a Secret: `secretOutput`.
+   */
   output?: true;
-  /** Fields of an element that list usernames: run-time data, so in no custom resource, and exported with users alone. */
+  /**
+   * Fields of an element with usernames: run-time data, so absent from custom resources, and exported only with users.
+   */
   people?: readonly string[];
-  /** Addresses, by path, that may be placeholders of a document; they are kept and shown as such. */
+  /** Paths of addresses that can be placeholders in a document; they are stored and shown unresolved. */
   placeholders?: readonly string[];
-  /** Elements in one document; left out: any number. */
+  /** The most elements in one document; absent: any number. */
   most?: number;
-  /** Elements in each list of a map. */
+  /** The most elements in each list of a map. */
   mostOfEach?: number;
-  /** Where it stands in custom resources: in a Realm, as a kind of its own, or nowhere. */
+  /** Where custom resources contain it: in a Realm, as a kind of its own, or nowhere. */
   resource: RealmField | { kind: Exclude<KindName, 'Realm'> } | null;
-  /** Whether an element gives admin rights, which only the operator's own namespace may. */
+  /** Whether an element grants admin rights, which only the operator's own namespace may. */
   givesAdminRoles?(element: unknown): boolean;
 }
 
-/** A section of a later release: exported empty, refused when it holds anything. */
+/** A section of a later release: exported empty, refused if it contains anything. */
 export type Later = 'later';
 export type Table = Readonly<Record<string, Section | Later>>;
 
@@ -82,7 +86,7 @@ export const groupOf = (
   });
 };
 
-/** Lists of elements, bounded. */
+/** Lists of elements, with a maximum length. */
 export function collectionOf<E extends z.ZodType>(
   element: E,
   { shape, groups, most, mostOfEach = most }: Bounds,
@@ -96,7 +100,7 @@ export function collectionOf<E extends z.ZodType>(
 }
 type Bounds = { [Field in 'shape' | 'groups' | 'most' | 'mostOfEach']: Section[Field] | undefined };
 
-/** Names of fields, of an element that is one. */
+/** The fields of a key. */
 export const fieldsOfKey = (key: Key | undefined): readonly string[] =>
   key === undefined ? [] : typeof key === 'string' ? [key] : key;
 
@@ -110,23 +114,23 @@ export const sourceOf = (field: string): string => `${field}From`;
 export const wordsOfField = (field: string): string =>
   field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** The natural key as plans have it: several fields with `/` between them, a map's behind the name that it stands under. */
+/** The natural key in plans: several fields are joined by `/`, and in a map the owner's name comes first. */
 function keyOf({ key, shape }: Section, element: unknown, under?: string): string {
   if (shape === 'object') return '';
   const own = key === undefined ? String(element) : fieldsOfKey(key).map((field) => String(Object(element)[field]));
   return [...(under === undefined ? [] : [under]), own].flat().join('/');
 }
 
-/** An element of a section, and how it is found there. */
+/** An element of a section, with its place. */
 export interface Found {
-  /** The natural key; '' where the section is one object. */
+  /** The natural key; '' if the section is one object. */
   key: string;
   element: unknown;
-  /** From the section on: `[3]`, `['shop', 0]`. */
+  /** The path below the section: `[3]`, `['shop', 0]`. */
   at: (string | number)[];
 }
 
-/** The elements of a section's value; none where it is absent. */
+/** The elements of a section's value; empty if it is absent. */
 export function elementsOf(section: Section, value: unknown): Found[] {
   if (value === undefined || value === null) return [];
   if (section.shape === 'object') return [{ key: '', element: value, at: [] }];

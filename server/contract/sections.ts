@@ -1,7 +1,8 @@
-// The one table of the realm document's sections. Document, Realm resource and CRD, manifests, ownership and permissions follow
-// from it. A plain kind is declared in its contract file and is listed here by itself; one that others name, or of another shape, is
-// an entry here, its names (section-names.ts) and its part (server/compose/resources.ts, server/compose/realm-document.ts).
-// In dependency order: what an element names comes before it. Specification 2.10.
+// The one table of the realm document's sections. Document, Realm resource and CRD, manifests, ownership and
+// permissions follow from it. A plain kind is declared in its contract file and listed here automatically. A kind that
+// others name, or with another shape, has an entry here, its names (section-names.ts) and its part
+// (server/compose/resources.ts, server/compose/realm-document.ts). In dependency order: elements come after those that
+// they name. Specification 2.10.
 import { AdminRoleDocument } from './admin-access.ts';
 import { AuthorizationServiceDocument } from './authorization-services.ts';
 import { ServiceAccountRolesDocument } from './clients.ts';
@@ -163,15 +164,15 @@ export const sections = {
     resource: { kind: 'Realm', description: 'Who sends the realm’s messages, by channel and driver' },
   },
   ...others,
-  // run-time data: in no custom resource, and the one section that is read as a stream
+  // run-time data: absent from custom resources, and the only section that is read as a stream
   users: { ...sectionNames.users, label: 'user', key: 'username', element: UserDocument, resource: null },
 } as const satisfies Table;
 
 export type Sections = typeof sections;
 export type SectionKey = keyof Sections;
-/** Those that this release has. */
+/** The sections of this release. */
 export type PresentKey = { [K in SectionKey]: Sections[K] extends 'later' ? never : K }[SectionKey];
-/** As plans and managers' lists name what they speak of. */
+/** The kinds of objects in plans and managers' lists. */
 export type ObjectKind = Sections[PresentKey]['kind'];
 
 /** The sections of this release, by key, in the table's order. */
@@ -184,7 +185,7 @@ export const wholeKinds: ReadonlySet<string> = new Set(
   [...presentSections.values()].filter(({ shape }) => shape === 'object').map(({ kind }) => kind),
 );
 
-/** Whether a document, or the sections of a Realm resource, give admin rights. */
+/** Whether a document, or the sections of a Realm resource, grant admin rights. */
 export const givesAdminRoles = (document: object): boolean =>
   Object.entries(document).some(([name, value]) => {
     const section = presentSections.get(name);

@@ -1,4 +1,4 @@
-// People's sign-in sessions, as an administrator sees them. Decisions "Session"; specification 4.10.
+// Users' sign-in sessions, for administrators. Decisions "Session"; specification 4.10.
 import { z } from 'zod';
 import { ById, EpochMs, Id, InRealm, name, Page, text } from './names.ts';
 import { route } from './route.ts';

@@ -1,5 +1,5 @@
 // A realm's settings: every field with the value of a fresh realm, in one table. Specification 2.3 and 4.2.
-// Storing them is features/configuration/settings'. A field that is left out of PUT keeps its value (decisions).
+// features/configuration/settings stores them. A field that PUT omits keeps its value (decisions).
 import { z } from 'zod';
 import { HttpUrl, InRealm, name, RealmName, text } from './names.ts';
 import { GrantType } from './oauth.ts';
@@ -16,7 +16,7 @@ const colour = z
 export const RiskAction = z.enum(['allow', 'step_up', 'deny']);
 export type RiskAction = z.infer<typeof RiskAction>;
 
-/** Settings that are kept and exported and that nothing reads in this release; a test says whether that is so. */
+/** Settings that are stored and exported but have no effect in this release; a test checks the list. */
 export const notInEffect: readonly string[] = [];
 
 /** RFC 8707 §2: an absolute URI without a fragment. */
@@ -25,7 +25,10 @@ export const ResourceIndicator = z
   .max(2048)
   .refine((s) => !s.includes('#') && !s.includes('\0'), 'must be an absolute URI without a fragment');
 
-/** The fields of 2.3 in their order, then what is added to them. No defaults here: documents declare only what they own. */
+/**
+ * The fields of 2.3 in their order, then additional ones. No defaults here: documents declare only fields that they
+ * own.
+ */
 export const settingsShape = {
   displayName: name(200).describe('What people see'),
   issuer: HttpUrl.nullable().describe(

@@ -40,7 +40,7 @@ const kinds = {
 export type SurfaceName = keyof typeof kinds;
 export const surfaces: Readonly<Record<SurfaceName, SurfaceKind>> = kinds;
 
-/** Where a principal's routes are, if they don't say. */
+/** The surface of a principal's routes, if the routes name none. */
 export const surfaceOf: Readonly<Partial<Record<Principal, SurfaceName>>> = {
   administrator: 'admin',
   'admin-session': 'admin',

@@ -1,5 +1,5 @@
-// Transactions that a person confirms on a device of theirs: what is shown is what is signed, for one application, once.
-// Specification 4.11; dynamic linking as in the regulatory technical standards of PSD2, article 5.
+// Transactions that a user confirms on a device: the user signs exactly what the device shows, for one application,
+// once. Specification 4.11; dynamic linking as in the regulatory technical standards of PSD2, article 5.
 import { z } from 'zod';
 import { DeviceKey } from './devices.ts';
 import { EpochMs, HIDES, Id, isAllSeen, isComposed, NOT_COMPOSED, name, RealmName, text } from './names.ts';

@@ -8,7 +8,9 @@ import { type SectionKey, type Sections, sections } from './sections.ts';
 
 export const FORMAT_VERSION = 2;
 
-/** Sections of a later release: exported empty, and refused when they hold anything, so that nothing is lost silently. */
+/**
+ * Sections of a later release: exported empty, and refused if they contain anything, so that no data is lost silently.
+ */
 const later = z.array(z.unknown()).max(0, 'is not supported by this version of the server yet');
 
 type SchemaOf<S> = S extends 'later'
@@ -35,7 +37,7 @@ function schemaOf(section: Section | Later): z.ZodType {
   return shape === 'object' ? element : collectionOf(element, { shape, groups, most, mostOfEach });
 }
 
-/** Every section by key; each is optional, and an absent one is not touched. */
+/** Every section by key; each is optional, and an absent one stays unchanged. */
 const schemas = Object.fromEntries(Object.entries(sections).map(([name, section]) => [name, schemaOf(section)])) as {
   [Name in SectionKey]: SchemaOf<Sections[Name]>;
 }; // the table's types, which entries lose
@@ -290,7 +292,7 @@ export const ManagersMove = z
   })
   .meta({ id: 'ManagersMove' });
 export type ManagersMove = z.infer<typeof ManagersMove>;
-/** Objects in one request. */
+/** The most objects in one request. */
 export const MOST_HANDED_OVER = 1000;
 export const moveManagers = route({
   method: 'POST',

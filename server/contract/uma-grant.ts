@@ -1,4 +1,5 @@
-// The grant of User-Managed Access 2.0: its parameters at the token endpoint, and what it answers beside a token. UMA 2.0 Grant §3.3.
+// The grant of User-Managed Access 2.0: its parameters at the token endpoint, and its responses besides a token. UMA
+// 2.0 Grant §3.3.
 import { z } from 'zod';
 
 export const UMA_TICKET = 'urn:ietf:params:oauth:grant-type:uma-ticket';

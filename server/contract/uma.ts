@@ -1,5 +1,5 @@
-// User-Managed Access 2.0 as resource servers see it: where everything is, registering what people own, asking what is needed.
-// Federated Authorization for UMA 2.0 §3, §4; UMA 2.0 Grant §2. The grant's own parameters are oauth.ts's.
+// User-Managed Access 2.0 for resource servers: discovery, registering users' resources, requesting permissions.
+// Federated Authorization for UMA 2.0 §3, §4; UMA 2.0 Grant §2. oauth.ts has the grant's own parameters.
 import { z } from 'zod';
 import { InRealm, name, RealmName, text } from './names.ts';
 import { OAuthErrorBody } from './oauth.ts';

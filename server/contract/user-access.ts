@@ -1,5 +1,5 @@
-// How a user stands with signing in: whether too many failures have locked them, which sessions they have.
-// Specification 2.3 (lockout), 4.10; decisions "Session", "Single sign-on and freshness".
+// A user's sign-in state: whether too many failures have locked the account, and the user's sessions. Specification 2.3
+// (lockout), 4.10; decisions "Session", "Single sign-on and freshness".
 import { z } from 'zod';
 import { EpochMs, Id, Page, RealmName } from './names.ts';
 import { route } from './route.ts';

@@ -1,4 +1,4 @@
-// User federation: directories whose people a realm has. Decisions "User federation"; specification 4.2.
+// User federation: directories whose users a realm imports. Decisions "User federation"; specification 4.2.
 import { z } from 'zod';
 import { kind } from './kind.ts';
 import { name, text } from './names.ts';

@@ -1,4 +1,5 @@
-// People in bulk, row by row: a JSON array or a JSON object a line. Decisions "Import, export, plan"; specification 4.2.
+// Users in bulk, row by row: a JSON array, or one JSON object per line. Decisions "Import, export, plan"; specification
+// 4.2.
 import { z } from 'zod';
 import { InRealm } from './names.ts';
 import { FieldError } from './problem.ts';
@@ -10,7 +11,7 @@ export const UserRow = UserDocument.omit({ olderThanProfile: true }).extend({
   passwordTemporary: z.boolean().optional(),
 });
 
-/** So many rows are told of one by one. */
+/** The most rows whose results are listed one by one. */
 export const MOST_TOLD = 100_000;
 
 const TakenRow = z

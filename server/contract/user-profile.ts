@@ -66,7 +66,7 @@ export const UserProfile = z
   .object({ unmanagedAttributes: unmanaged, attributes: z.array(ProfileAttribute) })
   .meta({ id: 'UserProfile' });
 export type UserProfile = z.infer<typeof UserProfile>;
-/** In a realm document and in PUT: any part; a list of attributes is all of them. */
+/** In a realm document and in PUT: any part; a list of attributes replaces all of them. */
 export const UserProfileDocument = z
   .strictObject({
     unmanagedAttributes: unmanaged,

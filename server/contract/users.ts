@@ -13,7 +13,7 @@ export const Username = name(255)
   .describe('Unique in the realm, whatever its case and compatibility forms; never another person’s e-mail address');
 export const Email = z.email().max(254);
 
-/** In the order in which people meet them. */
+/** In the order in which a sign-in shows them. */
 export const requiredActions = [
   'UPDATE_PASSWORD',
   'CONFIGURE_OTP',
@@ -43,7 +43,7 @@ export const User = z
   .object({
     id: Id,
     ...fields,
-    // Kept from before such names were refused.
+    // Not `Username`: stored names may be older than its rules.
     username: z.string(),
     email: z.string().nullable(),
     roles: z.array(z.string()).describe('Realm roles, directly held'),
@@ -65,7 +65,7 @@ export const UserInput = z
   .partial()
   .required({ username: true });
 export type UserInput = z.infer<typeof UserInput>;
-/** PUT takes what GET answered, or any part of it. */
+/** PUT accepts the response of GET, or any part of it. */
 export const UserUpdate = UserInput.extend({ id: Id, createdAt: EpochMs }).partial();
 
 /**
@@ -128,7 +128,7 @@ const tag = 'users';
 const at = '/admin/realms/:realm/users' as const;
 const ByUser = z.strictObject({ realm: RealmName, userId: Id });
 
-/** `attribute.NAME=value`: any number of them, beside the filters that have a name. */
+/** `attribute.NAME=value`: any number of them, in addition to the named filters. */
 const ATTRIBUTE = 'attribute.';
 const filters = SearchPage.extend({
   q: text(255).optional().describe('Text that is in the username, the e-mail address, the first or the last name'),
@@ -149,7 +149,7 @@ export const UserQuery = z.looseObject(filters.shape).superRefine((query, contex
   }
 });
 export type UserQuery = z.output<typeof UserQuery>;
-/** name → value; undefined: none is asked for. */
+/** The attribute filters, name → value; undefined: there are none. */
 export function attributesIn(query: UserQuery): Record<string, string> | undefined {
   const asked = Object.entries(query).filter(([key]) => key.startsWith(ATTRIBUTE));
   if (asked.length === 0) return undefined;

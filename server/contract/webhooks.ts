@@ -5,7 +5,7 @@ import { type InputOf, kind } from './kind.ts';
 import { ById, EpochMs, Id, name, Page, RealmName, text } from './names.ts';
 import { route } from './route.ts';
 
-/** https only; where it may point is the outbound guard's to say, at connection time. */
+/** https only; the outbound guard decides at connection time whether the address is permitted. */
 const WebhookUrl = z
   .url({ protocol: /^https$/, error: 'must be an absolute https address' })
   .max(2048)

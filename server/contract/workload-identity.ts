@@ -1,4 +1,5 @@
-// Workload identity: whose foreign tokens are traded for ours. Specification 2.8, 4.7, 5 rule 5; decisions "Workload identity".
+// Workload identity: whose foreign tokens are exchanged for this server's. Specification 2.8, 4.7, 5 rule 5; decisions
+// "Workload identity".
 import { z } from 'zod';
 import { kind } from './kind.ts';
 import { InRealm, name, RealmName, text } from './names.ts';
@@ -92,7 +93,7 @@ export const exchangeBody = z.object({
   subject_token_type: z.literal(JWT_TOKEN_TYPE, { error: `must be ${JWT_TOKEN_TYPE}` }),
 });
 
-/** RFC 8693. Parsed by the rules of OAuth's forms (http/form.ts); this documents it. */
+/** RFC 8693. Parsed by the rules of OAuth's forms (http/form.ts); this schema documents it. */
 const anonymous: { [scheme: string]: string[] }[] = [];
 export const workloadTokenRoute = {
   method: 'POST',

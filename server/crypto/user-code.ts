@@ -1,5 +1,5 @@
-// Codes that a person types off a device (RFC 8628 §6.1): consonants alone, so that no words come out and none is mistaken for a
-// digit; 34 random bits, which live for minutes and whose guesses are counted.
+// Codes that a user reads off a device and types (RFC 8628 §6.1): only consonants, so that they form no words and none
+// is mistaken for a digit; 34 random bits, valid for minutes, and guesses are counted.
 import { randomBytes } from './random.ts';
 
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';

@@ -8,13 +8,16 @@ import { type EmbeddedOptions, type EmbeddedPostgres, startPostgres } from './em
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-/** After so long a run the pauses begin with the first one again. */
+/** After a run of this length, the pauses begin again with the first one. */
 const STEADY_MS = 60_000;
 
-/** Its process is another one after each restart. */
+/** Without a process id, since each restart has another one. */
 export type KeptPostgres = Omit<EmbeddedPostgres, 'pid'>;
 
-/** Throws where the first start fails; afterwards it tries until `stop`, ever more rarely, and says so. */
+/**
+ * Throws if the first start fails. Afterwards it restarts PostgreSQL until `stop`, with growing pauses, and logs each
+ * try.
+ */
 export async function keepPostgres(options: Omit<EmbeddedOptions, 'onExit' | 'port'>): Promise<KeptPostgres> {
   const { log = () => {} } = options;
   const stopping = new AbortController();
@@ -27,7 +30,7 @@ export async function keepPostgres(options: Omit<EmbeddedOptions, 'onExit' | 'po
   const { url } = current;
   const port = Number(new URL(url).port);
 
-  /** Tries until it runs. */
+  /** Tries until PostgreSQL runs. */
   async function startAgain(pauseMs: number): Promise<number> {
     for (let pause = pauseMs; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       await sleep(pause, undefined, { signal: stopping.signal });

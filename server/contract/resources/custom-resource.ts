@@ -10,7 +10,10 @@ export const VERSION = 'v1alpha1';
 export const kindNames = ['Realm', 'Flow', 'Webhook', 'WorkloadIdentity'] as const;
 export type KindName = (typeof kindNames)[number];
 
-/** As Kubernetes names Secrets and ServiceAccounts: in a path of its API nothing else may stand, or `../` would lead to another namespace. */
+/**
+ * The form of names of Secrets and ServiceAccounts in Kubernetes. No other name may get into an API path: `../` would
+ * lead to another namespace.
+ */
 export const DNS_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 const SecretName = z
@@ -55,7 +58,7 @@ export const ConfigMapKeyRef = z
   })
   .describe('The value is what a ConfigMap has under a key');
 
-/** Where a value is that may as well stand in the resource. */
+/** The source of a value that the resource could also contain itself. */
 export const ValueSource = z
   .strictObject({ configMapKeyRef: ConfigMapKeyRef.optional(), secretKeyRef: SecretKeyRef.optional() })
   .refine((from) => (from.configMapKeyRef === undefined) !== (from.secretKeyRef === undefined), {
@@ -63,7 +66,7 @@ export const ValueSource = z
   });
 export type ValueSource = z.infer<typeof ValueSource>;
 
-/** A Secret that the operator makes. */
+/** A Secret that the operator creates. */
 export const SecretOutput = z
   .strictObject({
     name: SecretName,
@@ -142,7 +145,7 @@ export const Condition = z.strictObject({
 });
 export type Condition = z.infer<typeof Condition>;
 
-/** Status fields of every kind. Nothing in it changes while nothing changes. */
+/** Status fields of every kind. They stay the same while nothing changes. */
 export const commonStatus = {
   conditions: z.array(Condition).max(8).optional().describe('How the resource stands'),
   observedGeneration: z.int().optional().describe('The generation of the spec that this status is about'),

@@ -1,4 +1,4 @@
-// Kind Realm: a realm's configuration, but flows, webhooks and workload identities, which have kinds of their own.
+// Kind Realm: a realm's configuration, without flows, webhooks and workload identities, which have kinds of their own.
 // Users stay run-time data. Decisions "Custom resources"; specification 2.10 for the sections.
 import { z } from 'zod';
 import { collectionOf, referenceTo, type Section, sourceOf, wordsOfField } from '../section.ts';
@@ -12,7 +12,7 @@ import {
   ValueSource,
 } from './custom-resource.ts';
 
-/** Where the wire has a write-only secret the resource has a reference; people are no part of it. */
+/** The element's schema in the resource: references in place of write-only secrets, and no fields with usernames. */
 function withReferences({ element, secrets = [], people = [], sourced = {}, output, label }: Section): z.ZodType {
   const left = [...secrets, ...people];
   const fields = Object.keys(sourced);
@@ -45,13 +45,13 @@ export function resourceField(section: Section): z.ZodOptional {
   return field.optional().describe(resource.description);
 }
 
-/** The field of the spec that a section of the document stands in. */
+/** The field of the spec that contains a section of the document. */
 export function realmField(key: string): string {
   const resource = presentSections.get(key)?.resource;
   return (resource?.kind === 'Realm' && resource.field) || key;
 }
 
-/** The sections that a Realm holds: field of the spec → key and section. */
+/** The sections that a Realm contains: field of the spec → key and section. */
 export const realmFields: ReadonlyMap<string, { key: string; section: Section }> = new Map(
   [...presentSections].flatMap(([key, section]) =>
     section.resource?.kind === 'Realm' ? [[realmField(key), { key, section }] as const] : [],
@@ -107,7 +107,7 @@ export const RealmSpec = z.strictObject({
   ...commonSpec,
   deletionPolicy: deletionPolicy('Retain'),
   allowedNamespaces: AllowedNamespaces.optional(),
-  // the table's types, which entries lose
+  // restores the table's types, which `entries` loses
   ...(Object.fromEntries(
     [...realmFields].map(([field, { section }]) => [field, resourceField(section)]),
   ) as RealmShape),

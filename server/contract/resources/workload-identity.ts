@@ -1,4 +1,4 @@
-// Kind WorkloadIdentity: whose tokens are traded for the realm's. Decisions "Custom resources"; specification 2.8.
+// Kind WorkloadIdentity: whose tokens are exchanged for the realm's. Decisions "Custom resources"; specification 2.8.
 import { z } from 'zod';
 import { name } from '../names.ts';
 import { workloadIdentity } from '../workload-identity.ts';
