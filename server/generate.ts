@@ -1,5 +1,5 @@
-// `npm run generate`: writes what is printed from the code and committed, so that a change of it is seen in review.
-// test/guards/generated.test.ts prints the same in memory and compares. Design "Generated things".
+// `npm run generate`: writes the committed files that are generated from the code, so that their changes are visible in
+// review. test/guards/generated.test.ts generates the same in memory and compares. Design "Generated things".
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
@@ -33,7 +33,7 @@ async function builtApp() {
   return app;
 }
 
-/** Every generated file: path from the root → content. The rest is printed by a server that has the kinds as they are listed. */
+/** Every generated file: path from the root → content. The registries of kinds must be up to date before. */
 export async function generatedFiles(): Promise<Map<string, string>> {
   const app = await builtApp();
   const { renderCrds } = await import('../operator/crd.ts');
@@ -57,7 +57,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   return files;
 }
 
-/** The files whose content on disk is not what would be generated. */
+/** The files whose content on disk differs from the generated one. */
 export async function outdatedFiles(files: Map<string, string>): Promise<string[]> {
   const checked = await Promise.all(
     [...files].map(async ([file, content]) => {
@@ -89,7 +89,7 @@ if (import.meta.main && args.length > 0) {
       console.log(`wrote ${file}`);
     }
   };
-  // which kinds there are, before what follows from them is read
+  // the registries of kinds come first, because the other files follow from them
   await write(await registries(root));
   await write(await generatedFiles());
 }

@@ -1,5 +1,5 @@
-// The process log: JSON lines by pino, without secrets and without the innards of errors.
-// It is for operators of the server; what people did is the audit log's (events/). ASVS 5.0 V16.
+// The process log: JSON lines by pino, without secrets and without internal data of errors. Operators of the server
+// read it; users' actions are in the audit log (events/). ASVS 5.0 V16.
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { unreachable } from './db/unreachable.ts';
 import type { OutageLog } from './outage-log.ts';
@@ -14,7 +14,7 @@ interface LoggedError {
 
 const DEPTH = 4;
 
-/** What an error may show: pg's carry their whole connection, parameters included, as ordinary properties. */
+/** The logged part of an error: pg's errors have their whole connection, parameters included, as ordinary properties. */
 export function loggedError(error: unknown, depth = 0): LoggedError | string {
   if (!(error instanceof Error)) return String(error);
   return {

@@ -1,5 +1,5 @@
-// `npm run server`: the server alone, without examples or a demonstration user. Stops gracefully on a signal.
-// It reads the environment and nothing else does. Decisions "Where it listens, what it reads".
+// `npm run server`: the server alone, without examples or a demonstration user. Stops gracefully on a signal. Only this
+// file reads the environment. Decisions "Where it listens, what it reads".
 import { BadEnvironment } from './config.ts';
 import { errorWords } from './contract/error-words.ts';
 import { yieldToEventLoop } from './crypto/signing-threads.ts';
@@ -8,7 +8,7 @@ import { type RunningServer, startServer } from './start.ts';
 const say = (line: string) => console.error(line);
 
 async function main(): Promise<void> {
-  // before anything is started, so that an early stop leaves nothing behind
+  // before anything starts, so that an early stop leaves nothing behind
   const interrupt = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => interrupt.abort());
   let server: RunningServer;

@@ -1,5 +1,5 @@
-// What the process log says while the database can't be reached: a line a second at most, however many requests fail of it,
-// without a stack (it would say nothing), and one line when it is back. All other lines it leaves alone.
+// Limits the process log while the database can't be reached: one line a second at most, however many requests fail,
+// without a stack (which would not help), and one line when it is back. Other lines stay unchanged.
 import type { LogFn, Logger } from 'pino';
 import { unreachable } from './db/unreachable.ts';
 
@@ -7,7 +7,7 @@ const EVERY_MS = 1_000;
 
 export interface OutageLogOptions {
   now?: () => number;
-  /** How long a line is enough, and how often the database is asked whether it is back. */
+  /** The least time between two such lines, and between two checks whether the database is back. */
   everyMs?: number;
 }
 
@@ -38,7 +38,7 @@ export function createOutageLog({ now = Date.now, everyMs = EVERY_MS }: OutageLo
   }
 
   return {
-    /** Pino's hook of this name. */
+    /** Pino's hook `logMethod`. */
     logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
       const [fields, message]: unknown[] = args;
       if (typeof fields !== 'object' || fields === null || !('err' in fields) || !unreachable(fields.err)) {
@@ -55,7 +55,7 @@ export function createOutageLog({ now = Date.now, everyMs = EVERY_MS }: OutageLo
       suppressed = 0;
       method.apply(this, [said, 'the database cannot be reached']);
     },
-    /** From now on it tells when the database is back; until what it returns is called. */
+    /** Logs when the database is back, until the returned function is called. */
     watch(log: Pick<Logger, 'warn'>, answers: () => Promise<unknown>): () => void {
       asked = { log, answers };
       return () => {

@@ -1,6 +1,6 @@
-// Prints the lists of kinds that are declared as a whole: by the contract files that declare one, and by the convention that the
-// resource of `scimTargets` is the `scimTargetsResource` of a features/<group>/*/resource.ts. Bundles can't look for files, so the
-// lists are written by `npm run generate`, and a test compares.
+// Generates the lists of kinds that are declared as a whole, from the contract files that declare one, and from the
+// convention that `scimTargetsResource` in features/<group>/*/resource.ts is the resource of `scimTargets`. Bundles
+// can't search files, so `npm run generate` writes the lists, and a test compares them.
 import { glob, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { separateWords } from './contract/apart.ts';
@@ -10,7 +10,7 @@ const DECLARES = /^export const (\w+) = kind\(\{$([\s\S]*?)^\}\);$/gm;
 const DECLARED = '../resource/declared.ts';
 const HEAD = '// Written by `npm run generate` from the contract files that declare a kind.\n';
 
-/** An import for each file of what it has, in the files' order. */
+/** One import for each file, in the files' order. */
 const imports = (from: './' | '../', all: readonly { name: string; file: string }[]): string =>
   [...Map.groupBy(all, ({ file }) => file)]
     .sort(([one], [other]) => (one < other ? -1 : 1))

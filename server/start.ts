@@ -1,5 +1,5 @@
-// From an environment to a listening server: database (embedded where none is named), migrations, first administrator.
-// The quick start and main.ts both use it. Decisions "Where it listens, what it reads".
+// From an environment to a listening server: database (embedded if none is named), migrations, first administrator. The
+// quick start and main.ts both use it. Decisions "Where it listens, what it reads".
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, open, readFile } from 'node:fs/promises';
@@ -17,16 +17,16 @@ import { createOutageLog } from './outage-log.ts';
 
 export interface RunningServer {
   config: Config;
-  /** Where it listens; differs from `config.baseUrl` behind a proxy or with port 0. */
+  /** The address at which it listens; differs from `config.baseUrl` behind a proxy or with port 0. */
   address: string;
-  /** `password` when this start made the administrator with a generated one; `say` has told it already. */
+  /** `password` if this start created the administrator with a generated one; `say` has printed it already. */
   administrator: { username: string; password: string | undefined };
-  /** Settles when the server can't go on; the message says why. */
+  /** Settles when the server can't continue; the message has the reason. */
   failed: Promise<Error>;
   stop(): Promise<void>;
 }
 
-/** @throws BadEnvironment, or an Error whose message says what to do next */
+/** @throws BadEnvironment, or an Error whose message names the next step */
 export async function startServer(
   env: Readonly<Record<string, string | undefined>>,
   say: (line: string) => void,
@@ -48,7 +48,7 @@ export async function startServer(
 
   try {
     const { url, masterKey } = await database(config, say, releases);
-    // beside building the app, which asks nothing of the database
+    // in parallel to building the app, which reads nothing from the database
     const migrating = migrate(url, { log: say });
     migrating.catch(() => {});
     const lost = (err: Error) => {
@@ -74,7 +74,7 @@ export async function startServer(
     if (applied.length > 0) log.info({ applied }, 'migrated');
     const { administrator, first } = await app.start();
     const { username, password } = administrator;
-    // at once: it can't be told again, and the rest may yet fail
+    // at once: it can't be printed again, and the rest may still fail
     if (password) {
       const temporary = strict ? '' : ', to be changed at the first sign-in';
       say(`Administrator of master: ${username} / ${password} (shown this once${temporary})`);
@@ -92,7 +92,7 @@ export async function startServer(
   }
 }
 
-/** The specification's default, which somebody who runs this should know of. */
+/** A warning about the specification's default, for operators of the server. */
 const ONCE =
   'Nobody is locked out after failed sign-ins (each realm’s lockoutEnabled is false until it is set; guesses are slowed down by address).';
 
@@ -103,7 +103,10 @@ const listen = (http: FastifyInstance, address: Address): Promise<string> =>
     .listen({ host: address.SVC_HOST, port: address.SVC_PORT })
     .catch((error: unknown) => cannotListen(error, address));
 
-/** @throws what {@link startServer} would say at its end, when an administrator has been made and its password printed */
+/**
+ * Checks the address before anything is created.
+ * @throws errors that {@link startServer} would throw only after it created an administrator and printed the password
+ */
 export async function checkAddress(address: Address): Promise<void> {
   const probe = createServer();
   const listening = once(probe, 'listening');
@@ -125,7 +128,7 @@ function cannotListen(error: unknown, { SVC_HOST: host, SVC_PORT: port }: Addres
   throw error;
 }
 
-/** DATABASE_URL with its SVC_MASTER_KEY, or the embedded PostgreSQL with a key kept beside its data. */
+/** DATABASE_URL with its SVC_MASTER_KEY, or the embedded PostgreSQL with a key stored beside its data. */
 async function database(
   config: Config,
   say: (line: string) => void,
@@ -134,14 +137,17 @@ async function database(
   if (config.DATABASE_URL && config.SVC_MASTER_KEY)
     return { url: config.DATABASE_URL, masterKey: config.SVC_MASTER_KEY };
   const dir = path.resolve(config.SVC_DATA_DIR);
-  // PostgreSQL's user has to get through it when root starts it; what is in it is closed, folder by folder
+  // if root starts it, PostgreSQL's user must pass through this folder; the folders inside are closed
   await mkdir(dir, { recursive: true, mode: 0o755 });
   const postgres = await keepPostgres({ dir: path.join(dir, 'postgres'), log: say });
   releases.push(postgres.stop);
   return { url: postgres.url, masterKey: config.SVC_MASTER_KEY ?? [await keyBeside(dir)] };
 }
 
-/** Made once, mode 0600; without it nothing sealed can be read again, so an unreadable one is an error, not a new key. */
+/**
+ * The key, created once with mode 0600. Without it no encrypted value can be read again, so an unreadable key is an
+ * error and is not replaced.
+ */
 async function keyBeside(dir: string): Promise<Buffer> {
   const file = path.join(dir, 'master-key');
   try {

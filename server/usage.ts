@@ -1,5 +1,5 @@
-// What `npm run server` and `npm start` say to --help. They take no other argument: one that was ignored would look obeyed.
-// Loaded only when there is an argument; docs/configuration.md has every variable.
+// What `npm run server` and `npm start` print for --help. They accept no other argument: users could believe that an
+// ignored one had an effect. Loaded only if there is an argument; docs/configuration.md has every variable.
 
 import { helpOf } from './contract/program-words.ts';
 
@@ -50,7 +50,7 @@ The parts by themselves
 
 const usages = { server: SERVER, 'quick start': QUICK_START };
 
-/** @returns the exit code: 0 where help was asked for, else 2 */
+/** @returns the exit code: 0 if help was requested, else 2 */
 export function answerArguments(
   args: readonly string[],
   program: keyof typeof usages,
@@ -60,7 +60,7 @@ export function answerArguments(
     out(helpOf(usages[program], started));
     return 0;
   }
-  // Not what they were: a log would keep the password of a DATABASE_URL that came the wrong way.
+  // Without the arguments themselves: a log would store the password of a DATABASE_URL that came as an argument.
   fault(`The ${program} takes no arguments: everything comes from the environment. See --help.`);
   return 2;
 }

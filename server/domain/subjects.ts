@@ -9,7 +9,7 @@ import type { Seal } from '../crypto/seal.ts';
 import { createRealmCache } from '../db/cache.ts';
 import type { Sql } from '../db/sql.ts';
 
-/** The constraint that keeps two people, or a person and a client, from one subject. */
+/** The constraint that prevents two users, or a user and a client, from having the same subject. */
 export const SUBJECT_TAKEN = 'realm_user_subject';
 
 /** Binds a realm's sealed salt to it. */

@@ -163,7 +163,7 @@ function againstRules(
   return undefined;
 }
 
-/** The most that the patterns of a profile measure together: each new user is compared with all of them. */
+/** The largest size of all patterns of a profile together: each new user is compared with all of them. */
 const LARGEST_TOGETHER = 4000;
 
 /**

@@ -6,10 +6,9 @@ import type { Transact } from '../db/transact.ts';
 
 const EVERY_MS = 50;
 const MOST = 500;
-/** While the database is away; beyond it the oldest are lost, and the log says how many. */
+/** The most waiting events while the database is away. Beyond it the oldest are lost, and the log has their number. */
 const KEPT = 50_000;
 const AGAIN_MS = 1_000;
-/** A row with its id exists: it was committed, and only the answer was lost (unique_violation). */
 
 export function createEventBatch({
   transact,
@@ -108,7 +107,7 @@ export function createEventBatch({
       if (waiting.length >= MOST && !writing) void flush();
       else if (!writing) schedule(EVERY_MS);
     },
-    /** Writes what is waiting; gives up when the database is away. */
+    /** Writes the waiting events; gives up if the database is away. */
     async stop(): Promise<void> {
       await writing;
       clearTimeout(timer);
@@ -124,10 +123,10 @@ export function createEventBatch({
     },
   };
 }
-/** SQLSTATE classes 22 and 23 (the data is refused for good), or a lock: it may concern one event alone. */
+/** SQLSTATE classes 22 and 23 (the data is refused for good), or a lock: the cause may be a single event. */
 const isOfOne = (error: unknown): boolean => codeOf(error) === LOCKED || /^2[23]/.test(codeOf(error));
 
-/** For a lock, by realm: it locks the whole realm. */
+/** Splits a batch that failed: by realm if it has several, or after a lock, which affects a whole realm; else by event. */
 function partsOf(events: readonly DomainEvent[], why: string): readonly (readonly DomainEvent[])[] {
   const realms = [...Map.groupBy(events, ({ realm }) => realm).values()];
   return realms.length > 1 || why === LOCKED ? realms : events.map((event) => [event]);

@@ -1,5 +1,5 @@
-// A block of the chain over the audit log: its hash, by the realm's key, and how it is put behind the one before.
-// Which events are in it, and when, is chain.ts's; what is said of blocks later, amendments.ts's.
+// A block of the chain over the audit log: its hash, by the realm's key, and how it follows the block before. chain.ts
+// decides which events it contains, and when; amendments.ts has later explanations of blocks.
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Seal } from '../crypto/seal.ts';
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
@@ -8,9 +8,9 @@ import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 export interface Hashed {
   realm: string;
   number: number;
-  /** The hash of the block before. */
+  /** The hash of the previous block. */
   before: string | null;
-  /** Null where it holds no events, but says what others hold. */
+  /** Null if the block contains no events, but only amendments of other blocks. */
   first: number | null;
   last: number | null;
   events: number;
@@ -23,7 +23,7 @@ export interface NextBlock extends Hashed {
   newest_at: string | null;
 }
 
-/** Of `s.realm_id`, as `l`: its last block. */
+/** The last block of the realm `s.realm_id`, as `l`. */
 export const lastBlock: Fragment = fragment`lateral (
   select number, encode(hash, 'hex') as hash from event_block where realm_id = s.realm_id order by number desc limit 1) l on true`;
 

@@ -1,5 +1,5 @@
-// The in-process bus: calls listeners with committed events. They do only what may be lost; durable work is a row.
-// Design "One transaction": a throwing listener is logged and never harms another.
+// The in-process bus: calls listeners with committed events. Listeners do only work that may be lost; durable work is a
+// row. Design "One transaction": a throwing listener is logged and never harms another.
 import type { DomainEvent } from '../contract/events.ts';
 
 export interface Bus {

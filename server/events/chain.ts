@@ -9,7 +9,7 @@ import type { Transact } from '../db/transact.ts';
 import { appendBlocks, lastBlock, type NextBlock } from './block.ts';
 import { completeUpTo } from './position.ts';
 
-/** Events of a pass, and with them all others of the last one's transaction. */
+/** The number of events in a pass; all events of the last one's transaction are added. */
 const MOST = 5_000;
 
 /**
@@ -18,14 +18,14 @@ const MOST = 5_000;
  */
 const line = fragment`row(e.realm_id, e.id, e.type, extract(epoch from e.occurred_at), e.actor, e.subject, e.client_id, e.ip_address,
   e.outcome, e.data)::text`;
-/** Over rows of `e`. */
+/** The digest of rows `e`. */
 export const eventsDigest: Fragment = fragment`
   sha256(convert_to(coalesce(string_agg(${line}, e'\\n' order by e.position, e.id), ''), 'UTF8'))`;
 /** Condition: the events `e` that block `b` holds now, found by the primary key. */
 export const ofBlock: Fragment = fragment`e.realm_id = b.realm_id and e.id between b.first_id and b.last_id
   and e.position between b.first_position and b.last_position`;
 
-/** @returns how many events it sealed */
+/** @returns the number of sealed events */
 async function sealSome(sql: Sql, seal: Seal, at: Date): Promise<number> {
   const blocks = await sql<NextBlock & { last: number }>`
     with e as materialized (
@@ -60,7 +60,7 @@ export async function sealEvents({ sql, transact, seal, now }: SealDeps): Promis
   return transact(
     undefined,
     async (tx) => {
-      // Another process is at it, or the chain is told of an erasure.
+      // Locked: another process seals events, or an erasure writes amendments.
       const [mine] = await tx.sql`select from event_log for update skip locked`;
       if (!mine) return 'soon';
       const sealed = await sealSome(tx.sql, seal, now());

@@ -4,7 +4,7 @@
 import type { Fragment } from '../db/statement.ts';
 
 export interface EventConsumer {
-  /** The job that does the rest (jobs/job.ts); its payloads are what `take` gives. */
+  /** The job that continues the work (jobs/job.ts); `take` returns its payloads. */
   job: string;
   /**
    * Condition: the realm of this name has a subscription. If its tables change without a configuration event of that realm, the change
@@ -12,9 +12,9 @@ export interface EventConsumer {
    */
   wanted(realm: Fragment): Fragment;
   /**
-   * A query over `happened`, the events of these realms: it writes what is to be done, and gives a job's `payload` (jsonb) for
-   * each. `receiver`, where an event has one, is the id of the only one that it is for; `type_group` is ADMIN_WRITE for what that
-   * stands for.
+   * A query over `happened`, the events of these realms: it writes the consumer's rows, and returns a job's `payload`
+   * (jsonb) for each. `receiver`: the id of the only subscription that gets the event, if it has one; `type_group`:
+   * ADMIN_WRITE for the types that it includes.
    */
   take(occurredAt: Date): Fragment;
 }

@@ -1,5 +1,5 @@
-// Audits refused admin requests (ACCESS_DENIED). The attempt is logged in the realm that it was made on; if
-// there is no such realm, in the caller's own. Decisions "Admin authentication".
+// Audits refused admin requests (ACCESS_DENIED). The event belongs to the realm of the request; if there is no such
+// realm, to the caller's own. Decisions "Admin authentication".
 import type { By } from '../contract/events.ts';
 import type { Transact } from '../db/transact.ts';
 

@@ -18,15 +18,15 @@ export interface EventColumns {
   data: Fragment;
 }
 
-/** Fields of `data` that name a person without their id. */
+/** Fields of `data` that name a user without an id. */
 const NAMES = 'with|username|email|impersonator';
-/** Fields of `data` that hold words of the server's own, or name something else. */
+/** Fields of `data` with words of the server, or with names of other objects. */
 const WORDS =
   'type|id|kind|action|reason|error|outcome|grant|what|scope|protocol|because|channel|templateKey|permission|method|' +
   'clientId|client|application|authenticator|algorithm|platform|resource|resourceServer|owner|realm|manager|' +
   'identityProvider|directory|organization|credential';
 
-/** Fields that hold what a person typed. */
+/** Fields with text that a user typed. */
 const FREE = String.raw`("(?:deviceName|label)": ?)"(?:[^"\\]|\\.)*"`;
 
 const anyOf = (texts: readonly string[]): string =>
@@ -48,7 +48,7 @@ const namesOf = (username: string, email: string | null): string[] => [username,
  */
 export function patternsOf({ id, username, email, ownEmail }: Called) {
   const texts = namesOf(username, email);
-  // In a list nothing says what a text is; but an address is no word of ours.
+  // In a list no field tells what a text is; but only names of users contain an @.
   const addresses = texts.filter((text) => text.includes('@'));
   const inList = addresses.length === 0 ? '' : String.raw`|([[,] ?)"(?:${anyOf(addresses)})"(?!\s*:)`;
   return {
@@ -59,11 +59,14 @@ export function patternsOf({ id, username, email, ownEmail }: Called) {
   };
 }
 
-/** A regular expression over the state of an unfinished sign-in: it is the user's, or the username was typed in it. */
+/**
+ * A regular expression over the state of an unfinished sign-in: it belongs to the user, or somebody typed the username
+ * in it.
+ */
 export const signInsOf = ({ id, username, ownEmail }: Omit<Called, 'email'>): string =>
   `${id}|"(?:username|email|loginHint)": ?"(?:${anyOf(namesOf(username, ownEmail))})"`;
 
-/** Which events tell of the person, and what they say from then on. */
+/** The condition for events that name the user, and their columns after the erasure. */
 export function erasureOf(person: Erased, { actor, subject, data }: EventColumns) {
   const { id, username, email, ownEmail, pseudonym } = person;
   const patterns = patternsOf(person);

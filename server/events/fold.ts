@@ -1,5 +1,6 @@
-// The beginning of a realm's chain once age has deleted it: one row instead of its blocks. The row is keyed as a block is, and the
-// first block that is left covers the hash of the last one that is gone: so the chain still begins where it says.
+// Folds the beginning of a realm's chain whose events were deleted by age: one row replaces its blocks. The row is
+// keyed as a block is, and the first remaining block covers the hash of the last folded one, so the chain can still be
+// verified.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Seal } from '../crypto/seal.ts';
 import type { Sql } from '../db/sql.ts';
@@ -7,11 +8,11 @@ import { amendmentsHash, lastSaid } from './amendments.ts';
 import { chainKeys, type Hashed, hashOf } from './block.ts';
 
 export interface Fold {
-  /** Of the last block that is gone. */
+  /** The number of the last folded block. */
   number: number;
-  /** That block's, in hex. */
+  /** The hash of the last folded block, in hex. */
   hash: string;
-  /** The number of events that all those blocks held. */
+  /** The number of events in all folded blocks. */
   events: number;
   proof: string;
 }
@@ -40,15 +41,18 @@ export interface Place {
 }
 interface Link extends Hashed {
   hash: string;
-  /** A block says that age deleted its events. */
+  /** An amendment says that the block's events were deleted by age. */
   forgotten: boolean;
-  /** False: a block that amends others is not as it was sealed. */
+  /** False: a block of amendments differs from its sealed form. */
   intact: boolean;
 }
-/** Blocks of a realm that one call looks at. */
+/** The most blocks of a realm that one call reads. */
 const MOST = 1_000;
 
-/** The blocks behind what is folded, up to those given; never a chain's last block, which the next one is put behind. */
+/**
+ * The blocks after the folded ones, up to those in `to`. A chain's last block is left out, because the next one follows
+ * it.
+ */
 const linksTo = (sql: Sql, realms: readonly string[], to: readonly number[]) => sql<Link>`
   select b.realm_id as realm, b.number, null as before, b.first_position as first, b.last_position as last, b.events,
     encode(b.digest, 'hex') as digest, encode(b.hash, 'hex') as hash, said.deleted is true as forgotten,
@@ -65,8 +69,8 @@ const linksTo = (sql: Sql, realms: readonly string[], to: readonly number[]) => 
   order by b.realm_id, b.number`;
 
 /**
- * How far a chain can be folded: over blocks whose events are deleted, and those that only say something of such blocks. It ends
- * before a block that isn't what the server made, so that this stays to be found.
+ * How far a chain can be folded: over blocks whose events are deleted, and blocks that only amend such blocks. It ends
+ * before a block that was tampered with, so that the check still finds it.
  */
 function extended(
   key: Buffer,
@@ -92,9 +96,9 @@ function extended(
 }
 
 /**
- * Puts one row in the place of the blocks at the beginning of each chain, as far as they are gone. The caller holds the chain (holdChain).
+ * Replaces the deleted blocks at the beginning of each chain by one row. The caller holds the chain (holdChain).
  * @param gone blocks whose events this transaction deleted
- * @returns how far each realm's chain is folded now, where it is
+ * @returns how far each realm's chain is folded now; realms without folded blocks are left out
  */
 export async function foldBlocks(sql: Sql, seal: Seal, gone: readonly Place[]): Promise<Map<string, number>> {
   const last = new Map<string, number>();

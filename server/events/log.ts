@@ -1,12 +1,12 @@
-// The audit log's rows once they are there: what goes with a realm, and what an erasure leaves. Writing them is the outbox's; deleting
-// them by age is retention.ts's.
+// Changes rows of the audit log after they were written: the deletion of a realm, and an erasure. The outbox writes
+// them; retention.ts deletes them by age.
 import type { Seal } from '../crypto/seal.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 import { type Amendment, holdChain, isRetained, lastSaid, recordAmendments } from './amendments.ts';
 import { eventsDigest, ofBlock } from './chain.ts';
 import { type Erased, erasureOf, maybeTelling } from './erasure.ts';
 
-/** All of a realm's, and the chain over them; what is still to be forwarded waits elsewhere. */
+/** Deletes all events of a realm, and their chain. Events that are not forwarded yet move to a table of their own. */
 export async function forgetRealm(sql: Sql, realm: string): Promise<void> {
   await sql`
     insert into departed_event (realm_id, id, position, type, occurred_at, actor, subject, client_id, ip_address, outcome, data)
@@ -40,7 +40,7 @@ export async function erasePerson(
     subject: fragment`subject`,
     data: fragment`data`,
   });
-  // Within one statement the blocks are as they were before it.
+  // Within one statement the blocks are read in their state before it.
   const found = await sql<{ realm: string; whole: number[]; unsealed: number[] }>`
     with erased as (
       update event set actor = ${actor}, subject = ${subject}, data = ${data},

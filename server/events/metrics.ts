@@ -10,11 +10,11 @@ export type WriteOutcome = 'success' | 'denied' | 'failure';
 export interface MetricsDeps {
   /** SVC_HTTP_HISTOGRAM: latency buckets, which add cardinality. */
   histogram: boolean;
-  /** Cached; asked where a realm's name comes from an address that anybody may write. */
+  /** A cached check, for realm names from addresses that anybody may write. */
   realmExists(realm: string): Promise<boolean>;
-  /** Those of `realms` that still exist, so that a deleted realm's series end. */
+  /** The existing ones of `realms`, so that a deleted realm's series end. */
   existing(realms: readonly string[]): Promise<Set<string>>;
-  /** How far the audit log is forwarded: the same from every server. */
+  /** How far the audit log is forwarded; every server reports the same. */
   forwarding?(): Promise<Forwarded>;
   /** false in tests: Node's own figures need observers that outlive the registry. */
   processMetrics?: boolean;
@@ -128,7 +128,7 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
     inRealm(realm, (label) => messages.inc({ realm: label, channel, outcome }));
 
   return {
-    /** A try that was answered. */
+    /** Counts a try that the gateway answered. */
     message: (realm: string, channel: string, outcome: 'sent' | 'retried') => message(realm, channel, outcome),
     /** The bus's listener: counts recorded sign-ins, MFA challenges and undeliverable messages. */
     count({ type, realm, data }: DomainEvent): void {
@@ -145,19 +145,19 @@ export function createMetrics({ histogram, realmExists, existing, forwarding, pr
     adminWrite: ({ realm, method, outcome }: { realm: string; method: string; outcome: WriteOutcome }) =>
       inRealm(realm, (label) => writes.inc({ realm: label, method, outcome })),
 
-    /** One answered request; `uri` is the route's pattern, never the address. */
+    /** Counts one answered request; `uri` is the route's pattern, never the address. */
     request: http,
 
     contentType: registry.contentType,
 
-    /** The text exposition format. */
+    /** The metrics in the text exposition format. */
     async text(): Promise<string> {
       await Promise.allSettled([...pending]);
       await forgetDeleted();
       return registry.metrics();
     },
 
-    /** Sums over all realms, for people. */
+    /** Sums over all realms, for administrators. */
     async totals() {
       await Promise.allSettled([...pending]);
       const sum = async (counter: Counter, label?: string): Promise<Record<string, number>> => {
@@ -226,14 +226,14 @@ function httpHistogram(registry: Registry): CountRequest {
   return ({ seconds, ...labels }) => latency.observe(labels, seconds);
 }
 
-/** Counts and times of requests: kept in maps on the request's path, and turned into series when metrics are scraped. */
+/** Counts and times of requests: stored in maps during requests, and converted to series when metrics are scraped. */
 function httpTotals(registry: Registry): CountRequest {
   interface Total {
     labels: { method: string; uri: string; status: number };
     count: number;
     seconds: number;
   }
-  // one in another, as a key of all three would be made and hashed for each request
+  // nested maps: a key of all three values would have to be composed and hashed for each request
   const totals = new Map<string, Map<string, Map<number, Total>>>();
   const series = (suffix: 'count' | 'sum', help: string, of: (total: Total) => number) =>
     new Counter({

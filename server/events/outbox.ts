@@ -1,5 +1,5 @@
-// Writes events into the audit log and has consumers take them, in the caller's transaction (consumer.ts).
-// Each consumer decides how to use them. Specification 6.1, 6.2; design "One transaction".
+// Writes events into the audit log and calls consumers, in the caller's transaction (consumer.ts). Each consumer
+// decides how to use them. Specification 6.1, 6.2; design "One transaction".
 
 import { type DomainEvent, isAdminWrite } from '../contract/events.ts';
 import { copyRow } from '../db/copy.ts';
@@ -14,7 +14,7 @@ export interface OutboxOptions {
   now(): Date;
   newId(): string;
   consumers: readonly EventConsumer[];
-  /** Puts jobs into the durable queue, on the same transaction. */
+  /** Enqueues jobs in the same transaction. */
   enqueue(sql: Sql, job: string, payloads: readonly object[]): Promise<void>;
 }
 
@@ -23,10 +23,10 @@ const COPIED = 'event (realm_id, id, type, actor, subject, client_id, ip_address
 const raw = (text: string): Fragment => new Fragment([text], []);
 const columns = raw(HAPPENED);
 
-/** One statement for all: audit rows from one JSON text, and what each consumer makes of them. */
+/** One statement for all: the audit rows from one JSON text, and each consumer's rows. */
 export function createOutbox({ now, newId, consumers, enqueue }: OutboxOptions): Outbox {
   const subscriptions = createSubscriptions({ now, consumers });
-  // Made once, so that the statement stays the same text.
+  // Composed once, so that the statement's text stays the same.
   const parts = consumers.map(({ job, take }, n) => ({ take, taken: raw(`taken_${n}`), job: raw(`'${job}'`) }));
   const rowOf = ({ realm, id, type, by, subject, clientId, outcome, data, receiver }: DomainEvent) => ({
     realm_id: realm,
@@ -44,7 +44,7 @@ export function createOutbox({ now, newId, consumers, enqueue }: OutboxOptions):
   // One text for all rows: an array for each column takes longer to write.
   const happened = (events: readonly DomainEvent[]) => fragment`
     select * from jsonb_to_recordset(${jsonText(events.map(rowOf))}::jsonb) as e (${columns})`;
-  /** A client's own doing has one text for both. */
+  /** If actor and subject are the same object, its text is composed once. */
   const copied = (event: DomainEvent, occurredAt: string): string => {
     const { realm_id, id, type, actor, subject, client_id, ip_address, outcome, data } = rowOf(event);
     const who = actor && jsonText(actor);
@@ -98,7 +98,7 @@ export function createOutbox({ now, newId, consumers, enqueue }: OutboxOptions):
   };
 }
 
-/** Of one statement, which is one text: PostgreSQL takes no more than 256 MB of it. */
+/** The most events in one statement, which is one text: PostgreSQL accepts at most 256 MB of it. */
 const MOST = 10_000;
 const chunksOf = (events: readonly DomainEvent[]): (readonly DomainEvent[])[] =>
   events.length <= MOST

@@ -4,13 +4,13 @@ import type { Sql } from '../db/sql.ts';
 import { Fragment, fragment } from '../db/statement.ts';
 import type { Transact } from '../db/transact.ts';
 
-/** Below it the log is complete, in the snapshot of the statement that this stands in. */
+/** The position below which the log is complete, in the snapshot of the surrounding statement. */
 export const completeUpTo = fragment`
   (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + (select added from event_log))`;
 
 /**
- * A database that a dump was restored into counts its transactions anew: what is written there would stand before what is sealed.
- * Before anything is written, the count goes on where it was.
+ * After a restored dump, the database counts its transactions from the beginning: new events would come before sealed
+ * ones. So the count is continued before any event is written.
  */
 export const continuePositions = (transact: Transact): Promise<void> =>
   transact(

@@ -1,7 +1,7 @@
-// Audits refused requests of unknown callers, without letting an address fill the log: for each realm, type and network the
-// first few of a minute are events of their own, the others one event with their number. Refusals of known callers are
-// counted by their kind, so that a flood can't hide them. Counts are this process's.
-// Specification 6.1; state that changed is audited where it changed, never here.
+// Audits refused requests of unknown callers, without letting an address fill the log: for each realm, type and network
+// the first few of a minute are events of their own, the others one event with their number. Refusals of known callers
+// are counted by their kind, so that a flood can't hide them. Each process counts by itself. Specification 6.1; changed
+// state is audited by the code that changes it, never here.
 import type { By, DomainEvent } from '../contract/events.ts';
 import { sha256 } from '../crypto/tokens.ts';
 import { network } from '../http/network.ts';
@@ -14,7 +14,7 @@ const MAX_WINDOWS = 20_000;
 
 interface Window {
   until: number;
-  /** Of one kind only. */
+  /** Whether the window counts one kind only. */
   kind: boolean;
   seen: number;
   last: DomainEvent;
@@ -23,7 +23,7 @@ interface Window {
 const mostOf = (kind: boolean): number => (kind ? MOST_OF_A_KIND : MOST);
 
 export function createRefusals({ record, now }: { record(event: DomainEvent): void; now: () => Date }) {
-  /** Oldest first: a window is put in when it begins. */
+  /** Ordered by their beginning, oldest first. */
   const windows = new Map<string, Window>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -69,7 +69,7 @@ export function createRefusals({ record, now }: { record(event: DomainEvent): vo
       window.last = event;
       if (window.seen <= mostOf(window.kind)) record(event);
     },
-    /** Records what has only been counted so far. */
+    /** Records the refusals that have only been counted so far. */
     stop(): void {
       clearTimeout(timer);
       for (const [key, window] of windows) close(key, window);

@@ -7,11 +7,13 @@ import { holdChain, lastSaid, recordAmendments } from './amendments.ts';
 import { ofBlock } from './chain.ts';
 import { foldBlocks, type Place } from './fold.ts';
 
-/** Events of one statement; and of one transaction, with its last block whole. */
+/** The most events of one statement; a transaction exceeds it only to complete its last block. */
 const MOST_EVENTS = 20_000;
-/** Blocks of one transaction. */
+/** The most blocks of one transaction. */
 const MOST_BLOCKS = 500;
-/** Events of a block that has no statement of its own: a realm where little happens has a few in each. */
+/**
+ * The most events of a block that shares a statement with others: realms with little activity have a few in each block.
+ */
 const MOST_SHARED = 1_000;
 const LEAST_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -38,7 +40,7 @@ const deleting = (doomed: Fragment, keep: Fragment | undefined): Fragment => fra
     returning e.realm_id, e.type, e.occurred_at, e.actor, e.subject, e.data
   )${keep ? fragment`, ${keep}` : fragment``}`;
 
-/** All events of these blocks. Each block is looked up by itself: a join may read all that there is. */
+/** Deletes all events of these blocks. Each block is looked up by itself: a join may read the whole table. */
 async function deleteWhole(sql: Sql, blocks: readonly Due[], keep: Fragment | undefined): Promise<number> {
   const of = JSON.stringify(blocks.map(({ realm, ...block }) => ({ realm_id: realm, ...block })));
   const [row] = await sql<{ deleted: number }>`
@@ -51,7 +53,7 @@ async function deleteWhole(sql: Sql, blocks: readonly Due[], keep: Fragment | un
   return row?.deleted ?? 0;
 }
 
-/** The events of one block, so many at a time: an import's are all in one. */
+/** Deletes the events of one block in several statements: a large import's events are all in one block. */
 async function deleteByParts(sql: Sql, block: Due, keep: Fragment | undefined): Promise<number> {
   const doomed = fragment`where e.realm_id = ${block.realm} and e.id = any(array(
     select id from looked_at where position between ${block.first_position}::bigint and ${block.last_position}::bigint))`;

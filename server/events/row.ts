@@ -1,4 +1,4 @@
-// An event as its row has it, and as the wire does.
+// Converts an event to its row, and a row to the API's form.
 import type { Event } from '../contract/events.ts';
 
 export interface EventRow {

@@ -10,14 +10,14 @@ const MAX_REALMS = 10_000;
 const realmColumn = fragment`realm`;
 
 export function createSubscriptions({ now, consumers }: { now(): Date; consumers: readonly EventConsumer[] }) {
-  /** For a query that has the realm's name as `realm`. */
+  /** The condition for a query that has the realm's name as `realm`. */
   const wanted: Fragment = consumers.reduce(
     (any, consumer) => fragment`${any} or ${consumer.wanted(realmColumn)}`,
     fragment`false`,
   );
   const known = new Map<string, { subscribed: boolean; until: number }>();
   return {
-    /** Those of the realms that have a subscriber; asks for all that it doesn't know in one query. */
+    /** The realms with a subscription; unknown ones are read in one query. */
     async among(sql: Sql, realms: readonly string[]): Promise<ReadonlySet<string>> {
       const at = now().getTime();
       if (known.size > MAX_REALMS) known.clear();
@@ -31,10 +31,10 @@ export function createSubscriptions({ now, consumers }: { now(): Date; consumers
       }
       return new Set(realms.filter((realm) => known.get(realm)?.subscribed));
     },
-    /** Fails with a division by zero where one of the realms has a subscriber. */
+    /** A statement that fails with a division by zero if one of the realms has a subscription. */
     nobodyIn: (realms: readonly string[]): Statement =>
       statement`select 1 / (not exists (select from unnest(${realms}::text[]) as realm where ${wanted}))::int as none`,
-    /** Forgets one realm, or all. */
+    /** Drops one realm from the cache, or all. */
     drop(realm: string | undefined): void {
       if (realm === undefined) known.clear();
       else known.delete(realm);

@@ -20,7 +20,7 @@ export type AboutClient = z.infer<typeof AboutClient>;
 export const aboutOf = (about: AboutClient): AboutClient | undefined =>
   Object.values(about).some((one) => one !== null) ? about : undefined;
 
-/** Of a client that registered itself, with the host that its answer goes to: it can't be anybody's but its own. */
+/** For a self-registered client: adds the host of its redirect URI, which is the only verified data about it. */
 export const withHost = (about: AboutClient | undefined, redirectUri: string): AboutClient => {
   const { host, protocol } = new URL(redirectUri);
   return { ...(about ?? { logo: null, home: null, policy: null, terms: null }), host: host || protocol };

@@ -1,5 +1,5 @@
-// Mounts a contract route: parses the request, and answers only what the contract names.
-// The surface decides who may call (features/operations/admin-access, features/authentication/account). Design "A route is data".
+// Mounts a contract route: parses the request, and returns only data that the contract names. The surface decides who
+// may call (features/operations/admin-access, features/authentication/account). Design "A route is data".
 import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -78,7 +78,7 @@ export function bind<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodTy
     handler: async (request, reply) => {
       if (method === 'PUT') refuseAnothers(request.params, request.body);
       refuseUnheld(request.headers['if-match'], contract);
-      // The validators above are these very schemas, so the parsed values have their output types.
+      // The validators above use these schemas, so the parsed values have their output types.
       const result = await handler({
         params: request.params as z.output<P>,
         query: request.query as z.output<Q>,
@@ -106,7 +106,7 @@ async function nameRest({ params, routeOptions }: FastifyRequest): Promise<void>
   delete named['*'];
 }
 
-/** A PUT may send back what GET answered; read-only fields of another resource mean that the caller mixed them up. */
+/** A PUT may send back the response of GET; read-only fields of another resource mean that the caller mixed them up. */
 function refuseAnothers(params: unknown, body: unknown): void {
   const said = (of: unknown, field: string): unknown =>
     typeof of === 'object' && of !== null ? Reflect.get(of, field) : undefined;
@@ -122,14 +122,17 @@ function refuseAnothers(params: unknown, body: unknown): void {
   if (errors.length > 0) throw new Problem('invalid-request', undefined, { errors });
 }
 
-/** An object without a tag matches no condition (RFC 9110 §13.1.1): a route that can't check If-Match refuses it, never ignores it. */
+/**
+ * An object without a tag matches no condition (RFC 9110 §13.1.1): a route that can't check If-Match refuses it and
+ * never ignores it.
+ */
 function refuseUnheld(ifMatch: string | undefined, { method, problems }: Route): void {
   if (ifMatch === undefined || ifMatch.trim() === '*' || method === 'GET') return;
   if (!problems.includes('precondition-failed'))
     throw new Problem('precondition-failed', 'What is at this address has no ETag; send no If-Match');
 }
 
-/** Single resources carry an ETag; a GET whose If-None-Match names it is 304. */
+/** Adds an ETag to single resources; a GET whose If-None-Match names it gets 304. */
 function tagWith(request: FastifyRequest, reply: FastifyReply, result: unknown): void {
   if (!reply.hasHeader('etag') && typeof result === 'object' && result !== null && !Array.isArray(result)) {
     void reply.header('etag', etagOf(result));

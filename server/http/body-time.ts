@@ -6,21 +6,27 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 const BODY_MS = 30_000;
 const TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
-/** One for all applications that requests pass through: the outermost watches, and the one that knows the caller allows. */
+/**
+ * One for all applications that requests pass through: the outermost one watches bodies, and the one that authenticates
+ * the caller calls `allow`.
+ */
 export interface BodyTime {
-  /** The body of this request may take its time. */
+  /** Allows the body of this request to take longer. */
   allow(request: IncomingMessage): void;
   before(routes: RequestListener): RequestListener;
 }
 
-/** @param mostMs for all of a stranger's body, and between two pieces of an administrator's */
+/** @param mostMs the limit for the whole body of an unauthenticated client, and for pauses in an administrator's */
 export function createBodyTime(mostMs = BODY_MS): BodyTime {
   const patient = new WeakSet<IncomingMessage>();
 
   function watch(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     let arrived = socket.bytesRead;
-    /** At the last look bytes waited for the server to read them: the server itself is slow, and the client can't send on. */
+    /**
+     * Whether bytes waited for the server at the last check: then the server itself is slow, and the client can't
+     * continue.
+     */
     let unread = false;
     let isOver = false;
     const look = () => {
@@ -35,7 +41,8 @@ export function createBodyTime(mostMs = BODY_MS): BodyTime {
       if (!response.headersSent) socket.write(TIMEOUT);
       socket.destroySoon();
     };
-    // After a pause of the process its timers come first: what arrived meanwhile is read before anything is decided.
+    // After a pause of the process its timers run first: setImmediate lets the server read data that has arrived
+    // meanwhile.
     const soon = () => setTimeout(() => setImmediate(look), mostMs).unref();
     const stop = () => {
       isOver = true;
@@ -46,8 +53,8 @@ export function createBodyTime(mostMs = BODY_MS): BodyTime {
     request.once('close', stop);
   }
 
-  // Most bodies come in one piece with their headers: a request is watched, which costs a timer, only where its body is not there
-  // once the requests that came with it are begun.
+  // Most bodies arrive in one piece with their headers. Watching a request costs a timer, so only requests whose body
+  // is still missing at the end of the event loop's turn are watched.
   let arriving: [IncomingMessage, ServerResponse][] = [];
   function watchIncomplete(): void {
     const begun = arriving;

@@ -8,7 +8,7 @@ import { endpointsOf } from './realm-endpoints.ts';
 /** RFC 6749 appendix A.8: no quote and no backslash. */
 export const quotableText = (text: string): string => text.replace(/["\\]/g, "'");
 
-/** @param metadata where the resource is described */
+/** @param metadata the address of the resource's metadata */
 export const challenge = (
   realm: string,
   { scheme = 'Bearer', said = {}, metadata }: { scheme?: string; said?: Record<string, string>; metadata?: string },
@@ -17,7 +17,7 @@ export const challenge = (
     .map(([name, value]) => `${name}="${quotableText(value)}"`)
     .join(', ')}`;
 
-/** Of the realm's own APIs. */
+/** The challenge of the realm's own APIs. */
 export const realmChallenge = (baseUrl: string, realm: string, said: Record<string, string> = {}, scheme?: string) =>
   challenge(realm, { ...(scheme && { scheme }), said, metadata: endpointsOf(baseUrl, realm).protectedResource });
 
@@ -40,7 +40,7 @@ export function problemChallenge(
   const code = error instanceof Problem ? ERRORS[error.code] : undefined;
   if (code === undefined) return undefined;
   const presented = presentedBy(request);
-  // RFC 6750 §3.1: who sends no token is told no error code.
+  // RFC 6750 §3.1: a request without a token gets no error code.
   const why = presented ? { error: code, ...more } : {};
   return realmChallenge(baseUrl, pathRealm(request) ?? '', { ...why, scope }, presented?.dpop ? 'DPoP' : 'Bearer');
 }

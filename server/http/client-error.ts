@@ -8,7 +8,7 @@ import { isScimPath } from './not-found.ts';
 import { problemBody } from './problems.ts';
 import { SCIM_JSON, scimErrorOf } from './scim-error.ts';
 
-/** As Node gives it: `rawPacket` is what came last, in which the request may begin. */
+/** Node's error: `rawPacket` is the last received data, which may begin with a request. */
 type ParserError = Error & { code?: string | undefined; rawPacket?: unknown };
 
 const REASONS: Readonly<Record<number, string>> = {
@@ -26,7 +26,7 @@ function problemIn({ code }: ParserError): Problem {
 }
 
 const LONGEST = 2048;
-/** The path of the request line, where what came last begins with one. */
+/** The path in the request line, if the last received data begins with one. */
 const pathIn = (packet: unknown): string | undefined =>
   Buffer.isBuffer(packet)
     ? /^[A-Z]{1,20} (\/[^ ?\r\n]*)/.exec(packet.subarray(0, LONGEST).toString('latin1'))?.[1]
@@ -46,11 +46,11 @@ export function answerBroken(error: ParserError, socket: Duplex, log: FastifyBas
     'Cache-Control: no-store',
     'Connection: close',
   ];
-  // An answer under way is not mixed with this one.
+  // This response must not be mixed with another one that is being sent.
   if (socket.writable && !answering(socket)) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
   socket.destroy(error);
 }
 
-/** Whether headers of another answer went out already, as Node's own handler asks it. */
+/** Whether headers of another response were sent already, by the same check as Node's own handler. */
 const answering = (socket: Duplex): boolean =>
   '_httpMessage' in socket && Object(socket._httpMessage).headersSent === true;

@@ -3,7 +3,7 @@ import { invalidState } from './field-errors.ts';
 import { type Html, html } from './html.ts';
 import { text } from './texts.ts';
 
-/** @param required false where the page has buttons that go without a code */
+/** @param required false if the page has buttons that work without a code */
 export const codeField = ({ wrong, required }: { wrong: boolean; required: boolean }): Html => html`<div class="field">
 <label for="code">${text('otp.code')}</label>
 <input class="code" type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="12"

@@ -2,7 +2,7 @@
 export type Rgb = readonly [number, number, number];
 
 const READABLE = 4.5;
-/** Less of a contrast is hardly seen. */
+/** A lower contrast is hardly visible. */
 const VISIBLE = 1.5;
 const BLACK: Rgb = [0, 0, 0];
 const WHITE: Rgb = [255, 255, 255];
@@ -32,15 +32,15 @@ export function contrast(a: Rgb, b: Rgb): number {
   return ((high ?? 0) + 0.05) / ((low ?? 0) + 0.05);
 }
 
-/** Black or white, whichever reads better on `background`; always at least 4.58 to 1. */
+/** Black or white, whichever has more contrast on `background`; always at least 4.58 to 1. */
 export const textOn = (background: Rgb): Rgb =>
   contrast(WHITE, background) >= contrast(BLACK, background) ? WHITE : BLACK;
 
-/** `colour` if it differs enough from `background`, else one that can be read there: for a white button on a white card. */
+/** `colour` if it differs enough from `background`, else a readable one: for a white button on a white card. */
 export const visibleOn = (colour: Rgb, background: Rgb): Rgb =>
   contrast(colour, background) >= VISIBLE ? colour : readableOn(colour, background);
 
-/** `colour`, moved towards black or white no further than it needs to be read on `background`. */
+/** `colour`, moved towards black or white only as far as needed to be readable on `background`. */
 export function readableOn(colour: Rgb, background: Rgb): Rgb {
   const towards = textOn(background);
   for (let step = 0; step <= 20; step += 1) {
@@ -53,7 +53,7 @@ export function readableOn(colour: Rgb, background: Rgb): Rgb {
 /** The least contrast of white text on a page that looks dark. */
 const DARK = 14;
 
-/** `colour`, moved towards black no further than it needs for a page at night. */
+/** `colour`, moved towards black only as far as the dark page needs. */
 export function darkenedColour(colour: Rgb): Rgb {
   for (let step = 0; step < 20; step += 1) {
     const mixed = mix(colour, BLACK, step / 20);

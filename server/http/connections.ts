@@ -8,8 +8,8 @@ import type { Socket } from 'node:net';
 const GRACE_MS = 20_000;
 
 /**
- * Node closes idle connections with the server, but counts one as idle only once it has carried a request; browsers open
- * some ahead, and an unused one would delay the stop for a minute.
+ * Node closes idle connections with the server, but a connection counts as idle only after its first request. Browsers
+ * open some in advance, and an unused one would delay the stop for a minute.
  */
 export function trackConnections(server: Server, graceMs = GRACE_MS) {
   const unused = new Set<Socket>();
@@ -21,19 +21,19 @@ export function trackConnections(server: Server, graceMs = GRACE_MS) {
     socket.once('close', () => unused.delete(socket));
   });
   server.on('request', ({ socket }) => unused.delete(socket));
-  // first of all: some answers are there before the next listener
+  // before all other listeners, because some of them send the response at once
   server.prependListener('request', (_: IncomingMessage, response: ServerResponse) => {
     if (draining) response.setHeader('connection', 'close');
   });
   return {
     /**
-     * From now on each answer ends its connection. Load balancers choose another server only for new connections, so clients with open
-     * ones move over, and no connection is cut while a request arrives.
+     * From now on each response ends its connection. Load balancers choose another server only for new connections, so
+     * clients move over, and no connection is cut while a request arrives.
      */
     drain(): void {
       draining = true;
     },
-    /** Waits for `close`, which finishes requests; a client that doesn't take its answer in time is cut off. */
+    /** Waits for `close`, which finishes requests; a client that doesn't read its response in time is cut off. */
     async during(close: () => PromiseLike<unknown>): Promise<void> {
       closing = true;
       const closed = close();

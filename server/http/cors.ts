@@ -1,5 +1,6 @@
-// CORS of the protocol endpoints, by the web origins of the realm's clients. Never with cookies; a preflight names no client,
-// so any client's origin passes it, and the answer is then shown to that one client's origins alone. Decisions "Client".
+// CORS of the protocol endpoints, by the web origins of the realm's clients. Never with cookies. A preflight names no
+// client, so the origin of any client passes it; only the origins of the request's own client can then read the
+// response. Decisions "Client".
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { realmOf } from './oauth.ts';
 
@@ -21,7 +22,7 @@ export function createCors({ overview }: CorsOptions) {
   return {
     allow,
 
-    /** Takes the permission back where the client that is known by now doesn't have this origin. */
+    /** Removes the header if the request's client, which is known by now, doesn't have this origin. */
     restrict(request: FastifyRequest, reply: FastifyReply, client: { webOrigins: ReadonlySet<string> }): void {
       const { origin } = request.headers;
       if (origin !== undefined && !client.webOrigins.has(origin)) reply.removeHeader('access-control-allow-origin');

@@ -1,8 +1,8 @@
-// The form by which a person allows or denies what a page asks of them.
+// The form by which a user allows or denies a page's request.
 import { type Html, html } from './pages.ts';
 import { text } from './texts.ts';
 
-/** Allow or deny; the answer brings the fields back. */
+/** The buttons allow and deny; the form also submits the fields. */
 export const decisionForm = (
   action: string,
   fields: Readonly<Record<string, string | number>>,

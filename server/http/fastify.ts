@@ -1,5 +1,5 @@
-// The HTTP server below all surfaces: limits on a request's size and time, how bodies are parsed, how faults are answered.
-// Each surface authenticates its own callers (surface.ts, oauth.ts, pages.ts). Specification 7 and 8.
+// The HTTP server below all surfaces: limits on a request's size and time, the parsing of bodies, the responses to
+// errors. Each surface authenticates its own callers (surface.ts, oauth.ts, pages.ts). Specification 7 and 8.
 import type { RequestListener } from 'node:http';
 import { parse } from 'node:querystring';
 import cookie from '@fastify/cookie';
@@ -21,26 +21,35 @@ const { createServer } = process.getBuiltinModule('node:http');
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Origins that the server is reached at beside its own address, as its operator configured them. */
+    /** Further origins at which the server is reached, as its operator configured them. */
     otherAddresses?: readonly string[];
   }
 }
 
-/** The most bytes of a stranger's body: they are parsed within a few milliseconds. A surface that knows its callers takes more (surface.ts). */
+/**
+ * The most bytes of an unauthenticated client's body: they are parsed within a few milliseconds. A surface that
+ * authenticates first accepts more (surface.ts).
+ */
 const BODY_BYTES = 64 * 1024;
-/** A body that never ends would hold its connection for ever. The longest, an import, has this in the database too. */
+/**
+ * The time limit for a request's body, so that none holds its connection for ever. The longest, an import, has the same
+ * limit in the database.
+ */
 const REQUEST_MS = 600_000;
-/** The most fields of a form. The longest, a user profile's, has some hundreds. */
+/** The most fields of a form. The longest form, a user profile's, has some hundreds. */
 const MOST_FIELDS = 1_000;
 const HEADERS_MS = 15_000;
-/** How often connections are looked at for these. */
+/** The interval at which connections are checked for these limits. */
 const CHECK_MS = 5_000;
-/** Longer than balancers keep an idle connection, so that the server never closes one just as a request arrives on it. */
+/**
+ * Longer than load balancers keep an idle connection, so that the server never closes one just as a request arrives on
+ * it.
+ */
 const KEEP_ALIVE_MS = 72_000;
-/** Names in paths are percent-encoded, so longer than what they stand for. */
+/** Names in paths are percent-encoded, so they are longer than the names themselves. */
 const PARAM_LENGTH = 2048;
 
-/** Counts the fields first: a form of 256 KB, in which SAML messages come, could have a hundred thousand. */
+/** Counts the fields before parsing: a form of 256 KB, in which SAML messages arrive, could have a hundred thousand. */
 function acceptForms(app: FastifyInstance): void {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
     const text = String(body);
@@ -51,7 +60,7 @@ function acceptForms(app: FastifyInstance): void {
   });
 }
 
-/** All schemas are zod's: without this, Fastify loads its compilers of JSON Schema, only to have them replaced. */
+/** All schemas are zod's: without this, Fastify would load its compilers of JSON Schema in vain. */
 const none = (): never => {
   throw new Error('there is no compiler of JSON Schema');
 };
@@ -61,17 +70,20 @@ export interface HttpOptions {
   log: FastifyBaseLogger;
   /** Proxies whose forwarding headers count; false: none. */
   trustProxy: string[] | false;
-  /** Origins that the server is reached at beside its own address. */
+  /** Further origins at which the server is reached. */
   otherAddresses?: readonly string[];
   /** The prefix of request ids in the log: `req-1`, `req-2` … */
   requests: string;
   /** Requests that are answered before routing. */
   ready?: Ready;
-  /** Where another application hands requests over, it is that one's, which watches them. */
+  /** If another application passes requests on, the watch of that application. */
   bodyTime?: BodyTime;
 }
 
-/** Before Fastify derives the client's address from the header: a spelling of its own would give a client limits of its own. */
+/**
+ * Runs before Fastify derives the client's address from the header: otherwise another spelling of an address would have
+ * limits of its own.
+ */
 const withPlainAddresses =
   (behindProxy: boolean, routes: RequestListener): RequestListener =>
   (request, response) => {

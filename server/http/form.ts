@@ -1,4 +1,5 @@
-// Parameters of OAuth requests, from a query or a form body. RFC 6749 §3.1 and §3.2: none twice, an empty one is absent.
+// Parameters of OAuth requests, from a query or a form body. RFC 6749 §3.1 and §3.2: no parameter occurs twice, and an
+// empty one counts as absent.
 import { OAuthError } from './oauth-error.ts';
 
 /** Only these may come several times (RFC 8707 §2, RFC 8693 §2.1; `permission` asks for several at once). */
@@ -8,13 +9,11 @@ export const REPEATABLE_PARAMETERS: ReadonlySet<string> = new Set(['resource', '
 export interface Form {
   get(name: string): string | undefined;
   all(name: string): string[];
-  /** As it came, for keeping a request over a sign-in. */
+  /** The unparsed text, for storing a request during a sign-in. */
   text: string;
 }
 
-/**
- * @throws OAuthError `invalid_request` on a parameter that comes twice, or text that can't be stored (NUL)
- */
+/** @throws OAuthError `invalid_request` for a parameter that occurs twice, or text that can't be stored (NUL) */
 export function parseForm(text: string): Form {
   const params = new URLSearchParams(text);
   const seen = new Set<string>();

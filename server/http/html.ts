@@ -23,6 +23,6 @@ function render(value: HtmlValue): string {
   return escapeHtml(String(value));
 }
 
-/** `html\`<p>${name}</p>\``: escapes strings and numbers; `false`, `null` and `undefined` are nothing. */
+/** `html\`<p>${name}</p>\``: escapes strings and numbers; `false`, `null` and `undefined` become nothing. */
 export const html = (strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html =>
   new Html(strings.reduce((out, string, i) => out + render(values[i - 1]) + string));

@@ -1,13 +1,13 @@
-// JSON bodies as Fastify parses them (no prototype poisoning), but an empty one is no body: many clients name the type always.
-// Refuses, for every route, text that no column can hold and nesting so deep that walking it would overflow the stack.
-// Specification 4.3: POST /keys/rotate has no body; decisions "Errors".
+// Parses JSON bodies like Fastify (no prototype poisoning), but an empty one counts as no body: many clients always
+// send the type. Refuses, for every route, text that no column can store, and nesting so deep that a recursive function
+// would overflow the stack. Specification 4.3: POST /keys/rotate has no body; decisions "Errors".
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../contract/problem.ts';
 
-/** Flows and key sets, the deepest there are, stay far below. */
+/** Far deeper than flows and key sets, the deepest bodies. */
 const DEEPEST = 64;
 
-/** Why a parsed body can't be taken; undefined: it can. */
+/** Why a parsed body is refused; undefined: it is accepted. */
 function faultOf(body: unknown): string | undefined {
   const open: [value: unknown, depth: number][] = [[body, 0]];
   for (let next = open.pop(); next; next = open.pop()) {
@@ -26,7 +26,7 @@ export function acceptEmptyJson(app: FastifyInstance, type = 'application/json')
   app.removeContentTypeParser(type);
   app.addContentTypeParser(type, { parseAs: 'string' }, (request, body, done) => {
     if (body.length === 0) return done(null, undefined);
-    // A page, which is in no contract, takes the form that it shows.
+    // A page's route isn't in the contract, and accepts only its form.
     if (request.routeOptions.schema?.hide) return done(new Problem('unsupported-media-type', 'Send a form'));
     void parse(request, String(body), (error, parsed) => {
       const fault = error ? undefined : faultOf(parsed);

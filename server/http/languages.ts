@@ -3,7 +3,7 @@
 // A language is one catalogue, languages/<tag>.json: the text of each key, or its plural forms. English is always loaded.
 import english from './languages/en.json' with { type: 'json' };
 
-/** A form for each plural category of the language. https://cldr.unicode.org/index/cldr-spec/plural-rules */
+/** One form for each plural category of the language. https://cldr.unicode.org/index/cldr-spec/plural-rules */
 export type PluralForms = Readonly<{ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>>;
 export type Text = string | PluralForms;
 export type TextKey = keyof typeof english;
@@ -16,7 +16,7 @@ export const COUNTS: readonly string[] = ['minutes', 'wait', 'most', 'least', 'd
 
 /** All forms of a text. */
 export const formsOf = (text: Text): string[] => (typeof text === 'string' ? [text] : Object.values(text));
-/** The form that stands for the text where there is no number. */
+/** The form to use without a number. */
 export const usualForm = (text: Text): string => (typeof text === 'string' ? text : text.other);
 /** Each name once. */
 export const placeholdersIn = (words: string): string[] => [
@@ -24,7 +24,7 @@ export const placeholdersIn = (words: string): string[] => [
 ];
 
 export interface Language {
-  /** As the realm names it: `de`, `de-CH`. */
+  /** The tag in the realm's settings: `de`, `de-CH`. */
   tag: string;
   texts: Catalogue;
   rightToLeft: boolean;
@@ -53,7 +53,7 @@ export const isWritten = (tag: string): boolean => TRANSLATED_LANGUAGES.includes
 
 export const ENGLISH: Language = { tag: 'en', texts: english, rightToLeft: false };
 
-/** @param tag of a language that pages are written in */
+/** @param tag of a language of the pages */
 export async function languageOf(tag: string): Promise<Language> {
   const base = baseOf(tag);
   const texts = (await others[base]?.())?.default ?? ENGLISH.texts;
@@ -67,7 +67,7 @@ function rulesOf(tag: string): Intl.PluralRules {
   return made;
 }
 
-/** The form of a text that goes with its number. */
+/** The form of a text for its number. */
 export function formOf(text: Text, tag: string, values: Readonly<Record<string, unknown>>): string {
   if (typeof text === 'string') return text;
   const count = COUNTS.find((name) => Object.hasOwn(values, name));
@@ -75,8 +75,8 @@ export function formOf(text: Text, tag: string, values: Readonly<Record<string, 
 }
 
 /**
- * The first language that the reader wants and the realm offers: the very one, else one of the same language (`de-AT` → `de` or
- * `de-CH`).
+ * The first language that the reader prefers and the realm offers: the exact one, else one of the same language
+ * (`de-AT` → `de` or `de-CH`).
  */
 export function bestOf(wanted: readonly string[], offered: readonly string[]): string | undefined {
   for (const one of wanted) {
@@ -87,7 +87,7 @@ export function bestOf(wanted: readonly string[], offered: readonly string[]): s
   return undefined;
 }
 
-/** The languages of an Accept-Language header, the most wanted first. RFC 9110 §12.5.4. */
+/** The languages of an Accept-Language header, the preferred one first. RFC 9110 §12.5.4. */
 export const acceptedLanguages = (header: string | undefined): string[] =>
   (header ?? '')
     .slice(0, 1000)

@@ -1,7 +1,7 @@
-// A single resource that a manager owns says so in its answer (decisions "Ownership").
+// Names the managers of a single resource in a response header (decisions "Ownership").
 import type { FastifyReply } from 'fastify';
 
-/** Several where a resource is owned field by field, as settings are. */
+/** There are several if a resource is owned field by field, as settings are. */
 export function markManaged(reply: FastifyReply, ...managers: (string | undefined)[]): void {
   // a manager's name is any text, a header's value isn't
   const names = managers.filter((name) => name !== undefined).map(encodeURI);

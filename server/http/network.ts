@@ -1,4 +1,5 @@
-// The one spelling of a network address, the network that limits count, and whether an address is inside configured networks.
+// One spelling for each network address, the network that limits count, and whether an address is inside configured
+// networks.
 import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net';
 
 /** The first `count` groups of an IPv6 address, each without leading zeros; a dotted IPv4 tail counts as two groups of zeros. */
@@ -14,15 +15,18 @@ export function firstGroups(address: string, count: number): string {
     .join(':');
 }
 
-/** Prefixes that carry an IPv4 address in the last two groups: mapped (RFC 4291 §2.5.5.2), and NAT64 (RFC 6052 §2.1). */
+/**
+ * Prefixes of addresses with an IPv4 address in the last two groups: mapped (RFC 4291 §2.5.5.2), and NAT64 (RFC 6052
+ * §2.1).
+ */
 const CARRIES_IPV4 = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0']);
 const DOTTED_TAIL = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/;
 const WITH_PORT = /^(?:\[([^\]]*)\]|(\d+(?:\.\d+){3}))(?::\d{1,5})?$/;
 
 /**
  * The one spelling of an address that a proxy or a socket names in any form: `192.0.2.1:443`, `[2001:db8::1]:443`,
- * `::ffff:192.0.2.1` and `64:ff9b::c000:201` (both `192.0.2.1`), `FE80:0::1%eth0`; IPv6 as RFC 5952 writes it. Undefined for text
- * that is no address.
+ * `::ffff:192.0.2.1` and `64:ff9b::c000:201` (both `192.0.2.1`), `FE80:0::1%eth0`; IPv6 in the form of RFC 5952.
+ * Undefined for text that is no address.
  */
 export function plainAddress(text: string): string | undefined {
   const [, v6, v4] = WITH_PORT.exec(text) ?? [];
@@ -48,15 +52,15 @@ export function network(address: string): string {
 }
 
 /**
- * `X-Forwarded-For` with each address in its one spelling. Proxies append on the right: the first entry from there that is no
- * address, and all to its left, are a claim of the client and are left out.
+ * `X-Forwarded-For` with each address in its one spelling. Proxies append on the right. The first entry from there that
+ * is no address, and all entries to its left, come from the client and are left out.
  */
 export function plainForwardedFor(header: string): string {
   const addresses = header.split(',').map((entry) => plainAddress(entry.trim()));
   return addresses.slice(addresses.lastIndexOf(undefined) + 1).join(', ');
 }
 
-/** Of addresses and of networks in CIDR notation. */
+/** A block list of addresses and of networks in CIDR notation. */
 export function blockListOf(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {
@@ -67,6 +71,6 @@ export function blockListOf(cidrs: readonly string[]): BlockList {
   return list;
 }
 
-/** Whether an address is in one of the networks; one of IPv4 may be written as IPv6 has it. */
+/** Whether an address is in one of the networks; IPv4 addresses may be in their IPv6 form. */
 export const isInside = (address: string, networks: readonly string[]): boolean =>
   isIP(address) !== 0 && blockListOf(networks).check(address, isIPv6(address) ? 'ipv6' : 'ipv4');

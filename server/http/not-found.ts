@@ -19,7 +19,7 @@ export function pathOf(target: string): string {
   }
 }
 
-/** Where every failure is SCIM's. */
+/** Whether the path belongs to the SCIM server, where every failure has SCIM's form. */
 export const isScimPath = (path: string): boolean => /^\/realms\/[^/]+\/scim\/v2(\/|$)/.test(path);
 
 /** A route's pattern as Fastify writes it: `:name` is one segment, `*` the rest. */
@@ -33,7 +33,7 @@ const matcher = (pattern: string): RegExp =>
       .join('')}$`,
   );
 
-/** The addresses of an application's routes. Must be called before any route is mounted. */
+/** The addresses of an application's routes. Call it before any route is mounted. */
 export function addressesOf(app: FastifyInstance) {
   const routes = new Map<string, { matches: RegExp; allowed: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -51,7 +51,7 @@ export function addressesOf(app: FastifyInstance) {
   };
 }
 
-/** Must be called before any route is mounted. */
+/** Call it before any route is mounted. */
 export function answerNotFound(app: FastifyInstance): void {
   const addresses = addressesOf(app);
   app.setNotFoundHandler((request, reply) => {

@@ -41,15 +41,15 @@ const oauthErrors = {
 
 export type OAuthErrorCode = keyof typeof oauthErrors;
 
-/** Texts for the error page that people see, besides those that follow from the code. */
+/** Texts for the error page that users see, besides those that follow from the code. */
 export interface PersonsPage {
   /** The error's description in the request's language. */
   told?: string;
-  /** The application that sent them here. */
+  /** The application that sent the user here. */
   back?: { title: string; homeUrl: string | null } | undefined;
 }
 
-/** `description` is public; `reason` and `cause` go to the log and the audit trail alone. */
+/** `description` is public; `reason` and `cause` go only to the log and the audit log. */
 export class OAuthError extends Error {
   readonly error: OAuthErrorCode;
   readonly description: string | undefined;
@@ -58,12 +58,12 @@ export class OAuthError extends Error {
   readonly reason: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly status: number;
-  /** Its audit row was written with the state that it left. */
+  /** The audit row was written already, with the changed state. */
   readonly audited: boolean;
   readonly page: PersonsPage;
-  /** Fields of the answer beside the error. */
+  /** Further fields of the response. */
   readonly more: Readonly<Record<string, unknown>>;
-  /** The client that it refused, as the request named it: for the log and the audit trail. */
+  /** The refused client, as the request named it: for the log and the audit log. */
   clientId: string | undefined;
   constructor(
     error: OAuthErrorCode,
@@ -92,6 +92,6 @@ export class OAuthError extends Error {
   }
 }
 
-/** A client's text made safe for the log: cut to a length, and only plain characters. */
+/** Makes a client's text safe for the log: cut to a length, and only plain characters. */
 export const loggableText = (text: string | undefined, most: number): string | undefined =>
   text?.slice(0, most).replace(/[^\x20-\x7e]/g, '?');

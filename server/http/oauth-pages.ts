@@ -1,6 +1,6 @@
-// OAuth errors at the endpoints that people's browsers visit: a page, never a redirect. It has words and a way back for the
-// person; what the error is called, and what of the request is wrong, is for developers and closed at first.
-// Decisions "Errors": browser endpoints show a page with the same information.
+// OAuth errors at the endpoints that users' browsers visit: a page, never a redirect. It has words and a way back for
+// the user. The error's code and the faulty part of the request are for developers, in a closed section. Decisions
+// "Errors": browser endpoints show a page with the same information.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { logRefusal, oauthErrorOf, realmOf } from './oauth.ts';
 import type { OAuthError } from './oauth-error.ts';

@@ -1,5 +1,6 @@
 // The protocol surface under /realms/{realm}: form bodies, no-store, the realm must exist, CORS, OAuth's error form.
-// Browser errors as pages are features/protocol/authorize's and features/protocol/logout's. Decisions "Errors", "Protocol paths".
+// features/protocol/authorize and features/protocol/logout show browser errors as pages. Decisions "Errors", "Protocol
+// paths".
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problem.ts';
@@ -13,7 +14,7 @@ import { refuseMisplaced } from './surface.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of a route on a surface of OAuth's: whom it is for. */
+    /** For routes on OAuth's surfaces: the kind of caller. */
     served?: Served;
   }
 }
@@ -41,7 +42,7 @@ export const paramsOf = (request: FastifyRequest): Form =>
 export const bearerOf = (request: FastifyRequest): string | undefined =>
   /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
 
-/** Answers a string of JSON that is ready to be sent. */
+/** Sends a string that is JSON already. */
 export const sendJson = (reply: FastifyReply, json: string): FastifyReply =>
   reply.header('content-type', JSON_TYPE).send(json);
 
@@ -63,14 +64,16 @@ export function guardProtocol(
   }: {
     surface?: SurfaceName;
     realmExists(realm: string): Promise<boolean>;
-    /** Where the metadata of the realm's APIs is; left out: what is taken here is no access token of the realm's. */
+    /**
+     * The base of the metadata address for the realm's APIs; absent: the surface accepts no access tokens of the realm.
+     */
     baseUrl?: string;
     failed?: FailureHandler;
   },
 ): void {
   app.decorate('surface', surface);
   app.addHook('onRoute', ({ method, url, schema, config }) => {
-    // Hidden routes, which a browser reaches only within a page's steps, and CORS preflights have no contract.
+    // Hidden routes have no contract: steps within a page, and CORS preflights.
     if (schema?.hide || ['OPTIONS', 'HEAD'].includes(String(method))) return;
     if (!config?.served) throw new Error(`${method} ${url} must say whom it serves`);
     refuseMisplaced(app, { method: String(method), path: url, ...config.served });
@@ -81,10 +84,10 @@ export function guardProtocol(
     { parseAs: 'string', bodyLimit: BODY_LIMIT },
     (_request, body, done) => done(null, body),
   );
-  // Schemas of these routes document; the endpoints parse by the rules of their RFCs.
+  // The schemas of these routes only document; the endpoints parse by the rules of their RFCs.
   app.setValidatorCompiler(() => (value) => ({ value }));
   app.setErrorHandler(failed);
-  // With `done`: every token request comes through here, and a promise less is a turn of the queue less.
+  // With `done` instead of a promise, which would delay every token request by a turn of the queue.
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('cache-control', 'no-store');
     const realm = realmOf(request);
@@ -94,7 +97,7 @@ export function guardProtocol(
   });
 }
 
-/** Turns any error into an OAuth error: what the admin API takes for the sender's fault is the sender's here, too. */
+/** Converts any error to an OAuth error: faults that are the sender's at the admin API are the sender's here, too. */
 export function oauthErrorOf(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   const problem = problemOf(error);

@@ -7,20 +7,20 @@ import { addressesOf, pathOf } from './not-found.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** It is a surface's own request by now, which counts it. */
+    /** Set for a request that was passed on: the surface counts it. */
     handedOver?: true;
   }
 }
 
 export interface Surface {
   app: FastifyInstance;
-  /** As they are mounted, for the API's documentation. */
+  /** The mounted routes, for the API's documentation. */
   routes: readonly RouteOptions[];
 }
 
 /**
- * Hands requests below the prefixes to the surface, unread, if the server's own router doesn't know the address. The surface answers
- * all methods of such an address. Call it before routes are mounted.
+ * Passes requests below the prefixes on to the surface, unread, if the server's own router doesn't know the address.
+ * The surface answers all methods of such an address. Call it before routes are mounted.
  */
 export function onDemand(http: FastifyInstance, prefixes: readonly string[], make: () => Promise<Surface>) {
   const surface = once(make);

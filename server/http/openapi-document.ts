@@ -1,5 +1,5 @@
-// The OpenAPI document, printed from the routes that are really mounted, and the page that shows it: an application of its
-// own, which the server's hands the requests to (openapi.ts). Specification 1.
+// The OpenAPI document, generated from the mounted routes, and the page that shows it: an application of its own, to
+// which the server passes requests (openapi.ts). Specification 1.
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify';
@@ -16,7 +16,10 @@ import { answerNotFound } from './not-found.ts';
 import { answersOf, inWords, operationOf, type Responses, securitySchemes } from './openapi-operations.ts';
 import { sendProblem } from './problems.ts';
 
-/** The page is of the admin session's origin: no script but its own, and no frame around it. Its styles are inline. */
+/**
+ * The page has the origin of the admin session, so only its own script runs, and no frame may contain it. Its styles
+ * are inline.
+ */
 const UI_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,7 +31,10 @@ const UI_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Printed into the page, so it may use nothing outside of itself: a write sends the CSRF cookie's value as admin routes want it. */
+/**
+ * Runs in the page, so it may use nothing outside of itself: adds the CSRF cookie's value to writes, as admin routes
+ * require.
+ */
 function sendCsrf<R extends object>(request: R): R {
   const cookies: string = Reflect.get(globalThis, 'document').cookie;
   const token = /(?:^|; )XSRF-TOKEN=([^;]+)/.exec(cookies)?.[1];
@@ -36,7 +42,7 @@ function sendCsrf<R extends object>(request: R): R {
   return request;
 }
 
-/** @param routes as they are mounted in the server; here they are only described, none of them answers */
+/** @param routes the server's mounted routes; this application only describes them and answers none */
 export async function documentationOf(
   routes: readonly RouteOptions[],
   { baseUrl, version }: { baseUrl: string; version: string },
@@ -64,7 +70,7 @@ export async function documentationOf(
     transform: (args) => {
       const contract = args.route.config?.contract;
       if (!contract) return unfilled(jsonSchemaTransform(args));
-      // A streamed body isn't in the route's schema; the contract still says what it is.
+      // A streamed body isn't in the route's schema, but the contract describes it.
       const streamed = !args.schema?.body && !(contract.body instanceof z.ZodUndefined);
       const schema = {
         ...args.schema,
@@ -79,7 +85,7 @@ export async function documentationOf(
     routePrefix: '/swagger-ui',
     staticCSP: UI_POLICY,
     uiConfig: { requestInterceptor: sendCsrf, filter: true },
-    // the bar on top has the framework's logo and a field for other documents, which the policy forbids to load
+    // the top bar has the framework's logo and a field for other documents, which the page's policy doesn't let load
     theme: {
       title: 'Realmkeeper API',
       css: [{ filename: 'realmkeeper.css', content: '.swagger-ui .topbar { display: none }' }],
@@ -103,7 +109,7 @@ export async function documentationOf(
 
 type Printed = ReturnType<typeof jsonSchemaTransform>;
 
-/** The page would fill the example into a path's parameter, and there is no object of that name. */
+/** Removes examples of path parameters: the page would fill them in, and no object has such a name. */
 function unfilled(printed: Printed): Printed {
   const parameters = Object.values(Object(Object(printed.schema?.params).properties));
   for (const parameter of parameters) delete Object(parameter).examples;
@@ -120,7 +126,7 @@ interface Operation {
   responses: Responses;
 }
 
-/** Adds what the routes' schemas can't hold: the contract's answers, and an example of the body. */
+/** Adds data that the routes' schemas can't contain: the contract's responses, and an example of the body. */
 function complete<D extends Document>(document: D, routes: readonly RouteOptions[]): D {
   const contracts = new Map(
     routes.flatMap(({ config }) => {

@@ -1,5 +1,5 @@
-// An operation of the OpenAPI document beyond its schemas: its name, its callers with their credentials, and every possible answer. It
-// comes from the contract; the protocol's routes have their own words (contract/oauth.ts).
+// An operation of the OpenAPI document beyond its schemas: its name, its callers with their credentials, and every
+// possible response. It comes from the contract; contract/oauth.ts describes the protocol's routes.
 import { z } from 'zod';
 import { type ProblemCode, problems } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';
@@ -107,7 +107,7 @@ const Conditions = z.object({
 const FRESH =
   'Needs a sign-in of the last five minutes, with a second factor of whoever has one: else 401 `reauthentication-required`, whose `WWW-Authenticate` says `max_age` and `acr_values` (RFC 9470).';
 
-/** Of Fastify's schema of a route, what its contract adds. */
+/** The fields that the contract adds to Fastify's schema of a route. */
 export function operationOf(route: Route) {
   const { description, permission, status, reach } = route;
   const within = reach ? ' It can be held for single groups or clients.' : '';
@@ -122,7 +122,7 @@ export function operationOf(route: Route) {
   };
 }
 
-/** Codes that a route may answer with because of what it is. */
+/** Problem codes that follow from the kind of route. */
 function impliedProblems(route: Route): ProblemCode[] {
   return [
     'invalid-request',
@@ -140,7 +140,7 @@ function impliedProblems(route: Route): ProblemCode[] {
 export type Responses = Record<string, unknown>;
 
 const words = { 200: 'Done', 201: 'Made', 202: 'Accepted; it is done later', 204: 'Done; there is nothing to say' };
-/** Answers that say no more of themselves than their status does. */
+/** Describes responses for which only the status is known. */
 export const inWords = (printed: Responses): Responses =>
   Object.fromEntries(
     Object.entries(printed).map(([status, answer]) => {
@@ -148,7 +148,7 @@ export const inWords = (printed: Responses): Responses =>
       return [status, { ...Object(answer), ...(isPlain(answer) && description !== undefined && { description }) }];
     }),
   );
-/** As @fastify/swagger calls what has no description. */
+/** Whether the description is @fastify/swagger's default. */
 const isPlain = (answer: unknown): boolean => Object(answer).description === 'Default Response';
 const text = (description: string) => ({ schema: { type: 'string' }, description });
 const PAGING = {
@@ -158,7 +158,7 @@ const PAGING = {
 const ETAG = { ETag: text('For If-Match and If-None-Match') };
 const SCIM_JSON = 'application/scim+json';
 const schema = (name: string) => ({ schema: { $ref: `#/components/schemas/${name}` } });
-/** How the problems of a surface are answered; what OAuth's answer, its routes say themselves. */
+/** The forms of a surface's problems. OAuth's routes describe their errors themselves. */
 const forms = {
   problem: { prefix: '', content: { 'application/problem+json': schema('ProblemDetails') } },
   scim: { prefix: 'Scim', content: { [SCIM_JSON]: schema('ScimError') } },
@@ -168,7 +168,7 @@ interface Form {
   prefix: string;
   content: object;
 }
-/** SCIM's resources come in its own type. */
+/** SCIM's resources have a media type of their own. */
 function inForm(answer: unknown, errors: ErrorForm): object {
   const { content, ...rest } = Object(answer);
   if (errors !== 'scim' || content === undefined) return Object(answer);
@@ -178,9 +178,9 @@ function inForm(answer: unknown, errors: ErrorForm): object {
 const nameOf = (code: string): string => code.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * Every answer of a route by its status; those of problems are shared.
- * @param printed what the schemas gave
- * @param shared gets what is referred to: of `components.responses`
+ * Every response of a route by status; those of problems are shared.
+ * @param printed the responses from the schemas
+ * @param shared receives the entries of `components.responses`
  */
 export function answersOf(route: Route, printed: Responses, shared: Responses): Responses {
   const { errors } = surfaces[route.surface];

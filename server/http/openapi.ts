@@ -5,14 +5,11 @@ import type {} from '@fastify/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 
 export interface ApiDocumentation {
-  /** The OpenAPI document of the routes that are really mounted. */
+  /** The OpenAPI document of the mounted routes. */
   document(): Promise<{ paths?: Record<string, object | undefined> }>;
 }
 
-/**
- * Must be called before the routes are mounted.
- * @param more those of surfaces that are applications of their own
- */
+/** Call it before the routes are mounted. @param more the routes of surfaces that are applications of their own */
 export function describeRoutes(
   app: FastifyInstance,
   { more, ...about }: { baseUrl: string; version: string; more: () => Promise<readonly RouteOptions[]> },

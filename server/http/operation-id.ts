@@ -4,12 +4,12 @@ import type { Method } from '../contract/route.ts';
 
 interface Operation {
   method: Method;
-  /** Fastify's form, from the root. */
+  /** The path in Fastify's form, from the root. */
   path: string;
   operationId?: string | undefined;
-  /** It answers a list. */
+  /** Whether the route returns a list. */
   lists: boolean;
-  /** It makes a new object below the path. */
+  /** Whether the route creates an object below the path. */
   creates: boolean;
   hasBody: boolean;
 }

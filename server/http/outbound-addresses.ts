@@ -1,9 +1,9 @@
-// Which addresses an outbound request may reach: global unicast alone, unless SVC_OUTBOUND_ALLOW says otherwise.
-// Pure; the guard at connection time is outbound.ts. Decisions "Webhooks"; IANA's special-purpose address registries.
+// The addresses that outbound requests may reach: only global unicast, unless SVC_OUTBOUND_ALLOW permits more. Pure;
+// outbound.ts checks at connection time. Decisions "Webhooks"; IANA's special-purpose address registries.
 import net from 'node:net';
 import { blockListOf } from './network.ts';
 
-/** Says whether `address`, found for `host`, may be connected to on `port`. */
+/** Whether a connection to `address`, found for `host`, is permitted on `port`. */
 export type AddressPolicy = (target: { host: string; port: number; address: string }) => boolean;
 
 const refusedV4 = [
@@ -27,7 +27,7 @@ const refusedV4 = [
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, broadcast
 ];
-/** IANA has given out 2000::/3 alone as global unicast: everything else is refused, and these within it. */
+/** IANA has assigned only 2000::/3 as global unicast: everything else is refused, and these ranges within it. */
 const globalV6 = '2000::/3';
 const refusedV6 = [
   '2001::/23', // IETF protocol assignments: Teredo, benchmarking, ORCHID, …
@@ -36,7 +36,7 @@ const refusedV6 = [
   '2620:4f:8000::/48', // AS112
   '3fff::/20', // documentation
 ];
-/** RFC 6052: the last four bytes are an IPv4 address, which is the one to judge. */
+/** RFC 6052: the last four bytes are an IPv4 address, which is the one to check. */
 const nat64 = '64:ff9b::/96';
 
 const v4 = blockListOf(refusedV4);
@@ -45,7 +45,7 @@ const v6Global = blockListOf([globalV6]);
 const v6Nat64 = blockListOf([nat64]);
 const v6Mapped = blockListOf(['::ffff:0:0/96']);
 
-/** The last four bytes of an IPv6 address as IPv4; the URL parser writes its canonical form (::ffff:7f00:1). */
+/** The last four bytes of an IPv6 address as IPv4; the URL parser writes the canonical form (::ffff:7f00:1). */
 function embeddedV4(address: string): string {
   const groups = new URL(`http://[${address}]`).hostname.slice(1, -1).split(':').slice(-2);
   const [high = 0, low = 0] = groups.map((g) => Number.parseInt(g || '0', 16));
@@ -68,7 +68,7 @@ interface AllowedHost {
   port: number | undefined;
 }
 
-/** `host`, `host:port`, `[v6]:port`, an address or a CIDR; undefined where it is none of them. */
+/** `host`, `host:port`, `[v6]:port`, an address or a CIDR; undefined for other text. */
 function parseHost(entry: string): AllowedHost | undefined {
   const bare = net.isIPv6(entry) ? `[${entry}]` : entry;
   if (!URL.canParse(`http://${bare}`)) return undefined;
@@ -87,11 +87,11 @@ function parseEntry(entry: string): Allowed | undefined {
   return bits === undefined || Number(bits) <= most ? { network, bits: Number(bits ?? most), family } : undefined;
 }
 
-/** Whether an entry of SVC_OUTBOUND_ALLOW is an address, a CIDR or a host, with a port if only that one is meant. */
+/** Whether an entry of SVC_OUTBOUND_ALLOW is an address, a CIDR or a host, with a port if it permits only that one. */
 export const isAllowEntry = (entry: string): boolean => parseEntry(entry) !== undefined;
 
 /**
- * @param allow what may be reached although its address is private
+ * @param allow addresses, networks and hosts that are permitted although they are private
  * @throws Error that names an entry which is neither an address, a CIDR nor a host
  */
 export function addressPolicy(allow: readonly string[]): AddressPolicy {

@@ -8,14 +8,14 @@ import tls from 'node:tls';
 import { errorWords } from '../contract/error-words.ts';
 import type { AddressPolicy } from './outbound-addresses.ts';
 
-/** For the connection alone. */
+/** The time limit for establishing a connection. */
 export const CONNECT_MS = 5_000;
 
 export type OutboundFault = 'bad-url' | 'refused-address' | 'timed-out' | 'too-large' | 'failed';
 
 /**
- * Why there is no answer; the message may be shown to an administrator of any realm, so it holds no address that a name
- * has in our network: that is for the log.
+ * Why there is no response. The message may be shown to an administrator of any realm, so it doesn't contain a host's
+ * address in the internal network; the log does.
  */
 export class OutboundError extends Error {
   readonly fault: OutboundFault;
@@ -27,7 +27,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** A DNS look-up that returns the permitted addresses alone; the connection goes to one of these. */
+/** A DNS look-up that returns only permitted addresses; the connection goes to one of these. */
 function guarded(lookup: net.LookupFunction, permits: (address: string) => boolean): net.LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found, family) => {
@@ -44,8 +44,8 @@ function guarded(lookup: net.LookupFunction, permits: (address: string) => boole
 const notPublic = (addresses: readonly string[]) => `at ${addresses.join(', ') || 'no address'}, which is not public`;
 
 /**
- * One message for an unknown name, for an address of the internal network, and for an address without a listener; only the log tells
- * them apart.
+ * One message for an unknown name, for an address of the internal network, and for an address without a listener; only
+ * the log distinguishes them.
  */
 const unreached = (fault: OutboundFault, host: string, more: { cause?: unknown; logged: string }) =>
   new OutboundError(
@@ -55,7 +55,7 @@ const unreached = (fault: OutboundFault, host: string, more: { cause?: unknown; 
   );
 const refused = (host: string, why: string) => unreached('refused-address', host, { logged: `${host}: ${why}` });
 
-/** The host as net takes it and a look-up of permitted addresses; or why it may not be reached. */
+/** The host in net's form and a look-up of permitted addresses; or why the host may not be reached. */
 export function guardOf(
   policy: AddressPolicy,
   { host, port }: { host: string; port: number },
@@ -63,7 +63,7 @@ export function guardOf(
 ): { host: string; lookup: net.LookupFunction } | { refusal: OutboundError } {
   const bare = host.replace(/^\[|\]$/g, '');
   const permits = (address: string) => policy({ host, port, address });
-  // net.connect asks no look-up for an address, so it is judged here.
+  // net.connect does no look-up for an address, so it is checked here.
   if (net.isIP(bare) > 0 && !permits(bare)) return { refusal: refused(host, notPublic([bare])) };
   return { host: bare, lookup: guarded(lookup, permits) };
 }
@@ -73,7 +73,7 @@ export interface Target {
   port: number;
   timeoutMs: number;
 }
-/** @throws what faultOf makes an OutboundError of */
+/** @throws the errors that faultOf converts */
 export async function connectTo(
   policy: AddressPolicy,
   target: Target,
@@ -96,7 +96,7 @@ export async function connectTo(
 export const trustedAuthorities = (extra: readonly string[], { onlyThese = false } = {}): tls.SecureContext =>
   tls.createSecureContext({ ca: [...(onlyThese ? [] : tls.getCACertificates('default')), ...extra] });
 
-/** @param of `host:port`, to people */
+/** @param of `host:port`, for the message */
 export function faultOf(error: unknown, of: string, timeoutMs: number): OutboundError {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OutboundError) return cause;
   if (error instanceof Error && error.name === 'TimeoutError')

@@ -21,19 +21,19 @@ export interface OutboundRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers?: Record<string, string>;
   body?: string | Buffer;
-  /** From the first look-up to the last byte. */
+  /** The time limit from the first look-up to the last byte. */
   timeoutMs: number;
   maxBytes: number;
   /** The treatment of a longer answer: refuse it, or keep its beginning (`cut`). */
   excess?: 'refuse' | 'cut';
-  /** Default true; false also takes http. */
+  /** Default: true; false also permits http. */
   httpsOnly?: boolean;
 }
 export interface OutboundAnswer {
   status: number;
   headers: Headers;
   body: Buffer;
-  /** It came from the cluster's own issuer, by the cluster's CA. */
+  /** The response came from the cluster's own issuer, by the cluster's CA. */
   atHome?: boolean;
 }
 /**
@@ -52,14 +52,14 @@ export interface OutboundOptions {
   /** SVC_OUTBOUND_CA_FILE: trusted besides the public authorities. */
   caFile?: string | undefined;
   cluster?: ClusterIssuer | undefined;
-  /** How names become addresses; for tests. */
+  /** Resolves names to addresses; for tests. */
   lookup?: net.LookupFunction;
-  /** Gets what a failure's public message leaves out. */
+  /** Receives the details that a failure's public message leaves out. */
   log?: (message: string) => void;
 }
 export interface Outbound {
   fetch(url: string, options: OutboundRequest): Promise<OutboundAnswer>;
-  /** A connection for what speaks no HTTP/1, to an address that the policy permits. @throws OutboundError */
+  /** A connection for protocols other than HTTP/1, to an address that the policy permits. @throws OutboundError */
   connect(target: Target): Promise<net.Socket>;
   /** The certificate authorities that TLS over such a connection trusts. */
   secureContext(): tls.SecureContext;
@@ -121,7 +121,7 @@ export function createOutbound({ allow = [], caFile, cluster, lookup, log }: Out
   };
 }
 
-/** As its default: that is all of a CommonJS package that a late import has in a bundle; by name it would be undefined. */
+/** A CommonJS package imported late has only its default export in a bundle; a named one would be undefined. */
 const undici = async () => (await import('undici')).default;
 
 async function send(
@@ -154,8 +154,8 @@ async function send(
 }
 
 /**
- * An agent whose every connection goes to an address that the policy permits. It is made at the first request: undici
- * takes as long to load as the rest of the server, and many servers make no outbound requests.
+ * An agent whose every connection goes to an address that the policy permits. It is created with the first request:
+ * undici takes as long to load as the rest of the server, and many servers make no outbound requests.
  */
 function guardedAgent({
   policy,
@@ -169,7 +169,7 @@ function guardedAgent({
   onlyThese?: boolean;
   lookup?: net.LookupFunction | undefined;
 }) {
-  // Read now, so that a wrong path is a fault of the start.
+  // Read now, so that a wrong path fails the start.
   const extra = caFiles.map((file) => readFileSync(file, 'utf8'));
   let made: Promise<Agent> | undefined;
 

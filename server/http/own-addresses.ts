@@ -5,7 +5,7 @@ import type { RealmSettingsDto } from '../contract/settings.ts';
 /** The resource that admin bearer tokens are for. */
 export const adminAudience = (baseUrl: string): string => `${baseUrl}/admin`;
 
-/** Where that resource is described: RFC 9728 §3.1. */
+/** The address of that resource's metadata: RFC 9728 §3.1. */
 export const adminMetadata = (baseUrl: string): string => `${baseUrl}/.well-known/oauth-protected-resource/admin`;
 
 export interface RealmAt {
@@ -14,7 +14,7 @@ export interface RealmAt {
 }
 const ownPath = ({ baseUrl, realm }: RealmAt): string => `${baseUrl}/realms/${realm}`;
 
-/** Whether an address is this server's, but not the realm's. */
+/** Whether an address belongs to this server, but not to the realm. */
 export const isAnothers = (address: string, at: RealmAt): boolean =>
   isWithin(at.baseUrl, address) && !isWithin(ownPath(at), address);
 
@@ -26,11 +26,14 @@ export const namesServer = (clientId: string, at: { baseUrl: string; issuer: str
   return place !== undefined && (isWithin(at.baseUrl, clientId) || place === placeOf(at.issuer ?? ''));
 };
 
-/** Whether an address is this server's, but no realm's. */
+/** Whether an address belongs to this server, but to no realm. */
 export const isNoRealms = (address: string, baseUrl: string): boolean =>
   isWithin(baseUrl, address) && !isWithin(`${baseUrl}/realms`, address);
 
-/** `{base_url}/realms/{realm}` unless the realm has its own. One that is another's, stored before that was refused, is none. */
+/**
+ * The realm's own issuer, else `{base_url}/realms/{realm}`. An issuer that belongs to another realm, stored before that
+ * was refused, is ignored.
+ */
 export function issuerOf(baseUrl: string, { realmId: realm, issuer }: Pick<RealmSettingsDto, 'realmId' | 'issuer'>) {
   return issuer === null || isAnothers(issuer, { baseUrl, realm }) ? ownPath({ baseUrl, realm }) : issuer;
 }
@@ -53,11 +56,14 @@ function placeOf(address: string): string | undefined {
   return place.join('/');
 }
 
-/** Decodes the path, also if it was encoded twice. Bytes beyond ASCII stay, since none of the server's paths has any. */
+/** Decodes the path, even if it was encoded twice. Bytes beyond ASCII stay, since none of the server's paths has any. */
 function decoded(path: string): string {
   const once = path.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return once === path ? path : decoded(once);
 }
 
-/** Where a realm's sign-in for the admin API goes on: below the realm, since its cookies are sent nowhere else. */
+/**
+ * The path at which a realm's sign-in for the admin API continues: below the realm, because browsers send the realm's
+ * cookies only there.
+ */
 export const adminArrivalPath = (realm: string): string => `/realms/${realm}/login/admin`;

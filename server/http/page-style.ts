@@ -1,5 +1,5 @@
-// The style sheet of all pages: one card, readable in light and dark, on a phone and a desktop. Colours come from the theme. It is in
-// a layer below the realm's own CSS, which so needs no greater weight than the rules that it changes.
+// The style sheet of all pages: one card, readable in light and dark, on a phone and a desktop. Colours come from the
+// theme. It is in a layer below the realm's own CSS, whose rules therefore override it without a higher specificity.
 export const pageStyle = `
 @layer pages, realm;
 @layer pages {

@@ -1,5 +1,5 @@
-// The surface that people see: page layout, a strict CSP, the style sheets, and errors as pages.
-// It knows no page's content (features/*/pages.ts). Decisions "Errors": browser endpoints show a page. Specification 2.3 branding.
+// The surface for users' browsers: page layout, a strict CSP, the style sheets, and errors as pages. It knows no page's
+// content (features/*/pages.ts). Decisions "Errors": browser endpoints show a page. Specification 2.3 branding.
 
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -23,33 +23,36 @@ export type Brand = Pick<
 >;
 
 export interface Page {
-  /** Realm and brand of the page; without them it wears the product's own. */
+  /** Realm and brand of the page; without them the page has the product's own brand. */
   realm?: string | undefined;
   brand?: Brand | undefined;
   title: string;
   /** The title of the browser's tab, if it differs from the heading. */
   documentTitle?: string | undefined;
   body: Html;
-  /** It shows a secret, or asks for consent or a new password: no custom CSS, which could read or disguise that. */
+  /** The page shows a secret, or asks for consent or a new password: no custom CSS, which could read or disguise that. */
   plain?: boolean | undefined;
   /** A notice that the user must not overlook, on any page. */
   banner?: string | null | undefined;
-  /** Where the choice of another language leads, if the page's own address is good once; null: nowhere, so there is no choice. */
+  /**
+   * The address for another language, if the page's own address is valid only once; null: there is none, so the page
+   * offers no choice.
+   */
   back?: string | null | undefined;
   /** The account page is wider than a form. */
   wide?: boolean;
-  /** The text of its one script; the page's policy lets no other run. */
+  /** The text of the page's only script; the page's policy permits no other. */
   script?: string | undefined;
   /** The page's content from other sites. */
   foreign?: Foreign | undefined;
-  /** It waits: its script (waiting-script.ts) asks `path` every few seconds until the answer isn't `mark`. */
+  /** The page waits: its script (waiting-script.ts) requests `path` every few seconds until the answer isn't `mark`. */
   waiting?: { seconds: number; mark: string | undefined; path: string } | undefined;
 }
 
 /** A script of another site on a page, with the permissions that it needs in the page's policy. */
 export interface Foreign {
   script: string;
-  /** By directive, beside what the page has of it. */
+  /** By directive, in addition to the page's own sources. */
   sources: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -59,7 +62,7 @@ export interface PageOptions {
   formAction?: readonly string[];
   /** Addresses that the page loads in frames. */
   frames?: readonly string[];
-  /** Addresses of pictures that it shows, beside the realm's logo. */
+  /** Addresses of pictures on the page, in addition to the realm's logo. */
   images?: readonly string[];
 }
 
@@ -85,7 +88,7 @@ export function themeCss({ primaryColor, backgroundColor, customCss }: Brand): s
   ].join('\n');
 }
 
-/** A brand's digest, which takes longer than the rest of a page. */
+/** The digests of brands, which take longer to compute than the rest of a page. */
 const digests = new WeakMap<Brand, string>();
 function themePath(realm: string, brand: Brand, plain: boolean): string {
   const known = digests.get(brand) ?? digest(themeCss(brand));
@@ -93,7 +96,7 @@ function themePath(realm: string, brand: Brand, plain: boolean): string {
   return `/realms/${realm}/${plain ? 'colours' : 'theme'}.css?v=${known}`;
 }
 
-/** Without a script: a form with a button for each of the realm's languages, which leads back to this very page. */
+/** A form with a button for each of the realm's languages, which works without a script and leads back to this page. */
 function languageSwitch(reply: FastifyReply, back: Page['back']): Html | false {
   const { request } = reply;
   const realm = pathRealm(request);
@@ -145,15 +148,18 @@ ${foreign && html`<script src="${foreign.script}" async></script>`}
 `;
 }
 
-/** A CSP source of an address: its origin, or its scheme where it has none (a native app's redirect). A scheme is itself. */
+/**
+ * A CSP source for an address: its origin, or its scheme if it has none (a native app's redirect). A scheme stays
+ * itself.
+ */
 export function cspSource(address: string): string {
   if (/^[a-z][a-z0-9+.-]*:$/i.test(address)) return address;
   const { protocol, origin } = new URL(address);
-  // A host may hold the characters that end a directive or a policy, or stand for every other host.
+  // A host may contain characters that end a directive or a policy, or a wildcard.
   return /^https?:$/.test(protocol) && !/[;,*]/.test(origin) ? origin : protocol;
 }
 
-/** CSP sources of scripts, of which there are few. */
+/** Cached CSP sources of scripts, of which there are few. */
 const scriptSources = new Map<string, string>();
 function scriptSource(script: string): string {
   const known = scriptSources.get(script) ?? `'sha256-${hash('sha256', script, 'base64')}'`;
@@ -165,7 +171,7 @@ function policy(
   { brand, script, foreign, waiting }: Page,
   { formAction = [], frames = [], images = [] }: PageOptions,
 ): string {
-  // A whole scheme would be every host there is.
+  // A scheme as a source would permit every host.
   const hosts = [...(brand?.logoUrl ? [brand.logoUrl] : []), ...images]
     .map(cspSource)
     .filter((of) => of.includes('//'));
@@ -183,7 +189,7 @@ function policy(
   return widened(directives, foreign?.sources ?? {}).join('; ');
 }
 
-/** A directive with further sources. */
+/** The directives with further sources. */
 function widened(directives: readonly string[], sources: Foreign['sources']): string[] {
   const nameOf = (directive: string) => directive.slice(0, directive.indexOf(' '));
   const named = new Set(directives.map(nameOf));
@@ -194,7 +200,7 @@ function widened(directives: readonly string[], sources: Foreign['sources']): st
   ];
 }
 
-/** Sends a page: never stored, never framed, no script, and nothing of its address leaks to other sites. */
+/** Sends a page: never stored, never framed, without foreign scripts, and its address is not sent to other sites. */
 export function sendPage(reply: FastifyReply, page: Page, options: PageOptions = {}): FastifyReply {
   return reply
     .code(options.status ?? 200)
@@ -209,7 +215,7 @@ export function sendPage(reply: FastifyReply, page: Page, options: PageOptions =
     .send(layout(page, languageSwitch(reply, page.back)).text);
 }
 
-/** Descriptions end without a full stop, as RFC 6749's do; on a page they are sentences. */
+/** Descriptions end without a full stop, like RFC 6749's; on a page they are sentences. */
 export function sentence(words: string): string {
   if (/[.!?。！？؟]$/u.test(words)) return words;
   return `${words}${/^(?:ja|zh)\b/.test(currentLanguage().tag) ? '。' : '.'}`;
@@ -219,7 +225,7 @@ export function sentence(words: string): string {
 export const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
   (method === 'GET' || method === 'HEAD') && (headers.accept ?? '').includes('text/html');
 
-/** The problems that pages can meet. */
+/** The titles of problems on pages. */
 const titles: Partial<Record<ProblemCode, PlainKey>> = {
   'csrf-mismatch': 'error.outdated',
   'not-found': 'said.notFound',
@@ -238,7 +244,7 @@ function titleOf(code: ProblemCode): string {
   return key === undefined ? problems[code].title : plainText(key);
 }
 
-/** A problem as a page: what happened, in the words that the caller may know, and what to do now. */
+/** A problem as a page: what happened, in words that the caller may know, and what to do next. */
 export function sendProblemPage(
   reply: FastifyReply,
   problem: Problem,
@@ -256,7 +262,7 @@ ${next ?? html`<p>${text('error.goBack')}</p>${account}`}`;
   return sendPage(reply, { ...page, title, body }, { status: problem.status });
 }
 
-/** Fastify's error handler of a plugin that shows pages. `brandOf` may fail or know nothing: the page is plain then. */
+/** Fastify's error handler of a plugin with pages. If `brandOf` fails or returns nothing, the page is plain. */
 export const pageErrors =
   (brandOf: (realm: string) => Promise<Brand | undefined>) =>
   async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -267,7 +273,7 @@ export const pageErrors =
     return sendProblemPage(reply, problem, brand ? { realm, brand } : {});
   };
 
-/** Serves the style sheets as answers of this origin, so that the pages need nothing inline. */
+/** Serves the style sheets from this origin, so that the pages need no inline styles. */
 export function mountPageAssets(
   app: FastifyInstance,
   { brandOf }: { brandOf: (realm: string) => Promise<Brand | undefined> },

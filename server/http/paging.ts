@@ -8,7 +8,7 @@ import { isUuid } from '../crypto/ids.ts';
 export const encodeCursor = (parts: readonly string[]): string =>
   Buffer.from(JSON.stringify(parts)).toString('base64url');
 
-/** @throws Problem `invalid-request` where the cursor was not made by {@link encodeCursor} with `length` parts */
+/** @throws Problem `invalid-request` if the cursor was not made by {@link encodeCursor} with `length` parts */
 export function decodeCursor(cursor: string | undefined, length: number): string[] | undefined {
   if (cursor === undefined) return undefined;
   try {
@@ -28,7 +28,7 @@ export function decodeCursor(cursor: string | undefined, length: number): string
 const notACursor = () =>
   new Problem('invalid-request', undefined, { errors: [{ path: 'cursor', message: 'is not a cursor of this list' }] });
 
-/** The cursor of a list that is ordered by an id alone. */
+/** The cursor of a list that is ordered only by an id. */
 export function cursorId(cursor: string | undefined): string | undefined {
   const [id] = decodeCursor(cursor, 1) ?? [];
   if (id !== undefined && !isUuid(id)) throw notACursor();
@@ -37,7 +37,7 @@ export function cursorId(cursor: string | undefined): string | undefined {
 
 const TimeCursor = z.tuple([z.coerce.number().int().min(0).max(8.64e15), z.uuid()]);
 
-/** The cursor of a list that is ordered by when something began, the newest first: text that anybody can make up. */
+/** The cursor of a list that is ordered by the time when something began, newest first. Clients can send any text. */
 export function newestFirst(cursor: string | undefined): { startedAt: Date; id: string } | undefined {
   const parts = decodeCursor(cursor, 2);
   if (!parts) return undefined;
@@ -49,9 +49,9 @@ export function newestFirst(cursor: string | undefined): { startedAt: Date; id: 
 const TOTAL = 'x-total-count';
 
 /**
- * Cuts the look-ahead row (ask the store for `limit + 1`) and sets the Link header where there is more. A list that is
- * shown whole says how many it has; of a longer one counting all rows would cost more than reading a page of them.
- * @param keyOf the row's place in the list's order
+ * Removes the look-ahead row (ask the store for `limit + 1`) and sets the Link header if there is one. A list on a
+ * single page gets its total; for a longer one, counting would cost more than reading a page.
+ * @param keyOf the row's key in the list's order
  */
 export function page<T>(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
@@ -71,13 +71,13 @@ export function page<T>(
   return shown;
 }
 
-/** A page of such a list. */
+/** A page of a list with such a cursor. */
 export const newestPage = <T extends { startedAt: number; id: string }>(
   at: { request: FastifyRequest; reply: FastifyReply },
   rows: readonly T[],
   limit: number,
 ): T[] => page(at, rows, limit, (row) => [String(row.startedAt), row.id]);
 
-/** A pattern for `ilike`: the text anywhere, its own wildcards taken literally; undefined where nothing is searched. */
+/** A pattern for `ilike`: the text anywhere, with its own wildcards escaped; undefined without a search text. */
 export const containsPattern = (q: string | undefined): string | undefined =>
   q === undefined || q === '' ? undefined : `%${q.replace(/[\\%_]/g, (c) => `\\${c}`)}%`;

@@ -1,4 +1,4 @@
-// The two fields of a new password, with what the realm asks of one. Whether it may be taken is features/people/credentials'.
+// The two fields of a new password, with the realm's rules. features/people/credentials checks the password.
 import { type PasswordRules, passwordClasses } from '../contract/password-rules.ts';
 import { invalidState } from './field-errors.ts';
 import { type Html, html } from './html.ts';
@@ -17,7 +17,7 @@ const words: Record<(typeof passwordClasses)[number]['required'], PlainKey> = {
 function ruleList(rules: PasswordRules): Html {
   const least = rules.passwordMinLength;
   const asked = passwordClasses.filter(({ required }) => rules[required]);
-  // only the server can judge what is easy to guess: this rule has no expression
+  // only the server can judge what is easy to guess, so this rule has no expression
   const guessable = rules.guessablePasswordCheck;
   const patterns = [`^.{${least},}$`, ...asked.map(({ pattern }) => pattern.source), ...(guessable ? [null] : [])];
   const said = [

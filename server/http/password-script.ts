@@ -1,5 +1,6 @@
-// The script of pages that ask for a new password: ticks the rules that are met, but for the one that the server alone can judge, and says
-// how strong the password is. Without it the rules stand there all the same, and the server judges. The password goes nowhere.
+// The script of pages that ask for a new password: it ticks the fulfilled rules, apart from the one that only the
+// server can check, and shows how strong the password is. Without it the rules are shown too, and the server checks
+// them. The script sends the password nowhere.
 export const passwordScript = `(() => {
 const field = document.getElementById('password');
 const list = document.querySelector('[data-rules]');

@@ -1,7 +1,7 @@
-// An access token as a request brings it: by the scheme Bearer (RFC 6750), or by DPoP with the proof of a key (RFC 9449 §7.1).
+// A request's access token: by the scheme Bearer (RFC 6750), or by DPoP with the proof of a key (RFC 9449 §7.1).
 import type { FastifyRequest } from 'fastify';
 
-/** A proof of a key, and the request that it must be about. */
+/** A proof of a key, and the request that it must match. */
 export interface DpopRequest {
   proof: string;
   method: string;
@@ -9,11 +9,11 @@ export interface DpopRequest {
 }
 export interface PresentedToken {
   token: string;
-  /** Absent: it came as a bearer token. */
+  /** Absent: the token came as a bearer token. */
   dpop?: DpopRequest;
 }
 
-/** The proof of a request; undefined: it brings none. Two of them are none that holds. */
+/** The request's proof; undefined: it has none. Two proofs count as an invalid one. */
 export function dpopOf({ headers, method, url }: FastifyRequest): DpopRequest | undefined {
   const { dpop } = headers;
   return dpop === undefined ? undefined : { proof: String(dpop), method, path: url.split('?')[0] ?? '' };

@@ -1,5 +1,6 @@
-// Renders every failure of the admin, account and monitoring APIs as RFC 9457 problem+json. OAuth's is http/oauth.ts.
-// Nothing private leaves: an unknown error is a 500 that says nothing, and its cause goes to the log. Decisions "Errors".
+// Renders every failure of the admin, account and monitoring APIs as RFC 9457 problem+json. http/oauth.ts renders
+// OAuth's. No internal detail gets out: an unknown error is a 500 without details, and its cause goes to the log.
+// Decisions "Errors".
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
@@ -11,20 +12,20 @@ import { OVERLOADED } from '../schedule/bulkhead.ts';
 import { pathRealm } from './path-realm.ts';
 
 const TEXT_NOT_STORABLE = new Set(['22021', '22P05']);
-/** A name whose bytes no index holds: its characters were counted, and may have four each. */
+/** A name whose bytes exceed an index row: its characters were counted, and may have four bytes each. */
 const TOO_LONG = '54000';
 const SHORT_OF = new Set([
   '53300',
   '53100',
   '53200',
-  // A row that it would change is locked for long, or the statement took too long.
+  // A row is locked for long, or the statement took too long.
   LOCKED,
   '57014',
   OVERLOADED,
 ]);
 const RETRY_AFTER_SECONDS = 2;
 
-/** Whether the database is away (or out of disk, memory, connections): the request may be tried again. */
+/** Whether the database is away (or out of disk, memory, connections), so that the request can be retried. */
 function databaseAway(error: unknown): boolean {
   return unreachable(error) || SHORT_OF.has(codeOf(error));
 }
@@ -34,13 +35,13 @@ const byStatus: Record<number, ProblemCode> = {
   404: 'not-found',
   405: 'method-not-allowed',
   413: 'too-large',
-  // a name longer than any there is
+  // no name is so long
   414: 'not-found',
   415: 'unsupported-media-type',
   429: 'too-many-requests',
 };
 
-/** `a.b[2].c` from zod's path; JSON pointers of Fastify come through unchanged. */
+/** `a.b[2].c` from zod's path; JSON pointers of Fastify stay unchanged. */
 export const pathOf = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
     (out, part) =>
@@ -56,7 +57,7 @@ interface Issue {
   keys?: readonly string[] | undefined;
 }
 
-/** A field error of one zod issue; an unknown key is named itself. */
+/** The field error for one zod issue; an unknown key gets a path of its own. */
 export function fieldErrors(issue: Issue): FieldError[] {
   const base = pathOf(issue.path);
   if (issue.code !== 'unrecognized_keys') return [{ path: base, message: issue.message }];
@@ -74,7 +75,7 @@ const pathIn = (instancePath: string) =>
     .filter((part) => part !== '')
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 
-/** An answer names no more unknown keys of one object: a body may have thousands. */
+/** The most unknown keys of one object in a response: a body may have thousands. */
 const MOST_UNKNOWN = 100;
 
 function fieldsOf(error: unknown): FieldError[] {
@@ -92,7 +93,7 @@ const bodyBroke = (error: unknown): boolean =>
 /** Turns any error into a problem. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  // The codes of a connection that broke are the peer's as well as the database's.
+  // A broken connection of the client has the same error codes as one of the database, so it is checked first.
   if (bodyBroke(error))
     return new Problem('invalid-request', 'The request ended before all of its body had come', { cause: error });
   if (databaseAway(error))
@@ -122,7 +123,7 @@ export function problemOf(error: unknown): Problem {
   return new Problem('internal', undefined, { cause: error });
 }
 
-/** All field errors in one sentence, for readers that show the detail alone (a log, a resource's condition). */
+/** All field errors in one sentence, for readers that show only the detail (a log, a resource's condition). */
 export const detailOf = ({ detail, errors = [] }: Problem): string | undefined =>
   detail ?? (errors.map((e) => (e.path === '' ? e.message : `${e.path}: ${e.message}`)).join('; ') || undefined);
 
@@ -136,14 +137,14 @@ export const problemBody = (problem: Problem, instance: string | undefined) => (
   ...problem.extra,
 });
 
-/** Logs what the answer leaves out. */
+/** Logs the details that the response leaves out. */
 export function logProblem(request: FastifyRequest, problem: Problem): void {
   const who = { realm: pathRealm(request), address: request.ip };
   if (problem.status >= 500) request.log.error({ ...who, err: problem.cause ?? problem }, problems[problem.code].title);
   else if (problem.reason) request.log.info({ ...who, reason: problem.reason }, problem.code);
 }
 
-/** Fastify's error handler of the surfaces that answer problems. */
+/** Fastify's error handler of the surfaces with problem responses. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = problemOf(error);
   logProblem(request, problem);

@@ -1,5 +1,5 @@
-// The fields by which people fill in their profile, made from what the realm declares of it, and what comes back in a form.
-// Whether that fits is domain/user-profile.ts's.
+// The fields by which users fill in their profile, made from the realm's declaration, and the values of a submitted
+// form. domain/user-profile.ts checks the values.
 
 import { PHONE_CONFIRMED, withoutOldConfirmation } from '../contract/phone.ts';
 import type { Words } from '../contract/phrases.ts';
@@ -14,9 +14,9 @@ type Names = Readonly<Record<string, readonly string[]>>;
 
 /** A field that the user fills in. */
 export interface ProfileInput {
-  /** As faults name it: `firstName`, `attributes.department`. */
+  /** The path in faults: `firstName`, `attributes.department`. */
   path: string;
-  /** As forms name it. */
+  /** The name in forms. */
   field: string;
   label: string;
   required: boolean;
@@ -86,7 +86,7 @@ export function valuesOf(
   );
 }
 
-/** The same as a form says it; what it doesn't mention is left out. */
+/** The values of a form; fields that it doesn't contain are left out. */
 export function valuesIn(inputs: readonly ProfileInput[], form: Readonly<Record<string, string>>): Names {
   return Object.fromEntries(
     inputs.flatMap(({ field, multivalued, options }) => {

@@ -1,8 +1,8 @@
-// An address as a QR code, small: each run of dark fields is one stroke.
+// An address as a small QR code: each run of dark fields is one stroke.
 import { encode } from 'uqr';
 import { type Html, html } from './html.ts';
 
-/** Drawn of numbers alone; nothing of the address is in the markup. */
+/** Drawn only from numbers; no text of the address is in the markup. */
 export function qrPicture(address: string, label: string): Html {
   const { data, size } = encode(address, { border: 0 });
   const strokes = data.flatMap((row, y) => {

@@ -3,7 +3,7 @@
 // Implements: performance, "discovery" and "jwks" beside node:http.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-/** An answer as it goes out: status 200, these headers, this text. */
+/** A complete response: status 200, these headers, this text. */
 export interface ReadyAnswer {
   body: string;
   headers: Readonly<Record<string, string | number>>;
@@ -26,7 +26,7 @@ export const readyAnswer = (body: string, headers: Readonly<Record<string, strin
   headers: { ...headers, 'content-length': Buffer.byteLength(body) },
 });
 
-/** @param count is called for every request that is answered here, as for those that a route answers */
+/** @param count called for every request that is answered here, as for those that a route answers */
 export function answerReady(documents: readonly ReadyDocument[], count: Count) {
   const byRest = new Map(documents.map((document) => [document.url.slice(PATTERN.length), document]));
   let closing = false;
@@ -51,7 +51,7 @@ export function answerReady(documents: readonly ReadyDocument[], count: Count) {
       (request, response) => {
         if (!answer(request, response)) listener(request, response);
       },
-    /** From now on Fastify refuses all requests alike. */
+    /** From now on requests go to Fastify, which refuses them all in the same way. */
     close(): void {
       closing = true;
     },

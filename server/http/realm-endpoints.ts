@@ -1,5 +1,5 @@
-// A realm's addresses, in one place: GET /endpoints and the discovery document say the same.
-// The issuer is not here: a realm may set its own (features/configuration/settings). Decisions "Protocol paths".
+// A realm's addresses, in one place, so that GET /endpoints and the discovery document agree. The issuer is not here: a
+// realm may set its own (features/configuration/settings). Decisions "Protocol paths".
 
 /** @param baseUrl without a trailing slash */
 export function endpointsOf(baseUrl: string, realm: string) {

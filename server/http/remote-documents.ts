@@ -1,5 +1,5 @@
-// Documents of others that are kept for a while: clients' JWK sets, providers' discovery and metadata. Each is fetched through the
-// outbound guard and renewed on doubt, with a cool-down.
+// A cache of other servers' documents: clients' JWK sets, providers' discovery and metadata. Each is fetched through
+// the outbound guard and renewed in doubt, with a cool-down.
 import { isLoopback } from '../contract/names.ts';
 import { makeRoom } from '../db/cache.ts';
 import type { Outbound } from './outbound.ts';
@@ -11,7 +11,7 @@ const LIMITS = { timeoutMs: 5_000, maxBytes: 256 * 1024 };
 
 interface Entry {
   fetchedAt: number;
-  /** It was fetched because of a key that wasn't among those of before. */
+  /** Whether it was fetched because a key was missing in the previous version. */
   onDoubt: boolean;
   keys: Promise<unknown>;
 }
@@ -24,11 +24,11 @@ export function createRemoteDocuments({
   now,
 }: {
   outbound: Pick<Outbound, 'fetch'>;
-  /** Whether plain http is spoken with this machine. */
+  /** Whether plain http is permitted for this machine. */
   loopback?: boolean;
   /** Parses a document; default: JSON. */
   read?: (text: string) => unknown;
-  /** Whether what was fetched before serves where it can't be fetched again. */
+  /** Whether the old document stays in use if it can't be fetched again. */
   keepOld?: boolean;
   now: () => Date;
 }) {
@@ -51,7 +51,7 @@ export function createRemoteDocuments({
     const keys = before ? fresh.catch((error: unknown) => before.catch(() => Promise.reject(error))) : fresh;
     const entry = { fetchedAt: now().getTime(), onDoubt, keys };
     entries.set(uri, entry);
-    // A failure stays as long as the cool-down, so that a client can't make us hammer a host.
+    // A failure is cached for the cool-down, so that clients can't make the server send many requests to a host.
     entry.keys.catch(() => {});
     return entry.keys;
   }
@@ -67,7 +67,7 @@ export function createRemoteDocuments({
         throw error;
       });
     },
-    /** Fetched anew: at once for the first key that isn't known, for others when the last time is long enough ago. */
+    /** Fetches the document again: at once for the first unknown key, for others after the cool-down. */
     async renewed(uri: string): Promise<unknown> {
       const entry = entries.get(uri);
       return entry && (!entry.onDoubt || age(entry) > COOL_DOWN_MS) ? fetched(uri, true) : undefined;

@@ -1,4 +1,4 @@
-// The logger of one request, with its id: made at the first line, since most requests write none.
+// The logger of one request, with its id: created with the first line, since most requests write none.
 import type { FastifyBaseLogger } from 'fastify';
 
 type Bindings = Parameters<FastifyBaseLogger['child']>[0];

@@ -1,4 +1,5 @@
-// Renders every failure of the SCIM server as RFC 7644 §3.12 has it. It reveals as much as a problem does (problems.ts).
+// Renders every failure of the SCIM server in the form of RFC 7644 §3.12. It reveals as much as a problem does
+// (problems.ts).
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Problem, problems } from '../contract/problem.ts';
 import { SCIM_ERROR, type ScimType, scimTypes } from '../contract/scim.ts';
@@ -38,5 +39,5 @@ export function sendScimError(error: unknown, request: FastifyRequest, reply: Fa
     .send(scimErrorOf(problem));
 }
 
-/** The answer is SCIM's JSON. */
+/** Marks the response as SCIM's JSON. */
 export const asScim = (reply: FastifyReply): FastifyReply => reply.header('content-type', SCIM_JSON);

@@ -1,5 +1,5 @@
-// Pages that lead on by themselves: a form that posts itself to an application (OAuth's response mode form_post, SAML's POST
-// binding), and a link that is followed.
+// Interstitial pages: a form that submits itself to an application (OAuth's response mode form_post, SAML's POST
+// binding), and a link that is followed automatically.
 import type { FastifyReply } from 'fastify';
 import { type Brand, type Html, html, sendPage } from './pages.ts';
 import { text } from './texts.ts';
@@ -9,11 +9,11 @@ const SCRIPT = 'document.forms[0].submit();';
 export interface SelfPosting {
   action: string;
   fields: Readonly<Record<string, string | undefined>>;
-  /** Where it may lead on from there: addresses, or schemes. */
+  /** Addresses or schemes to which the target may redirect the browser. */
   onward?: readonly string[];
 }
 
-/** For a side that leads the browser on to wherever it likes: Chromium holds all of that against the form. */
+/** For a target that may redirect the browser anywhere: Chromium applies the form's policy to redirects. */
 export const anywhereFrom = (baseUrl: string): readonly string[] =>
   baseUrl.startsWith('http:') ? ['https:', 'http:'] : ['https:'];
 
@@ -34,14 +34,14 @@ ${inputs}<p class="lead">${text('authorize.sentBack')}</p>
 }
 
 const FOLLOW = "location.replace(document.querySelector('main a.button').href);";
-/** When the frames have been loaded, or failed to. */
+/** Follows the link when the frames have loaded or failed. */
 const FOLLOW_LATER = `addEventListener('load', () => ${FOLLOW.slice(0, -1)});`;
 
 /** Invisible frames by which a page notifies applications. */
 export const hiddenFrames = (addresses: readonly string[]): Html[] =>
   addresses.map((address) => html`<iframe src="${address}" title="" aria-hidden="true" hidden></iframe>\n`);
 
-/** Goes on to an address of this server: what comes then is under no policy of the page that led here. */
+/** Continues to an address of this server. The policy of the page before doesn't apply to the redirects from there. */
 export function sendOnward(
   reply: FastifyReply,
   look: { realm: string; brand: Brand | undefined },

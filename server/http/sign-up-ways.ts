@@ -16,7 +16,7 @@ export const signUpWays = (chosen: string | undefined): Html => html`<fieldset c
 </div>
 </fieldset>`;
 
-/** Shows what can be chosen where the browser has passkeys, and the fields of a password where that is. */
+/** Shows the choice if the browser supports passkeys, and the password fields while a password is chosen. */
 export const signUpWaysScript = `(async () => {
 const ways = document.querySelector('[data-ways]');
 const fields = document.querySelector('[data-password]');

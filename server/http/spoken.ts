@@ -31,12 +31,12 @@ interface Spoken {
   weight: number;
   offered: readonly string[];
   in(tag: string): Promise<Language>;
-  /** Keeps the application's language for the pages that follow. */
+  /** Stores the application's language for the following pages. */
   keep(tag: string): void;
 }
 
 const COOKIE = 'SVC_LANGUAGE';
-/** The cookie's value begins with it where an application asked for the language, and the user did not choose it. */
+/** The prefix of the cookie's value if an application asked for the language, rather than the user. */
 const ASKED = '~';
 const YEAR_SECONDS = 31_536_000;
 const current = new AsyncLocalStorage<Spoken>();
@@ -44,7 +44,7 @@ const current = new AsyncLocalStorage<Spoken>();
 export const currentLanguage = (): Language => current.getStore()?.language ?? ENGLISH;
 /** The language of the current request, if it shows pages. */
 export const spokenHere = (): string | undefined => current.getStore()?.language.tag;
-/** The languages that a page offers for choice. */
+/** The languages that a page offers. */
 export const offeredLanguages = (): readonly string[] => current.getStore()?.offered ?? [];
 
 /** The languages of the realm that have a catalogue. */
@@ -67,14 +67,14 @@ export async function applicationSpeaks(uiLocales: string | undefined): Promise<
   if (tag !== undefined) current.getStore()?.keep(tag);
 }
 
-/** The language of the user's profile. */
+/** Uses the language of the user's profile. */
 export async function personSpeaks(locale: string | null): Promise<void> {
   if (locale !== null) await speak([locale], 'person');
 }
 
 export interface SpokenDeps {
   settings: { of(realm: string): Promise<Locales | undefined> };
-  /** With the realm's own texts. */
+  /** Languages with the realm's own texts. */
   languages: { of(realm: string | undefined, tag: string): Promise<Language> };
   baseUrl: string;
 }
@@ -104,7 +104,7 @@ async function begin(
   };
 }
 
-/** Each page of the plugin is in the language of its request. */
+/** Shows each page of the plugin in the language of its request. */
 export function speaksTo(app: FastifyInstance, deps: SpokenDeps): void {
   // After the body is read: AsyncLocalStorage does not reach the body's events.
   app.addHook('preHandler', (request, reply, done) => {
@@ -112,7 +112,7 @@ export function speaksTo(app: FastifyInstance, deps: SpokenDeps): void {
   });
 }
 
-/** Writes a page that belongs to no realm, in a language that the browser accepts. */
+/** Writes a page of no realm, in a language that the browser accepts. */
 export async function spokenTo<T>({ headers }: FastifyRequest, write: () => T): Promise<T> {
   const language = await languageOf(
     bestOf(acceptedLanguages(headers['accept-language']), TRANSLATED_LANGUAGES) ?? ENGLISH.tag,

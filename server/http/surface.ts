@@ -6,7 +6,7 @@ import { Problem } from '../contract/problem.ts';
 import type { Route } from '../contract/route.ts';
 import { type Served, type SurfaceName, surfaces } from '../contract/surface.ts';
 
-/** Of a body whose sender is known by then: an administrator's resources, a SCIM client's bulk. */
+/** The most bytes of a body whose sender is authenticated: an administrator's resources, a SCIM client's bulk. */
 const BODY_BYTES = 1024 * 1024;
 
 declare module 'fastify' {
@@ -18,13 +18,13 @@ declare module 'fastify' {
 
 export interface Surface {
   name: SurfaceName;
-  /** Fastify's error handler, in the form that the surface's errors have. */
+  /** Fastify's error handler, for the surface's form of errors. */
   failed(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>;
   /** Checks of every request, before authentication. */
   arrive?(request: FastifyRequest, reply: FastifyReply): Promise<void> | void;
   /** Authenticates the caller and sets `request.party`; not called for routes open to anybody. @throws if it fails */
   identify(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** @throws where they may not */
+  /** @throws if the caller may not use the route */
   permit?(request: FastifyRequest, route: Route): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface Surface {
 export function mountSurface(app: FastifyInstance, { name, failed, arrive, identify, permit }: Surface): void {
   app.decorate('surface', name);
   app.setErrorHandler(failed);
-  // JSON alone (415); a form of another site could be posted with cookies and without a preflight.
+  // Only JSON (415): another site's form could be posted with cookies and without a preflight.
   app.removeContentTypeParser(['text/plain', 'application/x-www-form-urlencoded']);
   // The caller is identified before the body is read.
   if (name === 'admin' || name === 'scim')
@@ -51,7 +51,7 @@ export function mountSurface(app: FastifyInstance, { name, failed, arrive, ident
   });
 }
 
-/** @throws where a route is mounted elsewhere than its contract says: a fault of the start */
+/** @throws if a route is mounted on another surface than its contract says, so that the start fails */
 export function refuseMisplaced(
   { surface: name }: FastifyInstance,
   { method, path, principal, surface }: Served & { method: string; path: string },

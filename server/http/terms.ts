@@ -18,7 +18,7 @@ export const termsOf = ({ termsUrl: url, termsVersion: version }: Fields): Terms
 
 const written = ({ termsUrl, termsVersion }: Fields): string => [termsVersion ?? '', termsUrl ?? ''].join(' ');
 
-/** Whether the form was of the page that {@link shownTerms} made of the same terms. */
+/** Whether the form came from a page on which {@link shownTerms} showed the same terms. */
 export const areShown = (settings: Fields, form: Form): boolean => form.accepted === written(settings);
 
 export const shownTerms = (settings: Fields): Html =>
@@ -46,7 +46,7 @@ export const termsBox = (settings: Settings, form: Form, state: Html | false): H
   }</label>
 </div>`;
 
-/** Why a form with {@link termsBox} doesn't accept them, as it is told; undefined: it does, or there are none. */
+/** Why a form with {@link termsBox} doesn't accept the terms, in words; undefined: it does, or there are none. */
 export function termsFault(settings: Fields, form: Form): string | undefined {
   if (!termsOf(settings)) return undefined;
   if (form.terms !== 'on') return text('register.acceptFirst');

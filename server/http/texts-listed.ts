@@ -1,4 +1,5 @@
-// Prints what follows from the English texts: their table in the documentation, and the compiler's list of placeholders. Pure.
+// Generates texts from the English catalogue: the table in the documentation, and the compiler's list of placeholders.
+// Pure.
 import { formsOf, placeholdersIn, sourceTexts, usualForm } from './languages.ts';
 
 const TABLE = /^\| Key \| Text \|\n(?:\|.*\n)*/m;

@@ -17,7 +17,7 @@ type Values<Key extends TextKey, Value> = Key extends keyof TextPlaceholders
 export function text<Key extends TextKey>(key: Key, ...[values]: Values<Key, string | number>): string {
   return filled(key, Object(values));
 }
-/** Text and names of placeholders by turns. */
+/** Splits a text: text and names of placeholders alternate. */
 function partsOf(key: TextKey, values: Readonly<Record<string, unknown>>): string[] {
   const { texts, tag } = currentLanguage();
   return formOf(texts[key], tag, values).split(PLACEHOLDER);
@@ -41,7 +41,7 @@ export function textHtml<Key extends TextKey>(key: Key, ...[values]: Values<Key,
 export type PlainKey = Exclude<TextKey, keyof TextPlaceholders>;
 export const plainText = (key: PlainKey): string => filled(key, {});
 
-/** A phrase in the language of the request. Words in English alone stay as they are. */
+/** A phrase in the language of the request. Texts that exist only in English stay unchanged. */
 export const translated = (words: Words): string =>
   typeof words === 'string' ? words : filled(`said.${words.code}`, words.values);
 

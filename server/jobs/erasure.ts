@@ -1,7 +1,7 @@
 // Erases a user's id from waiting and recently finished jobs of the queue. Specification 4.6.
 import type { Sql } from '../db/sql.ts';
 
-/** @param pseudonym an id that stands for the person from now on */
+/** @param pseudonym an id that replaces the user's from now on */
 export async function eraseFromQueue(sql: Sql, { id, pseudonym }: { id: string; pseudonym: string }): Promise<void> {
   const [queue] = await sql`select where to_regclass('pgboss.job') is not null`;
   if (queue)

@@ -12,18 +12,18 @@ import { forgetBlocks } from '../events/retention.ts';
 import { type Job, job } from './job.ts';
 
 const BATCH = 1_000;
-/** A run ends before its job counts as lost; the next one goes on. */
+/** The most batches of a run, so that it ends before its job counts as lost; the next run continues. */
 const BATCHES = 100;
 /** For tables that every request writes to: as many rows as a busy server writes between two runs. */
 const BATCHES_OF_EACH_REQUEST = 1_000;
-/** For audit events, of which a log that was kept for long may have many millions too many; half of what a run may take. */
+/** The time limit for audit events, half of a run's: after a long retention there may be millions to delete. */
 const LONGEST_MS = 300_000;
 const LONGEST_OF_SESSIONS_MS = 60_000;
 const HOUR = 3_600_000;
 
 interface Expiry {
   table: Fragment;
-  /** The condition for rows of `row` that can go. */
+  /** The condition for rows of `row` that can be deleted. */
   gone(now: Date): Fragment;
 }
 const before = (now: Date, ms: number) => new Date(now.getTime() - ms);
@@ -35,11 +35,11 @@ const expiries: readonly Expiry[] = [
   { table: fragment`device_challenge`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
   { table: fragment`device_transaction`, gone: (now) => fragment`expires_at < ${before(now, 30 * DAY_MS)}` },
   { table: fragment`pushed_authorization_request`, gone: (now) => fragment`expires_at < ${now}` },
-  // Kept a while: a second use is recognised as one.
+  // Kept for an hour, so that a second use is recognised.
   { table: fragment`device_authorization`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
   { table: fragment`permission_ticket`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
   { table: fragment`authorization_code`, gone: (now) => fragment`expires_at < ${before(now, HOUR)}` },
-  // Each by an index of its own: for one of the two PostgreSQL may look through all.
+  // Two statements, each with an index of its own: for one `or`, PostgreSQL may read the whole table.
   { table: fragment`refresh_family`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`refresh_family`, gone: (now) => fragment`revoked_at < ${before(now, DAY_MS)}` },
   { table: fragment`revoked_token`, gone: (now) => fragment`expires_at < ${now}` },
@@ -51,7 +51,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`saml_logout`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`saml_answered`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`provider_logout`, gone: (now) => fragment`expires_at < ${now}` },
-  // Older servers kept some without an end.
+  // Older servers stored some without an expiry.
   { table: fragment`provider_token`, gone: (now) => fragment`(expires_at < ${now} or expires_at is null)` },
   { table: fragment`provider_message`, gone: (now) => fragment`expires_at < ${now}` },
   { table: fragment`client_assertion`, gone: (now) => fragment`expires_at < ${now}` },
@@ -66,9 +66,9 @@ const expiries: readonly Expiry[] = [
     gone: (now) => fragment`created_at < ${before(now, 30 * DAY_MS)} and state in ('done', 'failed')`,
   },
   { table: fragment`message`, gone: (now) => fragment`created_at < ${before(now, 30 * DAY_MS)}` },
-  // A plan looks a day back.
+  // The consequences of a plan look back one day.
   { table: fragment`client_activity`, gone: (now) => fragment`hour < ${before(now, 2 * DAY_MS)}` },
-  // A realm that comes to keep fewer plans; what is above the usual number goes with each plan.
+  // Plans beyond a realm's lowered limit; each new plan deletes those beyond the present one.
   {
     table: fragment`applied_plan`,
     gone: () => fragment`(realm_id, revision) in (
@@ -82,7 +82,7 @@ const expiries: readonly Expiry[] = [
   { table: fragment`realm_message_count`, gone: (now) => fragment`hour < ${before(now, 2 * HOUR)}` },
 ];
 
-/** Never longer than its event, by which an erasure finds it. */
+/** Never kept longer than its event, by which an erasure finds it. */
 const deliveries = (eventDays = 30): Expiry => ({
   table: fragment`webhook_delivery`,
   gone: (now) => fragment`created_at < ${before(now, Math.min(30, eventDays) * DAY_MS)}`,
@@ -93,18 +93,18 @@ interface Ageing {
   time: Fragment;
   days: number;
 }
-/** As long as the risk scorer looks back. */
+/** The risk scorer looks back this long. */
 const SIGN_IN_HISTORY: Ageing = { table: fragment`sign_in_history`, time: fragment`at`, days: 90 };
 
-/** The least UUIDv7 of a moment (RFC 9562 §5.7). */
+/** The smallest UUIDv7 of a time (RFC 9562 §5.7). */
 const idFrom = (at: Date): string => {
   const hex = at.getTime().toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 };
 
 /**
- * The oldest rows of a table that every request writes to, realm by realm: its key (realm_id, id) has them in the order
- * of time, and an index on the time would cost every writer.
+ * The oldest rows of a table that every request writes to, realm by realm: its key (realm_id, id) orders them by time,
+ * and an index on the time would slow every write.
  */
 const aged = ({ table, time }: Ageing, until: Date): Fragment => fragment`
   with recursive holder (realm_id) as (
@@ -118,15 +118,15 @@ const aged = ({ table, time }: Ageing, until: Date): Fragment => fragment`
     order by id limit ${BATCH}
   ) old limit ${BATCH}`;
 
-/** Where a run left off that had no time for the rest. */
+/** Where a run without time for the rest stopped. */
 export interface SweepProgress {
-  /** The last session that was looked at, with the time as PostgreSQL writes it: a Date has no microseconds. */
+  /** The last session that was checked, with the time as PostgreSQL writes it: a Date has no microseconds. */
   sessions?: { expiresAt: string; id: string } | undefined;
 }
 
 /**
- * Deletes sessions that have ended. That deletes their refresh tokens, so a session stays while one of them is good. Many sessions may
- * stay: they are looked through a batch at a time, and where the time is up the next run goes on behind them.
+ * Deletes sessions that have ended. That deletes their refresh tokens, so a session stays while one of them is valid.
+ * Many sessions may stay: they are checked in batches, and if the time runs out the next run continues after them.
  */
 async function sweepSessions(sql: Sql, now: Date, progress: SweepProgress): Promise<number> {
   const began = performance.now();
@@ -153,7 +153,7 @@ async function sweepSessions(sql: Sql, now: Date, progress: SweepProgress): Prom
   return total;
 }
 
-/** Deletes what has expired; gives the number of rows. */
+/** Deletes expired rows. @returns their number */
 export async function sweep(
   sql: Sql,
   now: Date,
@@ -183,18 +183,18 @@ export async function sweep(
       if (deleted < BATCH) break;
     }
   }
-  // After the refresh tokens that keep some of them.
+  // After the refresh tokens, which prevent the deletion of some sessions.
   return total + (await sweepSessions(sql, now, progress));
 }
 
 export interface Retention {
-  /** undefined: audit events are kept. */
+  /** undefined: audit events are never deleted. */
   eventRetentionDays?: number | undefined;
-  /** They are forwarded, and kept until they are. */
+  /** Whether events are forwarded, and so stay until then. */
   forwarding?: boolean | undefined;
 }
 
-/** Deletes audit events that are old enough; gives their number. */
+/** Deletes audit events that are old enough. @returns their number */
 export async function sweepEvents(
   deps: { transact: Transact; seal: Seal; keep?: Fragment | undefined },
   now: Date,
@@ -231,7 +231,7 @@ interface JanitorDeps {
   sql: Sql;
   transact: Transact;
   seal: Seal;
-  /** Keeps elsewhere what is needed of audit events that go ({@link forgetBlocks}). */
+  /** A query that stores needed data of deleted audit events elsewhere ({@link forgetBlocks}). */
   keep: Fragment;
   now(): Date;
 }

@@ -2,19 +2,19 @@
 import type { z } from 'zod';
 
 export interface Job {
-  /** Also the queue's name; never changed once released, since stored jobs carry it. */
+  /** The name of the job and its queue. Released names never change, since stored jobs contain them. */
   name: string;
   /** Parses and runs a stored payload. It runs at least once, so it must be safe to repeat. */
   run(payload: unknown, context: JobContext): Promise<void>;
-  /** How often it may throw, or its process die, before it is given up. Expected failures are not thrown. */
+  /** How often it may throw, or its process die, before the queue gives it up. Expected failures are not thrown. */
   maxAttempts: number;
   /** After this many seconds a running job counts as lost and is started again. */
   expireSeconds: number;
   /** How many run at the same time in this process. */
   concurrency: number;
-  /** Jobs of one group, such as one receiver, and how many of a group run at the same time in this process. */
+  /** Groups of jobs, for example one per receiver, and how many of a group run at the same time in this process. */
   group?: { of(payload: unknown): string; concurrency: number };
-  /** Also runs once in each such interval, in the whole installation. */
+  /** The job also runs once per interval, in the whole installation. */
   everySeconds?: number;
 }
 
@@ -39,7 +39,7 @@ export const termsOf = <Payload>({ schema, group, ...rest }: Terms<Payload>): Om
   ...(group && { group: { of: (payload) => group.of(schema.parse(payload)), concurrency: group.concurrency } }),
 });
 
-/** Declares a job whose payload has a schema: what was stored is parsed before it runs. */
+/** Declares a job whose payload has a schema: stored payloads are parsed before it runs. */
 export function job<Payload>({
   run,
   ...terms

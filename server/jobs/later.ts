@@ -3,7 +3,7 @@
 // Implements: a server without SCIM targets, directories or messages loads none of their code (performance, "memory").
 import { type Job, type Terms, termsOf } from './job.ts';
 
-/** @param isDue of a job that repeats: whether there is anything for it to do */
+/** @param isDue for a repeated job: whether it has any work now */
 export const lazyJob = <Payload>(
   terms: Terms<Payload>,
   load: () => Promise<Job | undefined>,

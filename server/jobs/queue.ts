@@ -15,9 +15,9 @@ export interface EnqueueOptions {
 export interface Queue {
   /** Registers the jobs; called once, before anything else. */
   takes(jobs: readonly Job[]): void;
-  /** Installs the schema and starts the workers. An earlier `enqueue` installs it first, and waits for that. */
+  /** Installs the schema and starts the workers. An earlier `enqueue` also installs it, and waits for that. */
   start(): Promise<void>;
-  /** Takes no more work, waits a little for what runs, hands back the rest. */
+  /** Accepts no more work, waits briefly for running jobs, hands back the rest. */
   stop(): Promise<void>;
   /** Stores jobs in the transaction of `sql`: they exist if it commits. */
   enqueue(sql: Sql, name: string, payloads: readonly object[], options?: EnqueueOptions): Promise<void>;
@@ -27,7 +27,7 @@ export interface QueueOptions {
   log(message: string, error: unknown): void;
   /** How long stop() waits for running jobs. */
   graceMs?: number;
-  /** How often lost jobs (their process died) are looked for. */
+  /** The interval of checks for lost jobs, whose process died. */
   superviseSeconds?: number;
 }
 
@@ -48,7 +48,7 @@ export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }
 
   async function open(): Promise<PgBoss> {
     const jobs = [...known.values()];
-    // Loaded here, so that what doesn't work on jobs doesn't load it.
+    // Loaded here, so that programs that run no jobs don't load it.
     const { PgBoss } = await import('pg-boss');
     const boss = new PgBoss({
       connectionString: url,
@@ -93,7 +93,7 @@ export function createQueue({ url, log, graceMs = 5_000, superviseSeconds = 10 }
       await queue();
     },
     async stop() {
-      // one that is still starting can't be stopped half-way
+      // a queue that is still starting can't be stopped half-way
       await Promise.race([opened?.catch(() => {}), sleep(graceMs, undefined, { ref: false })]);
       const boss = running;
       if (!boss) return;
@@ -133,9 +133,9 @@ const queueOptions = (job: Job) => ({
 });
 
 /**
- * The workers of one job. One that found something looks again when it is done and wakes an idle one, so a backlog
- * spreads over all of them although a notification was sent once. A group's places are counted in this process: a count
- * in the database is read by all workers that one notification wakes, before any of them has written its claim.
+ * The workers of one job. A worker that found a job looks again afterwards and wakes an idle one, so a backlog spreads
+ * over all of them although a notification is sent once. A group's places are counted in this process: a count in the
+ * database would be read by all workers that one notification wakes, before any of them has written its claim.
  */
 async function work(boss: PgBoss, job: Job, log: QueueOptions['log']): Promise<() => void> {
   const wake = () => {
@@ -168,7 +168,7 @@ async function work(boss: PgBoss, job: Job, log: QueueOptions['log']): Promise<(
   return wake;
 }
 
-/** Asks for a job now and then: every process does, and of one interval's requests PostgreSQL keeps the first. */
+/** Requests a job at intervals. Every process does, and PostgreSQL stores only the first request of an interval. */
 function repeat(boss: PgBoss, name: string, seconds: number, log: QueueOptions['log']): NodeJS.Timeout {
   const ask = () => {
     boss
@@ -179,7 +179,7 @@ function repeat(boss: PgBoss, name: string, seconds: number, log: QueueOptions['
   return setInterval(ask, seconds * 1000).unref();
 }
 
-/** pg-boss's statement (`$1`, `$2`, …) on the caller's transaction. */
+/** Runs pg-boss's statement (`$1`, `$2`, …) in the caller's transaction. */
 async function onCallers(sql: Sql, text: string, values: readonly unknown[] = []) {
   const parts = text.split(/\$(\d+)/);
   const strings = parts.filter((_, i) => i % 2 === 0);
@@ -188,7 +188,7 @@ async function onCallers(sql: Sql, text: string, values: readonly unknown[] = []
   return { rows: await sql<Record<string, unknown>>`${whole}` };
 }
 
-/** While the database is away every worker fails every second: only one in a while is logged. */
+/** While the database is away every worker fails every second, so only one failure in a while is logged. */
 function quietly(log: QueueOptions['log']) {
   let until = 0;
   return (error: Error) => {

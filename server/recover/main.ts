@@ -1,6 +1,6 @@
-// `npm run recover-admin`: gives master an administrator again, where no user can administer it any more. The person
-// who runs it has the database and the master key. The password goes to stdout alone. It reads the environment.
-// Docs: administrators.md.
+// `npm run recover-admin`: gives master an administrator again, if no user can administer it any more. The person who
+// runs it has the database and the master key. The password goes only to stdout. It reads the environment. Docs:
+// administrators.md.
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { BadEnvironment, parseConfig } from '../config.ts';

@@ -1,5 +1,5 @@
-// `npm run reseal`: seals again, under the newest key of SVC_MASTER_KEY, what is still sealed under an older one. Servers may
-// run meanwhile; stopped half-way it goes on where it was. It reads the environment. Docs: backup.md.
+// `npm run reseal`: encrypts values of older keys again by the newest key of SVC_MASTER_KEY. Servers may run meanwhile;
+// if it is stopped half-way, the next run continues. It reads the environment. Docs: backup.md.
 import { pino } from 'pino';
 import { createInfrastructure } from '../compose/infrastructure.ts';
 import { sealedColumns } from '../compose/sealed-columns.ts';

@@ -58,7 +58,7 @@ interface Step {
 
 /** The single writes of the admin API, by the same checks and write path as imports. */
 export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDeps) {
-  /** Checks and writes the changes, by the same rules for every way in. */
+  /** Checks and writes the changes, by the same rules for requests and documents. */
   async function writeSteps(
     tx: Tx,
     { principal, by, reach }: Caller,
@@ -135,7 +135,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
     return { of, change, declared: pick(wanted, fields) };
   }
 
-  /** The change that a request makes to the object of another section which holds some of the resource's fields. */
+  /** The change that a request makes to the object of another section that has some of the resource's fields. */
   async function besides(
     on: Sql,
     realm: string,
@@ -157,7 +157,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
     }));
   }
 
-  /** Creates the object that `input` names, in a transaction that is open. */
+  /** Creates the object that `input` describes, in an open transaction. */
   async function make(tx: Tx, caller: Caller, realm: string, of: Resource, { id, input }: Made): Promise<Row> {
     const key = await of.nameOf(tx.sql, realm, input, undefined);
     const wanted = of.fieldsOf(input);
@@ -192,7 +192,7 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
       transact(realm, (tx) => make(tx, caller, realm, of, { id: newId(), input })),
 
     /**
-     * A field that is left out keeps its value; a request that changes nothing writes nothing.
+     * An omitted field keeps its value; a request that changes nothing writes nothing.
      * @param input the new fields, or a function that computes them from the stored object
      */
     replace: (
@@ -218,7 +218,8 @@ export function createResourceApi({ sql, transact, parts, newId }: ResourceApiDe
           return [...(own ? [own] : []), ...(await besides(tx.sql, realm, of, { from: row.key, key, input: said }))];
         };
         if (of.fixed) refusePermanent(of, seen);
-        // Otherwise the answer would tell the caller whether the secret of a client with more rights is the stored one.
+        // Otherwise the response would tell the caller whether the secret of a client with more rights is the stored
+        // one.
         if (of.secrets?.some((field) => typeof inputFor(seen)[field] === 'string'))
           await refuseStronger(tx.sql, caller.principal, realm, of.actsAs?.(untouched(of, seen)) ?? []);
         const planned = await steps(seen);

@@ -1,5 +1,5 @@
-// Secrets that must be read again, sealed in a column of the object's own row. Decisions "Secrets".
-// Secrets that are only compared are hashed by the feature that has them.
+// Secrets that must be read again, encrypted in a column of the object's own row. Decisions "Secrets". The features
+// hash secrets that are only compared.
 import type { Seal } from '../crypto/seal.ts';
 import { sameSecret } from '../crypto/tokens.ts';
 import type { ObjectRef, SecretAtRest } from './table.ts';

@@ -1,5 +1,5 @@
-// Computes the change of one object by a request, or by the server itself. Pure.
-// features/operations/transfer plans documents, and owns what they declare.
+// Computes the change of one object by a request, or by the server itself. Pure. features/operations/transfer plans
+// documents and the ownership of their objects.
 import { isSameJson } from './compare.ts';
 import type { Existing, Fields, PlannedChange, RealmPart } from './part.ts';
 

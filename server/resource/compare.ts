@@ -14,7 +14,7 @@ export function stableJson(value: unknown): string {
 /** Whether two values are equal as JSON; the order of keys has no meaning. */
 export const isSameJson = (a: unknown, b: unknown): boolean => a === b || stableJson(a) === stableJson(b);
 
-/** The change as the parts see it, with the names of the fields that change. */
+/** The change in the form for the parts, with the names of the changed fields. */
 export const wantedOf = ({ fields, save, ...change }: PlannedChange): Wanted => ({
   ...change,
   fields: save,

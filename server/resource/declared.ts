@@ -26,12 +26,12 @@ export interface ResourceDeps {
 type DeclaredKind = (typeof declaredKinds)[keyof typeof declaredKinds];
 interface Left extends Omit<Declaration, 'section' | 'wire' | 'routes' | 'table' | 'fresh' | 'search' | 'required'> {
   table?: Omit<TableOptions, 'name' | 'key' | 'columns' | 'createdAt' | 'under'> & {
-    /** Columns that hold a field in another form than its schema's. */
+    /** Columns that store a field in another form than its schema's. */
     columns?: TableOptions['columns'];
   };
 }
 
-/** Sealed values are bound to rows by this name of the kind, for example `scim-target`. */
+/** The name of the kind in the contexts of encrypted values, for example `scim-target`. */
 export const sealedAs = (kind: string): string => separateWords(kind, '-');
 
 const instant: Column = {
@@ -40,7 +40,7 @@ const instant: Column = {
   fromRow: (at) => (at instanceof Date ? at.getTime() : null),
 };
 
-/** The column of a field: texts and lists of texts as such, every structured value as JSON. */
+/** The column of a field: texts and lists of texts unchanged, every structured value as JSON. */
 function columnOf(schema: z.ZodType): ColumnType | Column {
   const of = presentSchema(schema);
   if (isText(of)) return 'text';

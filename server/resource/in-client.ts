@@ -1,4 +1,4 @@
-// Objects that belong to a client. The admin API has them below `clients/:clientId`, by the client's id.
+// Objects that belong to a client. Their paths in the admin API are below `clients/:clientId`, with the client's id.
 import { Problem } from '../contract/problem.ts';
 import { fragment, type Sql } from '../db/sql.ts';
 import { clientRoleKey } from './items.ts';

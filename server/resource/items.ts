@@ -40,7 +40,7 @@ export const issuesAt = (path: string, error: z.ZodError): FieldError[] =>
 export const joinPaths = (path: string, rest: string): string =>
   rest === '' ? path : path === '' ? rest : rest.startsWith('[') ? path + rest : `${path}.${rest}`;
 
-/** The field of an object that a path below it is in: `config.issuer`, `domains[0]`. */
+/** The top-level field in a path below an object: `config.issuer`, `domains[0]`. */
 export const topField = (path: string): string => path.split(/[.[]/)[0] ?? '';
 
 /** The list as a set: sorted, without duplicates; undefined stays undefined. */
@@ -51,7 +51,7 @@ export const asSet = <T extends string>(list: readonly T[] | undefined): T[] | u
 export const strings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((v): v is string => typeof v === 'string') : [];
 
-/** Leaves out what is undefined, so that an undeclared field is absent. */
+/** Drops undefined values, so that an undeclared field is absent. */
 export const withoutUndefined = (fields: Record<string, unknown>): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 

@@ -26,9 +26,9 @@ export interface Existing {
   permanent?: boolean;
 }
 
-/** A secret at rest: it can be compared with, never read. */
+/** A stored secret: it can be compared, never read. */
 export interface StoredSecret {
-  /** The uuid of the row that holds it: the same under any name. */
+  /** The uuid of its row, which a rename doesn't change. */
   id: string;
   /** Compares in constant time. */
   matches(plain: string): boolean | Promise<boolean>;
@@ -81,7 +81,10 @@ export interface Reference {
   path: string;
 }
 
-/** The object `kind`/`key` depends on the removed object `on`; by a field, which another value would free. */
+/**
+ * The object `kind`/`key` depends on the removed object `on`, perhaps only by a field: another value of it would end
+ * that.
+ */
 export interface Dependent {
   kind: string;
   key: string;
@@ -104,18 +107,27 @@ export interface RealmPart {
   fieldwise?: boolean;
   /** Default values: a created object has them, and a pruned field returns to them. */
   fresh(realm: string, key: string): Fields;
-  /** Realms are created with some of its objects; one that is created from a complete export has only those in the export. */
+  /**
+   * Whether new realms have some of its objects. A realm that is created from a complete export has only those in the
+   * export.
+   */
   seeded?: boolean;
   required?: readonly string[];
   /** Fields that hold a secret. */
   secrets?: readonly string[];
-  /** The fields, by path, that decide where its secrets are sent. When one of them changes, the secrets must be given again. */
+  /**
+   * The fields, by path, that decide where its secrets are sent. When one of them changes, the secrets must be entered
+   * again.
+   */
   sentTo?(object: Pick<Item, 'key' | 'fields'>): Fields;
-  /** Addresses, by path, that may be a document's placeholders. They are stored as such, so that no answer shows the environment. */
+  /**
+   * Addresses, by path, that may be a document's placeholders. They are stored unresolved, so that no response shows
+   * the environment.
+   */
   placeholders?: readonly string[];
-  /** Fields that list usernames: people's data, exported with users alone. */
+  /** Fields that list usernames: users' data, exported only with users. */
   people?: readonly string[];
-  /** Current objects: of these keys, or all for an export. */
+  /** The current objects with these keys, or all for an export. */
   read(sql: Sql, realm: string, keys?: readonly string[]): Promise<Map<string, Existing>>;
   references?(item: Item): Reference[];
   /** The object that this one is part of: it is kept as long as that object is kept. */
@@ -125,7 +137,7 @@ export interface RealmPart {
     kind: string;
     read(sql: Sql, realm: string, removed: readonly string[]): Promise<Map<string, Existing>>;
   };
-  /** The declared fields of a stored object after removing what a document can't change: those fields keep the stored values. */
+  /** The declared fields of a stored object without those that a document can't change, which keep the stored values. */
   settled?(said: Fields, stands: Fields): Fields;
   /** Rules over the fields of one object, with paths below it. `changed` names the fields that change now. */
   check?(saved: Saved, realm: string): FieldError[];
@@ -134,14 +146,14 @@ export interface RealmPart {
    * @throws Problem `name-taken`
    */
   whole?(sql: Sql, realm: string, changes: readonly Wanted[]): Promise<FieldError[]>;
-  /** Warnings about what will not work in these objects once they are written, saying what to do; a secret that is set is not null. */
+  /** Warnings about parts of these objects that will not work, each with advice; a secret that is set is not null. */
   warnings?(
     sql: Sql,
     realm: string,
     objects: readonly { key: string; fields: Fields }[],
     changes: readonly PlannedChange[],
   ): Promise<{ key: string; message: string }[]>;
-  /** Called before planning: takes the locks that keep others from writing what {@link whole} reads. */
+  /** Called before planning: takes the locks that prevent others from writing what {@link whole} reads. */
   hold?(sql: Sql, realm: string, items: readonly Item[]): Promise<void>;
   /** For kinds with few objects that nothing refers to: `write` gets all at once, so that a unique value can move between them. */
   atOnce?: boolean;
@@ -157,13 +169,13 @@ export interface RealmPart {
   events: { create: EventType; update: EventType; delete: EventType };
   /** The audit event's subject; default: the object by id and key. */
   subject?(key: string, id: string | null, realm: string): Party;
-  /** Fields that administrators of this object alone may change; left out: none. */
+  /** Fields that administrators of single objects may change; absent: none. */
   open?: readonly string[];
-  /** The client that the audit event is found by. */
+  /** The client by which the audit event is found. */
   clientOf?(key: string, fields: Fields): string;
   /** Further events of the change. */
   alsoEvents?(change: PlannedChange): readonly EventType[];
-  /** Further data of the audit event beside the changed fields; never a secret. */
+  /** Further data of the audit event besides the changed fields; never a secret. */
   detail?(fields: Fields): Record<string, unknown>;
   /** Its objects have ids, and the engine gives one to each that it creates. */
   ids?: boolean;
@@ -171,11 +183,14 @@ export interface RealmPart {
   renames?: { same?: readonly string[]; below?: readonly { kind: string; prefix(key: string): string }[] };
   /** The effects of a write by the admin API or by a document: ending access, dropping caches. */
   onChange?(tx: Tx, realm: string, changes: readonly Wanted[], by: By): Promise<void>;
-  /** clientIds that the caller could act as after this change; the caller must hold all that these clients hold. */
+  /** clientIds that the caller could act as after this change; the caller must hold all rights of these clients. */
   actsAs?(change: PlannedChange): readonly string[];
   /** Further permissions in the realm that the caller must hold, for the data that the object handles. */
   needs?(change: PlannedChange): readonly string[];
-  /** People whom the caller could sign in as after these changes, as a query of ids; the caller must hold all that they hold. */
+  /**
+   * Users whom the caller could sign in as after these changes, as a query of ids; the caller must hold all their
+   * rights.
+   */
   signsInAs?(changes: readonly PlannedChange[], realm: string): Fragment | undefined;
   /**
    * Fields, by path, by which these changes let an application act in users' accounts (the scope `account`); the caller must hold
@@ -187,11 +202,11 @@ export interface RealmPart {
     changes: readonly PlannedChange[],
   ): readonly string[] | Promise<readonly string[]>;
   /**
-   * Admin roles that come to count for more people by these changes, as a query of `name` and `permissions`; the caller must hold
-   * what they allow over the realm.
+   * Admin roles that reach more users after these changes, as a query of `name` and `permissions`; the caller must hold
+   * these permissions over the realm.
    */
   extends?(changes: readonly PlannedChange[], realm: string): Fragment | undefined;
-  /** Admin roles that the change grants; the caller must hold what they allow. */
+  /** Admin roles that the change grants; the caller must hold their permissions. */
   gives?(change: PlannedChange): readonly { role: string; to: string }[];
   /** For admin roles: the permissions that are added or removed. */
   permissionsOf?(change: PlannedChange): readonly string[];

@@ -5,7 +5,9 @@ import type { Sql } from '../db/sql.ts';
 import { joinPaths } from './items.ts';
 import type { Item, PlannedChange, RealmPart } from './part.ts';
 
-/** Objects that are planned or written at once, so that memory stays bounded and the event loop is not blocked. */
+/**
+ * The most objects that are planned or written at once, so that memory stays bounded and the event loop is not blocked.
+ */
 const CHUNK = 2000;
 
 /** The list in pieces of at most 2,000. */

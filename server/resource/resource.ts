@@ -34,11 +34,11 @@ export interface Declaration
     | 'events'
     | 'fallsWith'
   > {
-  /** The key of its entry in contract/sections.ts, which has its kind, area, natural key and element. */
+  /** The key of its entry in contract/sections.ts, which defines its kind, area, natural key and element. */
   section: Exclude<PresentKey, 'users'>;
-  /** The resource as the admin API answers it; other fields of the object are not shown. */
+  /** The resource in the admin API's responses; other fields of the object are not shown. */
   wire: z.ZodObject;
-  /** The routes to mount. Left out: the feature mounts its own. */
+  /** The routes to mount. Absent: the feature mounts its own. */
   routes?: Routes;
   /** The path's parameter for the id; default: `id`. */
   idIn?: string;
@@ -51,7 +51,10 @@ export interface Declaration
   fresh(realm: string, key: string): Fields;
   /** Normalizes fields of a document or a request, so that equal objects compare equal: sets are sorted, defaults filled in. */
   canonical?(fields: Fields): Fields;
-  /** Condition: the rows in reach of an administrator of single objects. Left out: none of the routes is for such administrators. */
+  /**
+   * Condition: the rows in reach of an administrator of single objects. Absent: such administrators may use none of the
+   * routes.
+   */
   reached?(realm: string, reach: Reach): Fragment;
   /** Fields that the parameter `q` searches. */
   search?: readonly string[];
@@ -59,7 +62,7 @@ export interface Declaration
   permanent?(row: Row): boolean;
   /** Built-in objects can't be changed either. */
   fixed?: boolean;
-  /** Whether an export holds the object; left out: every object. */
+  /** Whether an export contains the object; absent: every object. */
   exported?(key: string): boolean;
   /** A PUT to an unknown id creates the object, if the body has its natural key. */
   upsert?: boolean;
@@ -68,13 +71,13 @@ export interface Declaration
   beside?: Beside;
   /** The natural key can't be changed; the text says what to do instead. */
   keyStays?: string;
-  /** Fields of the answer that are no fields of the object. */
+  /** Fields of the response that are no fields of the object. */
   shown?(row: Row, realm: string): Record<string, unknown>;
   /** The natural key, if a request names it by other fields. @throws Problem `not-found`, `invalid-request` */
   keyOf?(sql: Sql, realm: string, input: Fields, before: Row | undefined): Promise<string>;
 }
 
-/** Fields of a request that are fields of another section's object under the same key: the request's → the object's. */
+/** Fields of a request that belong to another section's object with the same key: the request's → the object's. */
 export interface Beside {
   part: RealmPart;
   fields: Readonly<Record<string, string>>;

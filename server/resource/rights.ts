@@ -22,7 +22,7 @@ export const escalation = (what: string, paths: readonly string[] = []) =>
     }),
   });
 
-/** Fields that an error names, at most. */
+/** The most fields that an error names. */
 const MOST_NAMED = 20;
 
 /** An application with the scope `account` can do in users' accounts what this permission allows. */

@@ -14,14 +14,17 @@ import type { Fields } from './part.ts';
 import type { Resource, Routes } from './resource.ts';
 import type { Row } from './table.ts';
 
-/** For paths that name the objects' owner: its objects, the key of one of them, and the fields that a new one gets from the owner. */
+/**
+ * For paths that name the parent: the parent's objects, the key of one of them, and the fields that a new one gets from
+ * the parent.
+ */
 export interface Within {
   filter: Fragment;
   keyOf(own: string): string;
   given: Fields;
 }
 type Params = Readonly<Record<string, string>>;
-/** A request of these routes, after each kind's schemas have parsed it. */
+/** A request of these routes, parsed by the kind's schemas. */
 interface Request {
   params: Params;
   query: { cursor?: string; limit: number; q?: string };

@@ -43,8 +43,9 @@ export const MASK = '***';
 const MASK_OF_OTHER = Object.freeze({ secret: MASK });
 
 /**
- * The stored secrets of these objects, as the planner can compare them: replaced by the declared text where it is the same (in
- * constant time), else by a mark that equals nothing, and `guessCount` counts it. Undeclared secrets are left out.
+ * The stored secrets of these objects, in a form for the planner. A stored secret that equals the declared text
+ * (compared in constant time) is replaced by that text. A different one is replaced by a mark that equals nothing, and
+ * `guessCount` counts it. Undeclared secrets are left out.
  * @throws Problem `too-many-requests`
  */
 export async function compareSecrets(
@@ -89,7 +90,7 @@ async function compared(wanted: unknown, stored: unknown, guessCount: GuessCount
   return MASK_OF_OTHER;
 }
 
-/** The change's fields with every secret masked, for answers and events. */
+/** The change's fields with every secret masked, for responses and events. */
 export const maskedFields = (change: PlannedChange, secrets: readonly string[]): PlannedChange['fields'] =>
   change.fields.map((field) =>
     secrets.includes(field.path)
@@ -101,8 +102,8 @@ const isGiven = (secret: unknown): boolean =>
   typeof secret === 'string' || (secret instanceof KeepsSecret && secret.planned);
 
 /**
- * Field errors for stored secrets that a change would send to another address. The administrator, who can't read a stored secret, must
- * give it again for such a change.
+ * Field errors for stored secrets that a change would send to another address. The administrator, who can't read a
+ * stored secret, must enter it again for such a change.
  */
 export function movedSecrets(
   { secrets = [], sentTo }: RealmPart,

@@ -3,7 +3,7 @@ import { HIDES, hasHiddenCharacters } from '../contract/names.ts';
 import type { FieldError } from '../contract/problem.ts';
 import type { Saved } from './part.ts';
 
-/** Allowed in longer texts: lines and tabs; and joiners, which some languages need. */
+/** Allowed in longer texts: line breaks, tabs, and joiners, which some languages need. */
 const PROSE = /[\t\n\r\u200c\u200d]/gu;
 const plain: Readonly<Record<string, (text: string) => string>> = {
   name: (text) => text,

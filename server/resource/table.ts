@@ -16,7 +16,7 @@ export interface Column {
   fromRow?(value: unknown): unknown;
 }
 
-/** An object's place, for values that are bound to it. */
+/** The realm and id of an object, to which values can be bound. */
 export interface ObjectRef {
   realm: string;
   id: string;
@@ -42,19 +42,19 @@ export interface TableOptions {
   key: readonly string[];
   columns: Readonly<Record<string, ColumnType | Column>>;
   secrets?: Readonly<Record<string, SecretAtRest>>;
-  /** Fields that other tables hold, as SQL over the row `t`. The resource's `link` writes them. */
+  /** Fields that other tables store, as SQL over the row `t`. The resource's `link` writes them. */
   elsewhere?: Readonly<Record<string, Fragment | { sql: Fragment; fromRow(value: unknown): unknown }>>;
-  /** Read-only fields of an answer, as SQL over the row `t`. */
+  /** Read-only fields of a response, as SQL over the row `t`. */
   facts?: Readonly<Record<string, Fragment>>;
-  /** The same for fields that only a document has. */
+  /** Fields that only documents have, as SQL over the row `t`. */
   inDocument?: Readonly<Record<string, { of: Fragment; fromRow(value: unknown): unknown }>>;
   /** Columns that are computed from the object, for example a parent's id. */
   derived?: Readonly<Record<string, { type: ColumnType; of(saved: Saved): unknown }>>;
   /** Columns with another object's id, which is looked up by its key; null without a key. */
   ids?: Readonly<Record<string, Lookup & { of(saved: Saved): string | undefined }>>;
-  /** The object that this one belongs to by `column`: its key stands before this one's, as clientRoleKey has it. */
+  /** The parent object, referred to by `column`: its key precedes this one's, as in clientRoleKey. */
   under?: Lookup & { column: string };
-  /** Only these rows of the table: `t.client is null`. */
+  /** Only these rows of the table, for example `t.client is null`. */
   only?: Fragment;
   /** It has `created_at`. */
   createdAt?: boolean;
@@ -69,7 +69,7 @@ export interface Row extends Existing {
 export interface PageOf {
   after: string | undefined;
   limit: number;
-  /** A pattern for ilike, and the fields that it looks at. */
+  /** A pattern for ilike, matched against the search fields. */
   search?: string | undefined;
   filter?: Fragment | undefined;
 }
@@ -78,7 +78,7 @@ const raw = (text: string): Fragment => new Fragment([text], []);
 const snake = (field: string): string => field.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
 const quoted = (name: string): string => `"${name}"`;
 const EVERY = fragment``;
-/** JSON's null in a jsonb column is SQL's. */
+/** JSON's null becomes SQL's null, even in a jsonb column. */
 const sqlOf = (name: string, type: ColumnType | 'bytea' | 'timestamptz'): string => {
   if (type === 'jsonb') return `nullif(x.${quoted(name)}, 'null'::jsonb)`;
   if (type === 'timestamptz') return `x.${quoted(name)}::timestamptz`;
@@ -156,7 +156,10 @@ export function createTable(
     };
   }
 
-  /** The rows of these keys, each found by its index: just after an import the planner assumes an empty table and would loop over it. */
+  /**
+   * The rows of these keys, each found by its index: right after an import the planner assumes an empty table and would
+   * choose a nested loop.
+   */
   function among(realm: string, wanted: readonly string[]): Fragment {
     const parts = under ? wanted.map(splitClientRoleKey) : wanted.map((role) => ({ clientId: null, role }));
     const parent = under
@@ -336,7 +339,7 @@ export type Table = ReturnType<typeof createTable>;
 const parentKey = ({ table, key, column }: Lookup & { column: string }): Fragment =>
   raw(`(select u.${key} from ${table} u where u.realm_id = t.realm_id and u.id = t.${column})`);
 
-/** The parts of a natural key; only the last may hold a `/`. */
+/** The parts of a natural key; only the last may contain a `/`. */
 export function splitKey(key: string, parts: number): string[] {
   const all = key.split('/');
   return parts === 1 ? [key] : [...all.slice(0, parts - 1), all.slice(parts - 1).join('/')];

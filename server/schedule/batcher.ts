@@ -3,18 +3,18 @@
 import { Overloaded } from './bulkhead.ts';
 
 export interface BatcherOptions<Item> {
-  /** Tells its members what came of it; it never fails. */
+  /** Reports the results to the batch's members; it never fails. */
   run(batch: readonly Item[]): Promise<void>;
-  /** For items that no batch was begun for in time, as where the database is away. */
+  /** Refuses items for which no batch began in time, for example because the database is away. */
   refuse(items: readonly Item[], error: Overloaded): void;
-  /** Items of a full batch. */
+  /** The most items in a batch. */
   most: number;
-  /** Batches that run at once, each on a connection of its own. */
+  /** The most batches at once, each on a connection of its own. */
   concurrency: number;
   timeoutMs?: number;
 }
 
-/** A batch that takes longer waits for something, perhaps on a dead connection: who comes after it doesn't wait with it. */
+/** A longer batch waits for something, perhaps on a dead connection: later items don't wait for it. */
 const SLOW_MS = 200;
 
 export function createBatcher<Item>({
@@ -26,11 +26,11 @@ export function createBatcher<Item>({
 }: BatcherOptions<Item>): (item: Item) => void {
   let waiting: Item[] = [];
   let added = 0;
-  /** Of the added ones: those that wait no more. */
+  /** The number of added items that no longer wait. */
   let removed = 0;
   let watching = false;
   let running = 0;
-  /** Those of the running that aren't slow. */
+  /** The number of running batches that aren't slow. */
   let quick = 0;
   let scheduled = false;
 
@@ -50,7 +50,7 @@ export function createBatcher<Item>({
     startReady();
   }
 
-  /** While a quick one runs only a full batch starts beside it: what is not full waits for more. */
+  /** While a quick batch runs, only a full batch starts in parallel: smaller ones wait for more items. */
   const ready = () => running < concurrency && (quick === 0 || waiting.length >= most);
 
   function startReady(): void {
@@ -76,7 +76,7 @@ export function createBatcher<Item>({
       watching = false;
       if (waiting.length > 0) watch();
     };
-    // After a pause of the process its timers come first: what has ended meanwhile makes room.
+    // After a pause of the process its timers run first: setImmediate lets finished batches make room before.
     setTimeout(() => setImmediate(refuseLate), timeoutMs).unref();
   }
 

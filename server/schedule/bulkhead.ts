@@ -1,16 +1,19 @@
-// A bulkhead: a share of a limited number of places for each realm, so that none can use them all up.
-// It knows nothing of what the places are: connections in db/realm-share.ts.
-// Implements: specification 1, "A change in one realm never affects another".
+// A bulkhead: a share of a limited number of places for each realm, so that none can use them all up. Its users define
+// the places; in db/realm-share.ts they are connections. Implements: specification 1, "A change in one realm never
+// affects another".
 
 export interface Bulkhead {
-  /** Waits, without a place, while the realm has as many as it may; undefined where it need not wait. */
+  /**
+   * Acquires a place, and waits while the realm has its full share; undefined: the caller has a place and need not
+   * wait.
+   */
   acquire(realm: string): Promise<void> | undefined;
   release(realm: string): void;
-  /** Whether only the last places are left, the one that was just acquired included. */
+  /** Whether only the last places are free, counting the one that was just acquired. */
   nearlyFull(): boolean;
 }
 
-/** No place came free in time: others of the same realm, or of the same batch (batcher.ts), took too long. */
+/** No place became free in time: others of the same realm, or of the same batch (batcher.ts), took too long. */
 export class Overloaded extends Error {
   readonly code = OVERLOADED;
 }
@@ -59,7 +62,8 @@ export function createBulkhead({ most, timeoutMs = 5_000 }: { most: number; time
     new Promise((resolve, reject) => {
       const queue = waiting.get(realm) ?? new Set();
       waiting.set(realm, queue);
-      // After a pause of the process its timers come first: what has ended meanwhile makes room before anybody gives up.
+      // After a pause of the process its timers run first: setImmediate lets finished work make room before anything is
+      // refused.
       const giveUp = () => {
         if (queue.delete(waiter)) reject(new Overloaded(`other transactions of ${realm} take too long`));
       };

@@ -1,13 +1,13 @@
-// A concurrency limit by key that never blocks: a caller at the limit gets the time at which to come back, later the more callers
-// there are.
+// A concurrency limit by key that never blocks: a caller at the limit gets a time to come back, which is later the more
+// callers there are.
 
 const SPACING_MS = 5;
 const LONGEST_MS = 30_000;
 
 export function createConcurrencyLimit({ perKey, now }: { perKey: number; now(): Date }) {
-  /** Of the keys that something runs for; `next` is when the last one that was told to come back will. */
+  /** Keys with running work; `next`: the latest time that a caller was asked to come back. */
   const keys = new Map<string, { running: number; next: number }>();
-  /** Runs `work`, or says after how many seconds to come back. */
+  /** Runs `work`, or returns the number of seconds after which to come back. */
   return async <T>(key: string, work: () => Promise<T>): Promise<{ result: T } | { retryAfterSeconds: number }> => {
     const entry = keys.get(key) ?? { running: 0, next: 0 };
     if (entry.running >= perKey) {

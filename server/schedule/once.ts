@@ -1,10 +1,10 @@
-// A part of the server that is made at the first call, and is the same for every later call.
+// A part of the server that is created at the first call, and shared by all later calls.
 export interface Once<T> {
-  /** Gives the part, and makes it at the first call. Where making it failed, the next call tries again. */
+  /** The part, created at the first call. If creating it failed, the next call tries again. */
   get(): Promise<T>;
-  /** Undefined until the part is made. */
+  /** Undefined until the part is created. */
   readonly made: T | undefined;
-  /** The part, once it is made; undefined where no call has asked for it, or making it failed. */
+  /** The part, once it is created; undefined if no call has requested it, or creating it failed. */
   settled(): Promise<T | undefined>;
 }
 

@@ -1,13 +1,14 @@
-// Values that cost something to make, by key: those that were used last are remembered.
+// A cache of values that are expensive to create: the most recently used ones stay.
 
 export interface RecentlyUsed<Value> {
-  /** The value of a key, made where it isn't remembered. */
+  /** The value of a key, created by `make` if it isn't cached. */
   get(key: string, make: () => Value): Value;
 }
 
 /**
- * @param most how many values are remembered
- * @param size of each value: beyond `largest` together, the values whose use is longest ago are forgotten. One value always has room
+ * @param most the most values
+ * @param size the size of each value: if all together exceed `largest`, the least recently used values are evicted. One
+ * value always has room
  */
 export function createRecentlyUsed<Value>({
   most,
@@ -18,7 +19,7 @@ export function createRecentlyUsed<Value>({
   largest?: number;
   size?: (value: Value) => number;
 }): RecentlyUsed<Value> {
-  /** A map keeps the order in which its keys were set: the first is the one whose use is longest ago. */
+  /** A map keeps the order in which its keys were set: the first is the least recently used one. */
   const values = new Map<string, { value: Value }>();
   let total = 0;
   return {

@@ -1,10 +1,10 @@
-// Work that is done again and again by one process of several: soon after it was asked for, and now and then by itself. One run at a
-// time; after a failure it waits longer each time.
+// Recurring work of one among several processes: it runs soon after a request, and at intervals. One run at a time;
+// after failures the pauses grow.
 export interface Recurring {
-  /** There is something to do: soon. */
+  /** Requests a run soon, because there is work. */
   ask(): void;
   start(): void;
-  /** Begins no more, and waits for what runs. */
+  /** Starts no more runs, and waits for the present one. */
   stop(): Promise<void>;
 }
 
@@ -15,12 +15,12 @@ export function createRecurring({
   longestMs = idleMs,
   failed,
 }: {
-  /** @returns whether there is more to do at once (`again`), soon, or nothing as far as is known */
+  /** @returns whether there is more work at once (`again`), soon, or none as far as is known */
   run(): Promise<'again' | 'soon' | 'idle'>;
   soonMs: number;
   /** Milliseconds between runs without a request. */
   idleMs: number;
-  /** Between tries after failures. */
+  /** The longest pause after failures. */
   longestMs?: number;
   failed(error: unknown): void;
 }): Recurring {
@@ -60,13 +60,13 @@ export function createRecurring({
     });
     await running;
     running = undefined;
-    // Also for an event that asked after the run had chosen its pause.
+    // Also for an event whose request came after the run had chosen its pause.
     within(asked && failures === 0 ? Math.min(pause, soonMs) : pause);
   }
 
   return {
     ask() {
-      // Each event asks: what has been asked for since the last run is due already.
+      // Each event requests a run: one request since the last run is enough.
       if (asked) return;
       asked = true;
       // after a failure, requests wait for the pause too

@@ -20,7 +20,7 @@ export function createSemaphore({
     running.set(key, (running.get(key) ?? 0) + 1);
   }
 
-  /** Key by key, so that one with many waiting never keeps the others from entering. */
+  /** Checks each key, so that a key with many waiting calls never blocks the others. */
   function admit(keys: Iterable<string>): void {
     for (const key of keys) {
       const queue = waiting.get(key);

@@ -1,7 +1,7 @@
-// The children of an element that was read, by name.
+// The children of a read element, by name.
 import type { Xml } from './document.ts';
 
-/** @returns a function that finds the children of one name in a namespace, which is `usual` where the caller names none */
+/** @returns a function that finds the children with one name in a namespace; default: `usual` */
 export const childrenIn =
   (usual: string) =>
   (at: Xml, name: string, namespace = usual): Xml[] =>

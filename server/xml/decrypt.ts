@@ -60,7 +60,7 @@ function carriedKey(carried: Xml, key: KeyObject): Buffer | undefined {
   const digest = digests[algorithmIn(method && of(method, 'DigestMethod', SIGNATURES)[0]) || `${SIGNATURES}sha1`];
   const mask = algorithmIn(method && of(method, 'MGF', XENC11)[0]) || `${MGF}sha1`;
   const known = [`${XENC}rsa-oaep-mgf1p`, `${XENC11}rsa-oaep`].includes(algorithmIn(method));
-  // One digest for both is what there is here.
+  // This server supports only one digest for both purposes.
   if (!known || digest === undefined || mask !== `${MGF}${digest}`) return undefined;
   try {
     return privateDecrypt({ key, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: digest }, bytesOf(carried));
@@ -78,7 +78,7 @@ function opened(bytes: Buffer, secret: Buffer, name: 'aes-128-gcm' | 'aes-256-gc
     }
     const decipher = createDecipheriv(name, secret, bytes.subarray(0, 16)).setAutoPadding(false);
     const padded = Buffer.concat([decipher.update(bytes.subarray(16)), decipher.final()]);
-    // Of the padding only the last byte says something (§5.2.2).
+    // Only the last byte of the padding has a meaning (§5.2.2).
     return textIn(padded.subarray(0, padded.length - (padded.at(-1) ?? 0)));
   } catch (error) {
     throw unreadable(error);

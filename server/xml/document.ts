@@ -4,26 +4,27 @@
 import { DOMParser, type Element } from '@xmldom/xmldom';
 import { NOT_XML } from './write.ts';
 
-/** The most that a document may hold. Each is refused by one walk over the text, before a tree is made of it. */
+/** The limits of a document. All are checked by one pass over the text, before it is parsed to a tree. */
 export interface XmlLimits {
   bytes: number;
   elements: number;
-  /** Of all elements together. */
+  /** The attributes of all elements together. */
   attributes: number;
   /** Comments and CDATA sections. */
   sections: number;
 }
 /**
- * A message, as anybody may send one. A response of 128 KB has fewer than 1,600 attribute values, since each takes 80 bytes or more with
- * its tags. Reading and checking a message at these limits costs about 20 ms of the event loop.
+ * The limits of a message, which anybody may send. A response of 128 KB has fewer than 1,600 attribute values, since
+ * each takes 80 bytes or more with its tags. Reading and checking a message at these limits costs about 20 ms of the
+ * event loop.
  */
 export const MESSAGE: XmlLimits = { bytes: 128 * 1024, elements: 2_000, attributes: 6_000, sections: 1_000 };
-/** Metadata, which an administrator configures: also a federation's aggregate. */
+/** The limits of metadata, which an administrator configures; it may be a federation's aggregate. */
 export const METADATA: XmlLimits = { bytes: 1024 * 1024, elements: 20_000, attributes: 60_000, sections: 5_000 };
 
 const DEEPEST = 64;
 const MOST_ATTRIBUTES = 64;
-/** Declared by an element and those around it: canonicalisation compares each prefix with all of them. */
+/** The most namespaces in scope of an element: canonicalisation compares each prefix with all of them. */
 const MOST_NAMESPACES = 64;
 /** Canonicalisation may repeat the name at each element that uses its prefix. */
 const LONGEST_NAMESPACE = 256;
@@ -34,20 +35,23 @@ const DECLARATION =
 /** A fault of the XML, in words for its sender. */
 export class XmlError extends Error {}
 
-/** One element, as much of it as readers need. */
+/** One element, with the data that readers need. */
 export interface Xml {
   namespace: string;
   name: string;
-  /** Of no namespace, by name. */
+  /** Attributes without a namespace, by name. */
   attributes: Readonly<Record<string, string>>;
   /** Of `xml:lang`. */
   language: string | undefined;
   children: readonly Xml[];
-  /** Its own text, comments left out; that of its children is theirs. */
+  /** The element's own text without comments; its children have theirs. */
   text: string;
 }
 
-/** A document that was parsed once, for `readSigned` too (signature.ts): parsing costs more than the signature does. */
+/**
+ * A document that is parsed only once, also for `readSigned` (signature.ts): parsing costs more than the signature
+ * does.
+ */
 export interface XmlDocument {
   root: Element;
   /** The content, which may be unsigned. */
@@ -81,7 +85,7 @@ function parseDom(text: string, limits: XmlLimits): Element {
   const fail = (message: string) => {
     throw new XmlError(`The XML is not well-formed: ${message.split('\n')[0]}`);
   };
-  // what it would only warn of, as of an attribute that stands twice, others read in another way
+  // some faults are only warnings here, such as a repeated attribute, but other parsers read them in another way
   const parser = new DOMParser({ errorHandler: { warning: fail, error: fail, fatalError: fail } });
   let parsed: ReturnType<typeof parser.parseFromString>;
   try {
@@ -97,7 +101,7 @@ function parseDom(text: string, limits: XmlLimits): Element {
 const NO_REFERENCE = /&(?!(?:lt|gt|amp|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/i;
 const BY_NUMBER = /&#(?:(\d+)|x([\da-f]+));/gi;
 
-/** Whether all references by number are to characters that XML has (§2.2), which the tree would not say. */
+/** Whether all numeric references are to characters that XML permits (§2.2); the parsed tree would not show that. */
 const areCharacters = (part: string): boolean =>
   !part.includes('&#') ||
   part.matchAll(BY_NUMBER).every(([, decimal, hex]) => {
@@ -105,7 +109,7 @@ const areCharacters = (part: string): boolean =>
     return code <= 0x10_ff_ff && String.fromCodePoint(code).search(NOT_XML) < 0;
   });
 
-/** Before a tree is made of it: one walk over the text, which no nesting can slow down. */
+/** Checks the text before it is parsed: one pass, which no nesting can slow down. */
 function refuseUnsafe(text: string, limits: XmlLimits): void {
   const open: { name: string; namespaces: number }[] = [];
   const counted = { elements: 0, attributes: 0, sections: 0 };
@@ -175,7 +179,7 @@ function namespacesIn(tag: string): number {
   return names.length;
 }
 
-/** A `>` in an attribute's value ends nothing. */
+/** The end of a tag; a `>` in an attribute's value doesn't end it. */
 function endOfTag(text: string, from: number): { end: number; attributes: number } {
   let attributes = 0;
   for (let at = from + 1; at < text.length; at++) {
@@ -190,7 +194,7 @@ function endOfTag(text: string, from: number): { end: number; attributes: number
   throw new XmlError('The XML is not well-formed: > is missing');
 }
 
-/** With all that is in it. @throws XmlError */
+/** Reads an element with all its contents. @throws XmlError */
 export function readElement(element: Element): Xml {
   const attributes = Array.from(element.attributes);
   for (const { prefix, namespaceURI } of [element, ...attributes])

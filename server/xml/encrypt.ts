@@ -7,10 +7,10 @@ import { canonicalXml, type XmlNode, xml } from './write.ts';
 const ELEMENT = 'http://www.w3.org/2001/04/xmlenc#Element';
 const AES_256_GCM = 'http://www.w3.org/2009/xmlenc11#aes256-gcm';
 const RSA_OAEP = 'http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p';
-/** OAEP's own, which needs nothing that SHA-1 has lost. */
+/** OAEP's default digest: the weaknesses of SHA-1 don't affect OAEP. */
 const OAEP_DIGEST = 'http://www.w3.org/2000/09/xmldsig#sha1';
 
-/** @param certificate PEM, of an RSA key */
+/** @param certificate in PEM, of an RSA key */
 export function encrypted(node: XmlNode, certificate: string): XmlNode {
   const key = randomBytes(32);
   const iv = randomBytes(12);

@@ -15,7 +15,7 @@ export interface XmlSigner {
   certificate: string;
 }
 
-/** In the thread pool, so that the event loop goes on. */
+/** Signs in the thread pool, so that the event loop isn't blocked. */
 export const rsaSha256 = (text: string, key: KeyObject): Promise<string> =>
   new Promise((resolve, reject) => {
     sign('sha256', Buffer.from(text), key, (error, signature) =>
@@ -26,7 +26,7 @@ export const rsaSha256 = (text: string, key: KeyObject): Promise<string> =>
 export const keyInfo = (certificate: string): XmlNode =>
   xml('ds:KeyInfo', {}, xml('ds:X509Data', {}, xml('ds:X509Certificate', {}, certificate)));
 
-/** The node with its signature. @param at which of its children that is: schemas say where */
+/** The node with its signature. @param at the index of the signature among the children, which schemas define */
 export async function signed(node: XmlNode, at: number, { privateKey, certificate }: XmlSigner): Promise<XmlNode> {
   const info = xml(
     'ds:SignedInfo',

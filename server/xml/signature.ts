@@ -12,16 +12,16 @@ const ENVELOPED = `${SIGNATURES}enveloped-signature`;
 const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
 const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
 
-/** Of SignedInfo. Nine elements are usual; a list of prefixes makes ten or eleven. */
+/** The limits of SignedInfo. Nine elements are usual; with a list of prefixes there are ten or eleven. */
 const SIGNED_INFO: XmlLimits = { bytes: 32 * 1024, elements: 16, attributes: 64, sections: 0 };
 const MOST_PREFIXES = 32;
-/** Of a provider or client: each may cost a verification. */
+/** The most certificates of a provider or client: each may cost a verification. */
 const MOST_CERTIFICATES = 10;
 /** In bits. */
 const LARGEST_KEY = 8192;
 const LARGEST_EXPONENT = 2n ** 32n;
 
-/** Algorithms that aren't here are no longer safe, or are for another kind of key. */
+/** Other algorithms are no longer safe, or are for another kind of key. */
 const signatureAlgorithms = new Map([
   ['http://www.w3.org/2001/04/xmldsig-more#rsa-sha256', { digest: 'sha256', pss: false }],
   ['http://www.w3.org/2001/04/xmldsig-more#rsa-sha512', { digest: 'sha512', pss: false }],
@@ -44,7 +44,7 @@ const canonicalisations = new Map([
 
 interface Canonicalisation {
   algorithm: string;
-  /** Namespaces that exclusive canonicalisation keeps whether they are used or not. */
+  /** Prefixes of namespaces that exclusive canonicalisation keeps even if they are unused. */
   prefixes: readonly string[];
 }
 /** The content of a SignedInfo, as SAML 2.0 Core §5.4 permits it. */
@@ -59,7 +59,7 @@ interface SignedInfo {
 const notByKey = (cause?: unknown) => new XmlError('The signature is not by this certificate’s key', { cause });
 const notWhole = () => new XmlError('The signature is not one of the whole XML');
 
-/** The RSA keys of certificates in PEM. @throws XmlError where there is none */
+/** The RSA keys of PEM certificates. @throws XmlError if there is none */
 export function keysOf(certificates: readonly string[]): KeyObject[] {
   const keys = certificates
     .slice(0, MOST_CERTIFICATES)
@@ -69,13 +69,16 @@ export function keysOf(certificates: readonly string[]): KeyObject[] {
   return keys;
 }
 
-/** Anybody's message may be verified by each key: one of 16,384 bits with a long exponent takes 6 ms. */
+/**
+ * Whether the key may verify messages, which anybody can send: with a key of 16,384 bits and a long exponent that takes
+ * 6 ms.
+ */
 function isUsable({ asymmetricKeyType, asymmetricKeyDetails: details }: KeyObject): boolean {
   const { modulusLength = 0, publicExponent = 0n } = details ?? {};
   return asymmetricKeyType === 'rsa' && modulusLength <= LARGEST_KEY && publicExponent <= LARGEST_EXPONENT;
 }
 
-/** Whether one of the keys has signed the text by an algorithm of XML Signature that is safe. */
+/** Whether one of the keys has signed the text by a safe algorithm of XML Signature. */
 export function isSignedBy(keys: readonly KeyObject[], algorithm: string, text: string, signature: Buffer): boolean {
   const known = signatureAlgorithms.get(algorithm);
   if (!known) return false;
@@ -119,7 +122,7 @@ const isOf = ({ localName, namespaceURI }: Element, name: string): boolean =>
 const idOf = (element: Element): string | undefined =>
   Array.from(element.attributes).find(({ name }) => name === 'ID')?.value;
 
-/** How often an ID is given: a second element of the same ID is what a forger would have read in place of the first. */
+/** The number of elements with this ID: a forger could add a second one that is read in place of the first. */
 function idsIn(element: Element, id: string): number {
   const own = Array.from(element.attributes).filter(
     ({ localName, value }) => ['ID', 'Id', 'id'].includes(localName) && value === id,
@@ -143,7 +146,7 @@ function verifiedInfo(signature: Element, keys: readonly KeyObject[]): SignedInf
   return said;
 }
 
-/** With the element itself; it stops soon after the most that SignedInfo may have. */
+/** The number of elements, including the element itself; counting stops soon after the limit of SignedInfo. */
 function elementsIn(element: Element): number {
   let count = 1;
   for (const child of childrenOf(element)) {
@@ -153,7 +156,7 @@ function elementsIn(element: Element): number {
   return count;
 }
 
-/** @throws XmlError where SignedInfo has other parts than those of one reference */
+/** @throws XmlError if SignedInfo has other parts than those of one reference */
 function signedInfoOf(info: Xml): SignedInfo {
   const [, method, reference] = partsOf(info, ['CanonicalizationMethod', 'SignatureMethod', 'Reference']);
   const [transforms, digestMethod, digestValue] = partsOf(reference, ['Transforms', 'DigestMethod', 'DigestValue']);
@@ -165,7 +168,7 @@ function signedInfoOf(info: Xml): SignedInfo {
   return {
     algorithm: method?.attributes.Algorithm ?? '',
     uri: reference?.attributes.URI ?? '',
-    // XML Signature §4.3.3.2: what isn't canonical after the last transform is canonicalised inclusively.
+    // XML Signature §4.3.3.2: without a canonicalisation as the last transform, the inclusive one applies.
     canonicalisation: then ? canonicalisationOf(then) : { algorithm: INCLUSIVE, prefixes: [] },
     digest,
     digestValue: Buffer.from(digestValue?.text ?? '', 'base64'),
@@ -192,10 +195,13 @@ function canonicalisationOf({ attributes, children }: Xml): Canonicalisation {
   return { algorithm, prefixes };
 }
 
-/** For xml-crypto, which would else look in the element itself for a list; a prefix can't have this name. */
+/**
+ * Stands for an empty list in xml-crypto, which would otherwise search the element itself for one; no prefix can have
+ * this name.
+ */
 const NO_PREFIX = '#default';
 
-/** As text, comments left out. */
+/** The canonical text, without comments. */
 function canonical(element: Element, { algorithm, prefixes }: Canonicalisation): string {
   const By = canonicalisations.get(algorithm);
   if (!By) throw notByKey();

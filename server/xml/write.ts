@@ -28,7 +28,7 @@ export const xml = (
   ...children: readonly Child[]
 ): XmlNode => ({ name, attributes, children: children.flatMap((child) => child ?? []) });
 
-/** The node as text: canonical, and so the same wherever it stands. */
+/** The node as canonical text, which is the same at every place in a document. */
 export const canonicalXml = (node: XmlNode): string => write(node, new Set());
 
 function write({ name, attributes, children }: XmlNode, declared: ReadonlySet<Prefix>): string {

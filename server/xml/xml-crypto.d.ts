@@ -1,4 +1,4 @@
-// As much of xml-crypto as is used here. Its own types would bring a browser's globals into every file (tsconfig.json, paths).
+// The used part of xml-crypto. Its own types would bring a browser's globals into every file (tsconfig.json, paths).
 import type { KeyObject } from 'node:crypto';
 import type { Element } from './xmldom.d.ts';
 
@@ -7,13 +7,13 @@ interface Namespace {
   namespaceURI: string;
 }
 interface Canonicalization {
-  /** The element as text, comments left out. It may write declarations into the element that are in force there anyhow. */
+  /** The element as text, without comments. It may write declarations that are in scope anyway. */
   process(
     element: Element,
     options: { inclusiveNamespacesPrefixList: string[]; ancestorNamespaces: Namespace[] },
   ): string;
 }
-/** Signing, which tests alone do by it. */
+/** Signing, which only tests do with this package. */
 export interface SignedXml {
   addReference(reference: { xpath: string; transforms: string[]; digestAlgorithm: string; uri?: string }): void;
   computeSignature(
@@ -30,7 +30,7 @@ interface Options {
   canonicalizationAlgorithm?: string;
   getKeyInfoContent?(args: { prefix?: string | null }): string | null;
 }
-/** CommonJS, and so all of it by its default. */
+/** A CommonJS package, so it has only a default export. */
 declare const xmlCrypto: {
   ExclusiveCanonicalization: new () => Canonicalization;
   C14nCanonicalization: new () => Canonicalization;

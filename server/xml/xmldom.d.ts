@@ -1,4 +1,5 @@
-// As much of @xmldom/xmldom as is used here. Its own types would bring a browser's globals into every file (tsconfig.json, paths).
+// The used part of @xmldom/xmldom. Its own types would bring a browser's globals into every file (tsconfig.json,
+// paths).
 export interface Attribute {
   name: string;
   localName: string;

@@ -1,4 +1,5 @@
-// Everything that follows from new passwords, however they were stored: failures are forgotten, the action is done, access ends.
+// The consequences of new passwords, however they were stored: failures are forgotten, the required action is done,
+// access ends.
 import type { By } from '../../../contract/events.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { endAccess } from '../../../domain/end-access.ts';

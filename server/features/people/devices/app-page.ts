@@ -1,5 +1,5 @@
-// The page that a browser shows for an address that only the authenticator app should open: it says how to go on, and gives
-// away nothing that the app gets.
+// The page for an address that only the authenticator app should open: it tells the user what to do, and reveals
+// nothing that the app gets.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import { type Brand, html, sendPage } from '../../../http/pages.ts';

@@ -1,4 +1,4 @@
-// Puts together signing in by directories of people, their syncs, and what a realm takes from them. Specification 4.2.
+// Composes sign-in by user directories, their syncs, and the writing of their users and groups. Specification 4.2.
 import type { Passwords } from '../../../crypto/passwords.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
