@@ -1,5 +1,5 @@
-// Owns: the code flow of a person at this computer: the loopback address, the browser, the page that they see at the end.
-// Does not own: the token endpoint (oauth.ts), where tokens are kept (contexts.ts).
+// Owns: the code flow of a user at this computer: the loopback address, the browser, the final page.
+// Does not own: the token endpoint (oauth.ts), storing tokens (contexts.ts).
 // Implements: RFC 8252 (loopback), RFC 7636 (PKCE), RFC 9207 (iss); decisions "Admin authentication".
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';

@@ -1,4 +1,4 @@
-// Owns: what every command is given, and the options that several share.
+// Owns: the arguments that every command function gets, and the options that several commands share.
 // Does not own: the commands (commands/<noun>.ts), signing in (connect.ts), printing (output.ts).
 // Implements: decisions "Import, export, plan" as a program, `realmctl`; docs/cli.md: exit codes 0, 1, 2, 3.
 import type { Readable, Writable } from 'node:stream';

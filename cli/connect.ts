@@ -1,5 +1,5 @@
-// Owns: a connection to the server that the run is meant for: which one, and with whose rights.
-// Does not own: how sessions are kept and renewed (contexts.ts, sessions.ts) and begun (commands/login.ts).
+// Owns: the connection of a command: its server and its session.
+// Does not own: storing and renewing sessions (contexts.ts, sessions.ts), signing in (commands/login.ts).
 // Implements: decisions "Admin authentication"; docs/cli.md: usable in CI without a login step.
 import { createClient, refusal, ServerProblem, unreachable } from '../server/contract/client.ts';
 import { MASTER } from '../server/contract/realms.ts';

@@ -1,5 +1,5 @@
-// Owns: the file of signed-in servers: its permissions, its content, and two processes that write it at once.
-// Does not own: the permissions of a session (sessions.ts), how it begins (commands/login.ts).
+// Owns: the file of signed-in servers: its permissions, its content, and concurrent writes.
+// Does not own: the permissions of a session (sessions.ts), signing in (commands/login.ts).
 // Implements: docs/cli.md: sessions kept with mode 0600, several servers as contexts.
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Owns: what the objects of files declare of which realm: the four kinds, realm documents, the Secrets that they name.
-// Does not own: reading files (files.ts), making one document of many (merge.ts), comparing (the server).
+// Owns: the declarations in files, by realm: the four kinds, realm documents, the Secrets that they name.
+// Does not own: reading files (files.ts), merging parts to a document (merge.ts), comparing (the server).
 // Implements: decisions "Custom resources", "Import, export, plan"; docs/cli.md: apply, diff, validate.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// Owns: what went wrong, in the words and with the exit code that a person or a pipeline gets.
-// Does not own: which faults there are at the server (server/contract/problem.ts).
+// Owns: errors as text, and their exit codes.
+// Does not own: the server's errors (server/contract/problem.ts).
 // Implements: exit codes 0 done or in sync, 1 differences, 2 refused or usage, 3 unreachable.
 import { CommanderError } from 'commander';
 import { ServerProblem } from '../server/contract/client.ts';

@@ -1,5 +1,5 @@
-// Owns: what `-f` names, read: files, folders, stdin; YAML with several documents, JSON, lists; and where each thing stands.
-// Does not own: what an object means (declared.ts).
+// Owns: reading the arguments of `-f`: files, folders, stdin; YAML with several documents, JSON, lists; and the line of each object.
+// Does not own: the meaning of an object (declared.ts).
 // Implements: docs/cli.md: files, folders, stdin, kustomize output.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';

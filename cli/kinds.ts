@@ -1,5 +1,5 @@
-// Owns: what commands ask of a kind of object: its routes, how it is found by name, and shown in columns.
-// Does not own: which kinds there are (kind-table.ts), fields and addresses (server/contract), printing (output.ts).
+// Owns: what commands need of a kind of object: its routes, finding an object by name, columns.
+// Does not own: the list of kinds (kind-table.ts), fields and addresses (server/contract), printing (output.ts).
 // Implements: docs/cli.md: get, describe; decisions "Reading and writing" (paging by cursor), "Ownership".
 import type { z } from 'zod';
 import { address, allRows, LARGEST_PAGE } from '../server/contract/client.ts';

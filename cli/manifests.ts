@@ -1,5 +1,5 @@
-// Owns: a realm document as the four kinds, ready for Git: the inverse of operator/kinds' `document`.
-// Does not own: the text they are written as (manifest-text.ts), their names (manifest-names.ts).
+// Owns: converting a realm document to the four kinds, ready for Git: the inverse of operator/kinds' `document`.
+// Does not own: the manifests' text (manifest-text.ts), their names (manifest-names.ts).
 // Implements: docs/cli.md: `export --as manifests`, with secretKeyRefs and a list of Secrets to create.
 import type { z } from 'zod';
 import { flow } from '../operator/kinds/flow.ts';

@@ -1,5 +1,5 @@
-// Owns: one document of a realm from many pieces, and the contradictions in them.
-// Does not own: the pieces (declared.ts).
+// Owns: merging many parts into one document of a realm, and finding contradictions.
+// Does not own: the parts (declared.ts).
 // Implements: docs/cli.md: all declarations of one run belong to one manager, so none may be repeated.
 import { elementsOf } from '../server/contract/section.ts';
 import { presentSections } from '../server/contract/sections.ts';

@@ -1,5 +1,5 @@
-// Owns: how the program gets tokens at a server's token endpoint, as a client and for a person.
-// Does not own: where they are kept (contexts.ts); the page in the browser (browser-sign-in.ts).
+// Owns: getting tokens at a server's token endpoint, as a client and for a user.
+// Does not own: storing them (contexts.ts); the page in the browser (browser-sign-in.ts).
 // Implements: RFC 6749 4.4 and 6, RFC 8707 (audience {base_url}/admin), RFC 8414.
 import { z } from 'zod';
 import { ServerProblem, unreachable } from '../server/contract/client.ts';

@@ -1,4 +1,4 @@
-// Owns: the plans that a cluster's operator would make of resources that are only files yet, each with its own manager.
+// Owns: the plans that a cluster's operator would make for resources in files, each with its own manager.
 // Does not own: the operator's permission rules (operator/runtime); the comparison, which the server does.
 // Implements: docs/cli.md: the plan of a change that GitOps is going to apply.
 import { specPath } from '../operator/kinds/spec-path.ts';

@@ -1,4 +1,4 @@
-// Owns: the forms of answers: table, json, yaml, name (`-o`); colour; the filter for a server's text before the terminal.
+// Owns: the formats of results: table, json, yaml, name (`-o`); colour; the filter that makes a server's text safe for the terminal.
 // Does not own: the text of plans (plan.ts).
 // Implements: docs/cli.md: coloured, table, JSON and YAML output; NO_COLOR (no-color.org).
 import { type Command, InvalidArgumentError, Option } from 'commander';

@@ -1,5 +1,5 @@
 // Owns: the program: its commands in the order of its help, and the options that all of them have.
-// Does not own: what any command does.
+// Does not own: any command's work.
 // Implements: docs/cli.md.
 import { Command } from 'commander';
 import { type Cli, examples, type Io, type Register } from './command.ts';

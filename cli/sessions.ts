@@ -1,5 +1,5 @@
-// Owns: what a kept session puts on a request, and how it is renewed before it ends.
-// Does not own: where it is kept (contexts.ts), the token endpoint (oauth.ts).
+// Owns: the credentials that a stored session adds to a request, and renewing the session before it expires.
+// Does not own: storing sessions (contexts.ts), the token endpoint (oauth.ts).
 // Implements: decisions "Admin authentication": cookie with CSRF header, bearer.
 import { readFile } from 'node:fs/promises';
 import { ADMIN_CLI } from '../server/contract/admin-access.ts';

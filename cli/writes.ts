@@ -1,5 +1,5 @@
 // Owns: the options that create and change an object, made from the body of its route.
-// Does not own: which kinds can be written (their `routes`), prompts and editing (commands/write.ts).
+// Does not own: the kinds that can be written (their `routes`), prompts and editing (commands/write.ts).
 import { z } from 'zod';
 import type { Route } from '../server/contract/route.ts';
 

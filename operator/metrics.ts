@@ -1,5 +1,5 @@
 // Owns: the operator's metrics and their text form.
-// Does not own: where they are served (monitoring.ts), what counts as an outcome or as drift (runtime).
+// Does not own: serving them (monitoring.ts), the meaning of an outcome or of drift (runtime).
 // Implements: metrics `svc_operator_*`. Status gauges are read at each scrape, so a series ends with its resource, or with
 // its drift.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';

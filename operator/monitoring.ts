@@ -1,5 +1,5 @@
 // Owns: the operator's own small HTTP server: GET /healthz, /readyz and /metrics, for the kubelet and for Prometheus.
-// Does not own: what is measured (metrics.ts). Off unless `--listen` says where; it answers nothing about any realm.
+// Does not own: the metrics (metrics.ts). Off unless `--listen` names an address; it reveals nothing about any realm.
 // Implements: probes. /readyz answers 200 once every existing resource has been listed. A standby is ready too, so that
 // rollouts continue. /healthz answers 503 only for faults that a restart mends: the event loop was blocked for longer than
 // a lease lives, or a pass runs for longer than any pass can. A server that can't be reached is no such fault.

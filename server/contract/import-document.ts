@@ -1,5 +1,5 @@
 // Owns: sending a document to a server, for a plan or to apply that plan; used by the operator and the CLI.
-// Does not own: the comparison, which the server makes; the meaning of a refusal, which the caller decides.
+// Does not own: the comparison, which the server does; the meaning of a refusal, which the caller decides.
 // Implements: decisions "Import, export, plan": dry run, then the same document with the plan's revision in If-Match.
 import { type Client, ServerProblem } from './client.ts';
 import { importRealm, type Plan, type RealmDocument } from './transfer.ts';

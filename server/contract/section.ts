@@ -1,5 +1,5 @@
-// Owns: what everybody who speaks of a section of the realm document needs to know of it, and walking through its elements.
-// Does not own: which sections there are (sections.ts), their fields (each feature's contract), comparing (the server).
+// Owns: the description of a section of the realm document, and functions that visit its elements.
+// Does not own: the list of sections (sections.ts), their fields (each feature's contract), comparing (the server).
 // Implements: specification 2.10; decisions "Import, export, plan", "Custom resources".
 import { z } from 'zod';
 import { name } from './names.ts';

@@ -1,5 +1,5 @@
-// Owns: cancelling a transaction's statement when its client has gone.
-// Does not own: the transaction (transact.ts), noticing that the client has gone.
+// Owns: cancelling a transaction's statement after its client has disconnected.
+// Does not own: the transaction (transact.ts), noticing the disconnection.
 import type { Sql } from './sql.ts';
 
 /**

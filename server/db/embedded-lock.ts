@@ -1,5 +1,5 @@
 // Owns: which process may use a cluster's folder, and the end of a PostgreSQL whose process was killed.
-// Does not own: starting and stopping in the ordinary way (embedded.ts).
+// Does not own: the normal start and stop (embedded.ts).
 // Implements: "Embedded database": survives kill -9 of the server and of PostgreSQL.
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';

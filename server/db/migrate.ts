@@ -1,4 +1,4 @@
-// Owns: bringing a database's schema forward, one numbered file and one transaction at a time.
+// Owns: migrating a database's schema, one numbered file and one transaction at a time.
 // Does not own: the files' content, nor connections for anything else (sql.ts).
 // Implements: "Migrations": forward only, checked at every start, safe with several replicas.
 import pg from 'pg';

@@ -1,4 +1,4 @@
-// Owns: reading the folder of numbered SQL files and refusing what could not be applied in order.
+// Owns: reading the folder of numbered SQL files, and refusing files that can't be applied in order.
 // Does not own: applying them (migrate.ts).
 // Implements: "Migrations": `NNNN_words.sql`, a checksum each, a first line `-- breaking`.
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-// Owns: the users who can administer the whole installation, and the rule that the last of them stays.
+// Owns: the users who can administer the whole installation, and the rule that the last of them can't be removed.
 // Does not own: giving admin roles (features/operations/admin-access), when a transaction is checked (db/transact.ts).
 // Implements: decisions "The last administrator".
 import type { DomainEvent, EventType } from '../contract/events.ts';

@@ -1,4 +1,4 @@
-// Owns: sealing values again under the newest master key if an older key sealed them; and counting those that remain.
+// Owns: encrypting values of older master keys again by the newest one; and counting those that remain.
 // Does not own: the list of sealed columns (each feature has its own, server/compose/sealed-columns.ts joins them), sealing itself.
 // Implements: decisions "Secrets" (a keyring, so that it can rotate).
 // A value is replaced only if it hasn't changed since it was read, so servers may write meanwhile. An interrupted run keeps its progress.

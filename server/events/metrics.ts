@@ -1,5 +1,5 @@
-// Owns: the process's counters and their text form: what happened in realms, HTTP, the process itself.
-// Does not own: where they are served (features/operations/monitoring), what counts as an outcome (each feature).
+// Owns: the process's counters and their text form: events in realms, HTTP requests, the process itself.
+// Does not own: serving them (features/operations/monitoring), the meaning of an outcome (each feature).
 // Implements: specification 6.3; decisions "Monitoring" (`realm` labels are limited to realms that exist).
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DomainEvent, EventType } from '../contract/events.ts';

@@ -1,5 +1,5 @@
-// Owns: letting go of connections when the server stops, so that no client can hold it.
-// Does not own: finishing requests, which is Fastify's `close`.
+// Owns: closing connections when the server stops, so that no client can delay it.
+// Does not own: finishing requests, which Fastify's `close` does.
 // Implements: "stop is graceful: readiness off, requests finished, jobs handed back".
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

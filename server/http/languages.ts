@@ -1,5 +1,5 @@
-// Owns: the languages that pages are written in: which there are, loading one at its first use, choosing the best for a reader.
-// Does not own: filling a text's placeholders (texts.ts), which language a request is answered in (spoken.ts).
+// Owns: the languages of pages: their list, loading one at its first use, choosing the best for a reader.
+// Does not own: filling a text's placeholders (texts.ts), the language of a response (spoken.ts).
 // A language is one catalogue, languages/<tag>.json: the text of each key, or its plural forms. English is always loaded.
 import english from './languages/en.json' with { type: 'json' };
 

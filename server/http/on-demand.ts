@@ -1,5 +1,5 @@
-// Owns: surfaces that are loaded and made when an address of theirs is first asked for: applications behind the server's own.
-// Does not own: what is mounted there (server/compose/administration.ts, server/compose/later.ts), its guards.
+// Owns: surfaces that are loaded and created with the first request to one of their addresses: applications behind the server's own.
+// Does not own: their routes (server/compose/administration.ts, server/compose/later.ts), their guards.
 // Implements: a start, and a server that is never asked, do without them (performance, "start" and "memory").
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { once } from '../schedule/once.ts';

@@ -1,5 +1,5 @@
 // Owns: every request that the server makes over HTTP: redirects are not followed; time and size are bounded.
-// Does not own: whom a connection may be made to (outbound-connection.ts, outbound-addresses.ts).
+// Does not own: the permitted addresses (outbound-connection.ts, outbound-addresses.ts).
 // Implements decisions "Webhooks" (the same guard covers every outbound fetch) and specification 5 rule 5.
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

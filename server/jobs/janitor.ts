@@ -1,5 +1,5 @@
-// Owns: deleting expired rows, in small batches, at intervals. Readers of a row check its expiry all the same.
-// Does not own: how long audit events are kept (SVC_EVENT_RETENTION_DAYS): that is policy and not tidiness.
+// Owns: deleting expired rows, in small batches, at intervals. Code that reads a row still checks its expiry.
+// Does not own: how long audit events are kept (SVC_EVENT_RETENTION_DAYS), which is a policy of the operator.
 // Implements: design "Jobs".
 
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// Owns: a job whose code is loaded when it first has something to do.
-// Does not own: what it does (the feature's own Job record, which has the same terms).
+// Owns: a job whose code is loaded with its first run.
+// Does not own: the job's work (the feature's own Job record, which has the same terms).
 // Implements: a server without SCIM targets, directories or messages loads none of their code (performance, "memory").
 import { type Job, type Terms, termsOf } from './job.ts';
 

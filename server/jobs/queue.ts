@@ -1,5 +1,5 @@
 // Owns: the durable queue (pg-boss, schema `pgboss`): its set-up, its workers, enqueueing in the caller's transaction.
-// Does not own: what a job does (each feature's Job record, listed in server/compose/).
+// Does not own: a job's work (each feature's Job record, listed in server/compose/).
 // Implements: design "Jobs"; decisions "Webhooks" (by a durable queue).
 
 import { setTimeout as sleep } from 'node:timers/promises';

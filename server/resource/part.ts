@@ -1,4 +1,4 @@
-// Owns: the interface of a kind of object, by which the admin API and the realm document read and write it alike.
+// Owns: the interface of a kind of object, by which both the admin API and the realm document read and write it.
 // Does not own: comparing and ownership (features/operations/transfer), the phases of a write (write.ts), the admin API's routes (api.ts).
 // Implements: specification 2.10; decisions "Import, export, plan".
 import type { By, EventType, Party } from '../contract/events.ts';

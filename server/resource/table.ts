@@ -1,5 +1,5 @@
 // Owns: the SQL of a plain resource's table, from its columns: reading by key, id and page, writing sets of rows.
-// Does not own: what the values mean (resource.ts), tables that several objects share or that have a shape of their own.
+// Does not own: the meaning of values (resource.ts), tables that several objects share or that have a shape of their own.
 // Implements: design "One write path for an object": a table has one writer for every way in.
 import { changedMeanwhile } from '../db/error-code.ts';
 import { jsonText } from '../db/json.ts';

@@ -1,4 +1,4 @@
-// Owns: the one way in which objects are written: the checks, the order of writes, their effects.
+// Owns: the one code path by which objects are written: the checks, the order of writes, their effects.
 // Does not own: which changes to make (features/operations/transfer's plan, api.ts), the rows (each part), users' rows.
 // Implements: decisions "Import, export, plan", "Rights": the admin API writes a batch of one, a document a batch of many.
 import type { By } from '../contract/events.ts';

@@ -1,5 +1,5 @@
-// Owns: reading foreign XML: no document types, no entities but the five, bounded in size, depth and number.
-// Does not own: what the elements mean (features), signatures (signature.ts).
+// Owns: reading foreign XML: no document types, only the five predefined entities, limits of size, depth and number.
+// Does not own: the meaning of elements (features), signatures (signature.ts).
 // Implements: decisions "SAML client"; the only way in which the server reads XML.
 import { DOMParser, type Element } from '@xmldom/xmldom';
 import { NOT_XML } from './write.ts';

@@ -1,4 +1,4 @@
-// Owns: signing XML that is written here: enveloped, RSA with SHA-256, the certificate beside it.
+// Owns: signing the server's own XML: enveloped, RSA with SHA-256, with the certificate.
 // Does not own: which key signs, what is signed (features); checking others' signatures (signature.ts).
 // Implements: XML Signature §6; SAML 2.0 Core §5.4: one reference, to the ID of the element that the signature stands in.
 import { hash, type KeyObject, sign } from 'node:crypto';

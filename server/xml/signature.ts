@@ -1,4 +1,4 @@
-// Owns: what a signature in XML covers, by a key that is known beforehand: who reads that reads nothing that wasn't signed.
+// Owns: the content that an XML signature covers, by a key that is known beforehand: callers read nothing that wasn't signed.
 // Does not own: which key that is; well-formed text and its limits (document.ts), canonicalisation (xml-crypto).
 // Implements: decisions "SAML client": RSA with SHA-256 or more, one reference, to the element that the signature stands in;
 // XML Signature §3.2, in the order that costs least: the value over SignedInfo is verified before anything is digested.

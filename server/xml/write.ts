@@ -1,5 +1,5 @@
-// Owns: writing XML in the very form that exclusive canonicalisation gives it, so that what is written can be signed as it stands.
-// Does not own: what the elements mean (features), signatures (sign.ts), encryption (encrypt.ts).
+// Owns: writing XML in the form of exclusive canonicalisation, so that the written text can be signed unchanged.
+// Does not own: the meaning of elements (features), signatures (sign.ts), encryption (encrypt.ts).
 // Implements: Exclusive XML Canonicalization 1.0, for elements and attributes as SAML has them; attributes of no namespace alone.
 
 const namespaces = {

@@ -1,4 +1,4 @@
-// Owns: the types of authenticators: a method that begins and verifies its own step, or a condition that holds or doesn't.
+// Owns: the types of authenticators: a method that begins and verifies its own step, or a condition that is true or false.
 // Does not own: the order of steps (features/authentication/sign-in/engine.ts), pages' frame and routes (features/authentication/sign-in).
 // Implements: specification 2.2; design "Extension is an array of small records".
 

@@ -1,5 +1,5 @@
 // Owns: impersonation: an administrator acts for a user for a limited time; starting it, and the address that opens it.
-// Does not own: what such a session may (features/protocol/authorize, account), its life (features/people/sessions), its tokens (issued-tokens).
+// Does not own: the permissions of such a session (features/protocol/authorize, account), its lifetime (features/people/sessions), its tokens (issued-tokens).
 // Implements: specification 4.10 (`impersonate`); decisions "Impersonation".
 import type { FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';

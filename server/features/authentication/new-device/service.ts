@@ -1,5 +1,5 @@
 // Owns: mails about a sign-in on a new device, and what follows when the user reports that sign-in.
-// Does not own: which devices are known (features/authentication/risk), the new password (features/authentication/recovery), messages (features/configuration/messaging).
+// Does not own: the list of known devices (features/authentication/risk), the new password (features/authentication/recovery), messages (features/configuration/messaging).
 // Implements: specification 2.6 (new-device-email).
 import { DAY_MS, DAY_SECONDS } from '../../../contract/durations.ts';
 import type { By } from '../../../contract/events.ts';

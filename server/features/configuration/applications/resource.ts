@@ -1,5 +1,5 @@
-// Owns: applications: the clients that one consists of, the roles that permit its use, the flow that signs in to it.
-// Does not own: refusing people without these roles (features/protocol/authorize), a client's view of it (clients/view.ts).
+// Owns: applications: their clients, the roles that permit their use, the flow by which users sign in to them.
+// Does not own: refusing users without these roles (features/protocol/authorize), a client's view of it (clients/view.ts).
 // Implements: specification 2.10, 4.10; decisions "Application".
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
 import { applications } from '../../../contract/applications.ts';

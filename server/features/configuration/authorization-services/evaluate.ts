@@ -1,4 +1,4 @@
-// Owns: a client's authorization services' decision about a request, with its reasons as text if wanted. Pure.
+// Owns: a decision about a request by a client's authorization services, with its reasons as text if wanted. Pure.
 // Does not own: the vote of one policy (policies.ts), the count of votes (vote.ts), reading the model (model.ts).
 // Implements: decisions "Authorization services".
 import type { EvaluationResult } from '../../../contract/authorization-service-routes.ts';

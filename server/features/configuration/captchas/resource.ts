@@ -1,5 +1,5 @@
-// Owns: keys of hosted CAPTCHAs as administrators keep them.
-// Does not own: their fields and routes (contract/captchas.ts), showing and checking one (check.ts).
+// Owns: keys of hosted CAPTCHAs as administrators configure them.
+// Does not own: their fields and routes (contract/captchas.ts), showing and checking a CAPTCHA (check.ts).
 // Implements: specification 2.3, 4.2.
 import { captchas } from '../../../contract/captchas.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';

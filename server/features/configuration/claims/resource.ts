@@ -1,5 +1,5 @@
-// Owns: claims, which say where a value in tokens comes from, and those of single clients; the same by API and by a document.
-// Does not own: making values of them (domain/claims.ts), which scope names which (client-scopes).
+// Owns: claims, which define the source of values in tokens, and those of single clients; the same by API and by a document.
+// Does not own: computing their values (domain/claims.ts), the claims of a scope (client-scopes).
 // Implements: decisions "Claim", "Protocol mapper"; specification 2.10, 4.10.
 import { claims } from '../../../contract/claims.ts';
 import { clientProtocolMappers } from '../../../contract/protocol-mappers.ts';

@@ -1,5 +1,5 @@
-// Owns: clients: what an application or a service account is; the same by the admin API and in the realm document.
-// Does not own: what their service accounts hold (service-accounts.ts), making secrets (secrets.ts), the token path (view.ts).
+// Owns: clients, that is applications and service accounts; the same by the admin API and in the realm document.
+// Does not own: the roles of their service accounts (service-accounts.ts), generating secrets (secrets.ts), the token path (view.ts).
 // Implements: decisions "Client", "Rights"; specification 2.10, 4.10.
 import { z } from 'zod';
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';

@@ -1,4 +1,4 @@
-// Owns: clients' secrets: their stored form, and making a new one while the old one still works for a while.
+// Owns: clients' secrets: their stored form, and generating a new one while the old one stays valid for a while.
 // Does not own: client authentication (client-authentication), secrets that an administrator chose (resource.ts).
 // Implements: decisions "Client", "Secrets"; specification 4.10.
 import { TokenEndpointAuthMethod } from '../../../contract/clients.ts';

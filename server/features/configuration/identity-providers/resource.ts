@@ -1,5 +1,5 @@
-// Owns: identity providers as administrators keep them.
-// Does not own: signing in by them (features/authentication/brokering), placeholders of a document (features/operations/transfer), reaching the endpoints (http/outbound.ts guards it).
+// Owns: identity providers as administrators configure them.
+// Does not own: signing in with them (features/authentication/brokering), placeholders of a document (features/operations/transfer), reaching the endpoints (http/outbound.ts guards it).
 // Implements: specification 2.10, 4.10; decisions "Identity provider".
 import {
   configFields,

@@ -1,4 +1,4 @@
-// Owns: signing JWTs with the realm's active key, and verifying them: signature, type, issuer, audience, life, client, revocation.
+// Owns: signing JWTs with the realm's active key, and verifying them: signature, type, issuer, audience, expiry, client, revocation.
 // Does not own: a token's claims (mint.ts), the keys (features/configuration/keys), its permission (features/protocol/token).
 // Implements: specification 5 rule 4; RFC 9068 §4; decisions "Protocol paths".
 

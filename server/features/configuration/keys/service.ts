@@ -1,4 +1,4 @@
-// Owns: a realm's signing keys, one of each algorithm that is used: rotation, retention, deletion, and what signs and verifies right now.
+// Owns: a realm's signing keys, one for each used algorithm: rotation, retention, deletion, and the keys that sign and verify now.
 // Does not own: tokens (features/configuration/issued-tokens), sealing (crypto/seal.ts), the JWKS endpoint (features/protocol/discovery).
 // Implements: specification 2.4, 3 (Realm key), 4.3, 5 rule 4.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';

@@ -1,5 +1,5 @@
 // Owns: the languages of a realm's pages, with the realm's own texts in place of built-in ones.
-// Does not own: the built-in texts (http/languages.ts), which language a request is answered in (http/spoken.ts).
+// Does not own: the built-in texts (http/languages.ts), the language of a response (http/spoken.ts).
 import { SCOPE_TEXT } from '../../../contract/message-texts.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';

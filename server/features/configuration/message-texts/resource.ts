@@ -1,4 +1,4 @@
-// Owns: a realm's own texts of the pages as administrators keep them.
+// Owns: a realm's own texts of the pages as administrators configure them.
 // Does not own: their fields and routes (contract/message-texts.ts), showing them (languages.ts).
 // Implements: decisions "Of further resources" (`messageTexts`).
 import { messageTexts, SCOPE_TEXT } from '../../../contract/message-texts.ts';

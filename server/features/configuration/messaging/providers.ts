@@ -1,5 +1,5 @@
 // Owns: the messaging provider as a resource: the same by the admin API and in the realm document.
-// Does not own: sending (delivery.ts), what drivers do (drivers/).
+// Does not own: sending (delivery.ts), the drivers (drivers/).
 // Implements: specification 2.5, 4.4; decisions "Messaging".
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// Owns: creating a message in the transaction of its cause: rendered, sealed, counted, and put into the queue.
+// Owns: creating a message in the transaction of its cause: rendered, encrypted, counted, and enqueued.
 // Does not own: sending it (delivery.ts).
 // Implements: specification 2.6; decisions "Messaging". The caller can't learn whether a message has a recipient: without
 // one, or beyond a limit, the same work is done, and the worker drops the message.

@@ -1,5 +1,5 @@
-// Owns: who belongs to an organization, and proving that a domain is its own.
-// Does not own: the organization itself (resource.ts), what membership says in tokens (claims).
+// Owns: the members of an organization, and the proof that it controls a domain.
+// Does not own: the organization itself (resource.ts), its effect on tokens (claims).
 // Implements: specification 4.10; decisions "Organization".
 import { createHash } from 'node:crypto';
 import type { By, EventType } from '../../../contract/events.ts';

@@ -1,5 +1,5 @@
-// Owns: realm roles and roles of clients, which a role may contain (composites), which every new user gets (default).
-// Does not own: who holds a role (users, groups, clients), admin roles (admin-access).
+// Owns: realm roles and roles of clients, including composite roles and the default roles of new users.
+// Does not own: the holders of a role (users, groups, clients), admin roles (admin-access).
 // Implements: decisions "Role"; specification 2.10, 4.10.
 import { clientRoles, roles } from '../../../contract/roles.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';

@@ -1,5 +1,5 @@
-// Owns: SAML clients as administrators keep them.
-// Does not own: signing in to them (features/protocol/saml), reading metadata (metadata.ts), fetching it (import.ts), which application a client belongs to.
+// Owns: SAML clients as administrators configure them.
+// Does not own: signing in to them (features/protocol/saml), reading metadata (metadata.ts), fetching it (import.ts), the application of a client.
 // Implements: specification 2.10, 4.10; decisions "SAML client".
 import { sessionFacts, userProperties } from '../../../contract/claims.ts';
 import type { FieldError } from '../../../contract/problem.ts';

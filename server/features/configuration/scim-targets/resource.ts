@@ -1,5 +1,5 @@
-// Owns: where people and groups are provisioned to, as administrators keep it, and how it stands.
-// Does not own: its fields and routes (contract/scim-targets.ts), sending them there (features/operations/scim/provision.ts).
+// Owns: the targets to which users and groups are provisioned, as administrators configure them, with their status.
+// Does not own: their fields and routes (contract/scim-targets.ts), sending to them (features/operations/scim/provision.ts).
 // Implements: specification 2.10, 4.10; decisions "SCIM target".
 import { scimTargets } from '../../../contract/scim-targets.ts';
 import { fragment } from '../../../db/sql.ts';

@@ -1,4 +1,4 @@
-// Owns: subscriptions to events as administrators keep them.
+// Owns: subscriptions to events as administrators configure them.
 // Does not own: their fields and routes (contract/webhooks.ts), sending events to them (delivery.ts).
 // Implements: specification 2.7, 4.5.
 import { parseEventTypes, webhooks } from '../../../contract/webhooks.ts';

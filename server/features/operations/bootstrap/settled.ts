@@ -1,5 +1,5 @@
-// Owns: the check whether everything that bootstrap (service.ts) would make exists: then a start loads none of its code.
-// Does not own: the wanted state (wanted.ts), making it.
+// Owns: the check whether every object that bootstrap (service.ts) would create exists: then a start loads none of its code.
+// Does not own: the wanted state (wanted.ts), creating it.
 // Implements: decisions "Realms", "The last administrator"; performance, "start".
 import { ADMIN_CLI } from '../../../contract/admin-cli.ts';
 import { messages } from '../../../contract/message-keys.ts';

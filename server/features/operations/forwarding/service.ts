@@ -1,5 +1,5 @@
-// Owns: forwarding the audit log to a SIEM: each event at least once and in order, by a cursor that moves on once the receiver has it.
-// Does not own: the log's order (events/position.ts, events/chain.ts), where events go (receivers.ts), in which shape (ecs.ts, ocsf.ts).
+// Owns: forwarding the audit log to a SIEM: each event at least once and in order, by a cursor that advances once the receiver has the event.
+// Does not own: the log's order (events/position.ts, events/chain.ts), the receivers (receivers.ts), the formats (ecs.ts, ocsf.ts).
 // Implements: specification 6.1. While the receiver is away, events wait in the log; nothing else waits for them.
 import type { Sql } from '../../../db/sql.ts';
 import { forgetDeparted } from '../../../events/log.ts';

@@ -1,4 +1,4 @@
-// Owns: the answers for health, build information, metrics and the audit configuration; draining.
+// Owns: the responses for health, build information, metrics and the audit configuration; draining.
 // Does not own: counting (events/metrics.ts), a component's check (components.ts), a realm's health (realms).
 // Implements: specification 4.9, 6.3; decisions "Monitoring".
 import { EventTypeName } from '../../../contract/events.ts';

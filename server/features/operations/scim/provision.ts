@@ -1,4 +1,4 @@
-// Owns: keeping SCIM targets in step with users and groups. One process at a time sends a due object's present state, in order.
+// Owns: synchronizing SCIM targets with users and groups. One process at a time sends a due object's present state, in order.
 // Does not own: the targets' configuration (features/configuration/scim-targets), the requests (provision-http.ts), the
 // resources that are sent (provision-shape.ts).
 // Implements: specification 4.10; decisions "SCIM target".

@@ -1,5 +1,5 @@
 // Owns: the tokens by which another system provisions a realm: creating, revoking and finding them.
-// Does not own: the actions with one (users.ts, groups.ts), the check of each request (surface.ts).
+// Does not own: the actions by a token (users.ts, groups.ts), the check of each request (surface.ts).
 // Implements: decisions "SCIM token"; specification 4.11, 5.
 import type { By } from '../../../contract/events.ts';
 import type { Permission } from '../../../contract/permissions.ts';

@@ -1,5 +1,5 @@
 // Owns: a document in its transaction: opening the realm, planning until no other write intervenes, writing, audit rows.
-// Does not own: how the document gets there (service.ts), comparing (engine.ts), users' rows (people.ts).
+// Does not own: reading the document (service.ts), comparing (engine.ts), users' rows (people.ts).
 // Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
 import type { By } from '../../../contract/events.ts';
 import type { Area } from '../../../contract/permissions.ts';

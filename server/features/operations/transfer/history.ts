@@ -1,4 +1,4 @@
-// Owns: the applied plans of a realm: recording, reading, and taking one back in one transaction.
+// Owns: the applied plans of a realm: recording, reading, and undoing one in one transaction.
 // Does not own: the inverse (undo.ts), planning documents (apply.ts), writing (resource/write.ts).
 // Implements: decisions "Import, export, plan".
 import type { By } from '../../../contract/events.ts';

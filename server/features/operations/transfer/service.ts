@@ -1,4 +1,4 @@
-// Owns: importing a realm document: reading it, the way its users take, the importer's first rights, trying again.
+// Owns: importing a realm document: reading it, choosing bulk or staged users, the importer's first permission checks, retries.
 // Does not own: the transaction (apply.ts), comparing (plan.ts), sections (each feature's part), export.ts.
 // Implements: decisions "Import, export, plan"; specification 2.10, 4.2.
 import type { Readable } from 'node:stream';

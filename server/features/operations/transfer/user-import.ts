@@ -1,5 +1,5 @@
-// Owns: importing users row by row: a row's form, plain passwords, all or none.
-// Does not own: comparing, setting rows aside, writing, rights (service.ts), rows while they arrive (user-rows.ts).
+// Owns: importing users row by row: a row's form, plain passwords, and the choice between all rows or none.
+// Does not own: comparing, setting rows aside, writing, rights (service.ts), splitting the body into rows (user-rows.ts).
 // Implements: decisions "Import, export, plan" (POST /users/import); specification 4.2.
 
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-// Owns: agents as administrators configure them: owner, client, end. Moves between states are service.ts's.
-// Does not own: what a client's tokens hold (features/configuration/clients/view.ts has the agent's scopes), when an agent may act (domain/agents.ts).
+// Owns: agents as administrators configure them: owner, client, end. service.ts moves them between states.
+// Does not own: the content of a client's tokens (features/configuration/clients/view.ts has the agent's scopes), when an agent may act (domain/agents.ts).
 // Implements: specification 1, 2.10, 4.10; decisions "Agent".
 import { agents } from '../../../contract/agents.ts';
 import type { EventType } from '../../../contract/events.ts';

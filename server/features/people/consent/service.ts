@@ -1,5 +1,5 @@
-// Owns: consent: asking the user, verifying the answer, remembering it.
-// Does not own: when consent is needed and what follows from it (features/protocol/authorize, features/protocol/saml).
+// Owns: consent: asking the user, verifying the answer, storing it.
+// Does not own: when consent is needed, and its consequences (features/protocol/authorize, features/protocol/saml).
 // Implements: decisions "Client" (consentRequired); OIDC Core §3.1.2.4.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { By } from '../../../contract/events.ts';

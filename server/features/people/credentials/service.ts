@@ -1,5 +1,5 @@
 // Owns: users' credentials: setting, listing and removing them, and checking one-time codes.
-// Does not own: checking passwords (check-password.ts), counting guesses (lockouts.ts), which of them a sign-in asks for (features/authentication/sign-in), hashing (crypto/passwords.ts), pages.
+// Does not own: checking passwords (check-password.ts), counting guesses (lockouts.ts), the credentials that a sign-in asks for (features/authentication/sign-in), hashing (crypto/passwords.ts), pages.
 // Implements: specification 2.3 (lockout), 8; decisions "Admin authentication" (same lockout), "User" (credentials).
 import type { By } from '../../../contract/events.ts';
 import type { PasswordOwner } from '../../../contract/guessable-passwords.ts';

@@ -1,4 +1,4 @@
-// Owns: what a user approves on a device: the push of a waiting sign-in, and the QR code that a sign-in shows. Each is answered once.
+// Owns: approvals on a device: the push of a waiting sign-in, and the QR code that a sign-in shows. Each is answered once.
 // Does not own: the pages that wait (features/authentication/authenticators), authenticating callers (surface.ts).
 // Implements: specification 4.11. A QR code carries all its data, sealed: showing one stores no row.
 import { randomInt } from 'node:crypto';

@@ -1,5 +1,5 @@
 // Owns: how a device is enrolled for a user: a token that works once, the device's proof that it has its key and, in a sign-in, the user's confirmation there.
-// Does not own: what the device approves later (challenges.ts), the key's row (features/people/credentials/devices.ts).
+// Does not own: approvals by the device (challenges.ts), the key's row (features/people/credentials/devices.ts).
 // Implements: specification 4.11, 5; decisions "Enrolment".
 import { z } from 'zod';
 import { DeviceKey, type enrolDevice, type startEnrolment } from '../../../contract/devices.ts';

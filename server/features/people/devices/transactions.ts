@@ -1,5 +1,5 @@
 // Owns: transactions that an application asks a user to sign on a device: bound to the user, the application and the text shown, used once.
-// Does not own: what the application does afterwards; authenticating callers (surface.ts).
+// Does not own: the application's use of a signed transaction; authenticating callers (surface.ts).
 // Implements: specification 4.11; PSD2's dynamic linking.
 import type { z } from 'zod';
 import type { By } from '../../../contract/events.ts';

@@ -1,4 +1,4 @@
-// Owns: a user's export and erasure, put together from the data of all features; listing and revoking a user's consents.
+// Owns: a user's export and erasure, composed from the data of all features; listing and revoking a user's consents.
 // Does not own: the features' data (each feature has a PersonalData record), asking for consent (consent).
 // Implements: specification 2.9, 4.6; decisions "Consent record".
 import type { By } from '../../../contract/events.ts';

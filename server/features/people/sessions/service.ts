@@ -1,4 +1,4 @@
-// Owns: people's sign-in sessions: cookie, timeouts, remember-me, how many at once, how they end.
+// Owns: users' sign-in sessions: cookie, timeouts, remember-me, the limit per user, how they end.
 // Does not own: how a user signs in (features/authentication/sign-in), tokens (ended with the session by the database's cascade).
 // Implements: specification 2.3 "Session policy meaning"; decisions "Session", "Reading and writing" (maxConcurrentSessions).
 

@@ -1,4 +1,4 @@
-// Owns: devices that ask for access: their two codes, and the signed-in person who types the user code and decides.
+// Owns: devices that request access: their two codes, and the signed-in user who types the user code and decides.
 // Does not own: checks of the request (checks.ts), issuing tokens (features/protocol/token), the look of pages
 // (device-pages.ts).
 // Implements: RFC 8628; decisions "Protocol paths". The page shows the asking device, its address and the time before the

@@ -1,4 +1,4 @@
-// Owns: pushed authorization requests: a browser opens each once, and it is read again on its way; the code deletes it.
+// Owns: pushed authorization requests: a browser opens each once, later steps of the request read it again, and issuing the code deletes it.
 // Does not own: client authentication (features/protocol/client-authentication), the rules for a request (requests.ts).
 // Implements: RFC 9126, RFC 9101 §3 (a request object may be pushed); decisions "Protocol paths".
 import type { By, DomainEvent } from '../../../contract/events.ts';

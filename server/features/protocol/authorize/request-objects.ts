@@ -1,5 +1,5 @@
-// Owns: requests that come as a JWT which the client has signed: whether it is the client's, for this realm, and of now.
-// Does not own: the client's keys (features/protocol/client-authentication), what its parameters may ask for (checks.ts).
+// Owns: authorization requests as a JWT signed by the client: whether the JWT is the client's, for this realm, and not too old.
+// Does not own: the client's keys (features/protocol/client-authentication), the checks of its parameters (checks.ts).
 // Implements: RFC 9101 (JAR), OpenID Connect Core §6.1; by reference: pushed.ts, request-uris.ts.
 import { type CompactVerifyResult, compactVerify, createLocalJWKSet } from 'jose';
 import { z } from 'zod';

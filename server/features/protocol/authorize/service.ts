@@ -1,5 +1,5 @@
 // Owns: the authorization endpoint: checks the request, decides the next step and does it; at the end it issues a code.
-// Does not own: the checks (checks.ts), the decision (decide.ts), codes (codes.ts), signing in (features/authentication/sign-in), an answer's form (answer.ts).
+// Does not own: the checks (checks.ts), the decision (decide.ts), codes (codes.ts), signing in (features/authentication/sign-in), a response's form (answer.ts).
 // Implements: specification 4.11; RFC 6749 §4.1, OIDC Core §3.1.2, RFC 7636, RFC 8707; decisions "Protocol paths".
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';

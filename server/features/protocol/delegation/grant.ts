@@ -1,4 +1,4 @@
-// Owns: the endpoint by which an agent acts for a person by a token that the person's application gave it, and how an agent proves itself there.
+// Owns: the endpoint by which an agent acts for a user, with a token from the user's application, and the agent's authentication there.
 // Does not own: agents and their states (features/people/agents), the token endpoint's phases (features/protocol/token).
 // Implements: RFC 8693; decisions "Agent".
 import { delegationBody } from '../../../contract/agents.ts';

@@ -1,5 +1,5 @@
-// Owns: the discovery document, the metadata of the realm's own APIs and the JWKS, as answers made once for each realm and dropped when it changes.
-// Does not own: the keys (features/configuration/keys), the endpoints named here.
+// Owns: the discovery document, the metadata of the realm's own APIs and the JWKS, as responses built once for each realm and dropped when it changes.
+// Does not own: the keys (features/configuration/keys), the endpoints that the documents name.
 // Implements: specification 4.11, 5 rule 4; OIDC Discovery §3, RFC 8414, RFC 9207, RFC 9728. It names only what really works.
 
 import { clientAlgorithms, SigningAlgorithm } from '../../../contract/algorithms.ts';

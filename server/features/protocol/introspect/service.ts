@@ -1,4 +1,4 @@
-// Owns: introspection: whether a token is valid right now, and its claims.
+// Owns: introspection: whether a token is valid now, and its claims.
 // Does not own: verification (features/configuration/issued-tokens), refresh families (features/protocol/token).
 // Implements: RFC 7662. A token that isn't active, or isn't meant for the asking client, gets the same `{"active":false}`.
 import { PERSON_CLAIM, USERINFO_CLAIM } from '../../../contract/claims.ts';

@@ -1,4 +1,4 @@
-// Owns: RP-initiated logout: whose session ends, whether the person is asked first, where the browser goes then.
+// Owns: RP-initiated logout: whose session ends, whether the user is asked first, where the browser continues.
 // Does not own: ending sessions (features/people/sessions), verifying the hint (features/configuration/issued-tokens).
 // Implements: OIDC RP-Initiated Logout 1.0, Front-Channel Logout 1.0 (back-channel.ts has the other); specification 4.11.
 import type { FastifyReply, FastifyRequest } from 'fastify';

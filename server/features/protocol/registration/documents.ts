@@ -1,4 +1,4 @@
-// Owns: clients whose id is the address of their metadata: fetched on use, stored as clients, renewed as HTTP says.
+// Owns: clients whose id is the address of their metadata: fetched on use, stored as clients, renewed by HTTP's caching rules.
 // Does not own: the rules for a document (document.ts, metadata.ts), the guard of requests (http/outbound.ts).
 // Implements: draft-ietf-oauth-client-id-metadata-document; decisions "Provisioning".
 import { DAY_MS } from '../../../contract/durations.ts';

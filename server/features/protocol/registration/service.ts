@@ -1,5 +1,5 @@
-// Owns: clients that register and manage themselves: their permission, and the token that each answer carries.
-// Does not own: the client's storage, which the admin API's code does; the realm's rules (provisioning.ts).
+// Owns: clients that register and manage themselves: their permission, and the registration token in each response.
+// Does not own: storing clients, which the admin API's code does; the realm's rules (provisioning.ts).
 // Implements: specification 4.8; RFC 7591, RFC 7592.
 
 import { Client } from '../../../contract/clients.ts';

@@ -1,4 +1,4 @@
-// Owns: the SAML 2.0 identity provider: its metadata, and sign-ons by whichever side begins them.
+// Owns: the SAML 2.0 identity provider: its metadata, and sign-ons that a service provider or this server begins.
 // Does not own: SAML clients (features/configuration/saml-clients), signing in (features/authentication/sign-in), reading and writing XML (server/xml).
 // Implements: specification 1, 4.3, 4.11; SAML 2.0 Profiles §4.1; decisions "SAML".
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-// Owns: the protection API: resource servers register people's resources, and request tickets for clients without permission.
+// Owns: the protection API: resource servers register users' resources, and request tickets for clients without permission.
 // Does not own: decisions (authorization-services/decisions.ts), a ticket's use (grant.ts), introspection
 // (features/protocol/introspect).
 // Implements: Federated Authorization for UMA 2.0 §1.3, §3, §4.

@@ -1,4 +1,4 @@
-// Owns: the party that permissions are requested for: the person of a token that the client brings, or the client itself.
+// Owns: the party that permissions are requested for: the user of a token that the client sends, or the client itself.
 // Does not own: verifying tokens (features/configuration/issued-tokens), the decision (authorization-services/decisions.ts).
 // Implements: UMA 2.0 Grant §3.3.1.
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// Owns: sharing of people's resources: with other people, on request or not; and the list of what others share with a person.
+// Owns: sharing of users' resources with other users, on request or not; and the list of resources that others share with a user.
 // Does not own: the effect of a share (features/configuration/authorization-services/evaluate.ts), the page
 // (features/authentication/account).
 // Implements: decisions "Authorization services"; specification 4.11.

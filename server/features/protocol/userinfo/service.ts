@@ -1,4 +1,4 @@
-// Owns: the userinfo endpoint: claims about the person of an access token, by its scopes.
+// Owns: the userinfo endpoint: claims about the user of an access token, by its scopes.
 // Does not own: verifying the token (features/configuration/issued-tokens), which claims a scope has (domain/claims.ts).
 // Implements: OIDC Core §5.3, RFC 6750 §3.1.
 

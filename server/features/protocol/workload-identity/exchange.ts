@@ -1,5 +1,5 @@
-// Owns: exchanging a workload's token for one of a realm: finding its credential, judging it, the new token's rights.
-// Does not own: reading and judging a token (token.ts), the issuers' keys (issuer-keys.ts), minting (features/configuration/issued-tokens).
+// Owns: exchanging a workload's token for one of a realm: finding its credential, checking it, the new token's rights.
+// Does not own: reading and checking a token (token.ts), the issuers' keys (issuer-keys.ts), minting (features/configuration/issued-tokens).
 // Implements: specification 4.7, 5 rule 5, 6.1 rule 4, 7; decisions "Workload identity"; RFC 8693, RFC 7523.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';

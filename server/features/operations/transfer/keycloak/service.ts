@@ -1,4 +1,4 @@
-// Owns: an export of Keycloak as a realm document: which realm of its files, in which order, and what couldn't be carried over.
+// Owns: converting a Keycloak export to a realm document: the realm among its files, their order, and the report of omitted values.
 // Does not own: what each object becomes (document.ts, users.ts), the document's text (writer.ts), planning and writing (features/operations/transfer's
 // import).
 // Implements: decisions "Import, export, plan" (import/keycloak); specification 4.2.
