@@ -131,7 +131,7 @@ const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replaceAll(/["\\]
 export const pgArray = (list: readonly string[]): string => `{${list.map(quoted).join(',')}}`;
 
 /**
- * The rows of a query that gives one JSON text column, a line each, as PostgreSQL sends them.
+ * Streams the rows of a query with one JSON text column as PostgreSQL sends them: one row per line.
  * @param query the server's own text, with its values written by {@link literal}; JSON holds no control character, so that CSV with
  *   two of them for quote and delimiter is the text itself
  * @param snapshot of `pg_export_snapshot()`: the rows are of that moment

@@ -41,7 +41,7 @@ type Entry = Method | { category: 'CONDITION' | 'FIRST_SIGN_IN' };
 export const isPassOf = (factor: Factor, authenticator: string, config: Record<string, unknown>): boolean =>
   factor.authenticator === authenticator && isDeepStrictEqual(factor.config ?? {}, config);
 
-/** The factors of before and the newer ones; a newer factor replaces the same one. */
+/** The earlier factors and the newer ones, without earlier ones whose authenticator and configuration a newer one has. */
 export const mergedFactors = (before: readonly Factor[], since: readonly Factor[]): Factor[] => [
   ...before.filter((old) => !since.some((f) => isPassOf(f, old.authenticator, old.config ?? {}))),
   ...since,

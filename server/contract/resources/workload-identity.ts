@@ -1,4 +1,5 @@
-// Kind WorkloadIdentity: whose tokens are exchanged for the realm's. Decisions "Custom resources"; specification 2.8.
+// Kind WorkloadIdentity: a foreign issuer and subject whose tokens the server exchanges for tokens of a client.
+// Decisions "Custom resources"; specification 2.8.
 import { z } from 'zod';
 import { name } from '../names.ts';
 import { workloadIdentity } from '../workload-identity.ts';

@@ -1,4 +1,5 @@
-// The browser's way over a provider at sign-out, and the endpoints where a provider reports that its session has ended.
+// Redirects the browser through the identity provider at sign-out, and serves the endpoints where a provider reports
+// that its session has ended.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';

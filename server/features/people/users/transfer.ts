@@ -122,14 +122,14 @@ export function createUserTransfer({ databaseUrl, seal, newId }: UserTransferDep
   return {
     stage,
     bulkInsert: (realm: string): BulkInsert => createBulkInsert({ databaseUrl, seal, newId, realm }),
-    /** The action of the import for each user, in the document's order: one JSON object a line, each after a comma. */
+    /** The import's action for each user, in the document's order: one JSON object per line, each after a comma. */
     changes: (realm: string, importId: string): Promise<Readable> =>
       copyOut(
         databaseUrl,
         `select concat(',{"action":"', action, '","kind":"user","key":', to_json(username), ',"fields":', coalesce(changes, '[]'), '}')
          from ${stagingTable(realm, importId)} where realm_id = ${literal(realm)} and action in ('create', 'update', 'delete') order by n < 0, n`,
       ),
-    /** Every user in the document's form, ordered by username: one JSON object a line, each after a comma. */
+    /** Every user in the document's form, ordered by username: one JSON object per line, each preceded by a comma. */
     rows: (realm: string, snapshot: string): Promise<Readable> => copyOut(databaseUrl, exportQuery(realm), snapshot),
   };
 }
