@@ -48,7 +48,7 @@ export interface QueueOptions {
   failed(key: string, error: unknown): void;
   /** Keys of one group run in the order they came; groups take turns. */
   group?(key: string): string;
-  /** Called with how long a key that was to run at once has waited. */
+  /** Called when a key starts that was to run at once, with the milliseconds that it waited for a free place. */
   waited?(ms: number): void;
   concurrency?: number;
   timers?: Timers;

@@ -28,7 +28,7 @@ const instead = 'set DATABASE_URL to a PostgreSQL 15 or newer of your own';
 
 /**
  * Creates the cluster's folder. PostgreSQL refuses to run as root, so under root it gets a user of its own. If that user can't
- * reach `dir`, the folder is made elsewhere and `log` is told where.
+ * reach `dir`, the folder is made elsewhere and `log` gets its path.
  */
 export async function clusterFolder(dir: string, log: (message: string) => void): Promise<ClusterFolder> {
   if (process.getuid?.() !== 0) return { dir: await ownFolder(dir), user: { env } };

@@ -79,7 +79,7 @@ export async function stopOrphan(data: string, stop: () => Promise<void>, log: (
 }
 
 interface Process {
-  /** When it began, in the system's own words: tells a process from a later one with the same id. */
+  /** The start time as the operating system prints it: a later process with the same id has another one. */
   started: string;
   command: string;
 }

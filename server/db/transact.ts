@@ -101,7 +101,7 @@ export interface TransactOptions {
 
 /**
  * `transact(realm, work)`: commits what `work` wrote with its events, or nothing. A configuration event raises its realm's
- * revision once and tells other replicas by NOTIFY. Deadlocks and serialization failures are tried again, so `work`
+ * revision once and notifies other replicas by NOTIFY. Deadlocks and serialization failures are tried again, so `work`
  * must be repeatable: no side effect but through `sql` and `record`.
  */
 export function createTransact({

@@ -1,6 +1,6 @@
 // Owns: the chain of hashes over the audit log: each realm's events, in the log's order, in blocks whose hash covers that of the block
 // before. It is made after the events are committed, off every request's path, by one process at a time.
-// Does not own: writing events (outbox.ts), the hash (block.ts), what the chain says of rewritten and deleted events (amendments.ts),
+// Does not own: writing events (outbox.ts), the hash (block.ts), the records of rewritten and deleted events (amendments.ts),
 // checking it (features/operations/events/verify.ts).
 // Implements: specification 6.1; docs/audit.md says what the chain proves.
 import type { Seal } from '../crypto/seal.ts';

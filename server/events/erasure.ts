@@ -48,7 +48,7 @@ const namesOf = (username: string, email: string | null): string[] => [username,
  */
 export function patternsOf({ id, username, email, ownEmail }: Called) {
   const texts = namesOf(username, email);
-  // In a list no field tells what a text is; but only names of users contain an @.
+  // A text in a list has no field name that shows what it is; but only names of users contain an @.
   const addresses = texts.filter((text) => text.includes('@'));
   const inList = addresses.length === 0 ? '' : String.raw`|([[,] ?)"(?:${anyOf(addresses)})"(?!\s*:)`;
   return {

@@ -27,9 +27,10 @@ interface Waiter {
 const RESERVED = 5;
 
 /**
- * A realm may take one more place while it has fewer than are free (dynamic thresholds, as in shared buffers). A single busy realm gets
- * half of all places; several stuck realms each get as many as remain free; a realm's first request always gets one. `nearlyFull` tells
- * the caller to hold its place only briefly, so that many stuck realms don't take all places by the first one of each.
+ * A realm may take one more place while it has fewer than are free (dynamic thresholds, as in shared buffers). A single
+ * busy realm gets half of all places; several stuck realms each get as many as remain free; a realm's first request
+ * always gets one. With `nearlyFull` the caller should hold its place only briefly, so that many stuck realms don't
+ * take all places by the first one of each.
  * @param most places in all
  */
 export function createBulkhead({ most, timeoutMs = 5_000 }: { most: number; timeoutMs?: number }): Bulkhead {

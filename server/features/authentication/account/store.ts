@@ -100,8 +100,8 @@ const MOST_FAILURES = 5000;
 
 /**
  * The user's events, newest first. Consecutive failed sign-ins of a day are one row, so that they hide no other event.
- * @param types the types to return; `before`: only events older than this id; `limit`: one row more tells that there are
- * more
+ * @param types the types to return; `before`: only events older than this id; `limit`: the page's size and
+ *   one more: a row beyond the page shows that there are older events
  */
 export const activityOf = (
   sql: Sql,

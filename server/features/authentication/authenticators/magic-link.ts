@@ -1,5 +1,5 @@
 // The authenticator magic-link: a mailed link finishes the sign-in that asked for it, in the same browser. The link opens a
-// page with a button, because mail scanners open links, too. No page tells whether a mail was sent.
+// page with a button, because mail scanners open links, too. No page reveals whether a mail was sent.
 
 import { z } from 'zod';
 import { phrase } from '../../../contract/phrases.ts';
@@ -44,7 +44,7 @@ export function createMagicLink({ credentials, transact, send, sends, seal, now 
     const userId = to === null || !person ? null : person.user.id;
     const asked = { realm, by, userId, to, templateKey: 'magic-link-email', values: { link } } as const;
     await transact(realm, (tx) => send(tx, { ...asked, goodForSeconds: LIFETIME_SECONDS }));
-    // Sealed: the database tells no more than the page does.
+    // Sealed: readers of the database, like those of the page, don't learn whether the account exists.
     const found = JSON.stringify(userId === null ? null : { ...person?.user, to });
     const whose = seal.seal(found, context(step)).toString('base64');
     const address = linkDigest(secret);

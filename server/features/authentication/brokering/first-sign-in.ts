@@ -235,8 +235,8 @@ export function createFirstSignIns(deps: FirstSignInDeps) {
 
   /**
    * The outcome for a wrong code; undefined: the code is right. The server stores the number of tries. If the code gives
-   * access to an existing account, a wrong code counts as a wrong password; while that account is locked, the right code
-   * gets the answer of a wrong one.
+   * access to an existing account, a wrong code counts as a wrong password; while that account is locked, the server
+   * refuses the right code like a wrong one.
    */
   async function faultOfCode(
     step: Step,

@@ -79,7 +79,7 @@ export function createLinks({
       return row.id;
     },
 
-    /** Notes when the provider gave data of the user. @returns false: newer data has been applied already */
+    /** Stores when the provider sent the user's data. @returns false: newer data has been applied already */
     async heard(tx: Tx, realm: string, id: string, at: Date): Promise<boolean> {
       const rows = await tx.sql`
         update identity_link set said_at = ${at}

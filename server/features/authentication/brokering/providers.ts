@@ -45,7 +45,7 @@ const PLACEHOLDER = /^\$\{(SVC_VAR_[A-Z0-9_]+)\}$/;
 
 export function createProviders({ sql, seal, environment, now }: ProvidersDeps) {
   const secrets = sealed(seal, 'identity-provider');
-  /** A placeholder without a value is left out: users of the provider are told that it is unreachable. */
+  /** Leaves out a placeholder without a value: users of the provider then read that it is unreachable. */
   const resolved = (config: ProviderConfig): ProviderConfig =>
     Object.fromEntries(
       Object.entries(config).flatMap(([field, value]) => {

@@ -25,9 +25,9 @@ const LIFE_MS = 15 * 60_000;
 /** Longer than a request is accepted. */
 const REPLAY_MS = 60 * 60_000;
 
-/** The realm's SAML applications, which are told through the browser (features/protocol/saml). */
+/** The realm's SAML applications, which are notified through the browser (features/protocol/saml). */
 export interface Applications {
-  /** @returns the browser's first address; undefined: no application must be told */
+  /** @returns the browser's first address; undefined: no application must be notified */
   begin(
     tx: Tx,
     realm: string,
@@ -46,7 +46,7 @@ const LogoutToAnswer = z.object({
 });
 type LogoutToAnswer = z.infer<typeof LogoutToAnswer>;
 
-/** The response; or the browser's first address and the frames that it loads, if applications must be told. */
+/** The response; or the browser's first address and the frames that it loads, if applications must be notified. */
 type Ended = { sent: Sent | undefined } | { onward: string; frames: readonly string[] };
 
 export interface SamlLogoutDeps {
@@ -210,8 +210,8 @@ export function createSamlLogout(deps: SamlLogoutDeps) {
     },
 
     /**
-     * Answers the provider after the applications were told. @param text the sealed request of the provider @throws
-     * OAuthError
+     * Answers the provider after the applications were notified. @param text the sealed request of the provider
+     * @throws OAuthError
      */
     async done(realm: string, provider: Provider, text: string, { partial }: { partial: boolean }) {
       const asked = askedBy(realm, provider, text);

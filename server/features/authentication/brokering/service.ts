@@ -69,7 +69,7 @@ export function createBrokering(deps: BrokeringDeps) {
   }
   type Whose = Omit<SignInEnd, 'sessionId'>;
   const endedOf = ({ realm, kept }: Whose): Ended => Ended.parse(opened(realm, kept));
-  /** Writes the provider's data of the user, as far as it counts. */
+  /** Writes the provider's data to the user, unless a later sign-in has already written newer data. */
   async function follow(tx: Tx, { realm, by, user }: Whose, ended: Ended): Promise<void> {
     const said = 'link' in ended ? ended.said : ended.connect;
     if (!said) return;

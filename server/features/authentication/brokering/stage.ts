@@ -38,7 +38,7 @@ const NewPerson = z.object({
 });
 /** The data of the provider that is applied at each sign-in. */
 const Said = Arrived.pick({ alias: true, emailVerified: true, provided: true }).extend({
-  /** When the provider gave it, in milliseconds. */
+  /** When the provider sent it, in epoch milliseconds. */
   at: z.int().optional(),
 });
 /** The account that the user seems to own. */

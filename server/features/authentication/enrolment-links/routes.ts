@@ -49,7 +49,7 @@ const Params = z.object({ realm: z.string() });
 const token = z.string().max(200).catch('');
 const Query = z.object({ token, done: z.string().optional().catch(undefined) });
 const Fields = z.record(z.string().max(100), z.string().max(FIELD_MAX)).catch({});
-/** The prefix of the form fields in which the page itself keeps values, apart from those of the method. */
+/** The prefix of the hidden form fields with the page's state, which separates them from the method's own fields. */
 const KEPT = 'kept.';
 
 export function enrolmentLinkPages(

@@ -1,6 +1,6 @@
 // Owns: forgotten passwords: the link by mail, and the new password that it sets.
 // Does not own: the rules and consequences of a new password (features/people/credentials), other lost factors.
-// Implements: specification 2.6 (reset-password-email); decisions "Single sign-on and freshness". No answer tells whether the user exists: an unknown name takes the same steps.
+// Implements: specification 2.6 (reset-password-email); decisions "Single sign-on and freshness". No answer reveals whether the user exists: an unknown name takes the same steps.
 import type { By } from '../../../contract/events.ts';
 import { newSecret, sha256 } from '../../../crypto/tokens.ts';
 import type { Sql } from '../../../db/sql.ts';

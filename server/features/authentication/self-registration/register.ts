@@ -164,7 +164,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
       }
       const unaccepted = termsFault(settings, form);
       if (unaccepted !== undefined) return again('terms', unaccepted, keep);
-      // The page must tell when a chosen username is taken; it never tells that of an address.
+      // The page must show that a chosen username is taken; it never shows that an address is.
       if (!settings.registrationEmailAsUsername && (await accounts.usernameTaken(realm, person)))
         return again('username', text('register.usernameTaken'), keep);
       const chosen = passkeyConfig(step) && form.how === 'passkey' ? NO_PASSWORD : await chooseFor(step, person, form);

@@ -226,8 +226,8 @@ export const finishedState = (
 };
 
 /**
- * Reopens a finished sign-in, so that a form that comes again ends a sign-in of its own. The user was already told of a new
- * device.
+ * Reopens a finished sign-in, so that a form that the browser sends again completes a sign-in of its own. The user was
+ * already notified of a new device.
  */
 export const reopenedState = ({ is, done, spent, deviceNew, ...rest }: FinishedState): IdentifiedState => ({
   ...rest,

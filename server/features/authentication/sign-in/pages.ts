@@ -120,7 +120,7 @@ const scriptOf = (all: readonly string[]): string | undefined =>
 /** The address at which a waiting page checks for another page. */
 const waitingPath = (realm: string, tab: number): string => inTab(`/realms/${realm}/login/waiting`, tab);
 
-/** The form tells that the box was shown: without it the earlier answer stays. */
+/** The hidden field `deviceAsked` marks a form that had the box: without it the user's earlier choice stays. */
 const deviceBox = (ticked: boolean): Html => html`<div class="check">
 <input type="hidden" name="deviceAsked" value="1">
 <input type="checkbox" id="device" name="device" value="on"${ticked && html` checked`}>

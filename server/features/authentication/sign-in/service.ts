@@ -231,7 +231,7 @@ export function createSignIns(deps: SignInDeps) {
     proveAtOnce: createAtOnce({ ...deps, ...runner }),
     takesPasskeyAlone: runner.takesPasskeyAlone,
 
-    /** The need that the session wouldn't meet if a sign-in began with it; undefined: none. */
+    /** What a sign-in that begins with this session would still require: an action or a proof; undefined: nothing. */
     async missing(
       request: FastifyRequest,
       input: Omit<BeginInput, 'session'> & { session: LiveSession },
@@ -352,7 +352,7 @@ export function createSignIns(deps: SignInDeps) {
     /** Deletes all unfinished sign-ins of the browser when the user signs out. */
     leave: storage.dropAll,
 
-    /** Completes a sign-in that needs nothing more from the user: it has ended, or its session was enough. */
+    /** Completes a sign-in without further steps: the flow has ended, or the existing session was enough. */
     async complete(
       reply: FastifyReply,
       request: FastifyRequest,

@@ -39,7 +39,7 @@ const Purpose = z.object({
 const Any = z.object({
   /** Increased by each save: of two concurrent requests only one can continue from the same state. */
   version: z.int(),
-  /** Increased by each restart: signatures from before are void. */
+  /** Increased by each restart: a signature from before the restart is invalid. */
   round: z.int(),
   purpose: Purpose,
   /** The session to step up or renew, its user, and its proofs that count here. */

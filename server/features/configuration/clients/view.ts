@@ -83,7 +83,7 @@ export interface ClientView {
   roles: Roles;
   /** The application that the client belongs to. */
   application: ApplicationView | null;
-  /** The agent whose own client it is: its tokens have only the agent's scopes. */
+  /** The agent that the client belongs to: the client's tokens have only the agent's scopes. */
   agent: AgentView | null;
   /** The client holds an admin role, so it may request the admin API's audience. */
   administers: boolean;

@@ -75,7 +75,7 @@ export async function insertActive(sql: Sql, realm: string, key: NewKey): Promis
     values (${realm}, ${key.keyId}, ${key.algorithm}, ${key.publicKey}, ${key.sealedPrivateKey}, ${key.at}, ${key.at})`;
 }
 
-/** Publishes a key ahead of its use and tells the other replicas, in one statement. */
+/** Publishes a key ahead of its use and notifies the other replicas, in one statement. */
 export async function publishAhead(sql: Sql, realm: string, key: NewKey): Promise<boolean> {
   const [row] = await sql<{ told: unknown }>`
     with ahead as (

@@ -22,7 +22,7 @@ export interface RecoveryDeps {
   access: Pick<Access, 'grant'>;
   passwords: Pick<Passwords, 'hash'>;
   credentials: Pick<Credentials, 'setPassword' | 'list' | 'remove'>;
-  /** The alias of the directory that keeps a user's password; undefined: none does. */
+  /** The alias of the directory that verifies a user's password; undefined: this server verifies it. */
   keeperOf(realm: string, userId: string): Promise<string | undefined>;
   /** @throws if the master key is not the server's */
   readKeys(): Promise<unknown>;

@@ -121,9 +121,8 @@ const writtenTo = (socket: tls.TLSSocket, bytes: Buffer): Promise<void> =>
 
 /**
  * Sends the end of the data (close_notify). If the connection was reset just before, Node drops that fault, and the
- * following read looks like an orderly end. So this checks that the other end still exists, before our own end is sent:
- * until then only a
- * reset removes it.
+ * following read seems to reach an orderly end. So this checks that the other end still exists before it sends our own
+ * end: until then only a reset removes it.
  */
 async function endOf(socket: tls.TLSSocket): Promise<void> {
   if (socket.readableEnded) tooEarly();

@@ -1,5 +1,5 @@
 // Where the attributes of a SCIM user are stored: in the user's own fields, else in the user's attributes, so that the
-// realm's user profile rules them, claims show them, and documents contain them. docs/scim.md tells administrators.
+// realm's user profile rules them, claims show them, and documents contain them. docs/scim.md documents this.
 import { ENTERPRISE } from '../../../contract/scim.ts';
 import type { ProfileParty, UserProfile } from '../../../contract/user-profile.ts';
 import { visibleTo } from '../../../domain/user-profile.ts';

@@ -212,7 +212,7 @@ export function createTransfer({
     try {
       const document = await readDocument(body.read(), { parts, users: { ...people, begin, add } });
       const { declared } = document;
-      // If the display name follows the users, the realm was created with another one.
+      // The realm was created before the users were read, so a display name after the users came too late for it.
       if (!opened || displayNameIn(declared) !== displayName) throw new NotInsertable();
       // A profile with rules requires a check of each user.
       if (!hasNoRules(await profileDeclared(declared))) throw new NotInsertable();

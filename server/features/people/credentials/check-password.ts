@@ -1,5 +1,5 @@
-// Checks a user's password, kept by this server or by a directory (sources.ts). From outside every refusal looks the same
-// and takes the same time: each attempt computes one hash and asks the directories alike. Specification 2.3; decisions
+// Checks a user's password, which this server or a directory verifies (sources.ts). All refusals have the same answer
+// and take the same time: each attempt computes one hash and asks the same directories. Specification 2.3; decisions
 // "User federation".
 import type { By } from '../../../contract/events.ts';
 import type { Passwords } from '../../../crypto/passwords.ts';

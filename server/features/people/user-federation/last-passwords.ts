@@ -44,7 +44,7 @@ export const createLastPasswords = ({ sql, passwords, now }: LastPasswordDeps) =
   },
 
   /**
-   * Computes one hash in every case, so that the time tells nothing.
+   * Computes one hash in every case, so that the time reveals nothing.
    * @param directory of the user; undefined: the user doesn't come from a directory that is away
    * @returns undefined: there is no hash to compare with
    */

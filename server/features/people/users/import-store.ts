@@ -335,7 +335,7 @@ async function mergeRows(
   return proofs;
 }
 
-/** Gives the defaults to users that this transaction wrote. The import's rows tell which users declare roles and groups. */
+/** Gives the defaults to users that this transaction wrote; a user's row of the import shows which ones it declares. */
 export const giveDefaultsToWritten = (sql: Sql, realm: string, importId: string): Promise<void> =>
   giveDefaults(
     sql,

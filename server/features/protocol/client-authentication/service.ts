@@ -124,7 +124,7 @@ export function createClientAuthentication({
     /**
      * The client of a request to the token, revocation or introspection endpoint. A client with a secret may send it
      * either way, whichever of client_secret_basic and client_secret_post it is registered with.
-     * @throws OAuthError with the name that the client gave: `invalid_client` for every wrong credential; `invalid_request`
+     * @throws OAuthError with the request's client id: `invalid_client` for every wrong credential; `invalid_request`
      *   for two methods at once; `slow_down` after too many wrong attempts
      */
     async authenticate(asked: ClientRequest): Promise<Authenticated> {

@@ -152,8 +152,8 @@ export function createLogout({
 
   return {
     /**
-     * Signs out without an application's request. @returns undefined if the browser tells no application: no page was
-     * sent
+     * Signs out without an application's request. @returns undefined if no application must be notified through the
+     * browser: then no page was sent
      */
     async signOut(
       request: FastifyRequest,

@@ -154,7 +154,7 @@ export interface RequestedShare {
   owner: string;
   /** The scopes that wait for the owner's answer. */
   requested: string[];
-  /** Whether the owner was told of all requested scopes already. */
+  /** Whether the owner was notified of all requested scopes already. */
   known: boolean;
   userId: string;
   /** null: the user has no confirmed address. */
