@@ -100,7 +100,9 @@ test('a value that fits no more goes, and what else the directory says is follow
   try {
     const { errors, ...done } = await syncedWith(server, realm, 'corporate');
     expect(done).toMatchObject({ updated: 1 });
-    expect(errors.find(({ entry }) => entry === dn('ada'))?.message).toContain('attributes.staff: does not have the required form');
+    expect(errors.find(({ entry }) => entry === dn('ada'))?.message).toContain(
+      'attributes.staff: does not have the required form',
+    );
     const ada = await person(realm, 'ada');
     expect([ada?.firstName, ada?.attributes]).toEqual(['Augusta', {}]);
   } finally {
@@ -112,7 +114,9 @@ test('who comes with their first sign-in is let in, too, and the log says what i
   const realm = await realmWith('live');
   expect((await signIn(realm, 'bob')).url).toContain('/account');
   expect((await person(realm, 'bob'))?.attributes).toEqual({});
-  const about = lines.filter((line) => line.includes(realm) && line.includes('attributes.staff: does not have the required form'));
+  const about = lines.filter(
+    (line) => line.includes(realm) && line.includes('attributes.staff: does not have the required form'),
+  );
   expect(about).toHaveLength(1);
   expect(about.join('')).not.toContain('seventeen');
 });
