@@ -15,12 +15,6 @@ export function firstGroups(address: string, count: number): string {
     .join(':');
 }
 
-/**
- * Prefixes of addresses with an IPv4 address in the last two groups: mapped (RFC 4291 §2.5.5.2), and NAT64 (RFC 6052
- * §2.1).
- */
-const CARRIES_IPV4 = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0']);
-const DOTTED_TAIL = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/;
 const WITH_PORT = /^(?:\[([^\]]*)\]|(\d+(?:\.\d+){3}))(?::\d{1,5})?$/;
 
 /**
@@ -33,22 +27,13 @@ export function plainAddress(text: string): string | undefined {
   const [address = ''] = (v6 ?? v4 ?? text).split('%');
   if (isIPv4(address)) return address;
   if (!isIPv6(address)) return undefined;
-  const pair = (high: string, low: string) => (Number(high) * 256 + Number(low)).toString(16);
-  const hex = address.replace(DOTTED_TAIL, (_, a, b, c, d) => `${pair(a, b)}:${pair(c, d)}`);
-  const groups = firstGroups(hex, 8).split(':');
-  if (!CARRIES_IPV4.has(groups.slice(0, 6).join(':')))
-    return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
-  return groups
-    .slice(6)
-    .map((group) => Number.parseInt(group, 16))
-    .map((value) => `${value >> 8}.${value & 255}`)
-    .join('.');
+  return carriesV4(address) ? embeddedV4(address) : new SocketAddress({ address, family: 'ipv6' }).address;
 }
 
 /** A subscriber has a whole /64 of IPv6, so limits count that. Text that is no address counts as itself. */
 export function network(address: string): string {
-  const plain = plainAddress(address);
-  return plain === undefined || isIPv4(plain) ? (plain ?? address) : firstGroups(plain, 4);
+  const plain = plainAddress(address) ?? address;
+  return isIPv6(plain) ? firstGroups(plain, 4) : plain;
 }
 
 /**
@@ -74,3 +59,17 @@ export function blockListOf(cidrs: readonly string[]): BlockList {
 /** Whether an address is in one of the networks; IPv4 addresses may be in their IPv6 form. */
 export const isInside = (address: string, networks: readonly string[]): boolean =>
   isIP(address) !== 0 && blockListOf(networks).check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+
+const v6Mapped = blockListOf(['::ffff:0:0/96']);
+const v6Nat64 = blockListOf(['64:ff9b::/96']);
+
+/** Whether the last four bytes of an IPv6 address are an IPv4 address: mapped (RFC 4291 §2.5.5.2), or NAT64 (RFC 6052 §2.1). */
+export const carriesV4 = (address: string): boolean =>
+  v6Mapped.check(address, 'ipv6') || v6Nat64.check(address, 'ipv6');
+
+/** The last four bytes of an IPv6 address as IPv4; the URL parser writes the canonical form (::ffff:7f00:1). */
+export function embeddedV4(address: string): string {
+  const groups = new URL(`http://[${address}]`).hostname.slice(1, -1).split(':').slice(-2);
+  const [high = 0, low = 0] = groups.map((g) => Number.parseInt(g || '0', 16));
+  return `${high >> 8}.${high & 0xff}.${low >> 8}.${low & 0xff}`;
+}

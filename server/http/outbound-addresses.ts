@@ -1,7 +1,7 @@
 // The addresses that outbound requests may reach: only global unicast, unless SVC_OUTBOUND_ALLOW permits more. Pure;
 // outbound.ts checks at connection time. Decisions "Webhooks"; IANA's special-purpose address registries.
 import net from 'node:net';
-import { blockListOf } from './network.ts';
+import { blockListOf, carriesV4, embeddedV4 } from './network.ts';
 
 /** Whether a connection to `address`, found for `host`, is permitted on `port`. */
 export type AddressPolicy = (target: { host: string; port: number; address: string }) => boolean;
@@ -37,27 +37,17 @@ const refusedV6 = [
   '3fff::/20', // documentation
 ];
 /** RFC 6052: the last four bytes are an IPv4 address, which is the one to check. */
-const nat64 = '64:ff9b::/96';
 
 const v4 = blockListOf(refusedV4);
 const v6 = blockListOf(refusedV6);
 const v6Global = blockListOf([globalV6]);
-const v6Nat64 = blockListOf([nat64]);
-const v6Mapped = blockListOf(['::ffff:0:0/96']);
-
-/** The last four bytes of an IPv6 address as IPv4; the URL parser writes the canonical form (::ffff:7f00:1). */
-function embeddedV4(address: string): string {
-  const groups = new URL(`http://[${address}]`).hostname.slice(1, -1).split(':').slice(-2);
-  const [high = 0, low = 0] = groups.map((g) => Number.parseInt(g || '0', 16));
-  return `${high >> 8}.${high & 0xff}.${low >> 8}.${low & 0xff}`;
-}
 
 /** Whether an address is global unicast: neither private, loopback, link-local nor of any other special purpose. */
 export function isGlobal(address: string): boolean {
   const [bare = ''] = address.split('%');
   if (net.isIPv4(bare)) return !v4.check(bare, 'ipv4');
   if (!net.isIPv6(bare)) return false;
-  if (v6Mapped.check(bare, 'ipv6') || v6Nat64.check(bare, 'ipv6')) return !v4.check(embeddedV4(bare), 'ipv4');
+  if (carriesV4(bare)) return !v4.check(embeddedV4(bare), 'ipv4');
   return v6Global.check(bare, 'ipv6') && !v6.check(bare, 'ipv6');
 }
 
