@@ -94,6 +94,23 @@ export const freshClaim = {
   in: ['userinfo'],
 } as const satisfies z.input<z.ZodObject<typeof claimFields>>;
 
+/** Examples of a claim, and of an update; `in` is each kind's own there. */
+export const claimExample = {
+  name: 'department',
+  source: 'attribute',
+  attribute: 'department',
+  in: ['accessToken', 'userinfo'],
+} as const;
+export const claimUpdateExample = {
+  claim: 'division',
+  source: 'groups',
+  attribute: 'division',
+  value: 'v',
+  multivalued: true,
+  aggregate: true,
+  jsonType: 'number',
+} as const;
+
 export const claims = kind({
   section: 'claims',
   kind: 'claim',
@@ -107,17 +124,8 @@ export const claims = kind({
   searches: ['name', 'claim'],
   most: 5000,
   describe: { remove: 'Delete a claim; client scopes that named it are left without it' },
-  example: { name: 'department', source: 'attribute', attribute: 'department', in: ['accessToken', 'userinfo'] },
-  updateExample: {
-    claim: 'division',
-    source: 'groups',
-    attribute: 'division',
-    value: 'v',
-    multivalued: true,
-    aggregate: true,
-    jsonType: 'number',
-    in: ['introspection', 'accessToken'],
-  },
+  example: { ...claimExample, in: [...claimExample.in] },
+  updateExample: { ...claimUpdateExample, in: ['introspection', 'accessToken'] },
   cli: {
     help: 'what tokens say of people, and where it comes from',
     shown: ['claim', 'source', 'attribute', 'in'],

@@ -1,6 +1,6 @@
 // Protocol mappers: claims of one client only. They are in its tokens for any requested scopes. Decisions "Protocol mapper";
 // specification 2.10, 4.10.
-import { claimFields, freshClaim } from './claims.ts';
+import { claimExample, claimFields, claimUpdateExample, freshClaim } from './claims.ts';
 import { type InputOf, kind } from './kind.ts';
 import { name } from './names.ts';
 
@@ -30,17 +30,8 @@ export const clientProtocolMappers = kind({
   mostOfEach: 200,
   mostInResource: 1000,
   problems: ['not-found', 'privilege-escalation'],
-  example: { name: 'department', source: 'attribute', attribute: 'department', in: ['accessToken', 'userinfo'] },
-  updateExample: {
-    claim: 'division',
-    source: 'groups',
-    attribute: 'division',
-    value: 'v',
-    multivalued: true,
-    aggregate: true,
-    jsonType: 'number',
-    in: ['idToken'],
-  },
+  example: { ...claimExample, in: [...claimExample.in] },
+  updateExample: { ...claimUpdateExample, in: ['idToken'] },
   cli: {
     plural: 'mappers',
     singular: 'mapper',

@@ -12,7 +12,7 @@ export type Key = string | readonly string[];
 export interface Groups {
   by: string;
   list: string;
-  /** What the two are, in words for users. */
+  /** Descriptions of both, for users. */
   described: readonly [by: string, list: string];
 }
 
