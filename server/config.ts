@@ -234,7 +234,7 @@ export const forwardingOf = ({
 }: Config) =>
   url && { url, shape, authorization, certificate: certFile && keyFile ? { certFile, keyFile } : undefined };
 
-/** What health checks watch: the disk with the data, and the configured certificates. */
+/** The disk with the data and the configured certificates, for the health checks. */
 export const watched = (config: Config) => ({
   folder: config.DATABASE_URL ? '.' : config.SVC_DATA_DIR,
   minimumBytes: config.SVC_DISK_FREE_MIN_BYTES,
