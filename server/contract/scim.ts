@@ -3,9 +3,9 @@
 // Specification 4.11.
 
 import { z } from 'zod';
-import { isObject } from './json.ts';
 import { RealmName, text } from './names.ts';
 import { route } from './route.ts';
+import { inCase, wholeNumber } from './scim-input.ts';
 
 export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
@@ -71,7 +71,6 @@ export const ScimProjection = z.object({
   attributes: names.describe('Which attributes are answered, separated by commas'),
   excludedAttributes: names.describe('Which are left out'),
 });
-const whole = z.coerce.number().int().max(1_000_000_000);
 const asked = {
   filter: text(8000).optional().describe('RFC 7644 §3.4.2.2'),
   sortBy: text(400).optional(),
@@ -80,33 +79,28 @@ const asked = {
     .toLowerCase()
     .pipe(z.enum(['ascending', 'descending']))
     .optional(),
-  startIndex: whole.optional().describe('From 1; not beside cursor'),
-  count: whole.optional().describe('At most so many; by default 100, and never more than 1000'),
+  startIndex: wholeNumber.describe('From 1; not beside cursor'),
+  count: wholeNumber.describe('At most so many; by default 100, and never more than 1000'),
   cursor: text(2000).optional().describe('Empty: the first page by cursors (RFC 9865)'),
 };
 export const ScimQuery = ScimProjection.extend(asked);
 export type ScimQuery = z.output<typeof ScimQuery>;
 const list = z.array(text(400)).max(200).optional();
-export const ScimSearch = z.object({
-  schemas: z.array(z.string()).optional(),
-  ...asked,
-  attributes: list,
-  excludedAttributes: list,
-});
+export const ScimSearch = z
+  .preprocess(
+    inCase(['schemas', 'attributes', 'excludedAttributes', ...Object.keys(asked)]),
+    z.object({
+      schemas: z.array(z.string()).optional(),
+      ...asked,
+      attributes: list,
+      excludedAttributes: list,
+    }),
+  )
+  .meta({ id: 'ScimSearch' });
 
 const Body = z.looseObject({}).describe('By the schemas of GET /Schemas');
-/** Clients write the names of RFC 7644 in any case. */
-const inCase = (names: readonly string[]) => (value: unknown) =>
-  isObject(value)
-    ? Object.fromEntries(
-        Object.entries(value).map(([key, one]) => [
-          names.find((name) => name.toLowerCase() === key.toLowerCase()) ?? key,
-          one,
-        ]),
-      )
-    : value;
 export const ScimOperation = z.preprocess(
-  inCase(['op', 'path', 'value']),
+  inCase(['op', 'path', 'value'], ['value']),
   z.object({
     op: z
       .string()
@@ -365,6 +359,8 @@ export const patchScimMe = route({
   example: { schemas: [PATCH], Operations: [{ op: 'replace', path: 'name.givenName', value: 'Robert' }] },
 });
 
+/** RFC 7644 §4: paging, sorting and projections are ignored here; the surface refuses a filter. */
+const Ignored = z.looseObject({}).describe('Ignored, but for `filter`, which is refused (RFC 7644 §4)');
 const discovered = (name: string, operationId: string, summary: string) =>
   route({
     ...own,
@@ -373,7 +369,9 @@ const discovered = (name: string, operationId: string, summary: string) =>
     operationId,
     summary,
     params: InRealm,
+    query: Ignored,
     response: z.looseObject({}),
+    problems: ['forbidden'],
   });
 const discoveredOne = (name: string, operationId: string, summary: string) =>
   route({
@@ -383,8 +381,9 @@ const discoveredOne = (name: string, operationId: string, summary: string) =>
     operationId,
     summary,
     params: ById,
+    query: Ignored,
     response: z.looseObject({}),
-    problems: ['not-found'],
+    problems: ['not-found', 'forbidden'],
   });
 export const getScimConfig = discovered('ServiceProviderConfig', 'getScimConfig', 'What this SCIM server does');
 export const listScimSchemas = discovered('Schemas', 'listScimSchemas', 'The attributes of each kind of resource');

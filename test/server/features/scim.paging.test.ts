@@ -134,6 +134,30 @@ test('a search by POST is the same, and one of people and groups has both', asyn
   expect((await scim('POST', '/.search', { sortBy: 'id' })).status).toBe(400);
 });
 
+test('null, an empty number and another case say nothing in a search; a large count says all', async () => {
+  const all = (await scim('GET', '/Users')).body;
+  const nulls = {
+    filter: null,
+    sortBy: null,
+    sortOrder: null,
+    startIndex: null,
+    count: null,
+    cursor: null,
+    attributes: null,
+  };
+  const searches = [nulls, { COUNT: null, schemas: null }, { count: 2_147_483_647 }, { excludedAttributes: null }];
+  for (const search of searches) {
+    const { status, body } = await scim('POST', '/Users/.search', search);
+    expect([status, of(body)], JSON.stringify(search)).toEqual([200, of(all)]);
+  }
+  expect((await scim('POST', '/.search', nulls)).status).toBe(200);
+  for (const query of ['count=', 'startIndex=', 'count=2147483647', 'startIndex=-3'])
+    expect(of((await scim('GET', `/Users?${query}`)).body), query).toEqual(of(all));
+  expect((await scim('POST', '/Users/.search', { Count: 1 })).body.Resources).toHaveLength(1);
+  for (const count of ['many', true, [], {}, 1.5])
+    expect((await scim('POST', '/Users/.search', { count })).status, JSON.stringify(count)).toBe(400);
+});
+
 describe('the server says of itself', () => {
   test('what it does, and which schemas and resources there are, one by one too', async () => {
     const { body: config } = await scim('GET', '/ServiceProviderConfig');
@@ -154,6 +178,31 @@ describe('the server says of itself', () => {
       expect((await scim('GET', `${path}/nope`)).status).toBe(404);
     }
   });
+  test.each(['/ServiceProviderConfig', '/Schemas', '/ResourceTypes', '/ResourceTypes/User'])(
+    'the same whatever page, order or attributes are asked for, and refuses a filter: %s',
+    async (path) => {
+      const { body } = await scim('GET', path);
+      for (const query of [
+        'count=1',
+        'startIndex=2&count=abc',
+        'sortBy=id&sortOrder=up',
+        'attributes=id',
+        'cursor=',
+        'x=1&x=2',
+      ]) {
+        const asked = await scim('GET', `${path}?${query}`);
+        expect([asked.status, asked.body], query).toEqual([200, body]);
+      }
+      for (const name of ['filter', 'Filter']) {
+        const filtered = await scim('GET', `${path}?${name}=id%20eq%20%22User%22`);
+        expect([filtered.status, filtered.body.status, filtered.body.schemas]).toEqual([
+          403,
+          '403',
+          ['urn:ietf:params:scim:api:messages:2.0:Error'],
+        ]);
+      }
+    },
+  );
   test('nothing to who has no token', async () => {
     expect((await scimWith(server, realm, undefined)('GET', '/ServiceProviderConfig')).status).toBe(401);
   });

@@ -148,6 +148,8 @@ describe('an operation', () => {
     ['that replaces nobody', { op: 'replace', path: 'emails[value co "nope"].value', value: 'x' }, 'noTarget'],
     ['with a value of another type', { op: 'replace', path: 'active', value: 'perhaps' }, 'invalidValue'],
     ['with a list for one value', { op: 'replace', path: 'title', value: ['a'] }, 'invalidValue'],
+    ['without a value', { op: 'replace', path: 'title' }, 'invalidValue'],
+    ['that removes a required attribute', { op: 'remove', path: 'userName' }, 'mutability'],
     ['without a path and with a text', { op: 'add', value: 'x' }, 'invalidValue'],
   ])('%s is refused', (_, operation, scimType) => {
     expect(() => outcome(operation)).toThrow(expect.objectContaining({ extra: { scimType } }));

@@ -16,12 +16,32 @@ const fields = (body: Readonly<Record<string, unknown>>): Map<string, unknown> =
 const wrapped = ({ subAttributes }: Attribute, value: unknown): unknown =>
   !isObject(value) && subAttributes?.some(({ name }) => name === 'value') ? { value } : value;
 
+/**
+ * Entra's AppRoleAssignmentsComplex writes a role as JSON in a text:
+ * `{"value": "{\"id\":\"…\",\"value\":\"Admin\",\"displayName\":\"Admin\"}"}`.
+ */
+function unpacked({ name, multiValued }: Attribute, value: unknown): unknown {
+  if (name !== 'roles' || !multiValued || !isObject(value)) return value;
+  const key = Object.keys(value).find((one) => one.toLowerCase() === 'value');
+  const text = key === undefined ? undefined : value[key];
+  if (key === undefined || typeof text !== 'string' || !text.trimStart().startsWith('{')) return value;
+  let role: unknown;
+  try {
+    role = JSON.parse(text);
+  } catch {
+    return value;
+  }
+  if (!isObject(role) || typeof role.value !== 'string') return value;
+  const { displayName: display } = role;
+  return { ...(typeof display === 'string' && { display }), ...value, [key]: role.value };
+}
+
 /** One value of the attribute; undefined: none. By RFC 7643 §2.5 null means none; clients also send empty texts. */
 function oneOf(attribute: Attribute, given: unknown, path: string): unknown {
   if (given === null || given === undefined || given === '') return undefined;
   const { type, subAttributes } = attribute;
   if (subAttributes) {
-    const value = wrapped(attribute, given);
+    const value = unpacked(attribute, wrapped(attribute, given));
     if (!isObject(value)) throw scimProblem('invalidValue', `${path} must be an object`);
     return partsOf(subAttributes, value, path);
   }

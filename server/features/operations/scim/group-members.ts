@@ -39,7 +39,7 @@ export function membersAfter(steps: readonly Step[]): Members {
   for (const { op, attribute, sub, filter, value, path } of steps) {
     if (sub || (filter && op !== 'remove'))
       throw scimProblem('invalidPath', `${path}: members are added and removed whole`);
-    const all = op === 'replace' || (op === 'remove' && !filter && value === undefined);
+    const all = op === 'replace' || (op === 'remove' && !filter && (value === undefined || value === null));
     if (all) {
       others = true;
       add.clear();

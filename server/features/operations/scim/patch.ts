@@ -6,7 +6,14 @@ import { readValue, type Values } from './body.ts';
 import { scimProblem } from './fault.ts';
 import { type Filter, parsePath } from './filter.ts';
 import { matchesFilter, subAttributeOf } from './matches.ts';
-import { type Attribute, type AttributePlace, extensionNamed, placeOf, type ResourceType } from './schema.ts';
+import {
+  type Attribute,
+  type AttributePlace,
+  attributeNamed,
+  extensionNamed,
+  placeOf,
+  type ResourceType,
+} from './schema.ts';
 
 type Op = 'add' | 'replace' | 'remove';
 export interface Operation {
@@ -27,9 +34,14 @@ export interface Step extends AttributePlace {
 /** Attributes that clients send back unchanged, because they read them: ignored. */
 const passedOver = new Set(['schemas', 'id', 'meta', 'groups']);
 
-/** @throws Problem `invalidPath`, `mutability`, `noTarget`, `invalidValue` */
+/**
+ * An `add` or a `replace` has a value (RFC 7644 §3.5.2.1): without one it would delete what is there.
+ * @throws Problem `invalidPath`, `mutability`, `noTarget`, `invalidValue`
+ */
 export const stepsOf = (type: ResourceType, operations: readonly Operation[]): Step[] =>
   operations.flatMap(({ op, path, value }) => {
+    if (op !== 'remove' && value === undefined)
+      throw scimProblem('invalidValue', `${op}${path ? ` of ${path}` : ''} needs a value; remove takes one away`);
     if (path !== undefined && path !== '') return stepAt(type, op, path, value);
     if (op === 'remove') throw scimProblem('noTarget', 'remove needs a path');
     if (!isObject(value)) throw scimProblem('invalidValue', `${op} without a path needs an object as its value`);
@@ -71,8 +83,10 @@ function apply(resource: Values, step: Step): void {
   const { attribute, extension } = step;
   const home = extension === undefined ? resource : { ...Object(resource[extension]) };
   const value = attribute.multiValued ? several(home[attribute.name], step) : single(home[attribute.name], step);
-  if (value === undefined || (Array.isArray(value) && value.length === 0)) delete home[attribute.name];
-  else home[attribute.name] = value;
+  if (value !== undefined && !(Array.isArray(value) && value.length === 0)) home[attribute.name] = value;
+  // RFC 7644 §3.5.2.2, also where null takes it away.
+  else if (attribute.required) throw scimProblem('mutability', `${attribute.name} is required: it can’t be removed`);
+  else delete home[attribute.name];
   if (extension === undefined) return;
   if (Object.keys(home).length > 0) resource[extension] = home;
   else delete resource[extension];
@@ -90,9 +104,22 @@ function single(before: unknown, { op, attribute, sub, value }: Step): unknown {
   if (!attribute.subAttributes) return op === 'remove' ? undefined : readValue(attribute, value);
   const parts: Values = { ...Object(before) };
   if (sub) return unlessEmpty(withPart(parts, sub, op === 'remove' ? undefined : readValue(sub, value)));
-  if (op === 'remove') return undefined;
+  if (op === 'remove' || isUnassigned(value)) return undefined;
   const given = readValue(attribute, value);
-  return given === undefined ? undefined : { ...parts, ...Object(given) };
+  return unlessEmpty({ ...without(parts, attribute, value), ...Object(given) });
+}
+
+/** A value that means none (RFC 7643 §2.5). An object without known parts doesn't: it changes nothing. */
+const isUnassigned = (value: unknown): boolean =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.every(isUnassigned));
+
+/** The parts but for those that the value says to be none. */
+function without(parts: Values, { subAttributes }: Attribute, value: unknown): Values {
+  if (!isObject(value)) return parts;
+  const gone = Object.entries(value).flatMap(([key, one]) =>
+    isUnassigned(one) ? (attributeNamed(subAttributes, key)?.name ?? []) : [],
+  );
+  return Object.fromEntries(Object.entries(parts).filter(([name]) => !gone.includes(name)));
 }
 
 /** A key that identifies a value among an attribute's values. */
@@ -110,12 +137,25 @@ function several(before: unknown, step: Step): unknown[] | undefined {
       ? [{ [sub.name]: part }]
       : values.map((one) => withPart(one, sub, part));
   }
+  // Without a value, all are removed. A serialiser writes the absent value as null.
+  if (op === 'remove' && (step.value === undefined || step.value === null)) return undefined;
   const given = (readValue(attribute, step.value) ?? []) as Values[];
+  if (given.length === 0 && !isUnassigned(step.value))
+    throw scimProblem('invalidValue', `${step.path} must be values with parts that the schema has`);
   if (op === 'replace') return given;
   if (op === 'add') return added(values, given);
   // Entra names the values to remove in `value` instead of the path.
-  const gone = new Set(given.map(({ value }) => value));
-  return given.length === 0 ? undefined : values.filter(({ value }) => !gone.has(value));
+  return values.filter((one) => !given.some((wanted) => isSameValue(attribute, one, wanted)));
+}
+
+/** Whether a client that names `wanted` means `one`: by its value, and by its type if it says one; else by all it says. */
+function isSameValue(attribute: Attribute, one: Values, wanted: Values): boolean {
+  const names = wanted.value === undefined ? Object.keys(wanted) : ['value', 'type'].filter((name) => name in wanted);
+  return names.every((name) => {
+    const exact = attributeNamed(attribute.subAttributes, name)?.caseExact ?? true;
+    const [a, b] = [one[name], wanted[name]].map((part) => String(part ?? ''));
+    return exact ? a === b : a?.toLowerCase() === b?.toLowerCase();
+  });
 }
 
 function added(values: readonly Values[], given: readonly Values[]): Values[] {

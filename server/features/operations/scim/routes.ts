@@ -1,6 +1,7 @@
 // Binds the routes of contract/scim.ts.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { Problem } from '../../../contract/problem.ts';
 import * as api from '../../../contract/scim.ts';
 import { holderOf } from '../../../domain/principal.ts';
 import { bind, type Call } from '../../../http/bind.ts';
@@ -29,6 +30,13 @@ function send({ request, reply }: Exchange, { resource, version, location }: Ans
   return reply.code(status).send(resource);
 }
 const answer = (reply: FastifyReply, body: unknown): FastifyReply => asScim(reply).send(body);
+
+/** What the server says of itself is answered whole: a filter is refused, not ignored (RFC 7644 §4). */
+function answerWhole({ query, reply }: Pick<Call<unknown, Record<string, unknown>, unknown>, 'query' | 'reply'>) {
+  if (Object.keys(query).some((name) => name.toLowerCase() === 'filter'))
+    throw new Problem('forbidden', 'This list is answered whole: it takes no filter');
+  return (body: unknown): FastifyReply => answer(reply, body);
+}
 
 const callerOf = ({ request, params, by, expect }: Call<{ realm: string }, unknown, unknown>): Caller => ({
   principal: principalOf(params.realm, provisionerOf(request)),
@@ -100,18 +108,16 @@ export function scimRoutes(app: FastifyInstance, { users, groups, me, bulk, base
   bind(app, api.patchScimMe, async (call) =>
     send(call, await me.patch(ownWrite(call), call.body.Operations, call.query)),
   );
-  bind(app, api.getScimConfig, async ({ params, reply }) => answer(reply, discovery.configOf(baseOf(params.realm))));
-  bind(app, api.listScimSchemas, async ({ params, reply }) =>
-    answer(reply, discovery.schemaList(baseOf(params.realm))),
+  bind(app, api.getScimConfig, async (call) => answerWhole(call)(discovery.configOf(baseOf(call.params.realm))));
+  bind(app, api.listScimSchemas, async (call) => answerWhole(call)(discovery.schemaList(baseOf(call.params.realm))));
+  bind(app, api.getScimSchema, async (call) =>
+    answerWhole(call)(discovery.oneSchema(baseOf(call.params.realm), call.params.id)),
   );
-  bind(app, api.getScimSchema, async ({ params, reply }) =>
-    answer(reply, discovery.oneSchema(baseOf(params.realm), params.id)),
+  bind(app, api.listScimResourceTypes, async (call) =>
+    answerWhole(call)(discovery.typeList(baseOf(call.params.realm))),
   );
-  bind(app, api.listScimResourceTypes, async ({ params, reply }) =>
-    answer(reply, discovery.typeList(baseOf(params.realm))),
-  );
-  bind(app, api.getScimResourceType, async ({ params, reply }) =>
-    answer(reply, discovery.oneType(baseOf(params.realm), params.id)),
+  bind(app, api.getScimResourceType, async (call) =>
+    answerWhole(call)(discovery.oneType(baseOf(call.params.realm), call.params.id)),
   );
 
   /** Users, then groups, as one list. A query by an attribute that one kind lacks is run for each kind alone. */
