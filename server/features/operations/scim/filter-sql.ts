@@ -33,6 +33,11 @@ export interface Columns {
   single: Readonly<Record<string, Column>>;
   /** The tables that can hold the values. A condition is true if it is true for a value in any of them. */
   several: Readonly<Record<string, readonly Rows[]>>;
+  /**
+   * That a value of the attribute equals the text, wherever it is kept, by indexes alone: for several places joined by `or`
+   * PostgreSQL can prefer to walk the table.
+   */
+  lookups?: Readonly<Record<string, (text: string) => Fragment>>;
   /** Further columns that lists can be sorted by. */
   sorted?: Readonly<Record<string, Column>>;
 }
@@ -107,9 +112,11 @@ export function sqlOf(filter: Filter, columns: Columns, resolve: Resolve): Fragm
       const { attribute } = severalOf(resolve, filter.path);
       const places = own(columns.several, attribute.name);
       if (!places) throw unfiltered(filter.path);
-      return anyOf(places, (rows) =>
-        sqlOf(filter.of, { single: rows.columns, several: {} }, subAttributeOf(attribute)),
-      );
+      const inner = subAttributeOf(attribute);
+      const such = anyOf(places, (rows) => sqlOf(filter.of, { single: rows.columns, several: {} }, inner));
+      const lookUp = own(columns.lookups ?? {}, `${attribute.name}.value`);
+      const text = lookUp && equalTo(filter.of, 'value');
+      return lookUp && text !== undefined ? fragment`(${lookUp(text)} and ${such})` : such;
     }
     case 'present': {
       const place = presentPlace(resolve, filter.path);
@@ -124,12 +131,21 @@ export function sqlOf(filter: Filter, columns: Columns, resolve: Resolve): Fragm
       }
       const attribute = place.sub ?? place.attribute;
       const operand = operandOf(attribute, op, value);
+      const lookUp = own(columns.lookups ?? {}, keyOf(place));
+      if (lookUp && (op === 'eq' || op === 'ne')) return turned(op, lookUp(String(operand)));
       const holds = found(place, path, columns, ({ column }) =>
         both(known(column), fragment`(${condition(column, attribute.caseExact, op, operand)})`),
       );
       return turned(op, holds);
     }
   }
+}
+
+/** The text that the part must equal for the filter to hold; undefined: it needn't equal one. */
+function equalTo(filter: Filter, part: string): string | undefined {
+  if (filter.is === 'and') return equalTo(filter.of[0], part) ?? equalTo(filter.of[1], part);
+  if (filter.is !== 'compare' || filter.op !== 'eq' || filter.path.toLowerCase() !== part) return undefined;
+  return filter.value === null ? undefined : String(filter.value);
 }
 
 const anyOf = (places: readonly Rows[], such: (rows: Rows) => Fragment): Fragment =>

@@ -16,10 +16,12 @@ const externalId = fragment`(
   select s.external_id from scim_group s where s.realm_id = g.realm_id and s.group_id = g.id)`;
 
 export const groupSelect = fragment`g.id, g.path, ${externalId} as external_id, g.created_at, g.updated_at`;
-export const groupsOf = (realm: string): Fragment => fragment`from user_group g where g.realm_id = ${realm}`;
+export const groupTable = fragment`user_group g`;
+export const inRealm = (realm: string): Fragment => fragment`g.realm_id = ${realm}`;
 
 export async function findGroup(sql: Sql, realm: string, id: string): Promise<ScimGroupRow | undefined> {
-  const [row] = await sql<ScimGroupRow>`select ${groupSelect} ${groupsOf(realm)} and g.id = ${id}`;
+  const [row] = await sql<ScimGroupRow>`
+    select ${groupSelect} from ${groupTable} where ${inRealm(realm)} and g.id = ${id}`;
   return row;
 }
 

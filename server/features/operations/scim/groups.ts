@@ -162,7 +162,8 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
       const found = await findPage<store.ScimGroupRow>(
         sql,
         {
-          from: store.groupsOf(realm),
+          table: store.groupTable,
+          within: store.inRealm(realm),
           select: store.groupSelect,
           id: fragment`g.id`,
           condition: query.filter ? sqlOf(parseFilter(query.filter), store.groupColumns, resolve) : fragment`true`,

@@ -61,8 +61,10 @@ function behind({ key, nullable, descending }: Order, id: Fragment, [none, value
 }
 
 export interface Listing {
-  /** The joined tables, restricted to the realm's rows. */
-  from: Fragment;
+  /** The table, with its alias. */
+  table: Fragment;
+  /** The condition that a row of it is in the realm. */
+  within: Fragment;
   select: Fragment;
   id: Fragment;
   condition: Fragment;
@@ -77,7 +79,7 @@ export interface Found<Row> {
 
 export async function findPage<Row extends { id: string }>(
   sql: Sql,
-  { from, select, id, condition, order }: Listing,
+  { table, within, select, id, condition, order }: Listing,
   { count = scimLimits.page, startIndex, cursor }: ScimQuery,
 ): Promise<Found<Row>> {
   if (cursor !== undefined && startIndex !== undefined)
@@ -93,10 +95,14 @@ export async function findPage<Row extends { id: string }>(
       : fragment`${key} ${direction}, ${id} ${direction}`
     : fragment`${id} ${direction}`;
   const skipped = cursor === undefined ? first - 1 : 0;
+  // Ids first: the columns of a row that is skipped, each a query of its own, are not read.
   const rows = await sql<Row & { sort_key: string | null }>`
-    select ${select}, ${key ?? fragment`null::text`} as sort_key ${from} and ${condition}
-      ${after ? fragment`and ${behind(order, id, after)}` : fragment``}
-    order by ${by} limit ${limit + 1} offset ${skipped}${once}`;
+    select ${select}, ${key ?? fragment`null::text`} as sort_key from (
+      select ${id} as id from ${table} where ${within} and ${condition}
+        ${after ? fragment`and ${behind(order, id, after)}` : fragment``}
+      order by ${by} limit ${limit + 1} offset ${skipped}) page
+    join ${table} on ${within} and ${id} = page.id
+    order by ${by}${once}`;
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const more = cursor !== undefined && rows.length > limit && last !== undefined;
@@ -106,14 +112,18 @@ export async function findPage<Row extends { id: string }>(
   return {
     rows: shown,
     // By cursor, only the first page has the total.
-    total: after ? undefined : whole ? skipped + rows.length : await totalOf(sql, from, condition),
+    total: after
+      ? undefined
+      : whole
+        ? skipped + rows.length
+        : await totalOf(sql, fragment`${table} where ${within} and ${condition}`),
     startIndex: cursor === undefined ? first : undefined,
     nextCursor: more ? encodeCursor([none, last.sort_key ?? '', last.id]) : undefined,
   };
 }
 
-async function totalOf(sql: Sql, from: Fragment, condition: Fragment): Promise<number> {
-  const [row] = await sql<{ n: number }>`select count(*)::int as n ${from} and ${condition}${once}`;
+async function totalOf(sql: Sql, rows: Fragment): Promise<number> {
+  const [row] = await sql<{ n: number }>`select count(*)::int as n from ${rows}${once}`;
   return row?.n ?? 0;
 }
 

@@ -45,7 +45,9 @@ export const userSelect = fragment`
     from group_member m join user_group g on g.realm_id = m.realm_id and g.id = m.group_id
     where m.realm_id = u.realm_id and m.user_id = u.id
   ) as groups`;
-export const usersOf = (realm: string): Fragment => fragment`from realm_user u where u.realm_id = ${realm}`;
+export const userTable = fragment`realm_user u`;
+export const inRealm = (realm: string): Fragment => fragment`u.realm_id = ${realm}`;
+export const usersOf = (realm: string): Fragment => fragment`from ${userTable} where ${inRealm(realm)}`;
 
 export async function findUser(sql: Sql, realm: string, id: string): Promise<ScimUserRow | undefined> {
   const [row] = await sql<ScimUserRow>`select ${userSelect} ${usersOf(realm)} and u.id = ${id}`;
@@ -142,6 +144,14 @@ export function userColumns(realm: string, profile: UserProfile): Columns {
           columns: { value: text(fragment`r.name`), ...marksOf('roles', fragment`m.value ->> 'value' = r.name`) },
         },
       ],
+    },
+    lookups: {
+      'emails.value': (address) =>
+        among(fragment`
+          select e.id from realm_user e where e.realm_id = ${realm} and lower(e.email) = lower(${address}::text)
+          union all
+          select s.user_id from scim_user s
+          where s.realm_id = ${realm} and s.further_emails @> array[lower(${address}::text)]`),
     },
     sorted: { 'emails.value': email },
   };

@@ -20,12 +20,13 @@ import { isUnsaid, scimPathOf } from './user-attributes.ts';
 import { changedIn } from './user-document.ts';
 import {
   findUser,
+  inRealm,
   type ScimUserExtras,
   type ScimUserRow,
   saveUser,
   userColumns,
   userSelect,
-  usersOf,
+  userTable,
 } from './user-store.ts';
 import { userResource, type WantedUser, wantedUser } from './user-wire.ts';
 
@@ -96,7 +97,8 @@ export function createScimUsers({ sql, users, baseOf }: ScimUsersDeps) {
       const found = await findPage<ScimUserRow>(
         sql,
         {
-          from: usersOf(realm),
+          table: userTable,
+          within: inRealm(realm),
           select: userSelect,
           id: fragment`u.id`,
           condition: query.filter ? sqlOf(parseFilter(query.filter), columns, resolve) : fragment`true`,
