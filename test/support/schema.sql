@@ -1631,6 +1631,7 @@ create table user_group (
 CREATE INDEX user_group_folded_path ON user_group USING btree (realm_id, lower(path));
 CREATE INDEX user_group_parent ON user_group USING btree (realm_id, parent_id);
 CREATE UNIQUE INDEX user_group_path ON user_group USING btree (realm_id, path);
+CREATE INDEX user_group_shown_path ON user_group USING btree (realm_id, lower(replace(path, '%2F'::text, '/'::text)));
 
 create table user_role (
   realm_id text not null,

@@ -63,11 +63,47 @@ describe('a group', () => {
     const { status, body } = await scim('POST', '/Groups', { displayName });
     const { body: stored } = await server.admin.call(getGroup, { params: { ...params, id: body.id } });
     expect([status, stored]).toMatchObject([201, { path: `/team ${made}/north`, parentId: group }]);
-    const nowhere = await scim('POST', '/Groups', { displayName: 'no such team/north' });
-    expect([nowhere.status, nowhere.body.scimType]).toEqual([400, 'invalidValue']);
     // A group that moves takes along what is in it.
     await patch([{ op: 'Replace', path: 'displayName', value: `crew ${made}` }]);
     expect((await scim('GET', `/Groups/${body.id}`)).body.displayName).toBe(`crew ${made}/north`);
+  });
+
+  test('whose name has a slash that leads nowhere keeps it: it is made, found, renamed, left and deleted', async () => {
+    const displayName = `EMEA/Sales & R/D ${made}`;
+    const { status, body } = await scim('POST', '/Groups', { displayName, members: ids(0) });
+    expect([status, body.displayName]).toEqual([201, displayName]);
+    const { body: stored } = await server.admin.call(getGroup, { params: { ...params, id: body.id } });
+    expect(stored).toMatchObject({ name: `EMEA%2FSales & R%2FD ${made}`, parentId: null });
+    const found = async (name: string) => {
+      const filter = new URLSearchParams({ filter: `displayName eq "${name}"` });
+      return (await scim('GET', `/Groups?${filter}`)).body.Resources.map(({ id }: { id: string }) => id);
+    };
+    expect(await found(displayName.toUpperCase())).toEqual([body.id]);
+    const { body: ada } = await scim('GET', `/Users/${people[0]}`);
+    expect(ada.groups).toContainEqual(expect.objectContaining({ value: body.id, display: displayName }));
+    const mine = new URLSearchParams({ filter: `groups.display eq "${displayName}"` });
+    expect((await scim('GET', `/Users?${mine}`)).body.totalResults).toBe(1);
+    const again = await scim('POST', '/Groups', { displayName: displayName.toLowerCase() });
+    expect([again.status, again.body.scimType]).toEqual([409, 'uniqueness']);
+    // A client sends back what it read.
+    expect((await scim('PUT', `/Groups/${body.id}`, body)).body.displayName).toBe(displayName);
+    await patch([{ op: 'Replace', path: 'displayName', value: `A/B ${made}` }], body.id);
+    expect([await found(displayName), await found(`a/b ${made}`)]).toEqual([[], [body.id]]);
+    // What lies in it is in it by its whole name, and its own name may begin with another's.
+    const { body: inner } = await scim('POST', '/Groups', { displayName: `A/B ${made}/inner` });
+    const { body: innerStored } = await server.admin.call(getGroup, { params: { ...params, id: inner.id } });
+    expect(innerStored).toMatchObject({ path: `/A%2FB ${made}/inner`, parentId: body.id });
+    await patch([{ op: 'Replace', path: 'displayName', value: `team ${made}/inside` }], group);
+    expect((await scim('GET', `/Groups/${group}`)).body.displayName).toBe(`team ${made}/inside`);
+    expect((await scim('DELETE', `/Groups/${body.id}`)).status).toBe(204);
+    expect(await found(`A/B ${made}`)).toEqual([]);
+  });
+
+  test.each(['/', '//', '/x', 'x/', 'x//y'])('named %s has that name', async (name) => {
+    const displayName = `${made}${name}`;
+    const { status, body } = await scim('POST', '/Groups', { displayName });
+    expect([status, body.displayName]).toEqual([201, displayName]);
+    expect((await scim('DELETE', `/Groups/${body.id}`)).status).toBe(204);
   });
 
   test('whose name is taken, whatever its case, is refused', async () => {

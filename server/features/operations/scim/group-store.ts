@@ -1,6 +1,7 @@
 // SQL of groups for SCIM: the columns for filters and sorting, the rows, the members of several groups at once, and the
 // writes of `externalId`. The groups feature does all other writes.
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
+import { shownGroupPathSql } from '../../../domain/group-names.ts';
 import type { Column, Columns } from './filter-sql.ts';
 
 export interface ScimGroupRow {
@@ -25,15 +26,23 @@ export async function findGroup(sql: Sql, realm: string, id: string): Promise<Sc
   return row;
 }
 
-export async function groupAt(sql: Sql, realm: string, path: string): Promise<string | undefined> {
-  const [row] = await sql<{ id: string }>`select id from user_group where realm_id = ${realm} and path = ${path}`;
+/** The group's path as clients see it: a name may contain slashes. */
+const shownPath = shownGroupPathSql(fragment`g.path`);
+const isShownAs = (path: Fragment): Fragment => fragment`lower(${shownPath}) = lower(${path})`;
+
+/** The group that clients see at this path, but for the group `id` itself. */
+export async function groupAt(sql: Sql, realm: string, path: string, id: string | null): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }>`
+    select g.id from ${groupTable} where ${inRealm(realm)} and ${isShownAs(fragment`${path}::text`)}
+      and ${shownPath} = ${path} and g.id is distinct from ${id}::uuid limit 1`;
   return row?.id;
 }
 
 /** Whether another group has this name in any case: clients find groups by name without regard to case. */
 export async function isNameTaken(sql: Sql, realm: string, path: string, id: string | null): Promise<boolean> {
   const rows = await sql`
-    select from user_group where realm_id = ${realm} and lower(path) = lower(${path}) and id is distinct from ${id}::uuid`;
+    select from ${groupTable} where ${inRealm(realm)} and ${isShownAs(fragment`${path}::text`)}
+      and g.id is distinct from ${id}::uuid`;
   return rows.length > 0;
 }
 
@@ -68,8 +77,8 @@ export const groupColumns: Columns = {
         select from scim_group s where s.realm_id = g.realm_id and s.group_id = g.id and s.external_id = ${id}::text)`,
     },
     displayName: {
-      ...text(fragment`substr(g.path, 2)`),
-      equals: (name) => fragment`lower(g.path) = lower('/' || ${name}::text)`,
+      ...text(fragment`substr(${shownPath}, 2)`),
+      equals: (name) => isShownAs(fragment`'/' || ${name}::text`),
     },
     'meta.created': { sql: fragment`g.created_at`, kind: 'dateTime' },
     'meta.lastModified': { sql: fragment`g.updated_at`, kind: 'dateTime' },

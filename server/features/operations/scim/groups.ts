@@ -6,6 +6,7 @@ import { GROUP, type ScimList, type ScimQuery } from '../../../contract/scim.ts'
 import { isUuid } from '../../../crypto/ids.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
+import { escapedGroupName, shownGroupPath } from '../../../domain/group-names.ts';
 import type { ResourceApi } from '../../../resource/api.ts';
 import type { Resource } from '../../../resource/resource.ts';
 import type { ChangeMembers, MemberChange } from '../../people/users/group-members.ts';
@@ -59,7 +60,7 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
       schemas: [GROUP],
       id: row.id,
       ...(row.external_id !== null && { externalId: row.external_id }),
-      displayName: row.path.slice(1),
+      displayName: shownGroupPath(row.path).slice(1),
       ...(members &&
         members.length > 0 && {
           members: members.map(({ user_id: value }) => ({ value, $ref: `${base}/Users/${value}`, type: 'User' })),
@@ -108,19 +109,20 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
     return one;
   }
 
-  /** Splits a display name into the admin API's parent and name. */
+  /**
+   * Splits a display name into the admin API's parent and name. A slash leads into the group before it; if the realm has no such
+   * group, the slash is part of the name, as in the names of Entra and Okta.
+   */
   async function placeAt(on: Sql, realm: string, displayName: string, id: string | null) {
     const path = `/${displayName}`;
-    const cut = path.lastIndexOf('/');
-    const { data, error } = GroupInput.shape.name.safeParse(path.slice(cut + 1));
-    if (error) throw scimProblem('invalidValue', `displayName: ${error.issues[0]?.message}`);
     if (await store.isNameTaken(on, realm, path, id))
       throw scimProblem('uniqueness', `There is a group ${displayName} already`);
-    if (cut === 0) return { name: data, parentId: null };
-    const parentId = await store.groupAt(on, realm, path.slice(0, cut));
-    if (parentId === undefined)
-      throw scimProblem('invalidValue', `displayName: there is no group ${path.slice(1, cut)} that it could be in`);
-    return { name: data, parentId };
+    const cut = path.lastIndexOf('/');
+    const parentId = cut === 0 ? undefined : await store.groupAt(on, realm, path.slice(0, cut), id);
+    const name = parentId === undefined ? displayName : path.slice(cut + 1);
+    const { data, error } = GroupInput.shape.name.safeParse(escapedGroupName(name));
+    if (error) throw scimProblem('invalidValue', `displayName: ${error.issues[0]?.message}`);
+    return { name: data, parentId: parentId ?? null };
   }
 
   const unconditional = ({ principal, by }: Caller) => ({ principal, by, expect: () => {} });
@@ -135,7 +137,7 @@ export function createScimGroups({ sql, transact, requestsIn, groups, changeMemb
       const row = await held(tx.sql, realm, id);
       await expected(tx.sql, caller, realm, row);
       const { displayName, externalId, members } = wantedOf(row);
-      const renamed = `/${displayName}` !== row.path;
+      const renamed = `/${displayName}` !== shownGroupPath(row.path);
       if (renamed) {
         const place = await placeAt(tx.sql, realm, displayName, id);
         await requestsIn(tx).replace(groups, unconditional(caller), realm, { id }, place);

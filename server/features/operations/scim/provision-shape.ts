@@ -2,6 +2,7 @@
 // target's mappings. Pure.
 import { createHash } from 'node:crypto';
 import { GROUP, USER } from '../../../contract/scim.ts';
+import { shownGroupPath } from '../../../domain/group-names.ts';
 import type { Values } from './body.ts';
 import { keysOf } from './user-attributes.ts';
 import type { ScimUserRow } from './user-store.ts';
@@ -67,7 +68,7 @@ export function userBody(row: ScimUserRow, resource: Values, mappings: Readonly<
 
 export const groupBody = (id: string, path: string): Values => ({
   schemas: [GROUP],
-  displayName: path.slice(1),
+  displayName: shownGroupPath(path).slice(1),
   externalId: id,
 });
 

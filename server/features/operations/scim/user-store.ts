@@ -2,6 +2,7 @@
 // writes the client's externalId, the type of the e-mail address and the SCIM document.
 import type { UserProfile } from '../../../contract/user-profile.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
+import { shownGroupPathSql } from '../../../domain/group-names.ts';
 import { userContains } from '../../../domain/user-search.ts';
 import type { Column, Columns, Rows } from './filter-sql.ts';
 import { type Attribute, placeOf, userType } from './schema.ts';
@@ -131,7 +132,7 @@ export function userColumns(realm: string, profile: UserProfile): Columns {
           where m.realm_id = u.realm_id and m.user_id = u.id and ${condition})`,
           columns: {
             value: { sql: fragment`m.group_id`, kind: 'uuid' },
-            display: text(fragment`substr(g.path, 2)`),
+            display: text(fragment`substr(${shownGroupPathSql(fragment`g.path`)}, 2)`),
             type: text(fragment`'direct'::text`),
           },
         },

@@ -2,6 +2,7 @@
 import type { Changes } from '../../../contract/names.ts';
 import { ENTERPRISE, USER } from '../../../contract/scim.ts';
 import { type UserInput as Input, UserInput } from '../../../contract/users.ts';
+import { shownGroupPath } from '../../../domain/group-names.ts';
 import { fieldErrors } from '../../../http/problems.ts';
 import type { Values } from './body.ts';
 import { scimProblem } from './fault.ts';
@@ -39,7 +40,7 @@ export function userResource(row: ScimUserRow, { base, visible }: Showing): Valu
     user.groups = row.groups.map(({ id, path }) => ({
       value: id,
       $ref: `${base}/Groups/${id}`,
-      display: path.slice(1),
+      display: shownGroupPath(path).slice(1),
       type: 'direct',
     }));
   if (row.roles.length > 0) user.roles = row.roles.map((value) => ({ value }));
