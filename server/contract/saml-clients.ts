@@ -21,6 +21,7 @@ const Consumer = z.strictObject({
 const Logout = z.strictObject({
   url: HttpUrl.describe('Where it is told that somebody signs out'),
   binding: Binding.describe('How'),
+  responseUrl: HttpUrl.optional().describe('Where it expects answers to its own requests; left out: at `url`'),
 });
 const Mapper = z.strictObject({
   name: name(255).describe('Unique in the client'),

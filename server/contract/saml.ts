@@ -7,7 +7,7 @@ import { servedTo } from './surface.ts';
 
 const at = '/realms/:realm/saml/idp' as const;
 const parameter = z.string().optional();
-const RelayState = parameter.describe('At most 80 bytes; given back as it is');
+const RelayState = parameter.describe('At most 1,024 bytes; given back as it is');
 const RedirectParameters = z.object({
   SAMLRequest: parameter.describe('The request: deflated, in base64'),
   RelayState,

@@ -4,7 +4,7 @@ import { inflateRawSync } from 'node:zlib';
 import { OAuthError } from '../http/oauth-error.ts';
 import { MESSAGE, parseDocument, type Xml, type XmlDocument, XmlError } from '../xml/document.ts';
 import { isSignedBy, keysOf, readSigned } from '../xml/signature.ts';
-import { type Binding, MOST_RELAY_STATE, SIGNATURES } from './saml-names.ts';
+import { type Binding, MOST_RELAY_STATE, RELAY_STATE_TOO_LONG, SIGNATURES } from './saml-names.ts';
 
 export interface Message {
   kind: 'SAMLRequest' | 'SAMLResponse';
@@ -56,7 +56,7 @@ export function messageOf(binding: Binding, text: string): Message {
   if (!found || (request && response)) throw bad('SAMLRequest or SAMLResponse is needed');
   const kind = request ? 'SAMLRequest' : 'SAMLResponse';
   const state = all.get('RelayState');
-  if (state && Buffer.byteLength(state.value) > MOST_RELAY_STATE) throw bad('RelayState is longer than 80 bytes');
+  if (state && Buffer.byteLength(state.value) > MOST_RELAY_STATE) throw bad(RELAY_STATE_TOO_LONG);
   const bytes = bytesOf(found.value);
   const xml = binding === 'Redirect' ? inflated(bytes) : bytes;
   if (xml.length > MESSAGE.bytes) throw bad('The message is too large');

@@ -5,8 +5,9 @@ export const ASSERTION = 'urn:oasis:names:tc:SAML:2.0:assertion';
 export const METADATA = 'urn:oasis:names:tc:SAML:2.0:metadata';
 export const SIGNATURES = 'http://www.w3.org/2000/09/xmldsig#';
 
-/** Bytes. */
-export const MOST_RELAY_STATE = 80;
+/** Bytes. The standard says 80 (Bindings §3.4.3), and partners send more: other products carry what comes. */
+export const MOST_RELAY_STATE = 1024;
+export const RELAY_STATE_TOO_LONG = `RelayState is longer than ${MOST_RELAY_STATE} bytes`;
 
 export type Binding = 'POST' | 'Redirect';
 export const bindingNames: Readonly<Record<Binding, string>> = {

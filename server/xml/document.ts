@@ -10,17 +10,31 @@ export interface XmlLimits {
   elements: number;
   /** The attributes of all elements together. */
   attributes: number;
-  /** Comments and CDATA sections. */
+  /** Comments, CDATA sections and processing instructions together. */
   sections: number;
+  /** Whether processing instructions may stand beside the root element, as `<?xml-stylesheet?>` does; the server ignores them. */
+  instructions: boolean;
 }
 /**
  * The limits of a message, which anybody may send. A response of 128 KB has fewer than 1,600 attribute values, since
  * each takes 80 bytes or more with its tags. Reading and checking a message at these limits costs about 20 ms of the
  * event loop.
  */
-export const MESSAGE: XmlLimits = { bytes: 128 * 1024, elements: 2_000, attributes: 6_000, sections: 1_000 };
+export const MESSAGE: XmlLimits = {
+  bytes: 128 * 1024,
+  elements: 2_000,
+  attributes: 6_000,
+  sections: 1_000,
+  instructions: false,
+};
 /** The limits of metadata, which an administrator configures; it may be a federation's aggregate. */
-export const METADATA: XmlLimits = { bytes: 1024 * 1024, elements: 20_000, attributes: 60_000, sections: 5_000 };
+export const METADATA: XmlLimits = {
+  bytes: 1024 * 1024,
+  elements: 20_000,
+  attributes: 60_000,
+  sections: 5_000,
+  instructions: true,
+};
 
 const DEEPEST = 64;
 const MOST_ATTRIBUTES = 64;
@@ -29,8 +43,13 @@ const MOST_NAMESPACES = 64;
 /** Canonicalisation may repeat the name at each element that uses its prefix. */
 const LONGEST_NAMESPACE = 256;
 const NAMESPACE = /\sxmlns[^\s=]*\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+/** US-ASCII is a part of UTF-8. */
 const DECLARATION =
-  /^<\?xml\s+version=(["'])1\.0\1(\s+encoding=(["'])utf-8\3)?(\s+standalone=(["'])(yes|no)\5)?\s*\?>$/i;
+  /^<\?xml\s+version=(["'])1\.0\1(\s+encoding=(["'])(?:utf-8|us-ascii|iso-8859-1)\3)?(\s+standalone=(["'])(yes|no)\5)?\s*\?>$/i;
+const IS_LATIN = /^<\?xml\s[^>]*\sencoding=(["'])iso-8859-1\1/i;
+const INSTRUCTION = /^<\?(?!xml[\s?])[A-Za-z_][\w.-]*[\s?]/i;
+/** The longest beginning of a text that the two look at. */
+const BEGINNING = 200;
 
 /** A fault of the XML, in words for its sender. */
 export class XmlError extends Error {}
@@ -68,10 +87,11 @@ export function parseDocument(source: string | Buffer, limits: XmlLimits): XmlDo
 /** @throws XmlError */
 export const parseXml = (source: string | Buffer, limits: XmlLimits): Xml => parseDocument(source, limits).xml;
 
-/** Decodes the source as UTF-8, whatever encoding it declares. @throws XmlError if it is too large or not UTF-8 */
+/** Decodes bytes as UTF-8, or as ISO-8859-1 if they declare it. @throws XmlError if they are too many or not UTF-8 */
 export function textOf(source: string | Buffer, { bytes }: XmlLimits): string {
   if (source.length > bytes) throw new XmlError(`The XML is larger than ${bytes} bytes`);
   if (typeof source === 'string') return source.replace(/^\uFEFF/, '');
+  if (IS_LATIN.test(source.subarray(0, BEGINNING).toString('latin1'))) return source.toString('latin1');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(source);
   } catch {
@@ -142,9 +162,12 @@ function refuseUnsafe(text: string, limits: XmlLimits): void {
       count('sections', 'comments and CDATA sections');
     } else if (text.startsWith('<!', at)) throw new XmlError('The XML has a document type');
     else if (text.startsWith('<?', at)) {
-      if (at > 0 || !/^<\?xml\s/.test(text)) throw new XmlError('The XML has a processing instruction');
+      const declares = at === 0 && /^<\?xml\s/.test(text);
+      const isBeside = limits.instructions && open.length === 0 && INSTRUCTION.test(text.slice(at, at + BEGINNING));
+      if (!declares && !isBeside) throw new XmlError('The XML has a processing instruction');
       end = past('?>', at);
-      if (!DECLARATION.test(text.slice(0, end))) throw new XmlError('The XML is not version 1.0 in UTF-8');
+      if (!declares) count('sections', 'comments and CDATA sections');
+      else if (!DECLARATION.test(text.slice(0, end))) throw new XmlError('The XML is not version 1.0 in UTF-8');
     } else if (text.startsWith('</', at)) {
       end = past('>', at);
       const name = text.slice(at + 2, end - 1).trimEnd();

@@ -13,7 +13,7 @@ const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
 const INCLUSIVE = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315';
 
 /** The limits of SignedInfo. Nine elements are usual; with a list of prefixes there are ten or eleven. */
-const SIGNED_INFO: XmlLimits = { bytes: 32 * 1024, elements: 16, attributes: 64, sections: 0 };
+const SIGNED_INFO: XmlLimits = { bytes: 32 * 1024, elements: 16, attributes: 64, sections: 0, instructions: false };
 const MOST_PREFIXES = 32;
 /** The most certificates of a provider or client: each may cost a verification. */
 const MOST_CERTIFICATES = 10;

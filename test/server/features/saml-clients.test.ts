@@ -226,6 +226,65 @@ describe('metadata', () => {
     expect(await faultsOf(byText(several, { entityId: 'urn:c' }))).toEqual([400, [expect.stringContaining('urn:c')]]);
   });
 
+  test.each<[string, (metadata: string) => string | Buffer]>([
+    ['a stylesheet', (text) => `<?xml version="1.0"?>\n<?xml-stylesheet type="text/xsl" href="m.xsl"?>\n${text}`],
+    ['an instruction behind it', (text) => `${text}<?php-end x?>\n`],
+    ['US-ASCII', (text) => `<?xml version="1.0" encoding="US-ASCII"?>${text}`],
+    ['us-ascii and standalone', (text) => `<?xml version='1.0' encoding='us-ascii' standalone='yes'?>${text}`],
+    ['ISO-8859-1', (text) => Buffer.from(`<?xml version="1.0" encoding="ISO-8859-1"?>${text}`, 'latin1')],
+  ])('is taken with %s', async (what, make) => {
+    const entityId = `https://${what.replaceAll(/\W/g, '-').toLowerCase()}.example.com`;
+    const ui =
+      '<u:UIInfo xmlns:u="urn:oasis:names:tc:SAML:metadata:ui"><u:DisplayName xml:lang="de">NAME</u:DisplayName></u:UIInfo>';
+    const name = what === 'ISO-8859-1' ? 'Bücher' : 'Books';
+    const inside = `<md:Extensions>${ui.replace('NAME', name)}</md:Extensions>`;
+    const session = await adminSession(server.baseUrl, { username: 'admin', password: ADMIN_PASSWORD });
+    const answer = await session.fetch(`${server.baseUrl}/admin/realms/acme/saml-clients/import`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/samlmetadata+xml' },
+      body: make(metadataOf(entityId, { inside })),
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { entityId, name }]);
+  });
+
+  test('may repeat an index: the first service keeps it, and each of the others gets one', async () => {
+    const acs = (path: string, index: string) =>
+      `<md:AssertionConsumerService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://twice.example.com/${path}" index="${index}"/>`;
+    const inside = [acs('a', '1'), acs('b', '1'), acs('c', '0'), acs('d', '70000'), acs('e', ' 3 ')].join('');
+    const { body } = await byText(metadataOf('https://twice.example.com', { inside }));
+    const all = (body?.assertionConsumerServices ?? []).map(({ url, index }) => [new URL(url).pathname, index]);
+    expect(all.slice(0, 3)).toEqual([
+      ['/a', 1],
+      ['/b', expect.any(Number)],
+      ['/c', 0],
+    ]);
+    expect(all).toContainEqual(['/e', 3]);
+    expect(new Set(all.map(([, index]) => index)).size).toBe(6);
+    expect(body?.assertionConsumerServices.filter((one) => one.default)).toHaveLength(1);
+    // The same metadata again changes nothing.
+    expect((await byText(metadataOf('https://twice.example.com', { inside }))).body).toEqual(body);
+  });
+
+  test('says where answers to a logout go, if that is elsewhere', async () => {
+    const slo = (binding: string, more: string) =>
+      `<md:SingleLogoutService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-${binding}" Location="https://out.example.com/slo"${more}/>`;
+    const inside = [
+      slo('Redirect', ' ResponseLocation="https://out.example.com/answers"'),
+      slo('POST', ' ResponseLocation="https://out.example.com/slo"'),
+      slo('POST', ' ResponseLocation="javascript:alert(1)"'),
+    ].join('');
+    const { body } = await byText(metadataOf('https://out.example.com', { inside }));
+    const url = 'https://out.example.com/slo';
+    expect(body?.singleLogoutServices).toEqual([
+      { url, binding: 'Redirect', responseUrl: 'https://out.example.com/answers' },
+      { url, binding: 'POST' },
+      { url, binding: 'POST' },
+    ]);
+    expect(
+      (await server.admin.call(api.putSamlClient, { ...at('https://out.example.com'), body: body! })).body,
+    ).toEqual(body);
+  });
+
   test.each<[string, string, string]>([
     ['that is no XML', 'hello', 'The XML is not well-formed'],
     ['with a document type', '<!DOCTYPE a SYSTEM "http://127.0.0.1/"><a/>', 'The XML has a document type'],

@@ -168,6 +168,39 @@ describe('a service provider asks', () => {
   });
 });
 
+describe('a service provider that expects answers elsewhere (ResponseLocation)', () => {
+  const params = { realm: REALM, entityId: CRM };
+  const services = (more: object) =>
+    server.admin.call(putSamlClient, {
+      params,
+      body: { singleLogoutServices: [{ url: `${CRM}/slo`, binding: 'Redirect', ...more }] },
+    });
+
+  test('gets them there, with that Destination, and requests at its usual address', async () => {
+    await services({ responseUrl: `${CRM}/slo/answers` });
+    const mine = await enter(crm);
+    const { url } = await person.open(await crm.getLogoutUrlAsync(mine, 'state', {}));
+    const { to, query } = await received(crm, url);
+    expect([to, query.RelayState, statusIn(query)]).toEqual([`${CRM}/slo/answers`, 'state', ['Success']]);
+    const xml = inflateRawSync(Buffer.from(query.SAMLResponse ?? '', 'base64')).toString();
+    expect(xml).toContain(`Destination="${CRM}/slo/answers"`);
+    // Another service provider begins: the CRM is asked at its usual address.
+    await enter(crm);
+    const theirs = await enter(wiki);
+    const asked = await received(crm, (await person.open(await wiki.getLogoutUrlAsync(theirs, '', {}))).url);
+    expect(asked.to).toBe(`${CRM}/slo`);
+    await services({});
+  });
+
+  test('by POST, too', async () => {
+    await services({ binding: 'POST', responseUrl: `${CRM}/slo/answers` });
+    const { nameID: name } = await enter(crm);
+    const request = signedXml(logoutRequest({ name, issuer: CRM }), serviceProviderKeys.key);
+    expect(postedSamlMessage(await byPost(person, slo(), request)).action).toBe(`${CRM}/slo/answers`);
+    await services({});
+  });
+});
+
 describe('nothing ends', () => {
   test('by a request that is not signed, is another’s, for elsewhere, or too old', async () => {
     const { nameID: name, sessionIndex: index } = await enter(wiki);

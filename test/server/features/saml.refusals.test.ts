@@ -177,10 +177,10 @@ describe('what is not for this endpoint, or not from now', () => {
     expect(statusOf(open)).toEqual(['Success']);
   });
 
-  test('RelayState of more than 80 bytes', async () => {
+  test('RelayState of more than 1,024 bytes', async () => {
     const asked = (relayState: string) => byRedirect(person, sso(), authnRequest(), { relayState });
-    expect(told(await asked('ü'.repeat(41)))).toEqual([400, 'RelayState is longer than 80 bytes.']);
-    expect((await asked('ü'.repeat(40))).heading).toBe('Sign in');
+    expect(told(await asked('ü'.repeat(513)))).toEqual([400, 'RelayState is longer than 1024 bytes.']);
+    expect((await asked('ü'.repeat(512))).heading).toBe('Sign in');
   });
 });
 

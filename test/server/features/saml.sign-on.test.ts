@@ -158,6 +158,18 @@ describe('what a request may ask for', () => {
   const policy = (format: string, more = '') =>
     `<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:${format}" AllowCreate="true"${more}/>`;
 
+  test.each<[string, string]>([
+    ['a partner’s 92 bytes', `https://wiki.example.com/start?target=${'a'.repeat(54)}`],
+    ['more than 1,000 bytes, most of which are escaped on their way', '"&<ü'.repeat(204)],
+  ])('RelayState is carried to the response by both bindings: %s', async (_, relayState) => {
+    const { shown } = await sent(somebody(), {}, relayState);
+    expect(postedSamlMessage(shown).fields.RelayState).toBe(relayState);
+    const another = somebody();
+    const request = signedXml(authnRequest(), serviceProviderKeys.key);
+    const posted = await byPost(another, samlEndpointUrl(server, REALM, 'sso'), request, relayState);
+    expect(postedSamlMessage(await signedIn(another, posted)).fields.RelayState).toBe(relayState);
+  });
+
   test('POST instead of Redirect, with RelayState', async () => {
     const person = somebody();
     const shown = await signedIn(

@@ -32,6 +32,10 @@ test.each<[string, string | Buffer, string]>([
   ['an external entity behind a comment', '<!-- --><!DOCTYPE r SYSTEM "file:///etc/passwd"><r/>', 'document type'],
   ['an entity that nobody declared', '<r>&a;</r>', 'not well-formed'],
   ['a processing instruction', '<r><?x y?></r>', 'processing instruction'],
+  ['an instruction that is named as the declaration', '<r/><?xml version="1.0"?>', 'processing instruction'],
+  ['an instruction without a name', '<? x?><r/>', 'processing instruction'],
+  ['an instruction that never ends', '<?xml-stylesheet href="a"><r/>', 'not well-formed'],
+  ['very many instructions', `${'<?x y?>'.repeat(5_001)}<r/>`, 'more than 5000 comments and CDATA sections'],
   ['another encoding', '<?xml version="1.0" encoding="UTF-7"?><r/>', 'not version 1.0 in UTF-8'],
   ['bytes that are no UTF-8', Buffer.from([0x3c, 0x72, 0x3e, 0xff, 0x3c, 0x2f, 0x72, 0x3e]), 'not UTF-8'],
   ['an attribute that stands twice', '<r a="1" a="2"/>', 'not well-formed'],
@@ -71,6 +75,20 @@ test.each<[string, string | Buffer, string]>([
   ['more than a megabyte', `<r>${' '.repeat(1024 * 1024)}</r>`, 'larger than'],
 ])('%s is refused', (_what, source, message) => {
   expect(refusal(source)).toContain(message);
+});
+
+test('processing instructions beside the element of metadata are skipped, in messages they are refused', () => {
+  const source = '<?xml version="1.0"?><?xml-stylesheet href="a>b"?><!-- --><r a="1"/><?end?>';
+  expect(parseXml(source, METADATA)).toMatchObject({ name: 'r', attributes: { a: '1' }, children: [], text: '' });
+  expect(refusal(source, MESSAGE)).toContain('processing instruction');
+});
+
+test('bytes are read as the encoding that they declare', () => {
+  const latin = Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><r>\u00fc</r>', 'latin1');
+  expect(parseXml(latin, METADATA).text).toBe('ü');
+  expect(parseXml(Buffer.from('<?xml version="1.0" encoding="US-ASCII"?><r>u</r>'), METADATA).text).toBe('u');
+  // Text was decoded already.
+  expect(parseXml('<?xml version="1.0" encoding="ISO-8859-1"?><r>ü</r>', METADATA).text).toBe('ü');
 });
 
 test('characters are read that are named by their numbers', () => {

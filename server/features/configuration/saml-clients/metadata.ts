@@ -1,6 +1,7 @@
 // Converts a service provider's metadata to fields of a SAML client. Pure. SAML 2.0 Metadata §2; decisions "SAML
 // client".
 
+import { HttpUrl } from '../../../contract/names.ts';
 import { type FieldError, Problem } from '../../../contract/problem.ts';
 import { METADATA, PROTOCOL, SIGNATURES } from '../../../domain/saml-names.ts';
 import type { Fields } from '../../../resource/part.ts';
@@ -94,13 +95,16 @@ function readEntity({ entity, provider }: { entity: Xml; provider: Xml }): Read 
     entityId: entity.attributes.entityID ?? '',
     name: nameOf(provider),
     fields: {
-      assertionConsumerServices: consumers.map((one) => ({
+      assertionConsumerServices: consumers.map((one, i) => ({
         url: one.url,
         binding: one.binding,
-        ...(/^\d{1,5}$/.test(one.rest.index ?? '') && { index: Number(one.rest.index) }),
+        ...(isFirstOfIndex(consumers, i) && { index: indexOf(one) }),
         default: one === (first ?? consumers[0]),
       })),
-      singleLogoutServices: services('SingleLogoutService').map(({ url, binding }) => ({ url, binding })),
+      singleLogoutServices: services('SingleLogoutService').map(({ url, binding, rest }) => {
+        const answers = HttpUrl.safeParse(rest.ResponseLocation?.trim());
+        return { url, binding, ...(answers.success && answers.data !== url && { responseUrl: answers.data }) };
+      }),
       ...(format !== undefined && { nameIdFormat: format }),
       signingCertificates: certificatesFor(provider, 'signing'),
       encryptionCertificate: encryption ?? null,
@@ -109,6 +113,17 @@ function readEntity({ entity, provider }: { entity: Xml; provider: Xml }): Read 
     },
   };
 }
+
+type Service = { rest: Readonly<Record<string, string>> };
+const indexOf = ({ rest }: Service): number | undefined => {
+  const index = /^\s*\d{1,5}\s*$/.test(rest.index ?? '') ? Number(rest.index) : undefined;
+  return index !== undefined && index <= 65_535 ? index : undefined;
+};
+/** Generators repeat an index: a request with that index means the first service, and the others get a free index. */
+const isFirstOfIndex = (all: readonly Service[], at: number): boolean => {
+  const index = all[at] && indexOf(all[at]);
+  return index !== undefined && all.findIndex((one) => indexOf(one) === index) === at;
+};
 
 /** A key without a use is for both uses. */
 const certificatesFor = (provider: Xml, use: string): string[] =>

@@ -121,8 +121,11 @@ export function createSingleLogout(deps: SingleLogoutDeps) {
     const logouts = (await clients.view(realm, after.entityId))?.logouts ?? [];
     const to = logouts.find(({ binding }) => binding === after.binding) ?? logouts[0];
     if (!to) return reply.redirect(signedOutPath(realm), 303);
-    const from = { issuer: await settings.issuer(realm), destination: to.url, now: now() };
-    return send(context, logoutResponse(from, after.requestId, { partial }), to, after.relayState);
+    // Metadata §2.2.2: answers go to the ResponseLocation.
+    const { binding, url, responseUrl = url } = to;
+    const from = { issuer: await settings.issuer(realm), destination: responseUrl, now: now() };
+    const response = logoutResponse(from, after.requestId, { partial });
+    return send(context, response, { url: responseUrl, binding }, after.relayState);
   }
 
   /** The path on which the browser continues the logout, valid once. */

@@ -10,7 +10,7 @@ import {
   samlSignOnPostRoute,
   samlSignOnRoute,
 } from '../../../contract/saml.ts';
-import { MOST_RELAY_STATE } from '../../../domain/saml-names.ts';
+import { MOST_RELAY_STATE, RELAY_STATE_TOO_LONG } from '../../../domain/saml-names.ts';
 import { parseForm, queryOf } from '../../../http/form.ts';
 import { formOf, realmOf } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -62,7 +62,7 @@ export function samlRoutes(app: FastifyInstance, { saml, signIns }: { saml: Saml
       const query = parseForm(queryOf(request.url));
       const relayState = query.get('RelayState');
       if (Buffer.byteLength(relayState ?? '') > MOST_RELAY_STATE)
-        throw new OAuthError('invalid_request', 'RelayState is longer than 80 bytes');
+        throw new OAuthError('invalid_request', RELAY_STATE_TOO_LONG);
       return saml.initiate(request, reply, realmOf(request), { entityId: query.get('entityId') ?? '', relayState });
     },
   });

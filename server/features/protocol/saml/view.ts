@@ -20,7 +20,7 @@ export interface SamlClientView {
   homeUrl: string | null;
   enabled: boolean;
   consumers: readonly { url: string; index: number; default: boolean }[];
-  logouts: readonly { url: string; binding: Binding }[];
+  logouts: readonly { url: string; binding: Binding; responseUrl?: string }[];
   nameIdFormat: NameIdFormat;
   /** PEM. */
   signingCertificates: readonly string[];
