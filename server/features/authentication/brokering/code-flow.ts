@@ -1,6 +1,7 @@
 // The authorization code flow as a client: the part that OpenID Connect and plain OAuth 2.0 share. RFC 6749 §4.1, RFC 7636,
 // RFC 9207.
 import { DAY_SECONDS } from '../../../contract/durations.ts';
+import { isObject } from '../../../contract/json.ts';
 import { isLoopback } from '../../../contract/names.ts';
 import { signJwt } from '../../../crypto/jwt.ts';
 import { challengeOf } from '../../../crypto/pkce.ts';
@@ -33,17 +34,20 @@ export interface Granted {
 }
 
 export function createCodeFlow({ outbound, keys, newId, now }: CodeFlowDeps) {
-  async function json(url: string, what: string, request: object): Promise<Record<string, unknown>> {
+  async function answered(url: string, what: string, request: object): Promise<string> {
     const answer = await outbound
       .fetch(url, { ...LIMITS, httpsOnly: !isLoopback(url), ...request })
       .catch((cause: unknown) => {
         throw new UpstreamError(`${what}-unreachable`, { cause });
       });
-    if (answer.status !== 200) throw new UpstreamError(`${what}-${answer.status}`);
-    const body: unknown = parsed(answer.body.toString());
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new UpstreamError(`${what}-no-object`);
-    return { ...body };
+    // Some make a token by 201.
+    if (answer.status !== 200 && answer.status !== 201) throw new UpstreamError(`${what}-${answer.status}`);
+    return answer.body.toString();
   }
+  const objectIn = (what: string, body: unknown): Record<string, unknown> => {
+    if (!isObject(body)) throw new UpstreamError(`${what}-no-object`);
+    return { ...body };
+  };
 
   /** The client's authentication, as headers and form fields. */
   async function proof(realm: string, { clientId, secret, config }: Provider, audience: string) {
@@ -94,41 +98,71 @@ export function createCodeFlow({ outbound, keys, newId, now }: CodeFlowDeps) {
       { endpoint, audience }: { endpoint: string; audience: string },
     ): Promise<Granted> {
       if (answer.error !== undefined)
-        throw new UpstreamError(`error-${answer.error.replace(/[^a-z_]/g, '').slice(0, 40)}`);
+        throw new UpstreamError(`error-${wordOf(answer.error)}`);
       if (!answer.code) throw new UpstreamError('no-code');
       const { headers, fields } = await proof(realm, provider, audience);
       const { verifier } = luggage;
       const form = { grant_type: 'authorization_code', code: answer.code, redirect_uri: callback, ...fields };
-      const got = await json(endpoint, 'token', {
+      const text = await answered(endpoint, 'token', {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json', ...headers },
         body: new URLSearchParams({ ...form, ...(verifier !== undefined && { code_verifier: verifier }) }).toString(),
       });
-      const { access_token: accessToken, id_token: idToken, expires_in: seconds, scope } = got;
+      const got = tokenIn(objectIn('token', parsed(text) ?? formIn(text)));
+      const { access_token: accessToken, id_token: idToken, expires_in: seconds, scope: scopes } = got;
+      // GitHub says why it refuses by 200.
+      if (accessToken === undefined && typeof got.error === 'string')
+        throw new UpstreamError(`token-error-${wordOf(got.error)}`);
       if (typeof accessToken !== 'string' || accessToken === '' || accessToken.length > LONGEST_TOKEN)
         throw new UpstreamError('no-access-token');
+      const scope = scopeIn(scopes);
       const token: ProviderToken | undefined = provider.config.storeToken
         ? {
             value: accessToken,
-            ...(typeof scope === 'string' && { scope: scope.slice(0, LONGEST_SCOPE) }),
+            ...(scope !== undefined && { scope }),
             ...(Number(seconds) > 0 && { expiresAt: now().getTime() + Math.min(Number(seconds), YEAR_SECONDS) * 1000 }),
           }
         : undefined;
       return { accessToken, idToken: typeof idToken === 'string' ? idToken : undefined, token };
     },
 
-    /** The provider's claims about the token's user. */
-    userinfo: (endpoint: string, accessToken: string): Promise<Record<string, unknown>> =>
-      json(endpoint, 'userinfo', {
-        headers: { authorization: `Bearer ${accessToken}`, accept: 'application/json' },
-      }),
+    /** The provider's claims about the token's user. @param headers that a provider needs beside the token */
+    userinfo: async (endpoint: string, accessToken: string, headers: object = {}): Promise<Record<string, unknown>> =>
+      objectIn('userinfo', parsed(await answered(endpoint, 'userinfo', bearing(accessToken, headers)))),
+
+    /** What else the provider answers about the token's user. */
+    about: async (endpoint: string, accessToken: string): Promise<unknown> =>
+      parsed(await answered(endpoint, 'userinfo', bearing(accessToken))),
   };
 }
 export type CodeFlow = ReturnType<typeof createCodeFlow>;
 
+const bearing = (accessToken: string, headers: object = {}) => ({
+  headers: { authorization: `Bearer ${accessToken}`, accept: 'application/json', ...headers },
+});
+const wordOf = (error: string): string => error.replace(/[^a-z_]/g, '').slice(0, 40);
+
+/** A token answer as some answer it whatever is asked for: `access_token=…&token_type=bearer`. */
+function formIn(text: string): Record<string, unknown> | undefined {
+  const form = new URLSearchParams(text.trim());
+  return form.has('access_token') || form.has('error') ? Object.fromEntries(form) : undefined;
+}
+
+/** Slack has the user's token beside that of the workspace. */
+function tokenIn(got: Record<string, unknown>): Record<string, unknown> {
+  const { authed_user: user } = got;
+  return isObject(user) && typeof user.access_token === 'string' ? { ...got, ...user } : got;
+}
+
+/** Scopes, with blanks between: GitHub and Slack write commas, Twitch a list. */
+function scopeIn(scopes: unknown): string | undefined {
+  const text = Array.isArray(scopes) ? scopes.filter((one) => typeof one === 'string').join(' ') : scopes;
+  return typeof text === 'string' ? text.replaceAll(/\s*,\s*/g, ' ').slice(0, LONGEST_SCOPE) : undefined;
+}
+
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
     return undefined;
   }

@@ -1,6 +1,11 @@
 // A provider with plain OAuth 2.0: only its userinfo endpoint identifies the user.
 import type { CodeFlow } from './code-flow.ts';
+import { addressAmong, addressesEndpoint, type Claims, claimsOf } from './oauth2-shapes.ts';
 import { type Upstream, UpstreamError } from './upstream.ts';
+
+/** Twitch answers no token alone. */
+const headersFor = (endpoint: string, clientId: string): object =>
+  new URL(endpoint).hostname === 'api.twitch.tv' ? { 'client-id': clientId } : {};
 
 export const createOauth2 = ({ codeFlow }: { codeFlow: CodeFlow }): Upstream => ({
   async depart(provider, departure) {
@@ -16,13 +21,25 @@ export const createOauth2 = ({ codeFlow }: { codeFlow: CodeFlow }): Upstream => 
       endpoint: tokenEndpoint,
       audience: tokenEndpoint,
     });
-    const claims = await codeFlow.userinfo(userinfoEndpoint, accessToken);
+    const body = await codeFlow.userinfo(userinfoEndpoint, accessToken, headersFor(userinfoEndpoint, provider.clientId));
+    const addresses = addressesEndpoint(userinfoEndpoint, body);
+    const claims = claimsOf({ ...body, ...(addresses && (await addressAt(codeFlow, addresses, accessToken))) });
     // GitHub and other older providers send `id`, a number.
-    const subject = subjectIn(claims.sub ?? claims.id);
+    const subject = subjectIn(claims.sub);
     if (subject === undefined) throw new UpstreamError('no-subject');
     return { issuer: new URL(userinfoEndpoint).origin, subject, claims, ...(token && { session: { token } }) };
   },
 });
+
+/** The user's address; none if the token doesn't allow it (GitHub: without the scope `user:email`), or there is no such list. */
+async function addressAt(codeFlow: CodeFlow, endpoint: string, accessToken: string): Promise<Claims> {
+  try {
+    return { ...addressAmong(await codeFlow.about(endpoint, accessToken)) };
+  } catch (error) {
+    if (error instanceof UpstreamError) return {};
+    throw error;
+  }
+}
 
 /** Other values could be the same text for several users: objects, and numbers that have lost their last digits. */
 const subjectIn = (claim: unknown): string | undefined => {
