@@ -18,6 +18,8 @@ export interface Upstream {
   alg: 'RS256' | 'none' | 'HS256' | 'another key';
   /** Another answer of the token endpoint. */
   token: { status: number; body: string } | undefined;
+  /** Answers to the access token at further paths; without one, 404. */
+  also: Record<string, { status?: number; body: unknown }>;
   /** The `expires_in` of access tokens. */
   lifetime: number | undefined;
   /** Signs a user in: called for each user that is sent there. @returns the address to which they are sent back */
@@ -55,6 +57,7 @@ export async function startUpstream({ clientId = 'realm' }: { clientId?: string 
     discovery: {},
     alg: 'RS256' as const,
     token: undefined,
+    also: {},
     lifetime: 300,
   });
   const upstream: Upstream = {
@@ -113,7 +116,10 @@ export async function startUpstream({ clientId = 'realm' }: { clientId?: string 
       return request.headers.authorization === 'Bearer the-access-token'
         ? json({ ...(pathname === '/userinfo' ? { sub: SUBJECT } : {}), ...upstream.userinfo })
         : { status: 401 };
-    return { status: 404 };
+    const further = Object.hasOwn(upstream.also, pathname) ? upstream.also[pathname] : undefined;
+    if (!further) return { status: 404 };
+    if (request.headers.authorization !== 'Bearer the-access-token') return { status: 401 };
+    return { status: further.status ?? 200, body: JSON.stringify(further.body) };
   };
   return upstream;
 }

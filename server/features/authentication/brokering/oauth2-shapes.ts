@@ -1,5 +1,5 @@
-// How well-known OAuth 2.0 providers without OpenID Connect say who a user is: their userinfo as claims of OpenID Connect. Each is
-// recognised by the shape of its answer, so that a self-hosted one is, too. Pure.
+// How well-known OAuth 2.0 providers without OpenID Connect say who a user is: their userinfo as claims of OpenID Connect.
+// Each is recognised by the shape of its answer, so that a self-hosted one is, too. Pure.
 import { isObject } from '../../../contract/json.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -43,7 +43,7 @@ function addressesIn(list: unknown): Address[] {
   });
 }
 
-/** The address that counts: the primary one if it is verified, else another verified one, else the primary one, unverified. */
+/** The address that counts: the primary one if it is verified, else another verified one, else the primary one. */
 export function addressAmong(list: unknown): Said {
   const all = addressesIn(list);
   const verified = all.filter((one) => one.verified);
@@ -56,7 +56,9 @@ const isBitbucket = ({ type, account_id, uuid }: Claims): boolean =>
 
 const shapes: Readonly<Record<string, Shape>> = {
   Bitbucket: (body) =>
-    isBitbucket(body) ? { sub: body.account_id, preferred_username: body.username, name: body.display_name } : undefined,
+    isBitbucket(body)
+      ? { sub: body.account_id, preferred_username: body.username, name: body.display_name }
+      : undefined,
   Atlassian: ({ account_type, account_id }) =>
     isText(account_type) && isText(account_id) ? { sub: account_id } : undefined,
   Amazon: ({ user_id }) => (isText(user_id) && user_id.startsWith('amzn1.') ? { sub: user_id } : undefined),
@@ -149,7 +151,7 @@ export function claimsOf(body: Claims): Claims {
   return claims;
 }
 
-/** Where a provider answers the user's addresses if the user's own answer has none: GitHub's, Gitea's, Bitbucket's `…/user`. */
+/** Where the user's addresses are if the user's own answer has none: beside `…/user` of GitHub, Gitea and Bitbucket. */
 export function addressesEndpoint(endpoint: string, body: Claims): string | undefined {
   const url = new URL(endpoint);
   const hasList = isBitbucket(body) || (isText(body.login) && Number.isSafeInteger(body.id));

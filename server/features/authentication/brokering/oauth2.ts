@@ -21,7 +21,8 @@ export const createOauth2 = ({ codeFlow }: { codeFlow: CodeFlow }): Upstream => 
       endpoint: tokenEndpoint,
       audience: tokenEndpoint,
     });
-    const body = await codeFlow.userinfo(userinfoEndpoint, accessToken, headersFor(userinfoEndpoint, provider.clientId));
+    const headers = headersFor(userinfoEndpoint, provider.clientId);
+    const body = await codeFlow.userinfo(userinfoEndpoint, accessToken, headers);
     const addresses = addressesEndpoint(userinfoEndpoint, body);
     const claims = claimsOf({ ...body, ...(addresses && (await addressAt(codeFlow, addresses, accessToken))) });
     // GitHub and other older providers send `id`, a number.
@@ -31,7 +32,7 @@ export const createOauth2 = ({ codeFlow }: { codeFlow: CodeFlow }): Upstream => 
   },
 });
 
-/** The user's address; none if the token doesn't allow it (GitHub: without the scope `user:email`), or there is no such list. */
+/** The user's address; none if the token doesn't reach it, as GitHub's without the scope `user:email`. */
 async function addressAt(codeFlow: CodeFlow, endpoint: string, accessToken: string): Promise<Claims> {
   try {
     return { ...addressAmong(await codeFlow.about(endpoint, accessToken)) };
