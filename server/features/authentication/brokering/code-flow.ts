@@ -130,7 +130,7 @@ export function createCodeFlow({ outbound, keys, newId, now }: CodeFlowDeps) {
     userinfo: async (endpoint: string, accessToken: string, headers: object = {}): Promise<Record<string, unknown>> =>
       objectIn('userinfo', parsed(await answered(endpoint, 'userinfo', bearing(accessToken, headers)))),
 
-    /** What else the provider answers about the token's user. */
+    /** A further answer of the provider about the token's user. */
     about: async (endpoint: string, accessToken: string): Promise<unknown> =>
       parsed(await answered(endpoint, 'userinfo', bearing(accessToken))),
   };
@@ -142,7 +142,7 @@ const bearing = (accessToken: string, headers: object = {}) => ({
 });
 const wordOf = (error: string): string => error.replace(/[^a-z_]/g, '').slice(0, 40);
 
-/** A token answer as some answer it whatever is asked for: `access_token=…&token_type=bearer`. */
+/** Some providers answer a form although the request accepts JSON only: `access_token=…&token_type=bearer`. */
 function formIn(text: string): Record<string, unknown> | undefined {
   const form = new URLSearchParams(text.trim());
   return form.has('access_token') || form.has('error') ? Object.fromEntries(form) : undefined;

@@ -4,7 +4,7 @@ import { isObject } from '../../../contract/json.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** What a shape says; an absent claim stays as the provider has it. */
+/** The claims that a shape adds; an absent claim stays as the provider has it. */
 interface Said {
   sub?: unknown;
   email?: unknown;
@@ -15,7 +15,7 @@ interface Said {
   given_name?: unknown;
   family_name?: unknown;
 }
-/** What an answer says; undefined: it is of another shape. */
+/** Reads the claims; undefined: the answer is of another shape. */
 type Shape = (body: Claims) => Said | undefined;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
@@ -145,7 +145,7 @@ export function claimsOf(body: Claims): Claims {
     }),
   );
   const claims: Record<string, unknown> = { ...body, ...ofNames, ...said, ...own, sub: body.sub ?? body.id ?? sub };
-  // What a shape says of an address is said of the shape's, not of another one.
+  // The shape's sign of verification belongs to the shape's address, not to another one.
   const isOfIt = said.email === undefined || said.email === claims.email;
   if (!isSaid(claims.email_verified) && email_verified !== undefined && isOfIt) claims.email_verified = email_verified;
   return claims;
