@@ -78,6 +78,9 @@ const maybe = (sql: Fragment): Column => ({ sql, kind: 'text', nullable: true })
  */
 const among = (ids: Fragment): Fragment => fragment`u.id = any(array(${ids}))`;
 const found = (column: Column): Column => ({ ...column, implied: userContains });
+/** The ids of users with this address of their own. */
+const withAddress = (realm: string, address: string): Fragment => fragment`
+  select e.id from realm_user e where e.realm_id = ${realm} and lower(e.email) = lower(${address}::text)`;
 
 /** The columns that the caller may see: a filter must not reveal the others. */
 export function userColumns(realm: string, profile: UserProfile): Columns {
@@ -112,9 +115,7 @@ export function userColumns(realm: string, profile: UserProfile): Columns {
           columns: {
             value: {
               ...found(email),
-              equals: (address) =>
-                among(fragment`
-                select e.id from realm_user e where e.realm_id = ${realm} and lower(e.email) = lower(${address}::text)`),
+              equals: (address) => among(withAddress(realm, address)),
             },
             type: text(fragment`coalesce(${emailType}, 'work')`),
             primary: { sql: emailPrimary, kind: 'boolean' },
@@ -149,7 +150,7 @@ export function userColumns(realm: string, profile: UserProfile): Columns {
     lookups: {
       'emails.value': (address) =>
         among(fragment`
-          select e.id from realm_user e where e.realm_id = ${realm} and lower(e.email) = lower(${address}::text)
+          ${withAddress(realm, address)}
           union all
           select s.user_id from scim_user s
           where s.realm_id = ${realm} and s.further_emails @> array[lower(${address}::text)]`),
