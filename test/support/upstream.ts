@@ -19,7 +19,7 @@ export interface Upstream {
   /** Another answer of the token endpoint. */
   token: { status: number; body: string } | undefined;
   /** Answers to the access token at further paths; without one, 404. */
-  also: Record<string, { status?: number; body: unknown }>;
+  also: Record<string, { status?: number | undefined; body: unknown }>;
   /** The `expires_in` of access tokens. */
   lifetime: number | undefined;
   /** Signs a user in: called for each user that is sent there. @returns the address to which they are sent back */
