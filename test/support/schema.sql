@@ -1463,7 +1463,7 @@ create table scim_user (
   constraint scim_user_realm_id_user_id_fkey FOREIGN KEY (realm_id, user_id) REFERENCES realm_user(realm_id, id) ON DELETE CASCADE
 );
 CREATE INDEX scim_user_external_id ON scim_user USING btree (realm_id, external_id);
-CREATE INDEX scim_user_further_emails ON scim_user USING gin (further_emails);
+CREATE INDEX scim_user_further_emails ON scim_user USING gin (further_emails) WITH (fastupdate=off);
 CREATE INDEX scim_user_with_further_emails ON scim_user USING btree (realm_id, user_id) WHERE (further_emails <> '{}'::text[]);
 
 create table secret_guess (
@@ -1630,8 +1630,8 @@ create table user_group (
 );
 CREATE INDEX user_group_folded_path ON user_group USING btree (realm_id, lower(path));
 CREATE INDEX user_group_parent ON user_group USING btree (realm_id, parent_id);
-CREATE UNIQUE INDEX user_group_path ON user_group USING btree (realm_id, path);
 CREATE INDEX user_group_shown_path ON user_group USING btree (realm_id, lower(replace(path, '%2F'::text, '/'::text)));
+CREATE UNIQUE INDEX user_group_path ON user_group USING btree (realm_id, path);
 
 create table user_role (
   realm_id text not null,

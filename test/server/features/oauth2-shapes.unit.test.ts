@@ -181,7 +181,15 @@ describe('no one is named', () => {
   test.each<[string, object]>([
     ['nothing', {}],
     ['an id of another form', { user_id: 'someone' }],
-    ['several users', { data: [{ id: '1', login: 'a' }, { id: '2', login: 'b' }] }],
+    [
+      'several users',
+      {
+        data: [
+          { id: '1', login: 'a' },
+          { id: '2', login: 'b' },
+        ],
+      },
+    ],
     ['a refusal', { ok: false, error: 'token_revoked' }],
     ['a user of a workspace that is not named', { ok: true, user: { id: 'U1' } }],
     ['two shapes at once', { userId: 'U1', displayName: 'a', data: { id: '2', username: 'b' } }],

@@ -97,8 +97,7 @@ export function createCodeFlow({ outbound, keys, newId, now }: CodeFlowDeps) {
       { realm, callback, luggage, answer }: Return,
       { endpoint, audience }: { endpoint: string; audience: string },
     ): Promise<Granted> {
-      if (answer.error !== undefined)
-        throw new UpstreamError(`error-${wordOf(answer.error)}`);
+      if (answer.error !== undefined) throw new UpstreamError(`error-${wordOf(answer.error)}`);
       if (!answer.code) throw new UpstreamError('no-code');
       const { headers, fields } = await proof(realm, provider, audience);
       const { verifier } = luggage;
