@@ -1,5 +1,4 @@
 // A realm's kinds of configuration, as `get` and `describe` show them: the most important fields are the first columns.
-import { adminRoleRoutes } from '../server/contract/admin-access.ts';
 import {
   deleteAuthorizationService,
   getAuthorizationService,
@@ -180,23 +179,6 @@ export const managers = kind({
   ],
 });
 
-const adminRoles = kind({
-  plural: 'admin-roles',
-  singular: 'admin-role',
-  help: 'what administrators can be allowed',
-  inRealm: true,
-  routes: adminRoleRoutes,
-  nameOf: ({ name }) => name,
-  columns: [
-    { head: 'ADMIN ROLE', cell: (r) => r.name },
-    { head: 'BUILT IN', cell: (r) => yes(r.builtIn) },
-    { head: 'PERMISSIONS', cell: (r) => String(r.permissions.length) },
-    { head: 'GROUPS', cell: (r) => (r.groups ? list(r.groups) : 'all') },
-    { head: 'CLIENTS', cell: (r) => (r.clients ? list(r.clients) : 'all') },
-    { head: 'WHICH', cell: (r) => list(r.permissions), wide: true },
-  ],
-});
-
 export const configurationKinds: readonly Kind[] = [
   realms,
   groups,
@@ -206,5 +188,4 @@ export const configurationKinds: readonly Kind[] = [
   messageTemplates,
   keys,
   managers,
-  adminRoles,
 ];

@@ -21,7 +21,7 @@ function cellOf(schema: z.ZodType): ((value: unknown) => string) | undefined {
   const of = presentSchema(schema);
   if (of instanceof z.ZodBoolean) return (value) => yes(value === true);
   if (isText(of)) return (value) => text(typeof value === 'string' ? value : null);
-  if (isListOfTexts(of)) return (value) => list(Words.parse(value));
+  if (isListOfTexts(of)) return (value) => list(Words.parse(value ?? []));
   if (isInstant(of)) return (value) => time(typeof value === 'number' ? value : null);
   return of instanceof z.ZodNumber ? (value) => String(value ?? '') : undefined;
 }
@@ -36,8 +36,11 @@ const ofClaims = {
   attribute: ({ attribute, value }: Row) => String(attribute ?? value ?? ''),
 };
 
+const limit = (names: unknown): string => (names === null ? 'all' : list(Words.parse(names)));
+
 /** Columns that show more than their field, by section and field. */
 const own: Readonly<Record<string, Readonly<Record<string, (row: Row) => string>>>> = {
+  adminRoles: { groups: ({ groups }) => limit(groups), clients: ({ clients }) => limit(clients) },
   applications: {
     roles: ({ roles }) => list(Words.parse(roles)) || 'everybody',
     clients: ({ clients, samlClients }) => list([...Words.parse(clients), ...Words.parse(samlClients)]),

@@ -11,12 +11,14 @@ import { clientRolesResource, rolesResource } from '../features/configuration/ro
 import { samlClientsResource } from '../features/configuration/saml-clients/resource.ts';
 import { scimTargetsResource } from '../features/configuration/scim-targets/resource.ts';
 import { webhooksResource } from '../features/configuration/webhooks/resource.ts';
+import { adminRolesResource } from '../features/operations/admin-access/resource.ts';
 import { agentsResource } from '../features/people/agents/resource.ts';
 import { userFederationResource } from '../features/people/user-federation/resource.ts';
 import { workloadIdentityResource } from '../features/protocol/workload-identity/resource.ts';
 import type { ResourceDeps } from '../resource/declared.ts';
 
 export const declaredResources = (deps: ResourceDeps) => ({
+  adminRoles: adminRolesResource(deps),
   agents: agentsResource(deps),
   applications: applicationsResource(deps),
   captchas: captchasResource(deps),

@@ -1,10 +1,7 @@
 // Administrators' sign-in and permissions. Decisions "Admin authentication"; specification 5.
 import { z } from 'zod';
-import { ClientId } from './clients.ts';
-import { GroupPath } from './groups.ts';
 import { ById, EpochMs, Id, InRealm, name, RealmName, text } from './names.ts';
-import { builtInAdminRoles, PermissionName } from './permissions.ts';
-import { resourceRoutes } from './resource.ts';
+import { PermissionName } from './permissions.ts';
 import { route } from './route.ts';
 
 const tag = 'admin-access';
@@ -82,58 +79,6 @@ export const getAdminSession = route({
   response: AdminSession,
 });
 
-export const AdminRole = z
-  .object({
-    id: Id,
-    name: z.string(),
-    builtIn: z.boolean(),
-    permissions: z.array(PermissionName),
-    groups: z.array(z.string()).nullable(),
-    clients: z.array(z.string()).nullable(),
-  })
-  .meta({ id: 'AdminRole' });
-export type AdminRole = z.infer<typeof AdminRole>;
-const roleFields = {
-  name: name(255).describe('The admin role’s name'),
-  permissions: z.array(PermissionName).max(200).describe('`area:verb`, what it lets people do'),
-  groups: z
-    .array(GroupPath)
-    .max(200)
-    .nullable()
-    .describe('Paths: it counts for people in these groups and below alone; null: not limited to groups'),
-  clients: z
-    .array(ClientId)
-    .max(200)
-    .nullable()
-    .describe('clientIds: it counts for these clients alone; null: not limited to clients'),
-};
-export const AdminRoleInput = z.strictObject(roleFields).partial().required({ name: true });
-export const adminRoleRoutes = resourceRoutes({
-  path: 'admin-roles',
-  tag,
-  area: 'admin-roles',
-  one: 'an admin role',
-  many: 'admin roles',
-  wire: AdminRole,
-  input: AdminRoleInput,
-  update: AdminRoleInput.extend({ id: Id, builtIn: z.boolean() }).partial(),
-  example: { name: 'help-desk', permissions: ['users:read', 'users:write', 'sessions:read'] },
-  updateExample: { permissions: ['users:read', 'sessions:read'] },
-  problems: ['built-in', 'privilege-escalation', 'last-administrator'],
-  describe: {
-    create: 'Create an admin role; nobody can give it what they do not hold',
-    put: 'Update an admin role that is not built in; an id that nothing has becomes a new one, where the body names it',
-    remove: 'Delete an admin role that is not built in; who held it holds it no more',
-  },
-});
-export const {
-  list: listAdminRoles,
-  create: createAdminRole,
-  get: getAdminRole,
-  put: putAdminRole,
-  remove: deleteAdminRole,
-} = adminRoleRoutes;
-
 export const listPermissions = route({
   method: 'GET',
   path: '/admin/realms/:realm/admin-roles/permissions',
@@ -206,10 +151,3 @@ export const putClientAdminRoles = route({
   response: AdminGrants,
   problems: ['not-found', 'privilege-escalation', 'precondition-failed'],
 });
-
-/** In a realm document; the natural key is the name. Built-in roles are not exported. */
-export const AdminRoleDocument = AdminRoleInput.refine((role) => !Object.hasOwn(builtInAdminRoles, role.name), {
-  path: ['name'],
-  message: 'is built in, so it cannot be declared',
-});
-export type AdminRoleDocument = z.infer<typeof AdminRoleDocument>;

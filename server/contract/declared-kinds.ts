@@ -1,4 +1,5 @@
 // Written by `npm run generate` from the contract files that declare a kind.
+import { adminRoles } from './admin-roles.ts';
 import { agents } from './agents.ts';
 import { applications } from './applications.ts';
 import { captchas } from './captchas.ts';
@@ -17,6 +18,7 @@ import { webhooks } from './webhooks.ts';
 import { workloadIdentity } from './workload-identity.ts';
 
 export const declaredKinds = {
+  adminRoles,
   agents,
   applications,
   captchas,

@@ -1,6 +1,7 @@
 // Written by `npm run generate` from the contract files that declare a kind.
 // Apart from their fields, which are made of permissions and event types, which are made of these names.
 export const declaredNames = {
+  adminRoles: { kind: 'adminRole' },
   agents: { kind: 'agent' },
   applications: { kind: 'application' },
   captchas: { kind: 'captcha' },

@@ -28,6 +28,7 @@ const {
   agents,
   organizations,
   samlClients,
+  adminRoles,
   ...others
 } = declaredNames;
 const all = {
@@ -54,7 +55,7 @@ const all = {
   agents,
   organizations,
   samlClients,
-  adminRoles: { kind: 'adminRole', events: null },
+  adminRoles: { ...adminRoles, events: null },
   ...others,
 } as const satisfies Record<string, Named>;
 

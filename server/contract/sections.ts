@@ -3,7 +3,7 @@
 // others name, or with another shape, has an entry here, its names (section-names.ts) and its part
 // (server/compose/resources.ts, server/compose/realm-document.ts). In dependency order: elements come after those that
 // they name. Specification 2.10.
-import { AdminRoleDocument } from './admin-access.ts';
+import { AdminRoleDocument } from './admin-roles.ts';
 import { AuthorizationServiceDocument } from './authorization-services.ts';
 import { ServiceAccountRolesDocument } from './clients.ts';
 import { declaredKinds } from './declared-kinds.ts';
@@ -47,6 +47,7 @@ const {
   webhooks,
   workloadIdentity,
   agents,
+  adminRoles,
   ...others
 } = Object.fromEntries(
   namedFirst(Object.values<KindOf>(declaredKinds)).map(({ section, entry }) => [
@@ -99,15 +100,7 @@ export const sections = {
   clients: { ...clients, secrets: ['secret'], sourced: { jwks: 'json' }, output: true },
   clientRoles,
   clientProtocolMappers,
-  adminRoles: {
-    ...sectionNames.adminRoles,
-    label: 'admin role',
-    key: 'name',
-    element: AdminRoleDocument,
-    most: 1000,
-    resource: { kind: 'Realm', description: 'Admin roles; only from the operator’s own namespace' },
-    givesAdminRoles: () => true,
-  },
+  adminRoles: { ...adminRoles, element: AdminRoleDocument, givesAdminRoles: () => true },
   serviceAccountRoles: {
     ...sectionNames.serviceAccountRoles,
     label: 'service account',

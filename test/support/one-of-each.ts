@@ -2,7 +2,8 @@
 // Does not own: who sends them, and what they are answered (guards/isolation.test.ts, guards/permissions.test.ts).
 // Implements: tests that try every route.
 import { expect } from 'vitest';
-import { putAdminRole, putUserAdminRoles } from '../../server/contract/admin-access.ts';
+import { putUserAdminRoles } from '../../server/contract/admin-access.ts';
+import { putAdminRole } from '../../server/contract/admin-roles.ts';
 import { putAuthorizationService } from '../../server/contract/authorization-service-routes.ts';
 import { createClaim } from '../../server/contract/claims.ts';
 import { address, type Client } from '../../server/contract/client.ts';

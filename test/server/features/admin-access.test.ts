@@ -3,6 +3,13 @@
 // Implements: specification 5; decisions "Admin authentication".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as api from '../../../server/contract/admin-access.ts';
+import {
+  createAdminRole,
+  deleteAdminRole,
+  getAdminRole,
+  listAdminRoles,
+  putAdminRole,
+} from '../../../server/contract/admin-roles.ts';
 import { ServerProblem } from '../../../server/contract/client.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { ProblemDetails, problemType } from '../../../server/contract/problem.ts';
@@ -221,12 +228,12 @@ describe('what an administrator may do', () => {
     const admin = await again();
     const { body: permissions } = await admin.call(api.listPermissions, { params });
     expect(permissions).toContain('users:write');
-    const { body: roles = [] } = await admin.call(api.listAdminRoles, { params });
+    const { body: roles = [] } = await admin.call(listAdminRoles, { params });
     expect(roles.map((role) => role.name)).toEqual(
       expect.arrayContaining(['realm-admin', 'realm-viewer', 'user-manager', 'client-manager', 'security-auditor']),
     );
     const builtIn = roles.find((role) => role.builtIn);
-    const change = admin.call(api.putAdminRole, {
+    const change = admin.call(putAdminRole, {
       params: { realm: 'acme', id: builtIn?.id ?? '' },
       body: { permissions: [] },
     });
@@ -242,7 +249,7 @@ describe('what an administrator may do', () => {
       permissions: ['admin-roles:read', 'admin-roles:write', 'users:read'],
     });
     const make = (permissions: ('users:read' | 'users:write')[]) =>
-      clerk.call(api.putAdminRole, { params, body: { name: 'clerks', permissions } });
+      clerk.call(putAdminRole, { params, body: { name: 'clerks', permissions } });
     await expect(make(['users:write'])).rejects.toMatchObject({ status: 403 });
     expect((await make(['users:read'])).body).toEqual({
       id,
@@ -252,7 +259,7 @@ describe('what an administrator may do', () => {
       groups: null,
       clients: null,
     });
-    const elsewhere = (await again()).call(api.putAdminRole, {
+    const elsewhere = (await again()).call(putAdminRole, {
       params: { realm: 'master', id },
       body: { permissions: [] },
     });
@@ -263,21 +270,21 @@ describe('what an administrator may do', () => {
     const admin = await again();
     const params = { realm: 'acme' };
     const body = { name: 'desk', permissions: ['users:write' as const, 'users:read' as const] };
-    const made = (await admin.call(api.createAdminRole, { params, body })).body;
+    const made = (await admin.call(createAdminRole, { params, body })).body;
     expect(made).toMatchObject({ name: 'desk', builtIn: false, permissions: ['users:read', 'users:write'] });
-    await expect(admin.call(api.createAdminRole, { params, body })).rejects.toMatchObject({ status: 409 });
+    await expect(admin.call(createAdminRole, { params, body })).rejects.toMatchObject({ status: 409 });
     const at = { params: { ...params, id: made?.id ?? '' } };
-    const { body: read, etag = '' } = await admin.call(api.getAdminRole, at);
+    const { body: read, etag = '' } = await admin.call(getAdminRole, at);
     expect(read).toEqual(made);
     const headers = { 'if-match': etag };
-    expect((await admin.call(api.putAdminRole, { ...at, headers, body: { ...made } })).body).toEqual(made);
-    const renamed = await admin.call(api.putAdminRole, { ...at, body: { name: 'help-desk' } });
+    expect((await admin.call(putAdminRole, { ...at, headers, body: { ...made } })).body).toEqual(made);
+    const renamed = await admin.call(putAdminRole, { ...at, body: { name: 'help-desk' } });
     expect(renamed.body).toEqual({ ...made, name: 'help-desk' });
-    await expect(admin.call(api.deleteAdminRole, { ...at, headers })).rejects.toMatchObject({ status: 412 });
-    expect((await admin.call(api.deleteAdminRole, at)).status).toBe(204);
-    await expect(admin.call(api.getAdminRole, at)).rejects.toMatchObject({ status: 404 });
-    const [builtIn] = (await admin.call(api.listAdminRoles, { params })).body?.filter((role) => role.builtIn) ?? [];
-    const gone = admin.call(api.deleteAdminRole, { params: { ...params, id: builtIn?.id ?? '' } });
+    await expect(admin.call(deleteAdminRole, { ...at, headers })).rejects.toMatchObject({ status: 412 });
+    expect((await admin.call(deleteAdminRole, at)).status).toBe(204);
+    await expect(admin.call(getAdminRole, at)).rejects.toMatchObject({ status: 404 });
+    const [builtIn] = (await admin.call(listAdminRoles, { params })).body?.filter((role) => role.builtIn) ?? [];
+    const gone = admin.call(deleteAdminRole, { params: { ...params, id: builtIn?.id ?? '' } });
     await expect(gone).rejects.toMatchObject({ status: 409 });
   });
 

@@ -3,6 +3,7 @@
 // Implements: decisions "Admin authentication", "Rights".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as access from '../../../server/contract/admin-access.ts';
+import { adminRoles, createAdminRole, listAdminRoles } from '../../../server/contract/admin-roles.ts';
 import type { Client } from '../../../server/contract/client.ts';
 import * as clients from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
@@ -341,9 +342,9 @@ test('every operation that does not say so is denied to both, and nothing of the
 
 describe('an admin role with limits', () => {
   const put = (by: Client, role: string, body: object) =>
-    by.call(access.adminRoleRoutes.put, { params: { realm, id: ids[role] ?? newId() }, body });
+    by.call(adminRoles.routes.put, { params: { realm, id: ids[role] ?? newId() }, body });
   const roleOf = async (name: string) => {
-    const { body = [] } = await server.admin.call(access.listAdminRoles, { params });
+    const { body = [] } = await server.admin.call(listAdminRoles, { params });
     const role = body.find((one) => one.name === name);
     ids[name] = role?.id ?? '';
     return role;
@@ -351,7 +352,7 @@ describe('an admin role with limits', () => {
 
   test('holds no permission that counts for a whole realm', async () => {
     const make = (body: { permissions: Permission[]; groups?: string[]; clients?: string[] }) =>
-      server.admin.call(access.createAdminRole, { params, body: { name: 'odd', ...body } });
+      server.admin.call(createAdminRole, { params, body: { name: 'odd', ...body } });
     for (const body of [
       { permissions: ['realm:read' as const], groups: ['/sales'] },
       { permissions: ['clients:write' as const], groups: ['/sales'] },
@@ -377,7 +378,7 @@ describe('an admin role with limits', () => {
 
   test('counts in its own realm alone', async () => {
     const body = { name: 'limited', permissions: ['users:read' as const], groups: [] };
-    await server.admin.call(access.createAdminRole, { params: { realm: 'master' }, body });
+    await server.admin.call(createAdminRole, { params: { realm: 'master' }, body });
     const { body: made } = await server.admin.call(users.createUser, {
       params: { realm: 'master' },
       body: { username: 'far' },

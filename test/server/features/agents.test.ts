@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createAdminRole, putClientAdminRoles, putUserAdminRoles } from '../../../server/contract/admin-access.ts';
+import { putClientAdminRoles, putUserAdminRoles } from '../../../server/contract/admin-access.ts';
+import { createAdminRole } from '../../../server/contract/admin-roles.ts';
 import * as api from '../../../server/contract/agents.ts';
 import type { Client, ServerProblem } from '../../../server/contract/client.ts';
 import { getClient, putClient } from '../../../server/contract/clients.ts';

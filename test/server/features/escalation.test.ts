@@ -3,6 +3,7 @@
 // Implements: decisions "Rights", "Admin authentication".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as access from '../../../server/contract/admin-access.ts';
+import { deleteAdminRole, putAdminRole } from '../../../server/contract/admin-roles.ts';
 import * as applications from '../../../server/contract/applications.ts';
 import type { Client } from '../../../server/contract/client.ts';
 import * as clients from '../../../server/contract/clients.ts';
@@ -177,9 +178,9 @@ describe('whoever gives admin roles', () => {
   test('takes nothing from a role that holds more, neither by making it narrower nor by emptying it', async () => {
     const at = { realm, id: newId() };
     const permissions: Permission[] = ['clients:write', 'users:read'];
-    await server.admin.call(access.putAdminRole, { params: at, body: { name: 'wide', permissions } });
+    await server.admin.call(putAdminRole, { params: at, body: { name: 'wide', permissions } });
     for (const left of [['users:read'], []] satisfies Permission[][])
-      await expect(giver.call(access.putAdminRole, { params: at, body: { permissions: left } })).rejects.toMatchObject(
+      await expect(giver.call(putAdminRole, { params: at, body: { permissions: left } })).rejects.toMatchObject(
         refused,
       );
   });
@@ -196,7 +197,7 @@ describe('whoever gives admin roles', () => {
 test('a role that was given over another realm is widened by nobody who holds too little there, not under a new name either', async () => {
   const at = { realm: 'master', id: newId() };
   const clerks: Permission[] = ['admin-roles:read', 'admin-roles:write', 'users:read', 'users:write'];
-  await server.admin.call(access.putAdminRole, { params: at, body: { name: 'reach', permissions: ['users:read'] } });
+  await server.admin.call(putAdminRole, { params: at, body: { name: 'reach', permissions: ['users:read'] } });
   const { body: admins = [] } = await server.admin.call(users.listUsers, { params: { realm: 'master' } });
   const [holder] = admins;
   const of = { params: { realm: 'master', userId: holder?.id ?? '' } };
@@ -206,8 +207,8 @@ test('a role that was given over another realm is widened by nobody who holds to
   const clerk = await administrator(server, { home: 'master', target: 'master', permissions: clerks });
   const wider = { permissions: ['users:read' as const, 'users:write' as const] };
   for (const body of [wider, { ...wider, name: 'reached' }])
-    await expect(clerk.call(access.putAdminRole, { params: at, body })).rejects.toMatchObject(refused);
-  await expect(clerk.call(access.deleteAdminRole, { params: at })).rejects.toMatchObject(refused);
+    await expect(clerk.call(putAdminRole, { params: at, body })).rejects.toMatchObject(refused);
+  await expect(clerk.call(deleteAdminRole, { params: at })).rejects.toMatchObject(refused);
 });
 
 test('an administrator of one realm cannot touch master’s administrators by their ids', async () => {

@@ -3,6 +3,7 @@
 // Implements: decisions "Single sign-on and freshness", "Impersonation".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import * as access from '../../../server/contract/admin-access.ts';
+import { listAdminRoles, putAdminRole } from '../../../server/contract/admin-roles.ts';
 import type { Client } from '../../../server/contract/client.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { eraseUser } from '../../../server/contract/gdpr.ts';
@@ -73,9 +74,9 @@ const silent: [string, End][] = [
   [
     'their role loses the permission',
     async ({ home, name }) => {
-      const { body: roles = [] } = await admin(access.listAdminRoles, { params: { realm: home } });
+      const { body: roles = [] } = await admin(listAdminRoles, { params: { realm: home } });
       const id = roles.find((role) => role.name === name)?.id ?? '';
-      await admin(access.putAdminRole, { params: { realm: home, id }, body: { name, permissions: ['users:read'] } });
+      await admin(putAdminRole, { params: { realm: home, id }, body: { name, permissions: ['users:read'] } });
     },
   ],
 ];

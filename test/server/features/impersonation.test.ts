@@ -1,6 +1,7 @@
 // Administrators who act for a person: what they may, what they may not, and that it is seen.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createAdminRole, putUserAdminRoles } from '../../../server/contract/admin-access.ts';
+import { putUserAdminRoles } from '../../../server/contract/admin-access.ts';
+import { createAdminRole } from '../../../server/contract/admin-roles.ts';
 import type { Client, ServerProblem } from '../../../server/contract/client.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { endSession, listSessions } from '../../../server/contract/sessions.ts';

@@ -2,7 +2,7 @@
 // Does not own: the ETags of users, clients, flows, settings, … (their own tests).
 // Implements: decisions "Reading and writing": a write with If-Match that no longer holds is 412.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listAdminRoles, putAdminRole } from '../../../server/contract/admin-access.ts';
+import { listAdminRoles, putAdminRole } from '../../../server/contract/admin-roles.ts';
 import { createGroup, deleteGroup, listGroups } from '../../../server/contract/groups.ts';
 import { listKeys, rotateKeys } from '../../../server/contract/keys.ts';
 import { createRealm, getAdoption, putAdoption } from '../../../server/contract/realms.ts';

@@ -3,7 +3,7 @@
 // Implements: decisions "Reading and writing": at most `limit` rows and a Link to the next page, by a cursor.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { listAdminRoles } from '../../../server/contract/admin-access.ts';
+import { listAdminRoles } from '../../../server/contract/admin-roles.ts';
 import type { Answer } from '../../../server/contract/client.ts';
 import { createFlow, listFlows } from '../../../server/contract/flows.ts';
 import { listKeys, rotateKeys } from '../../../server/contract/keys.ts';

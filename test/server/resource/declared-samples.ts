@@ -21,6 +21,17 @@ const ofRoles: Own = {
   links: tiesOf('role_composite', 'role_id', 'child_id'),
 };
 const own: Readonly<Record<string, Own>> = {
+  adminRoles: {
+    fields: {
+      permissions: ['users:write', 'clients:read', 'users:write'],
+      groups: ['/two', '/one', '/two'],
+      clients: ['jobs', 'app'],
+    },
+    links: `select array(select g.path from admin_role_group l join user_group g on g.realm_id = l.realm_id and g.id = l.group_id
+      where l.realm_id = t.realm_id and l.role_id = t.id union all
+      select c.client_id from admin_role_client l join client c on c.realm_id = l.realm_id and c.id = l.client
+      where l.realm_id = t.realm_id and l.role_id = t.id order by 1)`,
+  },
   // its natural key is no free name
   messageTexts: { keyOf: (name) => `de-${name.split('-')[1]?.slice(0, 8)}` },
   // each realm has an ana of its own

@@ -2,7 +2,6 @@
 // Does not own: users, whose rows are written in bulk (features/people/users.same-by-both-ways.test.ts).
 // Implements: design "One write path for an object".
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { adminRoleRoutes } from '../../../server/contract/admin-access.ts';
 import {
   deleteAuthorizationService,
   listAuthorizationServices,
@@ -70,22 +69,6 @@ const samples: readonly Sample[] = [
       policies: [{ name: 'ana', type: 'user', config: { users: ['bob', 'ana'] } }],
       permissions: [{ name: 'all', resourceType: 'album', decisionStrategy: 'consensus' }],
     },
-  },
-  {
-    section: 'adminRoles',
-    table: 'admin_role',
-    key: 'name',
-    routes: adminRoleRoutes,
-    needed: {},
-    fields: {
-      permissions: ['users:write', 'clients:read', 'users:write'],
-      groups: ['/two', '/one', '/two'],
-      clients: ['jobs', 'app'],
-    },
-    links: `select array(select g.path from admin_role_group l join user_group g on g.realm_id = l.realm_id and g.id = l.group_id
-      where l.realm_id = t.realm_id and l.role_id = t.id union all
-      select c.client_id from admin_role_client l join client c on c.realm_id = l.realm_id and c.id = l.client
-      where l.realm_id = t.realm_id and l.role_id = t.id order by 1)`,
   },
   {
     section: 'groups',

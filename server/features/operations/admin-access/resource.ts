@@ -3,14 +3,15 @@
 // (resource/rights.ts).
 // Implements: decisions "Admin authentication"; specification 2.10, 4.10.
 import { isDeepStrictEqual } from 'node:util';
-import { ADMIN_CLI, AdminRole, adminRoleRoutes } from '../../../contract/admin-access.ts';
+import { ADMIN_CLI } from '../../../contract/admin-cli.ts';
+import { adminRoles } from '../../../contract/admin-roles.ts';
 import { builtInAdminRoles, permissions as known, limitable } from '../../../contract/permissions.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { fragment } from '../../../db/sql.ts';
+import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 import { asSet, strings } from '../../../resource/items.ts';
 import { writeLinks } from '../../../resource/links.ts';
 import type { Fields, Saved } from '../../../resource/part.ts';
-import { type Resource, resource } from '../../../resource/resource.ts';
 import { lockRoles } from './store.ts';
 
 const ROLES = { table: 'admin_role', key: 'name' };
@@ -56,14 +57,11 @@ function faults({ fields: { permissions, groups, clients } }: Pick<Saved, 'field
   ];
 }
 
-export const createAdminRoleResource = ({ now }: { now: () => Date }): Resource =>
-  resource(
+export const adminRolesResource = (deps: Pick<ResourceDeps, 'seal' | 'now'>) =>
+  declaredResource(
+    adminRoles,
     {
-      section: 'adminRoles',
-      wire: AdminRole,
-      routes: adminRoleRoutes,
       table: {
-        name: 'admin_role',
         columns: { permissions: { type: 'text[]', fromRow: (list) => asSet(strings(list)) } },
         derived: {
           by_groups: { type: 'boolean', of: ({ fields }) => isLimit(fields.groups) },
@@ -85,16 +83,6 @@ export const createAdminRoleResource = ({ now }: { now: () => Date }): Resource 
         },
         facts: { builtIn: fragment`t.built_in` },
       },
-      fresh: () => ({ permissions: [], groups: null, clients: null }),
-      canonical: ({ permissions, groups, clients }) => ({
-        ...(permissions !== undefined && { permissions: asSet(strings(permissions)) }),
-        ...(groups !== undefined && { groups: limitOf(groups) }),
-        ...(clients !== undefined && { clients: limitOf(clients) }),
-      }),
-      references: ({ fields }) => [
-        ...strings(fields.groups).map((key) => ({ kind: 'group', key, path: 'groups' })),
-        ...strings(fields.clients).map((key) => ({ kind: 'client', key, path: 'clients' })),
-      ],
       check: faults,
       link: (sql, realm, saved) => writeLinks(sql, realm, ROLES, LINKS, saved),
       shown: ({ fields, facts: { builtIn } }) => {
@@ -121,5 +109,5 @@ export const createAdminRoleResource = ({ now }: { now: () => Date }): Resource 
       detail: ({ permissions, groups, clients }) => ({ permissions, groups, clients }),
       events: { create: 'ADMIN_ROLE_UPDATED', update: 'ADMIN_ROLE_UPDATED', delete: 'ADMIN_ROLE_UPDATED' },
     },
-    { now },
+    deps,
   );
