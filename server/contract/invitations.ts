@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import { DAY_SECONDS } from './durations.ts';
+import { Email } from './email.ts';
 import { ById, EpochMs, Id, InRealm, name, Page } from './names.ts';
 import { route } from './route.ts';
-import { Email } from './users.ts';
 
 const tag = 'invitations';
 const at = '/admin/realms/:realm/invitations' as const;

@@ -1,6 +1,7 @@
 // Channels of messages, their drivers, and each driver's configuration. Specification 2.5; decisions "Messaging".
 // features/configuration/messaging sends messages.
 import { z } from 'zod';
+import { Email } from './email.ts';
 import { name, text } from './names.ts';
 
 export const Channel = z.enum(['EMAIL', 'SMS', 'PUSH']);
@@ -77,7 +78,7 @@ export const SmtpConfig = z
       .describe(
         'starttls (the default): nothing is sent before the connection is encrypted; tls from the first byte; none',
       ),
-    replyTo: z.email().max(320).optional().describe('Where answers go'),
+    replyTo: Email.optional().describe('Where answers go'),
   })
   .refine((config) => config.tls !== 'none' || config.username === undefined, {
     path: ['username'],

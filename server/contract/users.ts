@@ -1,5 +1,6 @@
 // Users. Decisions "User"; specification 4.10.
 import { z } from 'zod';
+import { Email } from './email.ts';
 import { GroupPath } from './groups.ts';
 import { Attributes, EpochMs, Id, InRealm, name, RealmName, SearchPage, text } from './names.ts';
 import { route } from './route.ts';
@@ -11,7 +12,6 @@ export const Username = name(255)
     'must not contain invisible or direction characters',
   )
   .describe('Unique in the realm, whatever its case and compatibility forms; never another person’s e-mail address');
-export const Email = z.email().max(254);
 
 /** In the order in which a sign-in shows them. */
 export const requiredActions = [

@@ -1,6 +1,7 @@
 // The rules of a realm's user profile: whether a change of a user is allowed, and which attributes a party may see. All code that
 // writes users asks here. Pure, except for reading the profile. Decisions "User profile".
 import { z } from 'zod';
+import { isEmail } from '../contract/email.ts';
 import { type Phrase, phrase, type Words } from '../contract/phrases.ts';
 import type { FieldError } from '../contract/problem.ts';
 import {
@@ -140,7 +141,7 @@ const forms: Record<ProfileAttribute['type'], { reads(value: string): boolean; f
   number: { reads: (value) => value.trim() !== '' && Number.isFinite(Number(value)), fault: phrase('number') },
   boolean: { reads: (value) => value === 'true' || value === 'false', fault: phrase('boolean') },
   date: { reads: (value) => z.iso.date().safeParse(value).success, fault: phrase('date') },
-  email: { reads: (value) => z.email().safeParse(value).success, fault: phrase('email') },
+  email: { reads: isEmail, fault: phrase('email') },
   url: {
     reads: (value) => /^https?:/i.test(value) && URL.canParse(value),
     fault: phrase('url'),

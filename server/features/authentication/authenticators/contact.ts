@@ -1,6 +1,7 @@
 // How users prove that they own an e-mail address or a phone number: whether the value may be proven, sending the code,
 // checking it, and storing the confirmation. Pages and the account API ask in different ways (sign-in/verify-contact.ts,
 // account/own-contact.ts). The end of this file has the differences between addresses and numbers.
+import { asciiEmail } from '../../../contract/email.ts';
 import type { By } from '../../../contract/events.ts';
 import type { Words } from '../../../contract/phrases.ts';
 import type { Tx } from '../../../db/transact.ts';
@@ -130,7 +131,7 @@ export function createContacts({ emails, phones, codes, credentials, notify }: C
       const { email: value, ...rest } = await emails.of(realm, userId);
       return { value, ...rest };
     },
-    plain: (written) => written.trim(),
+    plain: (written) => asciiEmail(written.trim()),
     isSame: (one, other) => one.toLowerCase() === other.toLowerCase(),
     fault: emails.fault,
     async prepare(realm, userId, value) {

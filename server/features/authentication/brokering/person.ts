@@ -1,6 +1,6 @@
 // Converts an identity of a provider to a user of the realm, pure. It finds the claims by the names that OpenID Connect and
 // plain OAuth 2.0 providers use, and by the provider's mappers.
-import { Email } from '../../../contract/users.ts';
+import { asciiEmail, isEmail } from '../../../contract/email.ts';
 import type { Provided } from '../../people/users/provided.ts';
 import type { Provider } from './providers.ts';
 import type { Identity } from './upstream.ts';
@@ -93,13 +93,13 @@ export function arrivedBy(
   const { properties } = provided;
   const said = first(claims, ['email', 'mail']);
   const given = properties.email ?? said;
-  const email = Email.safeParse(given).success ? given : '';
+  const email = isEmail(given) ? asciiEmail(given) : '';
   const name = first(claims, ['preferred_username', 'login', 'upn', 'nickname']);
   const whole = first(claims, ['name']);
   const space = whole.lastIndexOf(' ');
   const [begin, end] = space < 0 ? [whole, ''] : [whole.slice(0, space), whole.slice(space + 1)];
   const { trustEmail = false } = provider.config;
-  const confirmed = String(claims.email_verified) === 'true' && said.toLowerCase() === email.toLowerCase();
+  const confirmed = String(claims.email_verified) === 'true' && asciiEmail(said).toLowerCase() === email.toLowerCase();
   const firstName = properties.firstName ?? (first(claims, ['given_name']) || begin);
   const lastName = properties.lastName ?? (first(claims, ['family_name']) || end);
   return {

@@ -2,6 +2,7 @@
 // Does not own: the account's rows (features/people/users), the sign-in around it (features/authentication/sign-in).
 // Implements: specification 4.2 (self-registration). If the realm confirms addresses first, the pages don't tell whether the address has an account: its owner gets a mail.
 import { z } from 'zod';
+import { asciiEmail } from '../../../contract/email.ts';
 import type { By } from '../../../contract/events.ts';
 import { idNamed } from '../../../crypto/ids.ts';
 import type { Seal } from '../../../crypto/seal.ts';
@@ -84,7 +85,7 @@ export function createRegister(deps: RegisterDeps): PageStep {
 
   async function personIn(step: Step, form: Form): Promise<NewPerson> {
     const inputs = await accounts.inputs(step.realm);
-    const email = field(form, 'email');
+    const email = asciiEmail(field(form, 'email'));
     const username = step.settings.registrationEmailAsUsername ? email : field(form, 'username');
     const nobody = { username, email, firstName: null, lastName: null, attributes: {} };
     return withValues(inputs, valuesIn(inputs, form), nobody);

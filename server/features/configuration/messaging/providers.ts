@@ -2,7 +2,7 @@
 // Does not own: sending (delivery.ts), the drivers (drivers/).
 // Implements: specification 2.5, 4.4; decisions "Messaging".
 import { createPrivateKey } from 'node:crypto';
-import { z } from 'zod';
+import { isEmail } from '../../../contract/email.ts';
 import {
   Channel,
   DriverName,
@@ -24,7 +24,6 @@ import { readersOf } from './readers.ts';
 export const providerSecret = (seal: Seal) => sealed(seal, 'messaging-provider');
 
 const MAX_CONFIG_BYTES = 32_768;
-const Email = z.email().max(255);
 
 function sentTo({ key, fields: { config } }: Pick<Item, 'key' | 'fields'>): Fields {
   const driver = DriverName.parse(splitKey(key, 2)[1]);
@@ -42,7 +41,7 @@ function check({ key, fields, changed }: Saved): FieldError[] {
   if (JSON.stringify(config).length > MAX_CONFIG_BYTES) return [{ path: 'config', message: 'is too large' }];
   const { error } = driverConfigs[driver].safeParse(config);
   const faults = error ? issuesAt('config', error) : [];
-  if (channel === 'EMAIL' && typeof fromAddress === 'string' && !Email.safeParse(fromAddress).success)
+  if (channel === 'EMAIL' && typeof fromAddress === 'string' && !isEmail(fromAddress))
     faults.push({ path: 'fromAddress', message: 'must be an e-mail address' });
   if (changed.includes('secret') && typeof secret === 'string') {
     const wrong = secretFault(driver, secret);

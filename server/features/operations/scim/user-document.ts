@@ -1,8 +1,9 @@
 // The SCIM data of a user beyond fields and attributes: further addresses, ims, photos, entitlements and certificates.
 // `marks` holds SCIM details of values that are stored elsewhere: which is primary, what is displayed. Each user has one
 // document. The other stores decide which values exist; a mark without its value is ignored. RFC 7643 §2.4, §4.1.2. Pure.
+
+import { isEmail } from '../../../contract/email.ts';
 import { canonicalJson } from '../../../contract/json.ts';
-import { Email } from '../../../contract/users.ts';
 import type { Values } from './body.ts';
 import { scimProblem } from './fault.ts';
 
@@ -104,7 +105,7 @@ function checked(of: string, values: readonly Values[]): Values[] {
 export function documentOf(user: Values): ScimDocument {
   const main = addressOf(user);
   const emails = listAt(user.emails).filter((one) => one !== main && one.value !== undefined);
-  const strange = emails.find(({ value }) => !Email.safeParse(value).success);
+  const strange = emails.find(({ value }) => typeof value !== 'string' || !isEmail(value));
   if (strange) throw scimProblem('invalidValue', 'emails.value: is no e-mail address');
   const further = furtherAddresses(listAt(user.addresses));
   const all: [string, Values[]][] = [

@@ -1,6 +1,7 @@
 // Reads a user from a directory's entry, pure. It knows how Active Directory, 389 and OpenLDAP mark an account as disabled.
 // Decisions "User federation".
-import { Email, Username } from '../../../contract/users.ts';
+import { asciiEmail, isEmail } from '../../../contract/email.ts';
+import { Username } from '../../../contract/users.ts';
 import type { DirectoryPerson } from '../users/from-directory.ts';
 import { type Entry, isBinary } from './connection.ts';
 import { dnKey } from './dn.ts';
@@ -69,7 +70,7 @@ const faultOfValue: Record<(typeof NAMES)[number], (value: string) => string | u
     const { success, error } = Username.safeParse(value);
     return NO_TEXT.test(value) ? 'is no text' : success ? undefined : (error.issues[0]?.message ?? 'is no username');
   },
-  email: (value) => (Email.safeParse(value).success ? undefined : 'is no e-mail address'),
+  email: (value) => (isEmail(value) ? undefined : 'is no e-mail address'),
   firstName: (value) => faultOfText(value, LONGEST_NAME),
   lastName: (value) => faultOfText(value, LONGEST_NAME),
 };
@@ -107,6 +108,7 @@ export function personOf(directory: Directory, entry: Entry): ReadPerson {
     if (good === undefined && bad !== undefined) fault(name, map[name] ?? name, faultOfValue[name](bad) ?? '');
     return good ?? null;
   };
+  const email = first('email');
   const username = first('username');
   const [raw] = valuesOf('username');
   if (raw === undefined) fault('username', map.username ?? 'username', 'is missing');
@@ -126,7 +128,7 @@ export function personOf(directory: Directory, entry: Entry): ReadPerson {
       dnKey: dnKey(entry.dn),
       username,
       login: faultOfText(login, LONGEST_NAME) === undefined ? login : '',
-      email: first('email'),
+      email: email === null ? null : asciiEmail(email),
       firstName: first('firstName'),
       lastName: first('lastName'),
       attributes,

@@ -1,10 +1,11 @@
 // Self-registered accounts: validates the values that new users enter, and creates the account with everything that belongs
 // to it. features/authentication/self-registration asks for the values and verifies the address.
 
+import { isEmail } from '../../../contract/email.ts';
 import type { By } from '../../../contract/events.ts';
 import { phrase, type Words } from '../../../contract/phrases.ts';
 import type { UserProfile } from '../../../contract/user-profile.ts';
-import { Email, Username } from '../../../contract/users.ts';
+import { Username } from '../../../contract/users.ts';
 import { constraintOf } from '../../../db/error-code.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
@@ -68,7 +69,7 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
         return { ok: false, path, label, fault };
       };
       if (person.email.trim() === '') return faultOf('email', phrase('required'));
-      if (!Email.safeParse(person.email).success) return faultOf('email', phrase('email'));
+      if (!isEmail(person.email)) return faultOf('email', phrase('email'));
       if (person.username.trim() === '') return faultOf('username', phrase('required'));
       if (!Username.safeParse(person.username).success) return faultOf('username', phrase('form'));
       const profile = forNew(await readProfile(sql, realm));

@@ -1,9 +1,9 @@
 // The e-mail address that users set for themselves: whether another user has it, whether the realm's profile allows it, and
 // its confirmation. The caller verifies that the user owns it.
 
+import { isEmail } from '../../../contract/email.ts';
 import type { By } from '../../../contract/events.ts';
 import { phrase, type Words } from '../../../contract/phrases.ts';
-import { Email } from '../../../contract/users.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { userParty } from '../../../domain/party.ts';
@@ -34,7 +34,7 @@ export function createOwnEmails({ sql }: { sql: Sql }) {
     /** The error of an address; undefined: it is valid. */
     async fault(realm: string, userId: string, email: string): Promise<Words | undefined> {
       if (email.trim() === '') return phrase('required');
-      if (!Email.safeParse(email).success) return phrase('email');
+      if (!isEmail(email)) return phrase('email');
       const [row, profile] = await Promise.all([find(realm, userId), readProfile(sql, realm)]);
       if (!row) return undefined;
       const before = { ...row, firstName: row.first_name, lastName: row.last_name };

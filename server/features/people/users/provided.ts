@@ -1,8 +1,10 @@
 // Writes the values that an identity provider has of a user, as far as the realm's user profile and taken names allow.
 // Other values stay unchanged.
+
+import { asciiEmail, isEmail } from '../../../contract/email.ts';
 import type { By } from '../../../contract/events.ts';
 import { withoutOldConfirmation } from '../../../contract/phone.ts';
-import { Email, Username } from '../../../contract/users.ts';
+import { Username } from '../../../contract/users.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { userParty } from '../../../domain/party.ts';
@@ -57,12 +59,13 @@ async function fitting(
   { properties, attributes }: Provided,
   emailVerified: boolean,
 ): Promise<store.UserWithLinks> {
-  const { username = row.username, email = row.email, firstName, lastName } = properties;
+  const { username = row.username, firstName, lastName } = properties;
+  const email = properties.email === undefined ? row.email : asciiEmail(properties.email);
   const { id } = row;
   const mayName =
     Username.safeParse(username).success && !(await store.takenName(sql, realm, { id, username, email: null }));
   const mayMail =
-    Email.safeParse(email).success && !(await store.takenName(sql, realm, { id, username: row.username, email }));
+    email !== null && isEmail(email) && !(await store.takenName(sql, realm, { id, username: row.username, email }));
   const isNewAddress = mayMail && email?.toLowerCase() !== row.email?.toLowerCase();
   const wanted = {
     ...row,

@@ -1,4 +1,5 @@
 // SQL of searching for users: a page in the order of the case-folded username, which is unique. Specification 4.10.
+import { asciiEmail } from '../../../contract/email.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { type Reach, userReached } from '../../../domain/reach.ts';
 import { userMatches } from '../../../domain/user-search.ts';
@@ -70,7 +71,7 @@ export async function search(
   // At most one user has the address, but the planner doesn't know that: it would read all users in the order of the page.
   if (email !== undefined)
     conditions.push(fragment`u.id = (
-      select e.id from realm_user e where e.realm_id = ${realm} and lower(e.email) = lower(${email}))`);
+      select e.id from realm_user e where e.realm_id = ${realm} and lower(e.email) = lower(${asciiEmail(email)}))`);
   if (attributes !== undefined) {
     const wanted = Object.entries(attributes).map(([name, value]) => [name, [value]]);
     conditions.push(fragment`u.attributes @> ${JSON.stringify(Object.fromEntries(wanted))}::jsonb`);

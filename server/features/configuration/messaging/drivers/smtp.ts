@@ -3,13 +3,13 @@ import { hash } from 'node:crypto';
 import type { SentMessageInfo, Transporter } from 'nodemailer';
 import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js';
 import { z } from 'zod';
+import { asciiEmail, isEmail } from '../../../../contract/email.ts';
 import { SmtpConfig } from '../../../../contract/message-drivers.ts';
 import type { Outbound } from '../../../../http/outbound.ts';
 import { OutboundError } from '../../../../http/outbound-connection.ts';
 import { type MessageDriver, messageDriver, type Provider, type Sent, TIMEOUT_MS } from '../driver.ts';
 import { textOfHtml } from '../text-of-html.ts';
 
-const Address = z.email().max(320);
 const PORTS = { none: 25, starttls: 587, tls: 465 };
 
 /** The most connections of a provider: as many as a realm sends messages at once. */
@@ -94,19 +94,18 @@ export function smtpDriver({
     driver: 'smtp',
     config: SmtpConfig,
     async send({ id, to, subject, body, html }, provider) {
-      if (!Address.safeParse(to).success)
-        return { ok: false, words: 'the recipient is no e-mail address', again: false };
+      if (!isEmail(to)) return { ok: false, words: 'the recipient is no e-mail address', again: false };
       const { config, fromAddress, fromName } = provider;
       const { username, replyTo } = config;
       if (username !== undefined && provider.secret === undefined)
         return { ok: false, words: 'the provider signs in with a username, and has no secret', again: true };
-      const from = fromAddress ?? (Address.safeParse(username).success ? String(username) : `no-reply@${ownHost}`);
+      const from = fromAddress ?? (username !== undefined && isEmail(username) ? username : `no-reply@${ownHost}`);
       const pool = await poolOf(provider);
       try {
         const sent: SentMessageInfo = await pool.sendMail({
           // as objects: no text becomes a list of addresses
-          from: { name: fromName ?? '', address: from },
-          to: { name: '', address: to },
+          from: { name: fromName ?? '', address: asciiEmail(from) },
+          to: { name: '', address: asciiEmail(to) },
           ...(replyTo !== undefined && { replyTo: { name: '', address: replyTo } }),
           subject: subject ?? '',
           text: html ? textOfHtml(body) : body,
