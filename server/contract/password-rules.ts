@@ -1,5 +1,6 @@
 // The rules for a new password. Pure. features/people/credentials checks passwords at sign-in. Specification 2.3, 8.
 import { guessableFaults, type PasswordOwner } from './guessable-passwords.ts';
+import { passwordForm } from './password-form.ts';
 import { type Phrase, phrase } from './phrases.ts';
 import type { Settings } from './settings.ts';
 
@@ -23,10 +24,11 @@ export const passwordClasses = [
 ] as const;
 
 /** The rules that a password breaks; none: the realm accepts it. */
-export function passwordFaults(password: string, rules: PasswordRules, owner: PasswordOwner): Phrase[] {
+export function passwordFaults(typed: string, rules: PasswordRules, owner: PasswordOwner): Phrase[] {
   const { username, email } = owner;
+  const password = passwordForm(typed);
   const folded = password.toLowerCase();
-  const same = (name: string | null) => name !== null && folded === name.toLowerCase();
+  const same = (name: string | null) => name !== null && folded === passwordForm(name).toLowerCase();
   const least = rules.passwordMinLength;
   const isName = same(username) || same(email) || same(email?.split('@')[0] ?? null);
   const isBlank = password.trim() === '';
@@ -38,7 +40,9 @@ export function passwordFaults(password: string, rules: PasswordRules, owner: Pa
     ...(same(username) ? [phrase('notName')] : []),
     ...(same(email) || same(email?.split('@')[0] ?? null) ? [phrase('notEmail')] : []),
     ...(isBlank ? [phrase('notBlank')] : []),
-    ...(rules.passwordBlocklist.some((word) => folded.includes(word.toLowerCase())) ? [phrase('notListed')] : []),
+    ...(rules.passwordBlocklist.some((word) => folded.includes(passwordForm(word).toLowerCase()))
+      ? [phrase('notListed')]
+      : []),
     ...(rules.guessablePasswordCheck && !isName && !isBlank ? guessableFaults(password, owner) : []),
   ];
 }

@@ -3,6 +3,7 @@
 import { pbkdf2Sync, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
 import { hashRawSync } from '@node-rs/argon2';
 import { hashSync } from 'bcryptjs';
+import { passwordForm, passwordForms } from '../contract/password-form.ts';
 import { type Argon2Parameters, bcryptHash, bcryptSalt, formatArgon2, HASH_BYTES, type Phc, parsePhc } from './phc.ts';
 
 const ARGON2 = { argon2d: 0, argon2i: 1, argon2id: 2 } as const;
@@ -28,20 +29,24 @@ function argon2(
 /** @returns a PHC string of argon2id with a new salt */
 export function hashPassword(plain: string, of: Argon2Parameters): string {
   const salt = randomBytes(16);
-  return formatArgon2(of, salt, argon2(plain, 'argon2id', of, salt, HASH_BYTES));
+  return formatArgon2(of, salt, argon2(passwordForm(plain), 'argon2id', of, salt, HASH_BYTES));
 }
 
-/** `rehash`: the password is right, but {@link hashPassword} would use another algorithm or other parameters today. */
+/**
+ * Tries every form of the password that the hash may be of. `rehash`: the password is right, but {@link hashPassword} would use
+ * another algorithm, other parameters or another form today.
+ */
 export function verifyPassword(phc: string, plain: string, of: Argon2Parameters): { ok: boolean; rehash: boolean } {
   const parsed = parsePhc(phc);
   if (!parsed) return { ok: false, rehash: false };
-  const ok = timingSafeEqual(compute(parsed, plain), parsed.hash);
+  const form = passwordForms(plain).find((one) => timingSafeEqual(compute(parsed, one), parsed.hash));
+  const ok = form !== undefined;
   const current =
     parsed.algorithm === 'argon2id' &&
     parsed.memory === of.memory &&
     parsed.passes === of.passes &&
     parsed.lanes === of.lanes;
-  return { ok, rehash: ok && !current };
+  return { ok, rehash: ok && !(current && form === passwordForm(plain)) };
 }
 
 function compute(phc: Phc, plain: string): Buffer {

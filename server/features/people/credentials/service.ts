@@ -3,6 +3,7 @@
 // Implements: specification 2.3 (lockout), 8; decisions "Admin authentication" (same lockout), "User" (credentials).
 import type { By } from '../../../contract/events.ts';
 import type { PasswordOwner } from '../../../contract/guessable-passwords.ts';
+import { passwordForm } from '../../../contract/password-form.ts';
 import { passwordFaults } from '../../../contract/password-rules.ts';
 import { type Phrase, phrase } from '../../../contract/phrases.ts';
 import { freshSettings, type RealmSettingsDto } from '../../../contract/settings.ts';
@@ -107,7 +108,8 @@ export function createCredentials(deps: CredentialDeps) {
       return row && standingOf(row);
     },
     /** Why the realm refuses a new password; empty: the realm accepts it. */
-    async newPasswordFaults(realm: string, plain: string, user: PasswordOwner & { id?: string }): Promise<Phrase[]> {
+    async newPasswordFaults(realm: string, typed: string, user: PasswordOwner & { id?: string }): Promise<Phrase[]> {
+      const plain = passwordForm(typed);
       const keeper = user.id === undefined ? undefined : await elsewhere.keeperOf(realm, user.id);
       if (keeper !== undefined) return [phrase('inDirectory', { directory: keeper })];
       const policy = (await settings.of(realm)) ?? freshSettings(realm);
