@@ -3,6 +3,7 @@
 import { AuthorizationService, freshAuthorizationSettings } from '../../../contract/authorization-services.ts';
 import type { Sql } from '../../../db/sql.ts';
 import { type PersonRow, personColumns, personOf, type RolePairs, rolesOf } from '../../../domain/person.ts';
+import { idOfUserNamed } from '../../../domain/user-names.ts';
 import { clientRoleKey } from '../../../resource/items.ts';
 import { type Model, modelOf } from './evaluate.ts';
 import type { Requester } from './policies.ts';
@@ -60,7 +61,7 @@ export async function readUser(
   const [row] = await sql<PersonRow>`
     select ${personColumns} from realm_user u
     where u.realm_id = ${realm} and (${userId}::uuid is null or u.id = ${userId}::uuid)
-      and (${username}::text is null or lower(u.username) = lower(${username}::text))`;
+      and (${username}::text is null or u.id = (${idOfUserNamed(realm, username ?? '')}))`;
   if (!row) return undefined;
   const person = personOf(row);
   return {

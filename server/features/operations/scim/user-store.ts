@@ -1,8 +1,10 @@
 // SQL of users for SCIM: the columns for filters and sorting, and the rows. The users feature writes users; this file
 // writes the client's externalId, the type of the e-mail address and the SCIM document.
+import { asciiEmail } from '../../../contract/email.ts';
 import type { UserProfile } from '../../../contract/user-profile.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { shownGroupPathSql } from '../../../domain/group-names.ts';
+import { idOfUserNamed } from '../../../domain/user-names.ts';
 import { userContains } from '../../../domain/user-search.ts';
 import type { Column, Columns, Rows } from './filter-sql.ts';
 import { type Attribute, placeOf, userType } from './schema.ts';
@@ -80,7 +82,7 @@ const among = (ids: Fragment): Fragment => fragment`u.id = any(array(${ids}))`;
 const found = (column: Column): Column => ({ ...column, implied: userContains });
 /** The ids of users with this address of their own. */
 const withAddress = (realm: string, address: string): Fragment => fragment`
-  select e.id from realm_user e where e.realm_id = ${realm} and lower(e.email) = lower(${address}::text)`;
+  select e.id from realm_user e where e.realm_id = ${realm} and lower(e.email) = lower(${asciiEmail(address)}::text)`;
 
 /** The columns that the caller may see: a filter must not reveal the others. */
 export function userColumns(realm: string, profile: UserProfile): Columns {
@@ -99,7 +101,10 @@ export function userColumns(realm: string, profile: UserProfile): Columns {
           among(fragment`
           select s.user_id from scim_user s where s.realm_id = ${realm} and s.external_id = ${id}::text`),
       },
-      userName: found(text(fragment`u.username`)),
+      userName: {
+        ...found(text(fragment`u.username`)),
+        equals: (name) => among(idOfUserNamed(realm, name)),
+      },
       'name.givenName': found(maybe(fragment`nullif(u.first_name, '')`)),
       'name.familyName': found(maybe(fragment`nullif(u.last_name, '')`)),
       active: { sql: fragment`u.enabled`, kind: 'boolean' },
@@ -186,8 +191,8 @@ const furtherRows = (realm: string): Rows => ({
     ...partsOf('emails', fragment`v.value`),
     value: {
       ...text(fragment`(v.value ->> 'value')`),
-      equals: (address) => fragment`(s.further_emails @> array[lower(${address}::text)]
-        and lower(v.value ->> 'value') = lower(${address}::text))`,
+      equals: (address) => fragment`(s.further_emails @> array[lower(${asciiEmail(address)}::text)]
+        and lower(v.value ->> 'value') = lower(${asciiEmail(address)}::text))`,
     },
   },
 });

@@ -1,4 +1,5 @@
 // SQL of credentials and of the count of failed attempts.
+import { asciiEmail } from '../../../contract/email.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { credentialTypes, reachColumns, type StandingRow, standingColumns } from '../../../domain/standing.ts';
@@ -24,8 +25,8 @@ const theirPassword = fragment`left join lateral (
 const person = fragment`realm_id, id, username, enabled, email, required_actions, email_verified, attributes, terms_version`;
 
 /**
- * Finds a user by username, ignoring case, else by e-mail address. Each has its index; `or` would read all users of the
- * realm.
+ * Finds a user by username, ignoring case and Unicode form (domain/user-names.ts), else by e-mail address. Each has its
+ * index; `or` would read all users of the realm.
  */
 export const findForPassword = async (sql: Sql, realm: string, name: string) =>
   (
@@ -33,7 +34,14 @@ export const findForPassword = async (sql: Sql, realm: string, name: string) =>
       select ${withPassword} from (
         select ${person}, 1 as place from realm_user where realm_id = ${realm} and lower(username) = lower(${name})
         union all
-        select ${person}, 2 as place from realm_user where realm_id = ${realm} and lower(email) = lower(${name})
+        select ${person}, 2 as place from realm_user where realm_id = ${realm} and lower(email) = lower(${asciiEmail(name)})
+        union all
+        select ${person}, 3 as place from realm_user
+        where realm_id = ${realm} and lower(username) = lower(normalize(${name}::text, NFKC))
+        union all
+        select ${person}, 4 as place from realm_user where realm_id = ${realm}
+          and lower(normalize(username, NFKC)) <> lower(username)
+          and lower(normalize(username, NFKC)) = lower(normalize(${name}::text, NFKC))
         order by place limit 1
       ) u ${theirPassword}`
   )[0];

@@ -8,6 +8,7 @@ import { type Proven, provenUser } from '../../../domain/proof.ts';
 import type { Finding } from '../../../domain/risk.ts';
 import { type Cutoffs, sessionLives } from '../../../domain/session.ts';
 import { type StandingRow, standingColumns } from '../../../domain/standing.ts';
+import { idOfUserNamed } from '../../../domain/user-names.ts';
 
 /** An administrator in an impersonated session. */
 export interface Impersonator {
@@ -96,7 +97,7 @@ export const list = (sql: Sql, realm: string, cutoffs: Cutoffs, page: SessionPag
   from session s join realm_user u on u.realm_id = s.realm_id and u.id = s.user_id
   where s.realm_id = ${realm} and ${live(cutoffs)}
     and ${when(page.userId, (id) => fragment`s.user_id = ${id}`)}
-    and ${when(page.username, (username) => fragment`lower(u.username) = lower(${username})`)}
+    and ${when(page.username, (username) => fragment`s.user_id = (${idOfUserNamed(realm, username)})`)}
     and ${when(page.clientId, (clientId) => fragment`s.id in ${sessionsOf(realm, clientId)}`)}
     and ${when(page.ipAddress, (address) => fragment`s.ip_address = ${address}`)}
     and ${when(page.after, (after) => fragment`s.id < ${after.id}`)}

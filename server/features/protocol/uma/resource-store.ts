@@ -1,5 +1,6 @@
 // SQL of the resources that resource servers register.
 import { fragment, type Sql } from '../../../db/sql.ts';
+import { idOfUserNamed } from '../../../domain/user-names.ts';
 
 export interface RegisteredRow {
   id: string;
@@ -40,7 +41,7 @@ export async function readRegistered(sql: Sql, realm: string, of: Of, id: string
 export const userIdOf = async (sql: Sql, realm: string, username: string): Promise<string | undefined> =>
   (
     await sql<{ id: string }>`
-      select id from realm_user where realm_id = ${realm} and lower(username) = lower(${username}) and enabled`
+      select id from realm_user where realm_id = ${realm} and id = (${idOfUserNamed(realm, username)}) and enabled`
   )[0]?.id;
 
 /** The numbers of the resource server's and of the owner's resources. */

@@ -1,6 +1,7 @@
 // SQL of the shares of users' resources, and of requests for them.
 import { jsonText } from '../../../db/json.ts';
 import type { Sql } from '../../../db/sql.ts';
+import { idOfUserNamed } from '../../../domain/user-names.ts';
 
 const MOST = 500;
 
@@ -94,8 +95,7 @@ export interface NewShare {
  */
 export async function upsertShare(sql: Sql, realm: string, share: NewShare): Promise<ShareRow | undefined> {
   const { id, client, resource, owner, named, scopes, at } = share;
-  const [person] = await sql<{ id: string }>`
-    select id from realm_user where realm_id = ${realm} and lower(username) = lower(${named})`;
+  const [person] = await sql<{ id: string }>`${idOfUserNamed(realm, named)}`;
   const target = person?.id ?? null;
   const [row] =
     target === null

@@ -1,0 +1,15 @@
+// Finds a user by a typed username. One name has several spellings in Unicode (`é` is one character or two, a keyboard may
+// write wide letters), so names are compared in one form: RFC 8265 §3.3. Usernames are unique in that form, save for users
+// from before it counted: for them the exact spelling goes first.
+import { type Fragment, fragment } from '../db/sql.ts';
+
+/** The id of the user with this username, in whatever case and Unicode form. Each way has its index. */
+export const idOfUserNamed = (realm: string, username: string): Fragment => fragment`
+  select n.id from (
+    select id, 1 as place from realm_user where realm_id = ${realm} and lower(username) = lower(${username}::text)
+    union all
+    select id, 2 from realm_user where realm_id = ${realm} and lower(username) = lower(normalize(${username}::text, NFKC))
+    union all
+    select id, 3 from realm_user where realm_id = ${realm} and lower(normalize(username, NFKC)) <> lower(username)
+      and lower(normalize(username, NFKC)) = lower(normalize(${username}::text, NFKC))
+    order by place limit 1) n`;
