@@ -9,6 +9,7 @@ import { realm } from '../operator/kinds/realm.ts';
 import { webhook } from '../operator/kinds/webhook.ts';
 import { workloadIdentity } from '../operator/kinds/workload-identity.ts';
 import { API_VERSION, type KindName } from '../operator/resource.ts';
+import { currentDocument } from '../server/contract/earlier-documents.ts';
 import { DNS_NAME, GROUP } from '../server/contract/resources/custom-resource.ts';
 import { realmField } from '../server/contract/resources/realm.ts';
 import { type Element, elementsOf, mapElements, type Section } from '../server/contract/section.ts';
@@ -284,7 +285,7 @@ function document(item: Item, named: string | undefined, found: Declared): FileF
     return [fault(item, 'is neither a Kubernetes object nor a realm document', [])];
   if ('kind' in value || 'apiVersion' in value)
     return [fault(item, 'a Kubernetes object has both apiVersion and kind', [])];
-  const parsed = RealmDocument.safeParse(value);
+  const parsed = RealmDocument.safeParse(currentDocument(value));
   if (!parsed.success) return zodFaults(item, parsed.error, [], object);
   const { formatVersion: _, requiredEnv: __, realm: settings, ...rest } = parsed.data;
   const { realmId, ...declared } = settings ?? {};

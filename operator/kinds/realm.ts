@@ -1,5 +1,7 @@
 // Kind Realm: the settings and every section that the section table assigns to it, by the same names. Decisions "Custom
 // resources".
+import { z } from 'zod';
+import { currentDocument } from '../../server/contract/earlier-documents.ts';
 import { type RealmSpec, realmFields, RealmSpec as Schema } from '../../server/contract/resources/realm.ts';
 import type { Section } from '../../server/contract/section.ts';
 import { givesAdminRoles } from '../../server/contract/sections.ts';
@@ -9,7 +11,7 @@ import { outputsIn, referencesIn, withSecrets } from './secret-references.ts';
 
 export const realm: Kind<RealmSpec> = {
   name: 'Realm',
-  spec: Schema,
+  spec: z.preprocess(currentDocument, Schema),
   deletionPolicy: 'Retain',
   attached: false,
   secrets: (spec) => declaredBy(spec).flatMap(({ section, value }) => referencesIn(section, value)),

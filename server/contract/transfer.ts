@@ -8,6 +8,34 @@ import { type SectionKey, type Sections, sections } from './sections.ts';
 
 export const FORMAT_VERSION = 2;
 
+/** The sections that specification 2.10 names. An export has others only where they hold something. */
+const specified: ReadonlySet<string> = new Set<SectionKey>([
+  'adminRoles',
+  'agents',
+  'applications',
+  'authorizationServices',
+  'clientProtocolMappers',
+  'clientRoles',
+  'clientScopes',
+  'clients',
+  'flows',
+  'groups',
+  'identityProviders',
+  'messageTemplates',
+  'messagingProviders',
+  'organizations',
+  'realm',
+  'resourceIndicators',
+  'roles',
+  'samlClients',
+  'scimTargets',
+  'serviceAccountRoles',
+  'users',
+  'webhooks',
+  'workloadIdentity',
+]);
+export const furtherSections: ReadonlySet<string> = new Set(Object.keys(sections).filter((key) => !specified.has(key)));
+
 /**
  * Sections of a later release: exported empty, and refused if they contain anything, so that no data is lost silently.
  */

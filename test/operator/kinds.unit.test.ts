@@ -1,5 +1,8 @@
 // Each kind's document as a table: what a resource says is what the server is told, and nothing else.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { flow } from '../../operator/kinds/flow.ts';
 import { type Context, Unusable } from '../../operator/kinds/kind.ts';
 import { realm } from '../../operator/kinds/realm.ts';
@@ -200,4 +203,26 @@ test.each([
   ['an unknown field', flow, { realm: 'acme', executions: [], colour: 'red' }],
 ])('%s is not in the schema', (_, kind, spec) => {
   expect(kind.spec.safeParse(spec).success).toBe(false);
+});
+
+test('a Realm of the days when client scopes defined their claims says the same in today’s words', () => {
+  const file = path.join(import.meta.dirname, 'fixtures/realm-2026-11-21.yaml');
+  const spec = realm.spec.parse(parse(readFileSync(file, 'utf8')).spec);
+  expect(realm.document(spec, context())).toEqual({
+    realm: { displayName: 'Acme' },
+    clientScopes: [
+      { name: 'department', description: 'Your department', claims: ['acme.department'] },
+      { name: 'tier', claims: ['acme.department #2'] },
+    ],
+    claims: [
+      {
+        name: 'acme.department',
+        source: 'attribute',
+        attribute: 'department',
+        jsonType: 'string',
+        in: ['accessToken', 'userinfo'],
+      },
+      { name: 'acme.department #2', claim: 'acme.department', source: 'constant', value: 'none', in: ['userinfo'] },
+    ],
+  });
 });

@@ -21,6 +21,7 @@ import type { Realms } from '../../configuration/realms/service.ts';
 import * as userRows from '../../people/users/import-store.ts';
 import { MOST_RECORDED, type RecordedOwner, recordedChange, recordedMove } from './applied-plan.ts';
 import { consequencesOf } from './consequences.ts';
+import { inDefaultLanguage } from './default-language.ts';
 import { type Document, refuse } from './document.ts';
 import { type EnginePlan, planRealm } from './engine.ts';
 import { NONE } from './guesses.ts';
@@ -130,9 +131,10 @@ export function createApply({
   async function conclude(
     tx: Tx,
     request: Request,
-    { opened, document, people }: { opened: Opened; document: Document; people: People | undefined },
+    { opened, document: given, people }: { opened: Opened; document: Document; people: People | undefined },
   ): Promise<Plan> {
     const { principal, realm, query, ifMatch, guessCount } = request;
+    const document = await inDefaultLanguage(tx.sql, realm, given);
     const { declared } = document;
     const created = opened.revision === undefined;
     const anew = created && document.whole;

@@ -1,9 +1,10 @@
 // Reads a realm document while it arrives: each part parses its pieces, faults are collected with their places, users are
 // passed on one by one. It doesn't compare with the realm. Specification 2.10; decisions "Import, export, plan".
+import { createEarlierDocument } from '../../../contract/earlier-documents.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { presentSections, sections } from '../../../contract/sections.ts';
-import { FORMAT_VERSION } from '../../../contract/transfer.ts';
+import { FORMAT_VERSION, furtherSections } from '../../../contract/transfer.ts';
 import type { RealmPart, Section } from '../../../resource/part.ts';
 import type { UserSink } from '../../people/users/user-sink.ts';
 import { createSplitter, parseJson, type Slice } from './document-stream.ts';
@@ -49,6 +50,7 @@ export async function readDocument(
   const note = (found: readonly FieldError[]) => {
     for (const fault of found) faults.push(fault);
   };
+  const today = createEarlierDocument();
   let hasUsers = false;
   let queue: Slice[] = [];
 
@@ -57,11 +59,22 @@ export async function readDocument(
     const path = index === undefined ? key : `${key}[${index}]`;
     const value = text === undefined ? undefined : parseJson(text, path);
     if (!part) return other(key, { value, index, empty: text === undefined });
-    const section = found.get(key) ?? { part, items: [] };
-    found.set(key, section);
+    if (!found.has(key)) found.set(key, { part, items: [] });
     const list = index !== undefined || text === undefined;
     if (part.list !== list) return [{ path: key, message: part.list ? 'must be a list' : 'must be an object' }];
     if (text === undefined) return [];
+    const { element, claims } = today(key, value);
+    return [
+      ...claims.flatMap(({ claim, path: within }) => declare('claims', claim, `${path}.${within}`)),
+      ...declare(key, element, path),
+    ];
+  }
+
+  function declare(key: string, value: unknown, path: string): readonly FieldError[] {
+    const part = bySection.get(key);
+    if (!part) throw new Error(`no part reads ${key}`);
+    const section = found.get(key) ?? { part, items: [] };
+    found.set(key, section);
     const parsed = part.parse(value, path);
     if (parsed.errors) return parsed.errors;
     for (const item of parsed.items) section.items.push(item);
@@ -112,8 +125,10 @@ export async function readDocument(
   splitter.end();
   refuse(faults);
   const declared = parts.flatMap((part) => found.get(part.section) ?? []);
+  // Where a new realm has none of them, an export leaves an empty further section out.
+  const isThere = (key: string) => keys.has(key) || (furtherSections.has(key) && !bySection.get(key)?.seeded);
   refuse(doubles(declared));
-  return { declared, users: hasUsers, whole: everyKey.every((key) => keys.has(key)) && declared.every(wholly) };
+  return { declared, users: hasUsers, whole: everyKey.every(isThere) && declared.every(wholly) };
 }
 
 /**
@@ -144,7 +159,7 @@ function other(
 }
 
 /** The faults of objects declared twice in one document: neither declaration has priority. */
-function doubles(declared: readonly Section[]): FieldError[] {
+export function doubles(declared: readonly Section[]): FieldError[] {
   return declared.flatMap(({ items }) => {
     const first = new Map<string, string>();
     return items.flatMap(({ key, path }) => {

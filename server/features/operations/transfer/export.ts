@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type pg from 'pg';
 import { Problem } from '../../../contract/problem.ts';
 import { sections } from '../../../contract/sections.ts';
-import { FORMAT_VERSION } from '../../../contract/transfer.ts';
+import { FORMAT_VERSION, furtherSections } from '../../../contract/transfer.ts';
 import { type Sql, sqlOver } from '../../../db/sql.ts';
 import { hasNoRules, readProfile } from '../../../domain/user-profile.ts';
 import { stableJson } from '../../../resource/compare.ts';
@@ -38,6 +38,10 @@ export function createExport({
   users: UserTransfer;
   defaults: Defaults;
 }) {
+  /** A seeded section stays where it is empty: the realm has lost its seeds, and so shall the realm made of the export. */
+  const seeded = new Set<string>(parts.flatMap((part) => (part.seeded ? part.section : [])));
+  const leavable = (key: string) => furtherSections.has(key) && !seeded.has(key);
+
   /** Opens one snapshot for all connections of the export. */
   async function snapshot(): Promise<{ sql: Sql; end(): Promise<void> }> {
     const client = await pool.connect();
@@ -106,7 +110,8 @@ export function createExport({
     let open = '{\n';
     for (const key of sectionKeys) {
       if (key === 'users' && !rows) continue;
-      if (bare && !ALWAYS.has(key) && isEmpty(key === 'requiredEnv' ? requiredEnv : printed.get(key))) continue;
+      const empty = isEmpty(key === 'requiredEnv' ? requiredEnv : printed.get(key));
+      if (empty && (bare ? !ALWAYS.has(key) : leavable(key))) continue;
       yield `${open}${JSON.stringify(key)}:`;
       open = ',\n';
       if (key === 'users' && rows) yield* userList(rows);
