@@ -55,6 +55,7 @@ import { provisioningRoutes } from '../features/protocol/registration/routes.ts'
 import { type HttpOptions, openHttp } from '../http/fastify.ts';
 import type { Surface } from '../http/on-demand.ts';
 import { createResourceApi } from '../resource/api.ts';
+import { idOfClient } from '../resource/in-client.ts';
 import type { Operations } from './operations.ts';
 import { createRealmDocument } from './realm-document.ts';
 import { mountResources } from './resources.ts';
@@ -76,7 +77,8 @@ export async function createAdministration(
   await app.register(async (pages) => adminLoginPages(pages, { ...deps, authenticate, signIn: deps.adminSignIn }));
   await app.register(async (admin) => {
     const reaches: AdminSurface['reaches'] = (...asked) => isReached(deps.sql, ...asked);
-    guardAdmin(admin, { ...deps, authenticate, reaches, countWrite: deps.metrics.adminWrite });
+    const named: AdminSurface['idOfClient'] = (...asked) => idOfClient(deps.sql, ...asked);
+    guardAdmin(admin, { ...deps, authenticate, reaches, idOfClient: named, countWrite: deps.metrics.adminWrite });
     mountServer(admin, deps);
     const realmDocument = createRealmDocument(deps);
     realmDocument.mount(admin);

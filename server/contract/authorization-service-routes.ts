@@ -2,12 +2,11 @@
 // requests. Specification 4.10; decisions "Authorization services".
 import { z } from 'zod';
 import * as shape from './authorization-services.ts';
-import { Attributes, EpochMs, Id, InRealm, name, Page, RealmName } from './names.ts';
+import { Attributes, EpochMs, Id, InClient, InRealm, name, Page } from './names.ts';
 import { type Route, route } from './route.ts';
 
 const tag = 'authorization-services';
 const at = '/admin/realms/:realm/clients/:clientId/authz' as const;
-const InClient = z.strictObject({ realm: RealmName, clientId: Id.describe('The client’s id') });
 const ByName = InClient.extend({ name: name() });
 const [read, write] = ['clients:read', 'clients:write'] as const;
 

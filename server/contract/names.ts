@@ -74,7 +74,11 @@ export const EpochMsParameter = z.coerce
 
 export const InRealm = z.strictObject({ realm: RealmName });
 export const ById = z.strictObject({ realm: RealmName, id: Id });
-export const InClient = z.strictObject({ realm: RealmName, clientId: Id.describe('The client’s id') });
+/** Paths below a client. The admin surface puts the client’s id in the place of its client id, so that handlers get an id. */
+export const InClient = z.strictObject({
+  realm: RealmName,
+  clientId: text().min(1).describe('The client’s id, or its client id'),
+});
 
 /**
  * Lists return at most `limit` rows and a `Link: <…cursor=…>; rel="next"` header, and `X-Total-Count` where counting is

@@ -122,7 +122,7 @@ interface Document {
 }
 interface Operation {
   tags?: string[];
-  requestBody?: { content: Record<string, object> };
+  requestBody?: { required?: boolean; content: Record<string, { schema?: object }> };
   responses: Responses;
 }
 
@@ -144,6 +144,7 @@ function complete<D extends Document>(document: D, routes: readonly RouteOptions
       if (!contract) continue;
       operation.responses = answersOf(contract, operation.responses, responses);
       const body = operation.requestBody?.content['application/json'];
+      if (operation.requestBody && contract.body.safeParse(undefined).success) operation.requestBody.required = false;
       if (body && contract.example !== undefined) Object.assign(body, { example: contract.example });
     }
   return {

@@ -7,6 +7,7 @@ import * as api from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { builtInAdminRoles } from '../../../server/contract/permissions.ts';
 import { getRealm } from '../../../server/contract/realms.ts';
+import { listClientRoles } from '../../../server/contract/roles.ts';
 import { importRealm } from '../../../server/contract/transfer.ts';
 import { administrator } from '../../support/administrators.ts';
 import { makeClient, makeRealm } from '../../support/clients.ts';
@@ -110,4 +111,43 @@ test('neither is changed for a client that holds more than the caller', async ()
   const resources = { allowedResources: ['https://a.example'] };
   await expect(manager.call(api.putAllowedResources, { ...at, body: resources })).rejects.toMatchObject(refused);
   expect((await manager.call(api.getServiceAccountRoles, at)).body?.adminRoles).toEqual(['realm-admin']);
+});
+
+describe('a path below a client', () => {
+  const at = (clientId: string) => ({ params: { ...params, clientId } });
+
+  test('takes the client id as well as the id', async () => {
+    const id = await make('by name/1');
+    await server.admin.call(api.addServiceAccountRoles, { ...at('by name/1'), body: { roles: ['reader'] } });
+    for (const named of [id, 'by name/1'])
+      expect((await server.admin.call(api.getServiceAccountRoles, at(named))).body).toMatchObject({
+        clientId: 'by name/1',
+        roles: ['reader'],
+      });
+    const { body } = await server.admin.call(api.putAllowedResources, {
+      ...at('by name/1'),
+      body: { allowedResources: [] },
+    });
+    expect(body).toEqual({ allowedResources: [] });
+    expect((await server.admin.call(listClientRoles, at('shop/one'))).body?.map(({ name }) => name)).toEqual([
+      'buys',
+      'sells',
+    ]);
+  });
+
+  test('takes the id before a client id that looks like it', async () => {
+    const id = await make('first');
+    await make(id);
+    expect((await server.admin.call(api.getServiceAccountRoles, at(id))).body?.clientId).toBe('first');
+    await make(GONE);
+    expect((await server.admin.call(api.getServiceAccountRoles, at(GONE))).body?.clientId).toBe(GONE);
+  });
+
+  test('of a client that is in no realm, or in another, is not found, and one with NUL is refused', async () => {
+    await makeClient(server, 'other', { clientId: 'theirs' });
+    for (const named of ['unheard-of', 'theirs', 'x'.repeat(255)])
+      await expect(server.admin.call(api.getServiceAccountRoles, at(named))).rejects.toMatchObject({ status: 404 });
+    for (const named of ['a\0b', 'x'.repeat(256)])
+      await expect(server.admin.call(api.getServiceAccountRoles, at(named))).rejects.toMatchObject({ status: 400 });
+  });
 });

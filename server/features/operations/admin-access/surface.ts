@@ -5,6 +5,7 @@ import type {} from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
+import { InClient } from '../../../contract/names.ts';
 import type { Permission } from '../../../contract/permissions.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { Route } from '../../../contract/route.ts';
@@ -36,6 +37,8 @@ export interface AdminSurface {
   /** Finds the caller by bearer token or session cookie; undefined: neither is valid. */
   authenticate(credential: { token: PresentedToken } | { cookie: string }): Promise<Caller | undefined>;
   realmExists(realm: string): Promise<boolean>;
+  /** The id of the client that a path names by its id or its client id. */
+  idOfClient(realm: string, named: string): Promise<string | undefined>;
   /** Whether an administrator of single groups or clients may reach the object that the path names. */
   reaches(realm: string, reach: Reach, named: Named, how: { writes: boolean }): Promise<boolean>;
   /** Audits a denied request (ACCESS_DENIED). */
@@ -55,6 +58,7 @@ export interface AdminSurface {
 /** RFC 9470 §3. */
 const STEP_UP = { error: 'insufficient_user_authentication', acr_values: String(SECOND_FACTOR) };
 
+const NO_CLIENT = '00000000-0000-0000-0000-000000000000';
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** Hooks for every admin route of `app` (an encapsulated plugin). */
@@ -112,6 +116,14 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
     return true;
   };
 
+  /** Handlers below a client get its id, however the path names it; for an unknown client an id that no client has. */
+  const nameClient = async (request: FastifyRequest, { path }: Route, realm: string): Promise<void> => {
+    const { data } = InClient.safeParse({ realm, clientId: Object(request.params).clientId });
+    if (!data || !path.includes('/clients/:clientId/')) return;
+    const clientId = (await surface.idOfClient(realm, data.clientId)) ?? NO_CLIENT;
+    Object.assign(Object(request.params), { clientId });
+  };
+
   mountSurface(app, {
     name: 'admin',
     async failed(error, request, reply) {
@@ -142,6 +154,7 @@ export function guardAdmin(app: FastifyInstance, surface: AdminSurface): void {
       if (permission === null) return;
       const principal = principalOf(request);
       const realm = pathRealm(request) ?? '-';
+      await nameClient(request, route, realm);
       if (
         !hasPermission(principal, realm, permission) &&
         !(await reaches(request, route, principal, realm, permission))
