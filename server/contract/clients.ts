@@ -19,12 +19,17 @@ const RedirectUri = z
   .refine((s) => /^[\x21-\x7e]+$/.test(s), 'must be written in printable ASCII without blanks (RFC 3986 §2)')
   .refine((s) => !/^(javascript|data|vbscript|file|blob|about):/i.test(s), 'has a scheme that may not be redirected to')
   .refine((s) => !s.includes('*'), 'must be exact: wildcards are not matched');
+/** Of a web view or a browser extension. The schemes of pages that anybody can write have no origin. */
+const isOwnOrigin = (s: string): boolean =>
+  /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(:\d{1,5})?$/.test(s) &&
+  !/^(https?|wss?|ftp|file|data|blob|about|javascript|vbscript):/.test(s) &&
+  URL.canParse(s);
 const Origin = z
   .string()
   .max(2048)
   .refine(
-    (s) => s === '+' || (URL.canParse(s) && new URL(s).origin === s),
-    "must be an origin such as https://app.example, or '+' for those of the redirect URIs",
+    (s) => s === '+' || URL.parse(s)?.origin === s || isOwnOrigin(s),
+    "must be an origin such as https://app.example or capacitor://localhost, or '+' for those of the redirect URIs",
   );
 const ScopeName = z
   .string()
@@ -66,7 +71,7 @@ export const clientFields = {
   webOrigins: z
     .array(Origin)
     .max(200)
-    .describe('Origins that may call from a browser; + for those of the redirect URIs'),
+    .describe('Origins that may call from a browser or a web view; + for those of the redirect URIs, at any port of a loopback address'),
   grantTypes: z.array(GrantType).max(20).describe('The ways in which it gets tokens'),
   defaultClientScopes: z.array(ScopeName).max(200).describe('Scopes that its tokens always have'),
   optionalClientScopes: z.array(ScopeName).max(200).describe('Scopes that it may ask for'),

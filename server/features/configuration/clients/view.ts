@@ -9,6 +9,7 @@ import type { ClaimView, ScopeView } from '../../../domain/claims.ts';
 import { type RolePairs, type Roles, rolesOf } from '../../../domain/person.ts';
 import { withoutFragment } from '../../../domain/redirect-uri.ts';
 import { sectorOf } from '../../../domain/subjects.ts';
+import { originsOf } from '../../../http/web-origin.ts';
 import { type AboutClient, aboutOf } from '../../../http/about-client.ts';
 
 /** A client secret, hashed in one of two ways. */
@@ -38,7 +39,7 @@ export interface ClientView {
   redirectUris: readonly string[];
   postLogoutRedirectUris: readonly string[];
   backchannelLogoutUri: string | null;
-  /** `+` resolved to the origins of the redirect URIs. */
+  /** By `isOriginOf`: `+` is resolved to the origins of the redirect URIs. */
   webOrigins: ReadonlySet<string>;
   grantTypes: ReadonlySet<string>;
   consentRequired: boolean;
@@ -219,11 +220,6 @@ const read = (sql: Sql, realm: string, clientId: string) => sql<Row>`
       from agent t where t.realm_id = c.realm_id and t.client_id = c.client_id
     ) as agent
   from client c where c.realm_id = ${realm} and c.client_id = ${clientId}`;
-
-const originsOf = (webOrigins: readonly string[], redirectUris: readonly string[]): Set<string> =>
-  new Set(webOrigins.flatMap((o) => (o === '+' ? redirectUris.map(originOf).filter((x) => x !== 'null') : [o])));
-
-const originOf = (uri: string): string => (URL.canParse(uri) ? new URL(uri).origin : 'null');
 
 const secretsOf = (row: Row): ClientSecret[] => {
   const { previous_secret_hash: hash, previous_secret_slow: slow, previous_secret_expires_at: until } = row;

@@ -9,6 +9,7 @@ import {
   protectedResourceRoute,
 } from '../../../contract/protected-resources.ts';
 import { umaConfigurationRoute } from '../../../contract/uma.ts';
+import { preflightForAll } from '../../../http/cors.ts';
 import { parseForm, queryOf } from '../../../http/form.ts';
 import { realmOf } from '../../../http/oauth.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
@@ -37,7 +38,8 @@ export const readyDocuments = (discovery: Discovery): ReadyDocument[] =>
 
 /** Mounts the routes on the surface of the protocol endpoints, which checks the realm. */
 export function discoveryRoutes(app: FastifyInstance, discovery: Discovery): void {
-  for (const { route, read, of } of routesOf(discovery))
+  for (const { route, read, of } of routesOf(discovery)) {
+    preflightForAll(app, route.url);
     app.route({
       ...route,
       handler: async (request, reply) => {
@@ -49,10 +51,12 @@ export function discoveryRoutes(app: FastifyInstance, discovery: Discovery): voi
         return reply.headers(answer.headers).send(answer.body);
       },
     });
+  }
 }
 
 /** The admin API's metadata, which belongs to no realm and so to no realm's surface. */
 export function adminResourceRoute(app: FastifyInstance, discovery: Discovery): void {
+  preflightForAll(app, adminProtectedResourceRoute.url);
   app.route({
     ...adminProtectedResourceRoute,
     handler: async (_, reply) => {
