@@ -1,7 +1,7 @@
 // Owns: the process's counters and their text form: events in realms, HTTP requests, the process itself.
 // Does not own: serving them (features/operations/monitoring), the meaning of an outcome (each feature).
 // Implements: specification 6.3; decisions "Monitoring" (`realm` labels are limited to realms that exist).
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry, Summary } from 'prom-client';
 import type { DomainEvent, EventType } from '../contract/events.ts';
 import { MASTER } from '../contract/realms.ts';
 
@@ -226,7 +226,7 @@ function httpHistogram(registry: Registry): CountRequest {
   return ({ seconds, ...labels }) => latency.observe(labels, seconds);
 }
 
-/** Counts and times of requests: stored in maps during requests, and converted to series when metrics are scraped. */
+/** Counts and times of requests: stored in maps during requests, and converted to one summary when metrics are scraped. */
 function httpTotals(registry: Registry): CountRequest {
   interface Total {
     labels: { method: string; uri: string; status: number };
@@ -235,21 +235,25 @@ function httpTotals(registry: Registry): CountRequest {
   }
   // nested maps: a key of all three values would have to be composed and hashed for each request
   const totals = new Map<string, Map<string, Map<number, Total>>>();
-  const series = (suffix: 'count' | 'sum', help: string, of: (total: Total) => number) =>
-    new Counter({
-      name: `${NAME}_${suffix}`,
-      help,
-      labelNames,
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const ofUri of totals.values())
-          for (const ofMethod of ofUri.values())
-            for (const total of ofMethod.values()) this.inc(total.labels, of(total));
-      },
-    });
-  series('count', 'HTTP requests answered', (total) => total.count);
-  series('sum', 'Seconds spent on HTTP requests', (total) => total.seconds);
+  const summary = new Summary({
+    name: NAME,
+    help: 'HTTP requests answered, and the seconds spent on them',
+    labelNames,
+    percentiles: [],
+    registers: [registry],
+  });
+  const described = summary.get.bind(summary);
+  summary.get = async () => ({
+    ...(await described()),
+    values: [...totals.values()].flatMap((ofUri) =>
+      [...ofUri.values()].flatMap((ofMethod) =>
+        [...ofMethod.values()].flatMap(({ labels, count, seconds }) => [
+          { metricName: `${NAME}_sum`, labels, value: seconds },
+          { metricName: `${NAME}_count`, labels, value: count },
+        ]),
+      ),
+    ),
+  });
   const first = ({ method, uri, status }: Total['labels']): Total => {
     const ofUri = totals.get(uri) ?? new Map<string, Map<number, Total>>();
     const ofMethod = ofUri.get(method) ?? new Map<number, Total>();

@@ -86,6 +86,7 @@ test('requests are counted and timed by method, route and status', async () => {
   metrics.request({ ...request, seconds: 0.5 });
   metrics.request({ ...request, status: 404, seconds: 1 });
   const text = await metrics.text();
+  expect(text.match(/^# TYPE http_server_requests.*$/gm)).toEqual(['# TYPE http_server_requests_seconds summary']);
   expect(text).toContain('http_server_requests_seconds_count{method="GET",uri="/a/:b",status="200"} 2');
   expect(text).toContain('http_server_requests_seconds_sum{method="GET",uri="/a/:b",status="200"} 0.75');
   expect(text).toContain('http_server_requests_seconds_count{method="GET",uri="/a/:b",status="404"} 1');
