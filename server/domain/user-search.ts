@@ -1,11 +1,11 @@
-// The search for users. With an index of trigrams (migration user_search) the text is found anywhere; without one, at the beginning of
-// the username, the address or a name (migration user_filters).
+// The search for users, without regard to case and accents (`search_form`). With an index of trigrams (migration user_search) the text
+// is found anywhere; without one, at the beginning of the username, the address or a name (migration search_without_accents).
 import { type Fragment, fragment, type Sql } from '../db/sql.ts';
 
-const searched = fragment`lower(u.username || E'\\n' || coalesce(u.email, '') || E'\\n' || coalesce(u.first_name, '') || ' ' || coalesce(u.last_name, ''))`;
+const searched = fragment`search_form(u.username || E'\\n' || coalesce(u.email, '') || E'\\n' || coalesce(u.first_name, '') || ' ' || coalesce(u.last_name, ''))`;
 
 /** Condition: the username, the address or the name of the user `u` contains the text. @param pattern for `like` */
-export const userContains = (pattern: string): Fragment => fragment`${searched} like lower(${pattern})`;
+export const userContains = (pattern: string): Fragment => fragment`${searched} like search_form(${pattern}::text)`;
 
 /** Up to this many matches of a field are read by its index. With more matches, any order of reading soon meets some. */
 const MOST_OF_FIELD = 2_000;
@@ -14,16 +14,16 @@ const MOST_OF_FIELD = 2_000;
 export async function userMatches(sql: Sql, realm: string, pattern: string): Promise<Fragment> {
   const [index] = await sql`select where to_regclass('realm_user_search') is not null`;
   if (index) return userContains(pattern);
-  const begins = pattern.slice(1).toLowerCase();
+  const begins = fragment`search_form(${pattern.slice(1)}::text)`;
   // The planner estimates the number of matches badly and would read all users for a few at the end, so the matches are counted first.
   const of = (field: number, column: Fragment) => fragment`(
     select ${field}::int as field, u.id from realm_user u where u.realm_id = ${realm} and ${column} like ${begins}
     limit ${MOST_OF_FIELD + 1})`;
   const columns = [
-    fragment`lower(u.username)`,
-    fragment`lower(u.email)`,
-    fragment`lower(u.first_name)`,
-    fragment`lower(u.last_name)`,
+    fragment`search_form(u.username)`,
+    fragment`search_form(u.email)`,
+    fragment`search_form(u.first_name)`,
+    fragment`search_form(u.last_name)`,
   ] as const;
   const found = await sql<{ field: number; id: string }>`
     ${of(0, columns[0])} union all ${of(1, columns[1])} union all ${of(2, columns[2])} union all ${of(3, columns[3])}`;

@@ -1220,7 +1220,7 @@ CREATE INDEX realm_user_attributes ON realm_user USING gin (attributes jsonb_pat
 CREATE INDEX realm_user_compatible ON realm_user USING btree (realm_id, lower(NORMALIZE(username, NFKC))) WHERE (lower(NORMALIZE(username, NFKC)) <> lower(username));
 CREATE INDEX realm_user_disabled ON realm_user USING btree (realm_id, lower(username)) WHERE (NOT enabled);
 CREATE INDEX realm_user_manager ON realm_user USING btree (realm_id, manager) WHERE (manager IS NOT NULL);
-CREATE INDEX realm_user_search ON realm_user USING gin (lower(((((((username || '
+CREATE INDEX realm_user_search ON realm_user USING gin (search_form(((((((username || '
 '::text) || COALESCE(email, ''::text)) || '
 '::text) || COALESCE(first_name, ''::text)) || ' '::text) || COALESCE(last_name, ''::text))) gin_trgm_ops) WITH (gin_pending_list_limit='32768');
 CREATE UNIQUE INDEX realm_user_email ON realm_user USING btree (realm_id, lower(email)) WHERE (email IS NOT NULL);
