@@ -17,8 +17,6 @@ let server: TestServer;
 /** Its statements may take half an hour. */
 let pool: ReturnType<typeof openPool>;
 const PEOPLE = { large: 250_000, small: 1_000 };
-/** The part of the migration that makes the indexes that the database can have. */
-const searchIndexes = /do \$\$[\s\S]*\$\$;/.exec(migration('0720_search_without_accents.sql'))?.[0] ?? '';
 type Size = keyof typeof PEOPLE;
 const ids: Record<string, string> = {};
 
@@ -82,6 +80,8 @@ afterAll(async () => {
 
 const migration = (file: string): string =>
   readFileSync(path.resolve(import.meta.dirname, '../../../server/db/migrations', file), 'utf8');
+/** The part of the migration that makes the indexes that the database can have. */
+const searchIndexes = /do \$\$[\s\S]*\$\$;/.exec(migration('0720_search_without_accents.sql'))?.[0] ?? '';
 
 interface Node {
   'Node Type': string;
