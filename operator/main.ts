@@ -4,7 +4,9 @@ import { hostname } from 'node:os';
 import v8 from 'node:v8';
 import { type Client, createClient } from '../server/contract/client.ts';
 import { errorWords } from '../server/contract/error-words.ts';
+import { logLines } from '../server/contract/log-lines.ts';
 import { helpOf } from '../server/contract/program-words.ts';
+import { VERSION } from '../server/contract/version.ts';
 import { BadConfiguration, HelpWanted, help, type OperatorConfig, parseOperatorConfig } from './config.ts';
 import type { Leadership } from './leadership.ts';
 import type { Monitoring } from './monitoring.ts';
@@ -25,7 +27,8 @@ import { type Operator, startOperator } from './start.ts';
 // resources needs.
 v8.setFlagsFromString('--semi-space-growth-factor=1');
 
-const say = (line: string) => console.error(line);
+const log = logLines((line) => console.error(line));
+const say = (line: string) => log.info(line);
 
 /** How long running passes may take to end before they are aborted; a kubelet kills the process after 30 seconds. */
 const GRACE_MS = 10_000;
@@ -131,7 +134,7 @@ const common = ({ realmNamespaces, ...config }: OperatorConfig) => ({
   resyncMs: config.resyncMs,
   standby: config.leaderElection !== undefined,
   log: ({ resource, message }: { resource?: string; message: string }) =>
-    say(resource ? `${resource}: ${message}` : message),
+    resource ? log.info(`${resource}: ${message}`, { resource }) : log.info(message),
 });
 
 /** The functions that main.ts calls on the operators of all servers together. */
@@ -163,6 +166,7 @@ async function leadershipOf(config: OperatorConfig): Promise<Leadership | undefi
 }
 
 async function run(config: OperatorConfig): Promise<void> {
+  log.info('Realmkeeper operator starts', { version: VERSION, node: process.version });
   let operator: Whole | undefined;
   let leadership: Leadership | undefined;
   let stopping = false;
@@ -170,8 +174,9 @@ async function run(config: OperatorConfig): Promise<void> {
     if (stopping) process.exit(1);
     stopping = true;
     setTimeout(() => leadership?.abort('it took too long to stop'), GRACE_MS).unref();
-    await operator?.stop().catch((error: unknown) => say(errorWords(error)));
+    await operator?.stop().catch((error: unknown) => log.error(errorWords(error)));
     await leadership?.stop();
+    log.info('Realmkeeper operator has stopped');
     process.exit(0);
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
@@ -195,7 +200,7 @@ async function main(): Promise<void> {
     await run(parseOperatorConfig(process.env, process.argv.slice(2)));
   } catch (error) {
     if (error instanceof HelpWanted) return console.log(helpOf(help, process.argv[1]));
-    say(error instanceof BadConfiguration ? error.message : `Cannot start: ${errorWords(error)}`);
+    log.error(error instanceof BadConfiguration ? error.message : `Cannot start: ${errorWords(error)}`);
     process.exit(1);
   }
 }

@@ -1,5 +1,5 @@
-// The process log: JSON lines by pino, without secrets and without internal data of errors. Operators of the server
-// read it; users' actions are in the audit log (events/). ASVS 5.0 V16.
+// The process log: JSON lines by pino, with levels by name and times by ISO 8601, without secrets and without internal data
+// of errors. Operators of the server read it; users' actions are in the audit log (events/). ASVS 5.0 V16.
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { unreachable } from './db/unreachable.ts';
 import type { OutageLog } from './outage-log.ts';
@@ -32,6 +32,8 @@ export const createLog = (
 ): Logger => {
   const options = {
     level,
+    formatters: { level: (name: string) => ({ level: name }) },
+    timestamp: pino.stdTimeFunctions.isoTime,
     redact: ['req.headers.authorization', 'req.headers.cookie'],
     serializers: { err: (error: unknown) => loggedError(error), error: (error: unknown) => loggedError(error) },
     ...(outages && { hooks: { logMethod: outages.logMethod } }),

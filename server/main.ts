@@ -2,10 +2,12 @@
 // file reads the environment. Decisions "Where it listens, what it reads".
 import { BadEnvironment } from './config.ts';
 import { errorWords } from './contract/error-words.ts';
+import { logLines } from './contract/log-lines.ts';
 import { yieldToEventLoop } from './crypto/signing-threads.ts';
 import { type RunningServer, startServer } from './start.ts';
 
-const say = (line: string) => console.error(line);
+const log = logLines((line) => console.error(line));
+const say = (line: string) => log.info(line);
 
 async function main(): Promise<void> {
   // before anything starts, so that an early stop leaves nothing behind
@@ -15,7 +17,7 @@ async function main(): Promise<void> {
   try {
     server = await startServer(process.env, say);
   } catch (error) {
-    say(error instanceof BadEnvironment ? error.message : `Cannot start: ${errorWords(error)}`);
+    log.error(error instanceof BadEnvironment ? error.message : `Cannot start: ${errorWords(error)}`);
     process.exitCode = 1;
     return;
   }
@@ -31,7 +33,7 @@ async function main(): Promise<void> {
   say(`Realmkeeper listens on ${server.address}; its base address is ${server.config.baseUrl}`);
   await yieldToEventLoop();
   const failure = await server.failed;
-  say(failure.message);
+  log.error(failure.message);
   await stop(1);
 }
 

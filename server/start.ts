@@ -8,6 +8,7 @@ import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
 import { type Config, parseConfig } from './config.ts';
+import { VERSION } from './contract/version.ts';
 import { newId } from './crypto/ids.ts';
 import { keepPostgres } from './db/embedded-keeper.ts';
 import { migrate } from './db/migrate.ts';
@@ -40,12 +41,14 @@ export async function startServer(
     stopping = true;
     for (const release of releases.splice(0).reverse())
       await release().catch((err) => log.error({ err }, 'while stopping'));
+    log.info('Realmkeeper server has stopped');
   };
   let fail: (error: Error) => void = () => {};
   const failed = new Promise<Error>((resolve) => {
     fail = resolve;
   });
 
+  log.info({ version: VERSION, node: process.version }, 'Realmkeeper server starts');
   try {
     const { url, masterKey } = await database(config, say, releases);
     // in parallel to building the app, which reads nothing from the database

@@ -1,6 +1,7 @@
 // The composition root's part for the server's own reports: its audit log, metrics, refusals, health. It decides
 // nothing. Specification 4.9, 6.
 import { watched } from '../config.ts';
+import { VERSION } from '../contract/version.ts';
 import { createDenials } from '../events/denials.ts';
 import { createMetrics } from '../events/metrics.ts';
 import { components } from '../features/operations/monitoring/components.ts';
@@ -8,7 +9,7 @@ import { createMonitoring } from '../features/operations/monitoring/service.ts';
 import { createAudit } from './audit.ts';
 import type { Infrastructure } from './infrastructure.ts';
 
-export const VERSION = '0.1.0';
+export { VERSION };
 
 export function createObservation(below: Infrastructure) {
   const { config, sql, transact, bus, realmExists, existingRealms, now } = below;

@@ -164,7 +164,7 @@ describe.each(['15', '16', '17', '18'])('on PostgreSQL %s', (major) => {
     await podman(['stop', '-t', '20', server.id]);
     const { stdout } = await podman(['inspect', '--format', '{{.State.ExitCode}}', server.id]);
     expect(stdout.trim()).toBe('0');
-    expect(await logOf(server.id)).not.toMatch(/EACCES|EROFS|"level":(40|50|60)/);
+    expect(await logOf(server.id)).not.toMatch(/EACCES|EROFS|"level":"(warn|error|fatal)"/);
   });
 });
 

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { managersOf } from '../../operator/managers.ts';
 import type { Client } from '../../server/contract/client.ts';
 import { getSettings } from '../../server/contract/settings.ts';
+import { VERSION } from '../../server/contract/version.ts';
 import { compileCache } from '../support/compile-cache.ts';
 import { createFolder, eventually, type Folder, OPERATOR_SECRET, resource } from '../support/operator.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -89,6 +90,13 @@ test('a folder is applied, and SIGTERM ends the operator gracefully', async () =
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
   expect(said.err).not.toContain(OPERATOR_SECRET);
+  const lines = said.err
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  for (const line of lines) expect(line).toMatchObject({ level: 'info', time: expect.any(String) });
+  expect(lines[0]).toMatchObject({ msg: 'Realmkeeper operator starts', version: VERSION });
+  expect(lines.at(-1)).toMatchObject({ msg: 'Realmkeeper operator has stopped' });
 });
 
 test('what vanished from a folder is let go on each server that answers, under one name on two of them', async () => {

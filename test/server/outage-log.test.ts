@@ -37,9 +37,9 @@ test('however many requests fail of it, a line a second says so: with level, req
   log.warn({ err }, 'a database connection was lost');
   expect(lines.map(({ msg, level, reqId, during, suppressed }) => ({ msg, level, reqId, during, suppressed }))).toEqual(
     [
-      { msg: 'the database cannot be reached', level: 50, reqId: 'req-0', during: 'Service unavailable' },
-      { msg: 'another matter', level: 40 },
-      { msg: 'the database cannot be reached', level: 40, during: 'a database connection was lost', suppressed: 100 },
+      { msg: 'the database cannot be reached', level: 'error', reqId: 'req-0', during: 'Service unavailable' },
+      { msg: 'another matter', level: 'warn' },
+      { msg: 'the database cannot be reached', level: 'warn', during: 'a database connection was lost', suppressed: 100 },
     ],
   );
   expect(lines[0]?.err).toEqual({ type: 'Error', message: expect.any(String), code: 'ECONNREFUSED' });
@@ -62,7 +62,7 @@ test('one line says that it is back, and whatever fails later is told at once', 
   expect(lines).toHaveLength(1);
   back = true;
   await expect.poll(() => lines.length).toBe(2);
-  expect(lines[1]).toMatchObject({ msg: 'the database can be reached again', level: 40, suppressed: 1 });
+  expect(lines[1]).toMatchObject({ msg: 'the database can be reached again', level: 'warn', suppressed: 1 });
   const asked = tries;
   await sleep(50);
   expect([lines.length, tries]).toEqual([2, asked]);
