@@ -18,9 +18,10 @@ export interface ScopesOfClient {
   optionalScopes: readonly ScopeView[];
 }
 
-/** The names in a `scope` parameter; undefined without the parameter. */
-export function scopeNames(scope: string | undefined): string[] | undefined {
-  if (scope === undefined) return undefined;
+/** The names in a `scope` parameter; undefined without the parameter. Many clients leave a blank at its beginning or end. */
+export function scopeNames(parameter: string | undefined): string[] | undefined {
+  if (parameter === undefined) return undefined;
+  const scope = parameter.replaceAll(/^ +| +$/g, '');
   if (!SCOPE.test(scope)) throw new OAuthError('invalid_scope', 'The scope is malformed');
   return [...new Set(scope.split(/ +/))];
 }

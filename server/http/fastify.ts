@@ -38,6 +38,8 @@ const BODY_BYTES = 64 * 1024;
 const REQUEST_MS = 600_000;
 /** The most fields of a form. The longest form, a user profile's, has some hundreds. */
 const MOST_FIELDS = 1_000;
+/** All headers of a request together: an access token with hundreds of roles, in `Authorization`, and what proxies add. */
+const HEADER_BYTES = 32 * 1024;
 const HEADERS_MS = 15_000;
 /** The interval at which connections are checked for these limits. */
 const CHECK_MS = 5_000;
@@ -124,6 +126,7 @@ export async function openHttp({
         {
           requestTimeout: REQUEST_MS,
           headersTimeout: HEADERS_MS,
+          maxHeaderSize: HEADER_BYTES,
           connectionsCheckingInterval: CHECK_MS,
           keepAliveTimeout: KEEP_ALIVE_MS,
         },

@@ -35,7 +35,7 @@ const answerTo = (bytes: string) =>
       resolve({ status: Number(status), type: /^content-type: ([^;\r]+)/im.exec(top)?.[1], body });
     });
   });
-const long = 'a'.repeat(20_000);
+const long = 'a'.repeat(40_000);
 const json = 'Content-Type: application/scim+json\r\n';
 
 describe('an error below /scim/v2 is SCIM’s', () => {

@@ -35,6 +35,12 @@ describe('an access token of a service account', () => {
     expect(status).toBe(200);
   });
 
+  test('may be as long as 32 KiB of headers allow', async () => {
+    const ask = (length: number) =>
+      fetch(`${server.baseUrl}/realms/acme/oauth2/userinfo`, { headers: { authorization: `Bearer ${'x'.repeat(length)}` } });
+    expect([(await ask(30_000)).status, (await ask(33_000)).status]).toEqual([401, 431]);
+  });
+
   test('is refused by userinfo', async () => {
     const { body } = await post(server, 'acme', 'token', grant, { authorization: basic('robot') });
     const userinfo = await fetch(`${server.baseUrl}/realms/acme/oauth2/userinfo`, {
@@ -85,6 +91,32 @@ describe('client authentication', () => {
   });
 
   test.each([
+    ['percent', '100%'],
+    ['plus', 'a+b'],
+    ['both', 'p%41+s%zz'],
+  ])('takes a weak secret with signs of form encoding (%s), encoded or not', async (clientId, secret) => {
+    await makeClient(server, 'acme', { clientId, secret, grantTypes: ['client_credentials'] });
+    const raw = (text: string) => `Basic ${Buffer.from(`${clientId}:${text}`).toString('base64')}`;
+    const statusOf = async (authorization: string) =>
+      (await post(server, 'acme', 'token', grant, { authorization })).status;
+    for (let i = 0; i < 2; i += 1) {
+      expect(await statusOf(raw(secret))).toBe(200);
+      expect(await statusOf(basic(clientId, secret))).toBe(200);
+    }
+    expect(await statusOf(raw(`${secret}+`))).toBe(401);
+    // Right secrets never count as wrong ones, whichever reading was right.
+    for (let i = 0; i < 12; i += 1) expect(await statusOf(raw(secret))).toBe(200);
+  });
+
+  test('takes a scope with blanks at its ends', async () => {
+    const granted = async (scope: string) =>
+      (await post(server, 'acme', 'token', { ...grant, scope }, { authorization: basic('robot') })).body.scope;
+    const exact = await granted('profile');
+    expect(exact).toContain('profile');
+    for (const scope of ['profile ', ' profile', '  profile  ']) expect(await granted(scope)).toBe(exact);
+  });
+
+  test.each([
     ['slow', 'a-short-secret-1'],
     ['one', 'x'],
     ['longest', 'x'.repeat(1024)],
@@ -113,6 +145,8 @@ describe('the token endpoint', () => {
     ['a scope that is not the client’s', 'grant_type=client_credentials&scope=admin', auth, 'invalid_scope'],
     ['openid without a person', 'grant_type=client_credentials&scope=openid', auth, 'invalid_scope'],
     ['a malformed scope', 'grant_type=client_credentials&scope=%22', auth, 'invalid_scope'],
+    ['a scope of blanks', 'grant_type=client_credentials&scope=+++', auth, 'invalid_scope'],
+    ['a scope that ends in a line break', 'grant_type=client_credentials&scope=read%0A', auth, 'invalid_scope'],
     [
       'a resource that is not on the list',
       'grant_type=client_credentials&resource=https://x.example',

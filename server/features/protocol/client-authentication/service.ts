@@ -67,6 +67,12 @@ export function createClientAuthentication({
     return (client?.secrets ?? []).filter(({ until }) => until === null || until > at);
   };
 
+  function knownFirst(mine: readonly ClientSecret[], secrets: readonly string[]): string[] {
+    const slow = mine.find((one) => one.slow !== null)?.slow;
+    const rank = (secret: string) => (slow && slowSecrets.isKnown(slow, secret) ? 0 : 1);
+    return secrets.toSorted((one, other) => rank(one) - rank(other));
+  }
+
   /**
    * Checks the client's slow secret. If any client of the realm has one, every refusal takes as long, whether the client
    * exists or not.
@@ -88,15 +94,20 @@ export function createClientAuthentication({
     const takesSecrets = client?.authMethod === 'client_secret_basic' || client?.authMethod === 'client_secret_post';
     const mine = secretsNow(client);
     if (strongHolds(mine, secrets)) return takesSecrets;
-    const [secret = ''] = secrets;
-    const attempt = wrongSecrets.take(realm, clientId, address, sha256(secret));
-    if ('wait' in attempt)
-      throw new OAuthError('slow_down', 'Too many wrong secrets were sent for this client from this address', {
-        retryAfterSeconds: attempt.wait,
-      });
-    const holds = await weakHolds(realm, mine, secret);
-    if (holds) attempt.hold();
-    return holds && takesSecrets;
+    const attempts: { hold(): void }[] = [];
+    // Each reading of a Basic header is a guess of its own. The one that held before comes first.
+    for (const secret of knownFirst(mine, secrets)) {
+      const attempt = wrongSecrets.take(realm, clientId, address, sha256(secret));
+      if ('wait' in attempt)
+        throw new OAuthError('slow_down', 'Too many wrong secrets were sent for this client from this address', {
+          retryAfterSeconds: attempt.wait,
+        });
+      attempts.push(attempt);
+      if (!(await weakHolds(realm, mine, secret))) continue;
+      for (const one of attempts) one.hold();
+      return takesSecrets;
+    }
+    return false;
   }
 
   async function proves(asked: ClientRequest, client: ClientView | undefined, presented: Presented): Promise<boolean> {

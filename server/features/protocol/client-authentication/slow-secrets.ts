@@ -52,6 +52,11 @@ export function createSlowSecrets({ passwords }: { passwords: Pick<Passwords, 'v
   }
 
   return {
+    /** Whether the secret held before, so that it is checked without delay. */
+    isKnown(phc: string, secret: string): boolean {
+      const known = remembered.get(phc);
+      return known !== undefined && timingSafeEqual(known, sha256(secret));
+    },
     async holds(phc: string, secret: string): Promise<boolean> {
       const digest = sha256(secret);
       const known = remembered.get(phc);
