@@ -73,3 +73,29 @@ test('bytes stay bytes', () => {
   const id = Buffer.from([0, 255, 128, 1]);
   expect(entryOf({ dn: 'cn=g', objectGUID: id }).bytes('objectguid')).toEqual([id]);
 });
+
+test('an attribute with options stands beside the one without, and for it where that is missing', () => {
+  const entry = entryOf({ dn: 'cn=g', cn: 'Hans', 'cn;lang-en': 'John', 'givenName;lang-ja': '太郎', sn: [] });
+  expect(entry.values('cn')).toEqual(['Hans']);
+  expect(entry.values('CN;lang-EN')).toEqual(['John']);
+  expect(entry.values('cn;lang-fr')).toEqual([]);
+  expect(entry.values('givenname')).toEqual(['太郎']);
+  expect(entry.values('sn')).toEqual([]);
+});
+
+test('bytes are text in Base64, whole lists of them, and text stays text', () => {
+  const entry = entryOf({
+    dn: 'cn=g',
+    jpegPhoto: Buffer.from([0xff, 0xd8, 0xff]),
+    'userCertificate;binary': Buffer.from('MII'),
+    mixed: [Buffer.from('text'), Buffer.from([0xff])],
+    withNul: Buffer.from('a\0b'),
+    description: Buffer.from('Grüße'),
+  });
+  expect(entry.texts('jpegphoto')).toEqual(['/9j/']);
+  expect(entry.texts('userCertificate;binary')).toEqual(['TUlJ']);
+  expect(entry.texts('userCertificate')).toEqual(['TUlJ']);
+  expect(entry.texts('mixed')).toEqual(['dGV4dA==', '/w==']);
+  expect(entry.texts('withNul')).toEqual(['YQBi']);
+  expect(entry.texts('description')).toEqual(['Grüße']);
+});

@@ -1,6 +1,7 @@
 // Owns: connections to a directory: its servers in order, encryption before any data, the bind, searches by pages, attributes in ranges. Every connection goes through the outbound guard, and no message holds a password.
 // Does not own: what entries mean (entry.ts), when they are read (sync.ts, sign-in.ts).
 // Implements: specification 4.2; decisions "User federation"; RFC 4511, RFC 2696 (pages).
+import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
 import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
@@ -26,6 +27,8 @@ export interface Entry {
   dn: string;
   values(attribute: string): string[];
   bytes(attribute: string): Buffer[];
+  /** The values; in Base64 where they are bytes, as of pictures and certificates. */
+  texts(attribute: string): string[];
   /**
    * The range to request next of an attribute that came in part (Active Directory's `range=`); undefined: it came whole.
    */
@@ -161,7 +164,8 @@ export function sessionOf(client: Pick<Client, 'search' | 'searchPaginated' | 'b
     scope,
     filter,
     attributes: [...attributes],
-    explicitBufferAttributes: attributes.filter(isBinary),
+    // As bytes; what is text is decoded here (entryOf).
+    explicitBufferAttributes: [...attributes, ...BINARY],
   });
   const some = async (search: Search, most: number): Promise<Entry[]> => {
     const { searchEntries } = await client.search(search.base, { ...optionsOf(search), sizeLimit: most });
@@ -203,28 +207,64 @@ export function sessionOf(client: Pick<Client, 'search' | 'searchPaginated' | 'b
   };
 }
 
+/** Attributes whose values are bytes, as directories write their names. ldapts compares these names exactly. */
+const BINARY = [
+  'objectGUID',
+  'objectSid',
+  'mS-DS-ConsistencyGuid',
+  'jpegPhoto',
+  'thumbnailPhoto',
+  'photo',
+  'audio',
+  'userCertificate',
+  'userSMIMECertificate',
+  'userPKCS12',
+];
+const binaryNames = new Set(BINARY.map((name) => name.toLowerCase()));
+const isText = (value: Buffer): boolean => isUtf8(value) && !value.includes(0);
+
 /** Active Directory's ids are bytes, not text. */
 export const isBinary = (attribute: string): boolean => attribute.toLowerCase() === 'objectguid';
 
 const RANGE = /;range=(\d+)-(\d+|\*)/i;
-const nameOf = (attribute: string): string => attribute.replace(/;.*$/s, '').toLowerCase();
+/** The name with its options (`cn;lang-de`, RFC 4512 §2.5), but for the range that Active Directory adds. */
+const nameOf = (attribute: string): string =>
+  attribute
+    .toLowerCase()
+    .split(';')
+    .filter((part) => !part.startsWith('range='))
+    .join(';');
 
-/** @param found an entry of ldapts: values by the attribute names that the directory wrote */
-export function entryOf({ dn, ...found }: { dn: string; [attribute: string]: unknown }): Entry {
+/** @param given an entry of ldapts: values by the attribute names that the directory wrote */
+export function entryOf({ dn, ...given }: { dn: string; [attribute: string]: unknown }): Entry {
   const byName = new Map<string, { key: string; values: Buffer[] }>();
-  for (const [key, value] of Object.entries(found)) {
+  for (const [key, value] of Object.entries(given)) {
     const values = [value].flat().map((one) => (Buffer.isBuffer(one) ? one : Buffer.from(String(one))));
     const name = nameOf(key);
     // A requested range can come with a second, empty entry under the requested name.
     if (values.length > 0 || !byName.has(name)) byName.set(name, { key, values });
   }
-  const bytes = (attribute: string) => byName.get(nameOf(attribute))?.values ?? [];
+  /** Of an attribute that the entry has with options alone (`givenName;lang-ja`), the first of those. */
+  const found = (attribute: string) => {
+    const name = nameOf(attribute);
+    const own = byName.get(name);
+    if (own && own.values.length > 0) return own;
+    const [, other] = [...byName].find(([key, { values }]) => key.startsWith(`${name};`) && values.length > 0) ?? [];
+    return other ?? own;
+  };
+  const bytes = (attribute: string) => found(attribute)?.values ?? [];
   return {
     dn: dn.replaceAll('\0', '\\00'),
     bytes,
     values: (attribute) => bytes(attribute).map((value) => value.toString()),
+    texts(attribute) {
+      const values = bytes(attribute);
+      const [name = '', ...options] = nameOf(attribute).split(';');
+      const inBase64 = binaryNames.has(name) || options.includes('binary') || !values.every(isText);
+      return values.map((value) => value.toString(inBase64 ? 'base64' : 'utf8'));
+    },
     rest(attribute) {
-      const [, , last] = RANGE.exec(byName.get(nameOf(attribute))?.key ?? '') ?? [];
+      const [, , last] = RANGE.exec(found(attribute)?.key ?? '') ?? [];
       return last === undefined || last === '*' ? undefined : `${nameOf(attribute)};range=${Number(last) + 1}-*`;
     },
   };

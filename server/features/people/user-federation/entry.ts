@@ -115,7 +115,7 @@ export function personOf(directory: Directory, entry: Entry): ReadPerson {
   const login = (username ?? raw ?? '').toLowerCase();
   const attributes = Object.fromEntries(
     writtenAttributes(directory).flatMap((name) => {
-      const values = entry.values(map[name] ?? '').filter((value) => value !== '');
+      const values = entry.texts(map[name] ?? '').filter((value) => value !== '');
       const message = faultOfList(values);
       if (message !== undefined) fault(`attributes.${name}`, map[name] ?? name, message);
       return values.length > 0 && message === undefined ? [[name, values]] : [];
