@@ -30,6 +30,6 @@ export const originsOf = (webOrigins: readonly string[], redirectUris: readonly 
 
 export function isOriginOf(origins: ReadonlySet<string>, origin: string): boolean {
   if (origins.has(origin)) return true;
-  const anyPort = loopbackOrigin(origin);
+  const anyPort = URL.parse(origin)?.origin === origin ? loopbackOrigin(origin) : undefined;
   return anyPort !== undefined && origins.has(anyPort);
 }
