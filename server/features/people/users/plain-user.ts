@@ -2,7 +2,7 @@
 // valid, which are almost all of a hundred thousand; the schema validates the others. It may reject a valid user, never
 // accept an invalid one. Specification 2.10; the schema is UserDocument in contract/users.ts.
 
-import { z } from 'zod';
+import { isEmail } from '../../../contract/email.ts';
 import { isObject } from '../../../contract/json.ts';
 import type { UserDocument } from '../../../contract/users.ts';
 
@@ -26,7 +26,7 @@ function attributes(value: unknown): boolean {
 /** The fields that nearly all users have. A user with any other field is left to the schema. */
 const looks = new Map<string, Look>([
   ['username', name],
-  ['email', (value) => value === null || (text(value, 254) && z.regexes.email.test(String(value)))],
+  ['email', (value) => value === null || (typeof value === 'string' && /^[!-~]+$/.test(value) && isEmail(value))],
   ['emailVerified', flag],
   ['firstName', words],
   ['lastName', words],
