@@ -39,7 +39,7 @@ describe('an e-mail address', () => {
     "o'brien!#$%*+/=?^_`{|}~-@example.com",
     'ann@example.xn--p1ai',
     'ann_example.com#EXT#@contoso.onmicrosoft.com',
-    `${'l'.repeat(64)}@example.com`,
+    `${'l'.repeat(100)}@example.com`,
   ])('%s is kept as it is', async (email) => {
     expect(await emailOf(await create({ email }))).toBe(email);
   });
@@ -72,7 +72,6 @@ describe('an e-mail address', () => {
     '"a b"@example.com',
     'a@example.com\r\nBcc: b@example.com',
     'ä@example.com',
-    `${'l'.repeat(65)}@example.com`,
     `a@${'d'.repeat(64)}.com`,
     `a@${'long.'.repeat(60)}com`,
   ])('%j is refused', async (email) => {
