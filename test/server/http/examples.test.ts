@@ -42,6 +42,13 @@ test('every JSON body has an example, and no name is filled in where a path asks
   expect(inPaths.filter(({ example }) => example !== undefined)).toEqual([]);
 });
 
+test('a body that may be left out is not required, any other is', async () => {
+  const { paths } = JSON.parse(await (await fetch(`${server.baseUrl}/v3/api-docs`)).text());
+  const { post: rotate } = paths['/admin/realms/{realm}/keys/rotate'];
+  const { post: create } = paths['/admin/realms/{realm}/roles'];
+  expect([rotate.requestBody.required, create.requestBody.required]).toEqual([false, true]);
+});
+
 test('a fresh realm takes each example as it stands', async () => {
   const params = { realm: 'acme' };
   /** @returns the id of what was made */
