@@ -4,6 +4,7 @@
 import { GroupPath } from '../../../contract/groups.ts';
 import type { Tx } from '../../../db/transact.ts';
 import { byDirectory } from '../../../domain/directories.ts';
+import { escapedGroupName } from '../../../domain/group-names.ts';
 import { changeOf } from '../../../resource/change.ts';
 import type { Resource } from '../../../resource/resource.ts';
 import { writeChanges } from '../../../resource/write.ts';
@@ -44,7 +45,7 @@ export async function groupOf(
   const fault = (message: string): Failure => ({ entry: entry.dn, message });
   if (external === undefined) return fault(`has no ${directory.users.uuidAttribute} that can be its stable id`);
   if (name === undefined || name === '') return fault(`${nameAttribute} is missing`);
-  return { external, dn: entry.dn, name, members: (await session.whole(entry, memberAttribute)).map(memberKey) };
+  return { external, dn: entry.dn, name: escapedGroupName(name), members: (await session.whole(entry, memberAttribute)).map(memberKey) };
 }
 
 /** `/a/b` → `/a`, `/a/b` */
@@ -95,7 +96,7 @@ export function createDirectoryGroups({
         stableIds.add(group.external);
         const problem = isAgain
           ? 'another group has the same stable id'
-          : group.name.includes('/') || !GroupPath.safeParse(path).success
+          : !GroupPath.safeParse(path).success
             ? 'has a name that no group can have here'
             : names.has(path.toLowerCase())
               ? 'has a name that another group has, too'
@@ -135,7 +136,7 @@ export function createDirectoryGroups({
       const once = new Map(found.map((group) => [group.external, group]));
       const good = [...once.values()].flatMap((group) => {
         const path = `${rootOf(directory)}/${group.name}`;
-        return group.name.includes('/') || !GroupPath.safeParse(path).success ? [] : [{ ...group, path }];
+        return !GroupPath.safeParse(path).success ? [] : [{ ...group, path }];
       });
       const ids = await made(
         tx,

@@ -1,5 +1,6 @@
 // Finds the places of notes in the file: by kind and name, and below that by field names. Pure. docs/keycloak.md.
 import { isObject } from '../../../../contract/json.ts';
+import { escapedGroupName } from '../../../../domain/group-names.ts';
 import { type Indices, placeOf } from './lenient.ts';
 
 const STORAGE = 'org.keycloak.storage.UserStorageProvider';
@@ -200,8 +201,9 @@ export function placesIn(realm: unknown, indices: Indices): Places {
   }
   const groups = (list: unknown, path: string, parent: string) =>
     each(list, path, (group, at) => {
-      add(['group'], `${parent}/${group.name}`, at, group);
-      groups(group.subGroups, `${at}.subGroups`, `${parent}/${group.name}`);
+      const own = `${parent}/${escapedGroupName(String(group.name))}`;
+      add(['group'], own, at, group);
+      groups(group.subGroups, `${at}.subGroups`, own);
     });
   groups(of.groups, 'groups', '');
   each(of.authenticationFlows, 'authenticationFlows', (flow, path) => add(['flow'], flow.alias, path, flow));

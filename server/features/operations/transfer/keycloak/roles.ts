@@ -1,4 +1,5 @@
 // Translates Keycloak's roles, groups and organizations, without Keycloak's own roles. docs/keycloak.md.
+import { escapedGroupName, shownGroupPath } from '../../../../domain/group-names.ts';
 import { isOwnClient } from './clients.ts';
 import { type Group, isCatalogued, type Organization, type Realm, type Role } from './export-shape.ts';
 import type { Notes } from './notes.ts';
@@ -150,11 +151,7 @@ export function groupsOf({ groups = [], defaultGroups = [] }: Realm, known: Know
   const defaults = new Set(defaultGroups);
   const below = (parent: string, siblings: readonly Group[]): Record<string, unknown>[] =>
     siblings.flatMap((group) => {
-      const path = `${parent}/${group.name}`;
-      if (group.name.includes('/')) {
-        notes.add({ kind: 'group', key: path }, 'a group’s name holds no / here; nor are those below it carried over');
-        return [];
-      }
+      const path = `${parent}/${escapedGroupName(group.name)}`;
       const tell = (field: string, why: string) => notes.add({ kind: 'group', key: path, field }, why);
       const clientRoles = clientRolesOf(group.clientRoles, known, tell);
       return [
@@ -163,7 +160,7 @@ export function groupsOf({ groups = [], defaultGroups = [] }: Realm, known: Know
           roles: [...new Set(group.realmRoles ?? [])].sort(),
           clientRoles,
           attributes: { ...group.attributes, ...(group.description && { description: [group.description] }) },
-          ...(defaults.has(path) && { default: true }),
+          ...(defaults.has(shownGroupPath(path)) && { default: true }),
         },
         ...below(path, group.subGroups ?? []),
       ];

@@ -4,6 +4,7 @@
 import { fieldErrorOf } from '../../../../contract/problem.ts';
 import type { UserProfile } from '../../../../contract/user-profile.ts';
 import type { UserDocument } from '../../../../contract/users.ts';
+import { shownGroupPath } from '../../../../domain/group-names.ts';
 import { profileFaults } from '../../../../domain/user-profile.ts';
 import { readUser } from '../../../people/users/document-user.ts';
 import { credentialOf } from './credentials.ts';
@@ -105,6 +106,18 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type Note = (field: string | undefined, why: string, below?: string) => void;
 
+/** The paths of the user's groups as they are here, where a slash within a name is escaped. Keycloak doesn't tell it from others. */
+function groupsOf({ groups = [] }: User, there: ReadonlySet<string> | undefined): string[] {
+  if (!there) return [...groups];
+  const byShown = escapedPaths.get(there) ?? pathsByShown(there);
+  escapedPaths.set(there, byShown);
+  return groups.map((path) => (there.has(path) ? path : (byShown.get(path) ?? path)));
+}
+/** Once for all users of a document. */
+const escapedPaths = new WeakMap<ReadonlySet<string>, Map<string, string>>();
+const pathsByShown = (paths: ReadonlySet<string>): Map<string, string> =>
+  new Map([...paths].filter((path) => shownGroupPath(path) !== path).map((path) => [shownGroupPath(path), path]));
+
 /** The user's carried-over roles, groups and clients; the others are reported. */
 function heldBy(given: User, { known, there }: Surroundings, note: Note) {
   const kept = (names: readonly string[], are: ReadonlySet<string> | undefined, field: string) => {
@@ -118,7 +131,7 @@ function heldBy(given: User, { known, there }: Surroundings, note: Note) {
   );
   return {
     roles: kept(given.realmRoles ?? [], there?.roles, 'realmRoles'),
-    groups: kept(given.groups ?? [], there?.groups, 'groups'),
+    groups: kept(groupsOf(given, there?.groups), there?.groups, 'groups'),
     clientRoles: Object.fromEntries(atClients.filter(([, names]) => names.length > 0)),
   };
 }
