@@ -328,3 +328,19 @@ test('what is nested too deep to be kept is told, and what stands beside it come
   expect(names(document.groups, 'path')).toEqual(['/first', '/last']);
   expect((await usersOf(realm)).map(({ username }) => username)).toEqual(['ada', 'cy']);
 });
+
+test('a group whose name has a slash comes with it escaped, with its members and those below it', async () => {
+  const { document, told } = await imported({
+    realm: 'faulty',
+    roles: { realm: [{ name: 'reader' }] },
+    groups: [
+      { name: 'R/D', path: '/R/D', realmRoles: ['reader'], subGroups: [{ name: 'Lab', path: '/R/D/Lab' }] },
+      { name: 'Sales', path: '/Sales', subGroups: [{ name: 'EMEA', path: '/Sales/EMEA' }] },
+    ],
+    users: [{ username: 'ada', groups: ['/R/D', '/R/D/Lab', '/Sales/EMEA', '/nowhere'] }],
+  });
+  expect(names(document.groups, 'path')).toEqual(['/R%2FD', '/R%2FD/Lab', '/Sales', '/Sales/EMEA']);
+  expect(document.groups[0]).toMatchObject({ roles: ['reader'] });
+  expect(document.users[0].groups).toEqual(['/R%2FD', '/R%2FD/Lab', '/Sales/EMEA']);
+  expect(Object.values(told).join()).toContain('/nowhere');
+});
