@@ -204,7 +204,9 @@ function originsOf({ webOrigins = [] }: Client, note: Note): string[] {
   return webOrigins.flatMap((origin) => {
     if (origin === '*') note('webOrigins', '*: origins are named here');
     if (origin === '*' || origin === '') return [];
-    return origin === '+' || !URL.canParse(origin) ? [origin] : [new URL(origin).origin];
+    const parsed = URL.parse(origin)?.origin ?? 'null';
+    // Of a web view (capacitor://localhost) the URL parser knows no origin.
+    return [parsed === 'null' ? origin.replace(/\/$/, '') : parsed];
   });
 }
 
