@@ -1,7 +1,7 @@
 // Self-registered accounts: validates the values that new users enter, and creates the account with everything that belongs
 // to it. features/authentication/self-registration asks for the values and verifies the address.
 
-import { isEmail } from '../../../contract/email.ts';
+import { asciiEmail, isEmail } from '../../../contract/email.ts';
 import type { By } from '../../../contract/events.ts';
 import { phrase, type Words } from '../../../contract/phrases.ts';
 import type { UserProfile } from '../../../contract/user-profile.ts';
@@ -81,7 +81,7 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
       return own && faultOf(own.path, own.fault);
     },
 
-    ownerOf: (realm: string, email: string) => store.owner(sql, realm, email, null),
+    ownerOf: (realm: string, email: string) => store.owner(sql, realm, asciiEmail(email), null),
     /**
      * Whether the username is taken. A username with an `@` counts as taken unless it is the user's own address: otherwise
      * the page would tell whether another person's address has an account.
@@ -102,7 +102,8 @@ export function createOwnAccounts({ sql, transact, setPassword, now, newId }: Ow
       const user = { id, username: person.username };
       const by: By = { actor: userParty(user.id, user.username), ipAddress };
       const attributes = Object.fromEntries(Object.entries(person.attributes).map(([name, list]) => [name, [...list]]));
-      const { username, email, firstName: first_name, lastName: last_name } = person;
+      const { username, firstName: first_name, lastName: last_name } = person;
+      const email = asciiEmail(person.email);
       const names = { id: user.id, username, email };
       const row = { ...names, email_verified: emailVerified, first_name, last_name, enabled: true, attributes };
       const write = async (tx: Tx) => {
