@@ -71,7 +71,9 @@ export const clientFields = {
   webOrigins: z
     .array(Origin)
     .max(200)
-    .describe('Origins that may call from a browser or a web view; + for those of the redirect URIs, at any port of a loopback address'),
+    .describe(
+      'Origins that may call from a browser or a web view; + for those of the redirect URIs, at any port of a loopback address',
+    ),
   grantTypes: z.array(GrantType).max(20).describe('The ways in which it gets tokens'),
   defaultClientScopes: z.array(ScopeName).max(200).describe('Scopes that its tokens always have'),
   optionalClientScopes: z.array(ScopeName).max(200).describe('Scopes that it may ask for'),

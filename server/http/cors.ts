@@ -56,7 +56,8 @@ export function createCors({ overview }: CorsOptions) {
     /** Removes the header if the request's client, which is known by now, doesn't have this origin. */
     restrict(request: FastifyRequest, reply: FastifyReply, client: { webOrigins: ReadonlySet<string> }): void {
       const { origin } = request.headers;
-      if (origin !== undefined && !isOriginOf(client.webOrigins, origin)) reply.removeHeader('access-control-allow-origin');
+      if (origin !== undefined && !isOriginOf(client.webOrigins, origin))
+        reply.removeHeader('access-control-allow-origin');
     },
 
     /** Answers the preflight of one address. */

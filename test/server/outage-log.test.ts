@@ -39,7 +39,12 @@ test('however many requests fail of it, a line a second says so: with level, req
     [
       { msg: 'the database cannot be reached', level: 'error', reqId: 'req-0', during: 'Service unavailable' },
       { msg: 'another matter', level: 'warn' },
-      { msg: 'the database cannot be reached', level: 'warn', during: 'a database connection was lost', suppressed: 100 },
+      {
+        msg: 'the database cannot be reached',
+        level: 'warn',
+        during: 'a database connection was lost',
+        suppressed: 100,
+      },
     ],
   );
   expect(lines[0]?.err).toEqual({ type: 'Error', message: expect.any(String), code: 'ECONNREFUSED' });

@@ -76,7 +76,10 @@ describe('an origin', () => {
     'capacitor://*',
   ])('%s is refused', async (origin) => {
     await expect(
-      server.admin.call(importRealm, { params: { realm }, body: { clients: [{ clientId: 'x', webOrigins: [origin] }] } }),
+      server.admin.call(importRealm, {
+        params: { realm },
+        body: { clients: [{ clientId: 'x', webOrigins: [origin] }] },
+      }),
     ).rejects.toMatchObject({ status: 400 });
   });
 });
@@ -85,7 +88,13 @@ describe('+ follows loopback redirects', () => {
   test.each(['http://localhost', 'http://127.0.0.1', 'http://[::1]'])('%s at any port', async (host) => {
     const clientId = await client(['+'], [`${host}/callback`]);
     for (const origin of [host, `${host}:4173`, `${host}:65535`]) expect(await answered(clientId, origin)).toBe(origin);
-    for (const origin of [`${host}.evil.example`, `${host}:80x`, `${host}:4173/`, 'https://localhost:4173', 'http://10.0.0.1:4173'])
+    for (const origin of [
+      `${host}.evil.example`,
+      `${host}:80x`,
+      `${host}:4173/`,
+      'https://localhost:4173',
+      'http://10.0.0.1:4173',
+    ])
       expect(await answered(clientId, origin)).toBeNull();
   });
 
@@ -114,7 +123,10 @@ describe('a preflight', () => {
     const mixed = await preflight('oauth2/token', 'https://headers.example', 'x-good,bad header,(),');
     expect(mixed.headers.get('access-control-allow-headers')).toBe('Authorization, Content-Type, DPoP, x-good');
     const foreign = await preflight('oauth2/token', 'https://evil.example', 'x-good');
-    expect([foreign.headers.get(allowOrigin), foreign.headers.get('access-control-allow-headers')]).toEqual([null, null]);
+    expect([foreign.headers.get(allowOrigin), foreign.headers.get('access-control-allow-headers')]).toEqual([
+      null,
+      null,
+    ]);
   });
 
   test.each(['.well-known/openid-configuration', '.well-known/oauth-protected-resource', 'oauth2/jwks'])(

@@ -272,7 +272,9 @@ test('entries with one stable id, and names that no group can have, stop no sync
     expect(messages(again.errors)[`cn=a/b,${groupsAt}`]).toBeUndefined();
     const { body: groups } = await server.admin.call(listGroups, { params: { realm: byIds }, query: {} });
     expect(groups?.map(({ path }) => path)).toEqual(expect.arrayContaining(['/corporate/fine', '/corporate/a%2Fb']));
-    expect(await person(byIds, 'ada')).toMatchObject({ groups: expect.arrayContaining(['/corporate/fine', '/corporate/a%2Fb']) });
+    expect(await person(byIds, 'ada')).toMatchObject({
+      groups: expect.arrayContaining(['/corporate/fine', '/corporate/a%2Fb']),
+    });
   } finally {
     for (const cn of ['fine', 'a/b', 'zero\u200bwidth']) await remove(`cn=${cn},${groupsAt}`);
     await remove(dnOf('one'));

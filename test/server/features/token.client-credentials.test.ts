@@ -37,7 +37,9 @@ describe('an access token of a service account', () => {
 
   test('may be as long as 32 KiB of headers allow', async () => {
     const ask = (length: number) =>
-      fetch(`${server.baseUrl}/realms/acme/oauth2/userinfo`, { headers: { authorization: `Bearer ${'x'.repeat(length)}` } });
+      fetch(`${server.baseUrl}/realms/acme/oauth2/userinfo`, {
+        headers: { authorization: `Bearer ${'x'.repeat(length)}` },
+      });
     expect([(await ask(30_000)).status, (await ask(33_000)).status]).toEqual([401, 431]);
   });
 

@@ -9,8 +9,8 @@ import type { ClaimView, ScopeView } from '../../../domain/claims.ts';
 import { type RolePairs, type Roles, rolesOf } from '../../../domain/person.ts';
 import { withoutFragment } from '../../../domain/redirect-uri.ts';
 import { sectorOf } from '../../../domain/subjects.ts';
-import { originsOf } from '../../../http/web-origin.ts';
 import { type AboutClient, aboutOf } from '../../../http/about-client.ts';
+import { originsOf } from '../../../http/web-origin.ts';
 
 /** A client secret, hashed in one of two ways. */
 export interface ClientSecret {

@@ -4,7 +4,7 @@ import { DEFAULT_LANGUAGE } from '../../../contract/earlier-documents.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Section } from '../../../resource/part.ts';
 import { splitKey } from '../../../resource/table.ts';
-import { type Document, refuse, doubles } from './document.ts';
+import { type Document, doubles, refuse } from './document.ts';
 
 const isUndetermined = (key: string): boolean => splitKey(key, 3)[2] === DEFAULT_LANGUAGE;
 

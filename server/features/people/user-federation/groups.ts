@@ -45,7 +45,12 @@ export async function groupOf(
   const fault = (message: string): Failure => ({ entry: entry.dn, message });
   if (external === undefined) return fault(`has no ${directory.users.uuidAttribute} that can be its stable id`);
   if (name === undefined || name === '') return fault(`${nameAttribute} is missing`);
-  return { external, dn: entry.dn, name: escapedGroupName(name), members: (await session.whole(entry, memberAttribute)).map(memberKey) };
+  return {
+    external,
+    dn: entry.dn,
+    name: escapedGroupName(name),
+    members: (await session.whole(entry, memberAttribute)).map(memberKey),
+  };
 }
 
 /** `/a/b` → `/a`, `/a/b` */
