@@ -18,7 +18,7 @@ const MOST_HEADERS = 50;
  * The headers that a page may send: those that the endpoints read, and those that its libraries add (`traceparent`,
  * `X-Requested-With`). No cookie is ever sent along, so no header gives a page of another origin anything.
  */
-export function allowedHeaders({ headers }: Pick<FastifyRequest, 'headers'>): string {
+function allowedHeaders({ headers }: Pick<FastifyRequest, 'headers'>): string {
   const known = ['Authorization', 'Content-Type', 'DPoP'];
   const asked = (headers['access-control-request-headers'] ?? '').split(',', MOST_HEADERS).map((name) => name.trim());
   const isNew = (name: string) => !known.some((one) => one.toLowerCase() === name.toLowerCase());

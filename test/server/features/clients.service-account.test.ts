@@ -135,14 +135,6 @@ describe('a path below a client', () => {
     ]);
   });
 
-  test('takes the id before a client id that looks like it', async () => {
-    const id = await make('first');
-    await make(id);
-    expect((await server.admin.call(api.getServiceAccountRoles, at(id))).body?.clientId).toBe('first');
-    await make(GONE);
-    expect((await server.admin.call(api.getServiceAccountRoles, at(GONE))).body?.clientId).toBe(GONE);
-  });
-
   test('of a client that is in no realm, or in another, is not found, and one with NUL is refused', async () => {
     await makeClient(server, 'other', { clientId: 'theirs' });
     for (const named of ['unheard-of', 'theirs', 'x'.repeat(255)])

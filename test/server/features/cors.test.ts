@@ -30,8 +30,9 @@ async function client(webOrigins: string[], redirectUris: string[] = []): Promis
 const at = (path: string) => `${server.baseUrl}/realms/${realm}/${path}`;
 const allowOrigin = 'access-control-allow-origin';
 async function answered(clientId: string, origin: string): Promise<string | null> {
-  const body = new URLSearchParams({ client_id: clientId, grant_type: 'authorization_code', code: 'none' });
-  const response = await fetch(at('oauth2/token'), { method: 'POST', body, headers: { origin } });
+  const body = new URLSearchParams({ client_id: clientId, token: 'none' });
+  const response = await fetch(at('oauth2/revoke'), { method: 'POST', body, headers: { origin } });
+  expect(response.status).toBe(200);
   await response.body?.cancel();
   return response.headers.get(allowOrigin);
 }
@@ -71,7 +72,6 @@ describe('an origin', () => {
     'data:text/html,x',
     'null',
     'https://app.example/',
-    'https://*.example',
     'http://localhost:*',
     'capacitor://*',
   ])('%s is refused', async (origin) => {

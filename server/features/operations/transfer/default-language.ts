@@ -1,6 +1,7 @@
 // Gives message templates without a language of their own the realm's default one: the document's, else the stored one.
 // Specification 2.6; contract/earlier-documents.ts.
 import { DEFAULT_LANGUAGE } from '../../../contract/earlier-documents.ts';
+import { freshSettings } from '../../../contract/settings.ts';
 import type { Sql } from '../../../db/sql.ts';
 import type { Section } from '../../../resource/part.ts';
 import { splitKey } from '../../../resource/table.ts';
@@ -9,12 +10,12 @@ import { type Document, doubles, refuse } from './document.ts';
 const isUndetermined = (key: string): boolean => splitKey(key, 3)[2] === DEFAULT_LANGUAGE;
 
 async function defaultLanguage(sql: Sql, realm: string, declared: readonly Section[]): Promise<string> {
-  const said = declared.find(({ part }) => part.section === 'realm')?.items[0]?.fields.defaultLocale;
+  const settings = declared.find(({ part }) => part.section === 'realm')?.items ?? [];
+  const said = settings.find(({ key }) => key === 'defaultLocale')?.fields.value;
   if (typeof said === 'string') return said;
-  const [row] = await sql<{ locale: string }>`
+  const [row] = await sql<{ locale: string | null }>`
     select settings ->> 'defaultLocale' as locale from realm where realm_id = ${realm}`;
-  if (!row) throw new Error('the realm is gone');
-  return row.locale;
+  return row?.locale ?? freshSettings(realm).defaultLocale;
 }
 
 /** @throws Problem `invalid-request`: the document has the template in that language, too */
