@@ -8,6 +8,7 @@ import { importRealm } from '../../../server/contract/transfer.ts';
 import { createUser, getUser, listUsers, setPassword } from '../../../server/contract/users.ts';
 import { makeRealm } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
+import { scimToken, scimWith } from '../../support/scim.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
 const realm = 'acme';
@@ -51,6 +52,22 @@ describe('an e-mail address', () => {
     const found = await server.admin.call(listUsers, { params, query: { email: 'ann@ПРИМЕР.рф' } });
     expect(found.body?.map(({ id }) => id)).toEqual([userId]);
     expect(await enters('ann@пример.рф', 'correct horse battery')).toBe(true);
+  });
+
+  test('is found by SCIM in both forms, the primary one and the others', async () => {
+    const scim = scimWith(server, realm, await scimToken(server, realm));
+    const emails = [
+      { value: 'idn@почта.рф', primary: true, display: 'Work' },
+      { value: 'home@почта.рф', type: 'home' },
+    ];
+    const { status, body } = await scim('POST', '/Users', { userName: 'idn by scim', emails });
+    const ascii = ['idn@xn--80a1acny.xn--p1ai', 'home@xn--80a1acny.xn--p1ai'];
+    expect([status, body.emails]).toMatchObject([201, [{ value: ascii[0], display: 'Work' }, { value: ascii[1] }]]);
+    for (const address of [...ascii, ...emails.map(({ value }) => value)])
+      for (const filter of [`emails.value eq "${address}"`, `emails[value eq "${address}"]`]) {
+        const found = await scim('GET', `/Users?filter=${encodeURIComponent(filter)}`);
+        expect(found.body.totalResults, filter).toBe(1);
+      }
   });
 
   test('in a document is planned once, whatever its form', async () => {

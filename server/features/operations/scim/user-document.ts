@@ -1,8 +1,7 @@
 // The SCIM data of a user beyond fields and attributes: further addresses, ims, photos, entitlements and certificates.
 // `marks` holds SCIM details of values that are stored elsewhere: which is primary, what is displayed. Each user has one
 // document. The other stores decide which values exist; a mark without its value is ignored. RFC 7643 §2.4, §4.1.2. Pure.
-
-import { isEmail } from '../../../contract/email.ts';
+import { asciiEmail, isEmail } from '../../../contract/email.ts';
 import { canonicalJson } from '../../../contract/json.ts';
 import type { Values } from './body.ts';
 import { scimProblem } from './fault.ts';
@@ -92,6 +91,10 @@ export function furtherAddresses(addresses: readonly Values[]): Values[] {
   });
 }
 
+/** As the user's own address is stored. */
+const withAsciiAddress = (email: Values): Values =>
+  typeof email.value === 'string' ? { ...email, value: asciiEmail(email.value) } : email;
+
 function checked(of: string, values: readonly Values[]): Values[] {
   if (values.length > MOST_VALUES) throw scimProblem('invalidValue', `${of} may have at most ${MOST_VALUES} values`);
   return [...values];
@@ -102,7 +105,8 @@ function checked(of: string, values: readonly Values[]): Values[] {
  * @param user with at most one primary value per attribute
  * @throws Problem `invalidValue`
  */
-export function documentOf(user: Values): ScimDocument {
+export function documentOf(given: Values): ScimDocument {
+  const user: Values = { ...given, emails: listAt(given.emails).map(withAsciiAddress) };
   const main = addressOf(user);
   const emails = listAt(user.emails).filter((one) => one !== main && one.value !== undefined);
   const strange = emails.find(({ value }) => typeof value !== 'string' || !isEmail(value));

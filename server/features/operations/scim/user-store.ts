@@ -158,7 +158,7 @@ export function userColumns(realm: string, profile: UserProfile): Columns {
           ${withAddress(realm, address)}
           union all
           select s.user_id from scim_user s
-          where s.realm_id = ${realm} and s.further_emails @> array[lower(${address}::text)]`),
+          where s.realm_id = ${realm} and s.further_emails @> array[lower(${asciiEmail(address)}::text)]`),
     },
     sorted: { 'emails.value': email },
   };
