@@ -8,11 +8,17 @@ export const PERSON_CLAIM = 'svc_person';
 /** In access tokens: the names of requested claims that userinfo returns in addition to those of the scopes. */
 export const USERINFO_CLAIM = 'svc_userinfo';
 
-/** Claims that only the server sets. A mapper that could set one could forge a token of any user. */
+/**
+ * Claims that only the server sets, or that another party would take for the server's word: a mapper that could set one could forge a
+ * token of any user, permissions (UMA, RFC 9396), an introspection's answer (RFC 7662), a logout token (`events`) or the address of
+ * further claims (OIDC Core §5.6.2).
+ */
 export const reservedClaims: ReadonlySet<string> = new Set(
-  `__proto__ iss sub aud exp nbf iat jti azp client_id scope sid gid typ auth_time acr amr nonce at_hash c_hash s_hash cnf act may_act token_use workload admin_api ${PERSON_CLAIM} ${USERINFO_CLAIM}`.split(
-    ' ',
-  ),
+  [
+    '__proto__ iss sub sub_id aud exp nbf iat jti azp client_id scope sid gid typ auth_time acr amr nonce at_hash c_hash s_hash',
+    'cnf act may_act token_use workload admin_api authorization authorization_details events active token_type',
+    `_claim_names _claim_sources ${PERSON_CLAIM} ${USERINFO_CLAIM}`,
+  ].flatMap((names) => names.split(' ')),
 );
 
 /**

@@ -61,6 +61,19 @@ describe('a claim', () => {
   test.each<[string, Partial<api.ClaimInput>, string]>([
     ['what the server says', { name: 'sub', source: 'constant', value: 'x' }, 'name'],
     ['it under another name', { claim: 'aud.x', source: 'constant', value: 'x' }, 'claim'],
+    [
+      'permissions of a resource server',
+      { claim: 'authorization.permissions', source: 'constant', value: 'x' },
+      'claim',
+    ],
+    ['them as a whole', { name: 'authorization', source: 'constant', value: '{}', jsonType: 'json' }, 'name'],
+    ['that a token is active', { claim: 'active', source: 'constant', value: 'true', jsonType: 'boolean' }, 'claim'],
+    ['a logout', { claim: 'events', source: 'constant', value: '{}', jsonType: 'json' }, 'claim'],
+    [
+      'where further claims are',
+      { claim: '_claim_sources', source: 'constant', value: '{}', jsonType: 'json' },
+      'claim',
+    ],
     ['roles that nobody holds', { claim: 'realm_access', source: 'constant', value: 'x' }, 'source'],
     ['a client’s roles as the realm’s', { claim: 'realm_access.roles', source: 'clientRoles', value: 'spa' }, 'source'],
     ['a client’s roles as another’s', { claim: 'resource_access.spa', source: 'clientRoles', value: 'shop' }, 'value'],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createProtocolMapper } from '../../../server/contract/protocol-mappers.ts';
 import { putSettings } from '../../../server/contract/settings.ts';
 import { createUser } from '../../../server/contract/users.ts';
 import { CALLBACK, getCode, PASSWORD, redeem } from '../../support/applications.ts';
@@ -81,4 +82,29 @@ test('an access token is shown to its client and to whom it is for; to any other
   };
   expect(await seenBy(await tokenFor({}))).toEqual(['mine', 'everyday']);
   expect(await seenBy(await tokenFor({ resource }))).toEqual(['mine', 'orders', resource]);
+});
+
+test('a client’s mappers add no permissions, username or state to the answer, not even those of an earlier version', async () => {
+  const realm = 'forged';
+  await makeRealm(server, realm);
+  const id =
+    (await makeClient(server, realm, { clientId: 'mine', secret: SECRET, grantTypes: ['client_credentials'] })) ?? '';
+  const granted = JSON.stringify([{ resource_id: 'r', resource_scopes: ['view'] }]);
+  const mapped = { permissions: granted, username: '"alice"', labels: '["read"]', older: '{}', oldest: 'false' };
+  for (const [name, value] of Object.entries(mapped))
+    await server.admin.call(createProtocolMapper, {
+      params: { realm, clientId: id },
+      body: { name, source: 'constant', value, jsonType: 'json', in: ['accessToken', 'introspection'] },
+    });
+  await server.pool.query(
+    `update protocol_mapper set claim = case name when 'older' then 'authorization' else 'active' end
+     where realm_id = $1 and name in ('older', 'oldest')`,
+    [realm],
+  );
+  const authorization = basic('mine');
+  const issued = await post(server, realm, 'token', { grant_type: 'client_credentials' }, { authorization });
+  const token = String(issued.body.access_token);
+  const seen = (await post(server, realm, 'introspect', { token }, { authorization })).body;
+  expect(seen).toMatchObject({ active: true, token_type: 'Bearer', labels: ['read'] });
+  for (const forged of ['permissions', 'username', 'authorization']) expect(seen).not.toHaveProperty(forged);
 });

@@ -15,6 +15,10 @@ import { liveFamily, liveUser, readPerson } from './store.ts';
 
 const INACTIVE = { active: false };
 
+/** Whether a mapper's claim `permissions` has UMA's form, in which only this server grants permissions. */
+const looksGranted = (permissions: unknown): boolean =>
+  [permissions].flat(Number.POSITIVE_INFINITY).some((one) => typeof one === 'object' && one !== null);
+
 /**
  * Whether a client may introspect a token (RFC 7662 §2.2): the token was issued to it, or has it as an audience, by its
  * id or by one of its resources. The audience of tokens for no particular resource is the realm's issuer.
@@ -55,15 +59,15 @@ export function createIntrospection({
     const permitted = await permissions(realm, claims);
     if (permitted?.length === 0) return INACTIVE;
     const { gid: _, [PERSON_CLAIM]: __, [USERINFO_CLAIM]: ___, ...shown } = claims;
-    const more = await shownHere(realm, client, claims, userId);
-    const tokenType = claims.cnf === undefined ? 'Bearer' : 'DPoP';
+    const said: Record<string, unknown> = { ...(await shownHere(realm, client, claims, userId)), ...shown };
     return {
-      ...more,
+      ...said,
       active: true,
-      token_type: tokenType,
-      ...shown,
-      ...(person && { username: person.username }),
-      ...(permitted && { authorization: undefined, permissions: permitted }),
+      token_type: claims.cnf === undefined ? 'Bearer' : 'DPoP',
+      // A service account has no username, whatever its mappers say.
+      username: person?.username,
+      authorization: permitted ? undefined : said.authorization,
+      permissions: permitted ?? (looksGranted(said.permissions) ? undefined : said.permissions),
     };
   }
 
