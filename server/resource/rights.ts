@@ -22,6 +22,11 @@ export const escalation = (what: string, paths: readonly string[] = []) =>
     }),
   });
 
+const lacks = ({ kind, key }: PlannedChange, permissions: readonly string[]) =>
+  new Problem('privilege-escalation', `The ${kind} ${key} also needs the permission ${permissions.join(' and ')}`, {
+    extra: { permission: permissions[0] },
+  });
+
 /** The most fields that an error names. */
 const MOST_NAMED = 20;
 
@@ -131,7 +136,8 @@ export async function refuseEscalation(
     const part = byKind.get(change.kind);
     for (const clientId of part?.actsAs?.(change) ?? []) clients.add(clientId);
     grants.push(...(part?.gives?.(change) ?? []));
-    if (!holdsAll(principal, realm, part?.needs?.(change) ?? [])) throw escalation(`The ${change.kind} ${change.key}`);
+    const lacking = (part?.needs?.(change) ?? []).filter((permission) => !holdsAll(principal, realm, [permission]));
+    if (lacking.length > 0) throw lacks(change, lacking);
     const moved = part?.permissionsOf?.(change);
     // The stored role is looked up below by the name that it has now.
     if (moved) widened.set(change.renamedFrom ?? change.key, moved);

@@ -17,7 +17,7 @@ import { importer } from '../../support/transfer.ts';
 
 const SECRET = 'the-secret-that-is-stored-0123456789';
 const ANOTHERS = 'a-secret-of-the-environment-0123456789';
-const HELD: Permission[] = ['clients:read', 'clients:write', 'webhooks:read', 'webhooks:write'];
+const HELD: Permission[] = ['clients:read', 'clients:write', 'webhooks:read', 'webhooks:write', 'events:read'];
 /** Different wrong values that are answered. */
 const MOST = 10;
 const MINUTE = 60_000;

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ServerProblem } from '../../../server/contract/client.ts';
 import { listEvents } from '../../../server/contract/events.ts';
+import type { Permission } from '../../../server/contract/permissions.ts';
 import { createRealm } from '../../../server/contract/realms.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 import * as api from '../../../server/contract/webhooks.ts';
+import { administrator } from '../../support/administrators.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -124,6 +127,49 @@ describe('a subscription', () => {
     expect(mine.map((e) => e.type)).toEqual(['WEBHOOK_DELETED', 'WEBHOOK_UPDATED', 'WEBHOOK_CREATED']);
     expect(mine[1]?.data).toMatchObject({ fields: ['secret'] });
     expect(JSON.stringify(mine)).not.toMatch(/secret-that|127\.0\.0\.1:/);
+  });
+});
+
+describe('an administrator with webhooks:write who may not read events', () => {
+  const holding = (...more: Permission[]) =>
+    administrator(server, { target: 'acme', permissions: ['webhooks:read', 'webhooks:write', ...more] });
+  const refusal = {
+    status: 403,
+    problem: { type: 'urn:svc:problem:privilege-escalation', permission: 'events:read' },
+  };
+
+  test('cannot make, redirect, widen or enable a subscription, by API or by document', async () => {
+    const writer = await holding();
+    const off = await create('off', { enabled: false });
+    const on = await create('on');
+    const put = (id: string, body: api.WebhookInput) => writer.call(api.putWebhook, { ...at(id), body });
+    const apply = (webhook: api.WebhookInput, dryRun: 'true' | 'false') =>
+      writer.call(importRealm, { params, query: { manager: 'writer', dryRun }, body: { webhooks: [webhook] } });
+    const attempts = [
+      writer.call(api.createWebhook, { params, body: input('made') }),
+      writer.call(api.createWebhook, { params, body: input('made', { enabled: false }) }),
+      put(off.id, input('off')),
+      put(on.id, input('on', { url: `${receiver.url}/elsewhere` })),
+      put(on.id, input('on', { eventTypes: '*' })),
+      apply(input('made'), 'true'),
+      apply(input('made'), 'false'),
+      apply(input('on', { eventTypes: '*' }), 'false'),
+    ];
+    for (const attempt of attempts) expect(await problem(attempt)).toMatchObject(refusal);
+    const { body: left = [] } = await server.admin.call(api.listWebhooks, { params });
+    expect(left.some(({ name }) => name === 'made')).toBe(false);
+    expect(left).toContainEqual(on);
+  });
+
+  test('can still rename, switch off, test and delete one', async () => {
+    const writer = await holding();
+    const { id } = await create('kept');
+    await writer.call(api.putWebhook, { ...at(id), body: input('kept-2', { secret: SECRET }) });
+    await writer.call(api.testWebhook, at(id));
+    await writer.call(api.putWebhook, { ...at(id), body: input('kept-2', { enabled: false }) });
+    expect((await writer.call(api.deleteWebhook, at(id))).status).toBe(204);
+    const reader = await holding('events:read');
+    expect((await reader.call(api.createWebhook, { params, body: input('by-reader') })).status).toBe(201);
   });
 });
 

@@ -4,6 +4,16 @@
 import { parseEventTypes, webhooks } from '../../../contract/webhooks.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 import { asSet } from '../../../resource/items.ts';
+import type { PlannedChange } from '../../../resource/part.ts';
+
+/** Fields that decide which events a receiver gets, or which receiver gets them. */
+const DISCLOSING: readonly string[] = ['url', 'eventTypes'];
+
+/** Whether a receiver gets events by this change that it did not get before. */
+const discloses = ({ action, fields, save }: PlannedChange): boolean =>
+  action === 'create' ||
+  (action === 'update' &&
+    fields.some(({ path }) => DISCLOSING.includes(path) || (path === 'enabled' && save.enabled === true)));
 
 /** Sorted, so that the order doesn't matter. */
 const canonical = (types: readonly string[]): string => (asSet(types) ?? []).join(',');
@@ -23,6 +33,7 @@ export const webhooksResource = (deps: Pick<ResourceDeps, 'seal' | 'now'>) =>
       },
       canonical: ({ eventTypes, ...fields }) =>
         typeof eventTypes === 'string' ? { ...fields, eventTypes: canonical(parseEventTypes(eventTypes)) } : fields,
+      needs: (change) => (discloses(change) ? ['events:read'] : []),
       // The address stays out of the audit log, because receivers put secrets into it.
       detail: ({ eventTypes, enabled }) => ({ eventTypes, enabled }),
     },
