@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ClientAlgorithm, SigningAlgorithm } from './algorithms.ts';
 import { type AnswerOf, type InputOf, kind } from './kind.ts';
-import { anyObject, ById, EpochMs, HttpUrl, InClient, name, text } from './names.ts';
+import { anyObject, ById, EpochMs, HttpUrl, InClient, isPlainlySpelt, name, text } from './names.ts';
 import { GrantType } from './oauth.ts';
 import { route } from './route.ts';
 import { ResourceIndicator } from './settings.ts';
@@ -17,6 +17,11 @@ const RedirectUri = z
   .refine((s) => URL.canParse(s) && !s.includes('#'), 'must be an absolute URI without a fragment')
   // URL parsers drop blanks and line breaks: `java\nscript:` would be a script.
   .refine((s) => /^[\x21-\x7e]+$/.test(s), 'must be written in printable ASCII without blanks (RFC 3986 §2)')
+  .refine((s) => !s.includes('\\'), 'must not contain a backslash (RFC 3986 §2)')
+  .refine(
+    (s) => !/^https?:/i.test(s) || isPlainlySpelt(s),
+    'must have // before its host, and no user name (RFC 3986 §3.2)',
+  )
   .refine((s) => !/^(javascript|data|vbscript|file|blob|about):/i.test(s), 'has a scheme that may not be redirected to')
   .refine((s) => !s.includes('*'), 'must be exact: wildcards are not matched');
 /** Of a web view or a browser extension. The schemes of pages that anybody can write have no origin. */

@@ -111,17 +111,24 @@ export const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0
 
 export const isLoopback = (address: string): boolean => loopbackHosts.has(URL.parse(address)?.hostname ?? '');
 
+/**
+ * Whether an http(s) address is spelt as RFC 3986 has it, with its host behind `//` and no user name. URL parsers also take `https:/x`,
+ * `https:\\x` and `https://shown.example@real.example`, which a reader, or another parser, takes for another host.
+ */
+export const isPlainlySpelt = (s: string): boolean => /^https?:\/\/[^/\\?#@]+(?:[/?#]|$)/i.test(s) && !s.includes('\\');
+
 const https = z.url({ protocol: /^https$/ });
 /**
  * An absolute https address without user name or password; the outbound guard decides whether the server may connect to
  * it.
  */
 export const isHttpsAddress = (s: unknown): boolean =>
-  typeof s === 'string' && https.safeParse(s).success && !s.includes('\0') && !/^[^/]*\/\/[^/]*@/.test(s);
+  typeof s === 'string' && https.safeParse(s).success && !s.includes('\0') && isPlainlySpelt(s);
 export const HttpsAddress = z.string().max(2048).refine(isHttpsAddress, 'must be an absolute https address');
 
-/** An absolute http(s) address without fragment or credentials. */
+/** An absolute http(s) address without credentials. */
 export const HttpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an absolute http or https address' })
   .max(2048)
+  .refine(isPlainlySpelt, 'must have // before its host, and neither a user name nor a backslash')
   .refine((s) => !s.includes('\0'), 'must not contain NUL');

@@ -7,14 +7,18 @@ import { Problem } from '../contract/problem.ts';
 /** Far deeper than flows and key sets, the deepest bodies. */
 const DEEPEST = 64;
 
-/** Why a parsed body is refused; undefined: it is accepted. */
-function faultOf(body: unknown): string | undefined {
-  const open: [value: unknown, depth: number][] = [[body, 0]];
+/**
+ * Why parsed JSON is refused; undefined: it is accepted.
+ *
+ * @param what the subject of the sentence
+ */
+export function jsonFault(json: unknown, what = 'The body'): string | undefined {
+  const open: [value: unknown, depth: number][] = [[json, 0]];
   for (let next = open.pop(); next; next = open.pop()) {
     const [value, depth] = next;
-    if (typeof value === 'string' && !value.isWellFormed()) return 'The body holds half a surrogate pair';
+    if (typeof value === 'string' && !value.isWellFormed()) return `${what} holds half a surrogate pair`;
     if (typeof value !== 'object' || value === null) continue;
-    if (depth === DEEPEST) return `The body is nested more than ${DEEPEST} levels deep`;
+    if (depth === DEEPEST) return `${what} is nested more than ${DEEPEST} levels deep`;
     if (Array.isArray(value)) for (const item of value) open.push([item, depth + 1]);
     else for (const [key, item] of Object.entries(value)) open.push([key, 0], [item, depth + 1]);
   }
@@ -29,7 +33,7 @@ export function acceptEmptyJson(app: FastifyInstance, type = 'application/json')
     // A page's route isn't in the contract, and accepts only its form.
     if (request.routeOptions.schema?.hide) return done(new Problem('unsupported-media-type', 'Send a form'));
     void parse(request, String(body), (error, parsed) => {
-      const fault = error ? undefined : faultOf(parsed);
+      const fault = error ? undefined : jsonFault(parsed);
       done(fault === undefined ? error : new Problem('invalid-request', fault), parsed);
     });
   });

@@ -75,14 +75,38 @@ const pathIn = (instancePath: string) =>
     .filter((part) => part !== '')
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 
-/** The most unknown keys of one object in a response: a body may have thousands. */
-const MOST_UNKNOWN = 100;
+/** The most field errors of one response: a body may have thousands. */
+export const MOST_FAULTS = 50;
+/** The longest path of an unknown field, which is the sender's own text. */
+const LONGEST_PATH = 200;
 
-function fieldsOf(error: unknown): FieldError[] {
-  if (!hasZodFastifySchemaValidationErrors(error)) return [];
-  return error.validation.flatMap(({ keyword, instancePath, message = '', params }) => {
-    const keys = UnknownKeys.safeParse(params).data?.keys.slice(0, MOST_UNKNOWN);
-    return fieldErrors({ code: keyword, path: pathIn(instancePath), message, keys });
+/** The field errors of zod's issues, at most {@link MOST_FAULTS}, and the number of further ones. */
+export function firstFaults(issues: readonly Issue[]): { errors: FieldError[]; more: number } {
+  const errors: FieldError[] = [];
+  let more = 0;
+  for (const issue of issues) {
+    const { keys } = issue;
+    const room = MOST_FAULTS - errors.length;
+    errors.push(...fieldErrors(keys === undefined ? issue : { ...issue, keys: keys.slice(0, room) }).slice(0, room));
+    more += Math.max((keys === undefined ? 1 : keys.length) - room, 0);
+  }
+  const brief = (path: string) => (path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path);
+  return { errors: errors.map((error) => ({ ...error, path: brief(error.path) })), more };
+}
+
+/** The problem for a request that does not match its schema. */
+function schemaFault(error: Error): Problem {
+  const issues = hasZodFastifySchemaValidationErrors(error) ? error.validation : [];
+  const { errors, more } = firstFaults(
+    issues.map(({ keyword, instancePath, message = '', params }) => ({
+      code: keyword,
+      path: pathIn(instancePath),
+      message,
+      keys: UnknownKeys.safeParse(params).data?.keys,
+    })),
+  );
+  return new Problem('invalid-request', more > 0 ? `${inOneSentence(errors)}; and ${more} more` : undefined, {
+    errors,
   });
 }
 
@@ -114,18 +138,19 @@ export function problemOf(error: unknown): Problem {
       cause: error,
       reason: 'foreign key',
     });
-  if (error instanceof Error && 'validation' in error && error.validation) {
-    return new Problem('invalid-request', undefined, { errors: fieldsOf(error) });
-  }
+  if (error instanceof Error && 'validation' in error && error.validation) return schemaFault(error);
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
   const code = byStatus[status];
   if (code && error instanceof Error) return new Problem(code, error.message, { cause: error });
   return new Problem('internal', undefined, { cause: error });
 }
 
+const inOneSentence = (errors: readonly FieldError[]): string =>
+  errors.map((e) => (e.path === '' ? e.message : `${e.path}: ${e.message}`)).join('; ');
+
 /** All field errors in one sentence, for readers that show only the detail (a log, a resource's condition). */
 export const detailOf = ({ detail, errors = [] }: Problem): string | undefined =>
-  detail ?? (errors.map((e) => (e.path === '' ? e.message : `${e.path}: ${e.message}`)).join('; ') || undefined);
+  detail ?? (inOneSentence(errors) || undefined);
 
 export const problemBody = (problem: Problem, instance: string | undefined) => ({
   type: problemType(problem.code),

@@ -139,6 +139,9 @@ describe('is refused:', () => {
       documentAt(path, { redirect_uris: ['http://rp.example/cb'] }),
     ),
     bad('what is no JSON', 'not JSON', '<html>'),
+    bad('one that is nested too deeply', 'levels deep', (path) =>
+      JSON.stringify(documentAt(path, { jwks: {} })).replace('{}', `{"keys":${'['.repeat(6_000)}${']'.repeat(6_000)}}`),
+    ),
     bad('a list', 'not a JSON object', []),
     bad('one that is too long', 'cannot be fetched', (path) => documentAt(path, { padding: 'x'.repeat(20_000) })),
   ])('%s', async (why, words, document) => {

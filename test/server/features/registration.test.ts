@@ -26,6 +26,7 @@ beforeEach(async () => {
   await server.admin.call(createRealm, { body: { realm } });
 });
 
+const RP = 'https://app.example/policy';
 const APP = { client_name: 'An app', redirect_uris: [CALLBACK], grant_types: ['authorization_code', 'refresh_token'] };
 const initial = async (body: { uses?: number; expiresAt?: number } = {}) =>
   (await server.admin.call(api.createInitialAccessToken, { params: { realm }, body })).body?.token ?? '';
@@ -186,6 +187,12 @@ describe('registration', () => {
     ['a redirect URI without TLS', { redirect_uris: ['http://apps.example.com/cb'] }, 'invalid_redirect_uri'],
     ['a way back without TLS', { post_logout_redirect_uris: ['http://apps.example.com/'] }, 'invalid_redirect_uri'],
     ['a redirect URI that is a script', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
+    ['a redirect URI without its //', { redirect_uris: ['https:/apps.example.com/cb'] }, 'invalid_redirect_uri'],
+    ['one with a third slash', { redirect_uris: ['https:///apps.example.com/cb'] }, 'invalid_redirect_uri'],
+    ['one with a user name', { redirect_uris: ['https://shown.example@apps.example.com/cb'] }, 'invalid_redirect_uri'],
+    ['one with a backslash', { redirect_uris: ['https://apps.example.com\\@evil.example'] }, 'invalid_redirect_uri'],
+    ['one that begins with backslashes', { redirect_uris: ['https:\\\\apps.example.com'] }, 'invalid_redirect_uri'],
+    ['such a way back', { post_logout_redirect_uris: ['https:/apps.example.com/'] }, 'invalid_redirect_uri'],
     ['a wildcard', { redirect_uris: ['https://*.apps.example.com/cb'] }, 'invalid_redirect_uri'],
     ['none at all', { redirect_uris: [] }, 'invalid_redirect_uri'],
     ['a grant that the realm does not allow', { grant_types: ['client_credentials'] }, 'invalid_client_metadata'],
@@ -212,6 +219,13 @@ describe('registration', () => {
     const first = await open();
     expect([first.status, Object.hasOwn(first.body, 'software_id')]).toEqual([201, false]);
     expect((await open()).body.error).toBe('access_denied');
+  });
+
+  test('shows people no link whose host is another than it seems', async () => {
+    await allow({ registration: 'open' });
+    const links = { client_uri: 'https://bank.example@evil.example/', tos_uri: 'https:/evil.example', policy_uri: RP };
+    const { status, body } = await send(at(), { body: { ...APP, ...links } });
+    expect([status, body.client_uri, body.tos_uri, body.policy_uri]).toEqual([201, undefined, undefined, RP]);
   });
 
   test('is limited for each address', async () => {

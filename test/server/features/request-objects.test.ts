@@ -205,6 +205,7 @@ describe('is refused, by both ways:', () => {
     ['an object in an object', async () => sign({ request: await sign() })],
     ['a reference in an object', () => sign({ request_uri: 'https://rp.example/r' })],
     ['what is no parameter', () => sign({ prompt: true })],
+    ['what is nested too deeply', () => sign({ extra: JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`) })],
   ])('%s', async (_, request) => {
     const jwt = await request();
     // Where to is said beside it, for those that don't say it themselves.

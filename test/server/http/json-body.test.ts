@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer, type TestServer } from '../../support/server.ts';
+import { importer } from '../../support/transfer.ts';
 
 let server: TestServer;
 
@@ -35,6 +36,34 @@ test('a body of a caller who is not known yet has 64 KB at most', async () => {
   const password = 'x'.repeat(64 * 1024);
   expect((await signIn(JSON.stringify({ username: 'a', password }))).status).toBe(413);
   expect((await signIn(JSON.stringify({ username: 'a', password: password.slice(0, 60_000) }))).status).not.toBe(413);
+});
+
+describe('an answer about thousands of wrong fields', () => {
+  const keys = Array.from({ length: 5_000 }, (_, i) => `x${i}`);
+
+  test('names fifty, counts the others and is small', async () => {
+    const response = await signIn(JSON.stringify(Object.fromEntries(keys.map((key) => [key, 1]))));
+    const text = await response.text();
+    const { errors, detail } = JSON.parse(text);
+    expect([response.status, errors.length]).toEqual([400, 50]);
+    expect(detail).toMatch(/; and 49\d\d more$/);
+    expect(text.length).toBeLessThan(10_000);
+  });
+
+  test('of a known caller too, and in a list', async () => {
+    const execution = { authenticatorId: 7, requirement: 'NEVER' };
+    const executions = Array.from({ length: 2_000 }, () => execution);
+    const { url, headers } = (await importer(server)).raw('/admin/realms/master/flows');
+    const body = JSON.stringify({ alias: 'x', executions });
+    const response = await fetch(url, { method: 'POST', headers, body });
+    expect([response.status, Object(await response.json()).errors.length]).toEqual([400, 50]);
+  });
+
+  test('with a name of 60,000 characters repeats only its beginning', async () => {
+    const response = await signIn(JSON.stringify({ username: 'a', password: 'x', ['k'.repeat(60_000)]: 1 }));
+    expect(response.status).toBe(400);
+    expect((await response.text()).length).toBeLessThan(2_000);
+  });
 });
 
 test.each([

@@ -5,6 +5,7 @@ import { type CompactVerifyResult, compactVerify, createLocalJWKSet } from 'jose
 import { z } from 'zod';
 import { clientAlgorithms } from '../../../contract/algorithms.ts';
 import { parseForm } from '../../../http/form.ts';
+import { jsonFault } from '../../../http/json-body.ts';
 import { OAuthError } from '../../../http/oauth-error.ts';
 import type { ClientView } from '../../configuration/clients/view.ts';
 import type { WithClientKeys } from '../client-authentication/client-keys.ts';
@@ -32,7 +33,8 @@ const invalid = (description: string, cause?: unknown) =>
 
 function json(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes).toString());
+    const parsed: unknown = JSON.parse(Buffer.from(bytes).toString());
+    return jsonFault(parsed) === undefined ? parsed : undefined;
   } catch {
     return undefined;
   }

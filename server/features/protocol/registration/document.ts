@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Provisioning } from '../../../contract/provisioning.ts';
 import { ClientMetadata } from '../../../contract/registration.ts';
+import { jsonFault } from '../../../http/json-body.ts';
 import { STANDARD_SCOPES, withoutNulls } from './metadata.ts';
 
 const LONGEST_ID = 255;
@@ -42,6 +43,8 @@ export function metadataIn(
   } catch {
     return 'it is not JSON';
   }
+  const unfit = jsonFault(json, 'it');
+  if (unfit !== undefined) return unfit;
   const document = Document.safeParse(json);
   if (!document.success) {
     const [issue] = document.error.issues;
