@@ -8,6 +8,7 @@ import tls from 'node:tls';
 import type { Client, Filter, SearchOptions } from 'ldapts';
 import type { Outbound } from '../../../http/outbound.ts';
 import { OutboundError } from '../../../http/outbound-connection.ts';
+import { type AnswerSize, createAnswerSize } from './answer-size.ts';
 import type { Directory } from './store.ts';
 
 export type DirectoryOutbound = Pick<Outbound, 'connect' | 'secureContext'>;
@@ -57,6 +58,8 @@ const BUSY = 51;
 const UNAVAILABLE = 52;
 const SIZE_LIMIT_EXCEEDED = 4;
 const LONGEST_WORDS = 300;
+/** Values of one attribute that are read in ranges: the members of a group. */
+const MOST_VALUES = 1_000_000;
 const NO_ANSWER = 'the connection to the directory broke, or the directory did not answer in time';
 /** Loaded when the first directory is used. */
 export const ldapts = () => import('ldapts');
@@ -67,14 +70,14 @@ export async function withDirectory<T>(
   { outbound, timeoutMs }: { outbound: DirectoryOutbound; timeoutMs: number },
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  let client: Client | undefined;
+  let limited: LimitedClient | undefined;
   try {
-    client = await open(directory, outbound, timeoutMs);
-    return await work(sessionOf(client));
+    limited = await open(directory, outbound, timeoutMs);
+    return await work(sessionOf(limited.client, limited.size));
   } catch (error) {
-    throw faultOf(error);
+    throw limited?.fault() ?? faultOf(error);
   } finally {
-    await client?.unbind().catch(() => {});
+    await limited?.client.unbind().catch(() => {});
   }
 }
 
@@ -94,7 +97,7 @@ async function open({ connection, secret }: Directory, outbound: DirectoryOutbou
       minVersion: 'TLSv1.2' as const,
       ...(isIP(bare) === 0 && { servername: bare }),
     };
-    let client: Client | undefined;
+    let limited: LimitedClient | undefined;
     try {
       const plain = await outbound.connect({
         host: hostname,
@@ -102,13 +105,14 @@ async function open({ connection, secret }: Directory, outbound: DirectoryOutbou
         timeoutMs,
       });
       const socket = protocol === 'ldaps:' ? await secured(plain, trust, timeoutMs) : plain;
-      client = await clientOver(socket, timeoutMs);
+      limited = await clientOver(socket, timeoutMs);
+      const { client } = limited;
       if (startTls && protocol === 'ldap:') await encrypt(client, socket, trust, timeoutMs);
       if (bindDn !== null) await client.bind(bindDn, secret ?? '');
-      return client;
+      return limited;
     } catch (error) {
-      last = error;
-      await client?.unbind().catch(() => {});
+      last = limited?.fault() ?? error;
+      await limited?.client.unbind().catch(() => {});
     }
   }
   throw last;
@@ -140,26 +144,59 @@ async function encrypt(client: Client, socket: Socket, trust: tls.ConnectionOpti
   }
 }
 
+interface LimitedClient {
+  client: Client;
+  size: AnswerSize;
+  /** The fault for which the connection was closed: the directory sent too much, or no LDAP. */
+  fault(): DirectoryFault | undefined;
+}
+
 /**
  * A client for this one connection. ldapts must never open another connection, which would be neither guarded nor
  * encrypted.
  */
-async function clientOver(socket: Socket, timeoutMs: number): Promise<Client> {
+async function clientOver(socket: Socket, timeoutMs: number): Promise<LimitedClient> {
   const { Client: LdapClient } = await ldapts();
+  const size = createAnswerSize();
+  let fault: DirectoryFault | undefined;
   let used = false;
-  return new LdapClient({
+  /** Listens before ldapts does, so that a message is refused by its length, before it is kept. */
+  const limit = (over: Socket) => {
+    const take = (chunk: Buffer) => {
+      const refused = size.take(chunk);
+      if (refused === undefined) return;
+      fault ??= new DirectoryFault(refused);
+      over.destroy(fault);
+    };
+    over.on('data', take);
+    return () => over.off('data', take);
+  };
+  let release = () => {};
+  const client = new LdapClient({
     url: 'ldap://directory',
     timeout: timeoutMs,
     createConnection: () => {
       if (used) throw new DirectoryFault('the directory closed the connection');
       used = true;
+      const stop = limit(socket);
+      release = () => void stop();
       return socket;
     },
+    createSecureConnection: (...[options]: unknown[]) => {
+      release();
+      const encrypted = tls.connect(Object(options));
+      encrypted.once('secureConnect', () => void limit(encrypted));
+      return encrypted;
+    },
   });
+  return { client, size, fault: () => fault };
 }
 
 /** @param client is bound already */
-export function sessionOf(client: Pick<Client, 'search' | 'searchPaginated' | 'bind'>): Session {
+export function sessionOf(
+  client: Pick<Client, 'search' | 'searchPaginated' | 'bind'>,
+  size: Pick<AnswerSize, 'begin'> = { begin() {} },
+): Session {
   const optionsOf = ({ scope, filter, attributes }: Search): SearchOptions => ({
     scope,
     filter,
@@ -168,6 +205,7 @@ export function sessionOf(client: Pick<Client, 'search' | 'searchPaginated' | 'b
     explicitBufferAttributes: [...attributes, ...BINARY],
   });
   const some = async (search: Search, most: number): Promise<Entry[]> => {
+    size.begin();
     const { searchEntries } = await client.search(search.base, { ...optionsOf(search), sizeLimit: most });
     return searchEntries.map(entryOf);
   };
@@ -175,8 +213,11 @@ export function sessionOf(client: Pick<Client, 'search' | 'searchPaginated' | 'b
     some,
     async *pages(search, pageSize) {
       const options = { ...optionsOf(search), paged: { pageSize } };
-      for await (const { searchEntries } of client.searchPaginated(search.base, options))
+      size.begin();
+      for await (const { searchEntries } of client.searchPaginated(search.base, options)) {
         yield searchEntries.map(entryOf);
+        size.begin();
+      }
     },
     async whole(entry, attribute) {
       const values = entry.values(attribute);
@@ -185,7 +226,9 @@ export function sessionOf(client: Pick<Client, 'search' | 'searchPaginated' | 'b
       for (let rest = entry.rest(attribute); rest !== undefined; ) {
         const [more] = await some({ base: entry.dn, scope: 'base', filter, attributes: [rest] }, 1);
         const next = more?.rest(attribute);
-        values.push(...(more?.values(attribute) ?? []));
+        for (const value of more?.values(attribute) ?? []) values.push(value);
+        if (values.length > MOST_VALUES)
+          throw new DirectoryFault(`an entry has more than ${MOST_VALUES} values of ${attribute}`);
         // A range that doesn't advance ends the loop.
         rest = next === rest ? undefined : next;
       }
@@ -195,6 +238,7 @@ export function sessionOf(client: Pick<Client, 'search' | 'searchPaginated' | 'b
       // A directory treats a bind without a password as anonymous and accepts it (RFC 4513 §5.1.2).
       if (password === '' || dn === '') return false;
       try {
+        size.begin();
         await client.bind(dn, password);
         return true;
       } catch (error) {
