@@ -286,6 +286,12 @@ describe('what a provider says is refused', () => {
     ['unsigned', 'token-err-jose-alg-not-allowed', () => (upstream.alg = 'none')],
     ['signed with the public key as a secret', 'token-err-jose-alg-not-allowed', () => (upstream.alg = 'HS256')],
     ['signed by another', 'token-err-jws-signature-verification-failed', () => (upstream.alg = 'another key')],
+    ['about a number', 'no-subject', () => Object.assign(upstream, { claims: { sub: 7 }, userinfo: { sub: 7 } })],
+    [
+      'about an empty name',
+      'no-subject',
+      () => Object.assign(upstream, { claims: { sub: '' }, userinfo: { sub: '' } }),
+    ],
     ['about another than userinfo', 'userinfo-other-subject', () => (upstream.userinfo = { sub: 'another' })],
     ['no token', 'no-access-token', () => (upstream.token = { status: 200, body: '{}' })],
     ['not JSON', 'token-no-object', () => (upstream.token = { status: 200, body: '<html>' })],

@@ -138,8 +138,9 @@ export function createOidc({ codeFlow, documents, now }: OidcDeps) {
       if (granted.idToken === undefined) throw new UpstreamError('no-id-token');
       const claims = await verified(provider, metadata, granted.idToken);
       mustBeFor(provider, back, claims);
-      const { sub } = claims;
-      if (!sub) throw new UpstreamError('no-subject');
+      // jose does not check the type; a number of many digits could be several users' (OIDC Core §2: a string).
+      const { sub }: { sub?: unknown } = claims;
+      if (typeof sub !== 'string' || sub === '') throw new UpstreamError('no-subject');
       const more = userinfoEndpoint === undefined ? {} : await codeFlow.userinfo(userinfoEndpoint, granted.accessToken);
       // OIDC Core §5.3.2: otherwise the claims could be another user's.
       if (userinfoEndpoint !== undefined && more.sub !== sub) throw new UpstreamError('userinfo-other-subject');
