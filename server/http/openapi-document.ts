@@ -1,5 +1,8 @@
 // The OpenAPI document, generated from the mounted routes, and the page that shows it: an application of its own, to
 // which the server passes requests (openapi.ts). Specification 1.
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify';
@@ -11,6 +14,7 @@ import {
 } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
+import { namesTag } from './etag.ts';
 import { zodAlone } from './fastify.ts';
 import { answerNotFound } from './not-found.ts';
 import { answersOf, inWords, operationOf, type Responses, securitySchemes } from './openapi-operations.ts';
@@ -52,6 +56,9 @@ export async function documentationOf(
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(sendProblem);
   answerNotFound(app);
+  app.addHook('onRequest', async (_, reply) => {
+    void reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
+  });
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -102,10 +109,41 @@ export async function documentationOf(
       handler: () => Promise.reject(new Problem('not-found')),
     });
   }
-  app.get('/v3/api-docs', { schema: { hide: true } }, async () => app.swagger());
+  let printed: Promise<PrintedDocument> | undefined;
+  app.get('/v3/api-docs', { schema: { hide: true } }, async ({ headers }, reply) => {
+    printed ??= printDocument(app.swagger());
+    const { plain, compressed, etag } = await printed;
+    void reply.headers({ etag, vary: 'accept-encoding', 'cache-control': 'no-cache' });
+    const known = headers['if-none-match'];
+    if (known !== undefined && namesTag(known, etag)) return reply.code(304).send();
+    void reply.type('application/json; charset=utf-8');
+    return acceptsGzip(headers['accept-encoding'])
+      ? reply.header('content-encoding', 'gzip').send(compressed)
+      : reply.send(plain);
+  });
   await app.ready();
   return app;
 }
+
+/** The document as bytes: it is printed and compressed once, however often it is requested. */
+interface PrintedDocument {
+  plain: Buffer;
+  compressed: Buffer;
+  etag: string;
+}
+async function printDocument(document: object): Promise<PrintedDocument> {
+  const plain = Buffer.from(JSON.stringify(document));
+  const digest = createHash('sha256').update(plain).digest('base64url');
+  // The same tag for both encodings, so it is weak (RFC 9110 §8.8.1).
+  return { plain, compressed: await promisify(gzip)(plain), etag: `W/"${digest}"` };
+}
+
+/** RFC 9110 §12.5.3, without weights but 0. */
+const acceptsGzip = (header: string | string[] | undefined): boolean =>
+  String(header ?? '')
+    .toLowerCase()
+    .split(',')
+    .some((one) => /^\s*(?:gzip|\*)\s*(?:$|;)/.test(one) && !/;\s*q=0(?:\.0*)?\s*$/.test(one));
 
 type Printed = ReturnType<typeof jsonSchemaTransform>;
 
