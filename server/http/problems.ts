@@ -18,6 +18,12 @@ const SHORT_OF = new Set([
   '53300',
   '53100',
   '53200',
+  // The disk fails, or a file of the database is missing.
+  '58000',
+  '58030',
+  // Other transactions, or the recovery of a standby, conflicted with every try (db/transact.ts).
+  '40001',
+  '40P01',
   // A row is locked for long, or the statement took too long.
   LOCKED,
   '57014',

@@ -33,9 +33,14 @@ export function createAssertions({
   baseUrl: string;
   now: () => Date;
 }) {
-  async function verified(realm: string, client: ClientView, assertion: string, keys: Jwks) {
+  async function acceptedBy(realm: string) {
     const issuer = await settings.issuer(realm);
     const older = (await settings.of(realm))?.clientAssertionAudience === 'endpoints';
+    return { realm, issuer, older };
+  }
+  type Accepted = Awaited<ReturnType<typeof acceptedBy>>;
+
+  async function verified({ realm, issuer, older }: Accepted, client: ClientView, assertion: string, keys: Jwks) {
     const { token, introspection, revocation, pushedAuthorizationRequest } = endpointsOf(baseUrl, realm);
     const { payload, protectedHeader } = await jwtVerify(assertion, createLocalJWKSet(keys), {
       algorithms: [...clientAlgorithms],
@@ -56,7 +61,11 @@ export function createAssertions({
   return {
     /** Whether the assertion is this client's, for this realm, still valid, and used for the first time. */
     async holds(realm: string, client: ClientView, assertion: string): Promise<boolean> {
-      const payload = await withKeys(client, (keys) => verified(realm, client, assertion, keys)).catch(() => undefined);
+      // Read first: a database that is away refuses no client.
+      const accepted = await acceptedBy(realm);
+      const payload = await withKeys(client, (keys) => verified(accepted, client, assertion, keys)).catch(
+        () => undefined,
+      );
       if (payload?.exp === undefined || typeof payload.jti !== 'string' || payload.jti === '') return false;
       const at = now().getTime() / 1000;
       if (payload.exp - at > LONGEST_SECONDS + SKEW_SECONDS) return false;
