@@ -6,6 +6,7 @@ import { Conflict } from '../../server/contract/transfer.ts';
 import { Unusable } from '../kinds/kind.ts';
 import { specPath } from '../kinds/spec-path.ts';
 import type { KindName } from '../resource.ts';
+import { SecretForbidden } from '../source/source.ts';
 import type { Reason } from './reasons.ts';
 
 export type Outcome =
@@ -50,6 +51,7 @@ const reasons: Record<number, Reason> = {
 export function outcomeOf(error: unknown, kind?: KindName): Outcome {
   if (error instanceof Stalled) return { is: 'Stalled', reason: error.reason, message: error.message };
   if (error instanceof Waiting) return { is: 'Waiting', reason: error.reason, message: error.message };
+  if (error instanceof SecretForbidden) return { is: 'Stalled', reason: 'SecretForbidden', message: error.message };
   if (error instanceof Unusable) return { is: 'Stalled', reason: 'Invalid', message: error.message };
   if (!(error instanceof ServerProblem)) {
     return { is: 'Retrying', reason: 'Error', message: errorWords(error) };

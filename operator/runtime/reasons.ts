@@ -36,6 +36,7 @@ export const conditionReasons = [
   'AdoptionNotAllowed',
   'GuestFlow',
   'SecretTaken',
+  'SecretForbidden',
   'NamespaceNotAllowed',
   'RealmProtected',
   'RealmExists',

@@ -5,7 +5,7 @@ import { API_VERSION, type Resource } from '../resource.ts';
 import { type Api, undefinedIfMissing } from './api.ts';
 import { ApiFailure } from './api-failure.ts';
 import type { Followed } from './listing.ts';
-import type { OwnSecrets, SecretGift } from './source.ts';
+import { type OwnSecrets, SecretForbidden, type SecretGift } from './source.ts';
 
 const ROTATION = 'realmkeeper.dev/rotation';
 const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'realmkeeper-operator' };
@@ -80,13 +80,17 @@ export function createOwnSecrets({
   /** A merge patch, so that others' labels and keys in the Secret stay. */
   const merged = 'application/merge-patch+json';
 
-  /** @throws Error that explains how to grant the right */
-  async function writing(...request: Parameters<Api['call']>): Promise<void> {
+  /** @throws SecretForbidden where the operator has no right to write Secrets */
+  async function writing(
+    { metadata: { namespace } }: Resource,
+    name: string,
+    ...request: Parameters<Api['call']>
+  ): Promise<void> {
     try {
       await act(...request);
     } catch (error) {
       if (!(error instanceof ApiFailure && error.status === 403)) throw error;
-      throw new Error(`${error.message}; the chart’s operator.writeSecrets gives the right`, { cause: error });
+      throw new SecretForbidden(namespace, name, { cause: error });
     }
   }
 
@@ -104,7 +108,7 @@ export function createOwnSecrets({
     const others = metadata.ownerReferences.filter((owner) => ![from, to].some((r) => r.metadata.uid === owner.uid));
     const ownerReferences = [...others, controllerOf(to)];
     const body = { metadata: { uid, resourceVersion, ownerReferences } };
-    await writing('PATCH', path, { body, contentType: merged });
+    await writing(from, name, 'PATCH', path, { body, contentType: merged });
     return true;
   }
 
@@ -129,10 +133,10 @@ export function createOwnSecrets({
       if (version === undefined) {
         const metadata = { name, labels: MANAGED_BY, annotations, ownerReferences: [controllerOf(resource)] };
         const body = { apiVersion: 'v1', kind: 'Secret', metadata, data };
-        return writing('POST', collection(resource), { body });
+        return writing(resource, name, 'POST', collection(resource), { body });
       }
       const body = { metadata: { resourceVersion: version, labels: MANAGED_BY, annotations }, data };
-      return writing('PATCH', `${collection(resource)}/${name}`, { body, contentType: merged });
+      return writing(resource, name, 'PATCH', `${collection(resource)}/${name}`, { body, contentType: merged });
     },
     namesOf: owners.namesOf,
     async give(name, gift) {
@@ -151,7 +155,7 @@ export function createOwnSecrets({
       const { uid, resourceVersion, labels, ownerReferences } = SecretObject.parse(object).metadata;
       if (!isController(resource, ownerReferences) || !isMade(labels)) return false;
       const body = { preconditions: { uid, resourceVersion } };
-      await writing('DELETE', `${collection(resource)}/${name}`, { body });
+      await writing(resource, name, 'DELETE', `${collection(resource)}/${name}`, { body });
       return true;
     },
   };

@@ -31,6 +31,14 @@ export interface OwnSecret<Value = string> {
   version: string | undefined;
 }
 
+/** The operator has no right to write Secrets in the namespace. */
+export class SecretForbidden extends Error {
+  constructor(namespace: string, name: string, options?: ErrorOptions) {
+    const way = `the chart’s operator.writeSecretNamespaces gives it for ${namespace}, operator.writeSecrets for all namespaces`;
+    super(`the operator has no right to write the Secret ${name} of a client’s secretOutput: ${way}`, options);
+  }
+}
+
 /** A handover between two resources of one namespace. */
 export interface SecretGift {
   from: Resource;

@@ -82,7 +82,7 @@ const pathIn = (instancePath: string) =>
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 
 /** The most field errors of one response: a body may have thousands. */
-export const MOST_FAULTS = 50;
+const MOST_FAULTS = 50;
 /** The longest path of an unknown field, which is the sender's own text. */
 const LONGEST_PATH = 200;
 

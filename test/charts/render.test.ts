@@ -133,6 +133,29 @@ describe.skipIf(!assets.found)('the chart', () => {
     expect(args).toEqual(expect.arrayContaining(['--secret-namespace=team-a', '--secret-namespace=team-b']));
   });
 
+  test('Secrets are written nowhere by default, in the namespaces that are named, or in all', async () => {
+    const Rules = z.looseObject({
+      rules: z.array(z.looseObject({ resources: z.array(z.string()), verbs: z.array(z.string()) })),
+    });
+    const writers = async (...values: string[]) => {
+      const objects = await render(values.flatMap((value) => ['--set', value]));
+      return [...named(objects, 'ClusterRole'), ...named(objects, 'Role')]
+        .filter((object) =>
+          Rules.parse(object).rules.some(
+            ({ resources, verbs }) => resources.includes('secrets') && verbs.includes('create'),
+          ),
+        )
+        .map(({ metadata }) => `${metadata.namespace ?? 'all'}/${metadata.name}`)
+        .sort();
+    };
+    expect(await writers()).toEqual([]);
+    expect(await writers('operator.writeSecretNamespaces={team-a,team-b}')).toEqual([
+      'team-a/realmkeeper-operator-write-secrets',
+      'team-b/realmkeeper-operator-write-secrets',
+    ]);
+    expect(await writers('operator.writeSecrets=true')).toEqual(['all/identity-realmkeeper-operator']);
+  });
+
   test('the grace period follows the drain', async () => {
     const server = async (...args: string[]) =>
       podOf(first(named(await render(args), 'Deployment', 'realmkeeper-server'))).terminationGracePeriodSeconds;
@@ -183,6 +206,16 @@ describe.skipIf(!assets.found)('the chart', () => {
       'two ways to say where Secrets are',
       'operator.secretNamespaces={a},operator.watchNamespaces={a}',
       'secretNamespaces',
+    ],
+    [
+      'the right to write Secrets twice',
+      'operator.writeSecrets=true,operator.writeSecretNamespaces={a}',
+      'gives the right in all namespaces already',
+    ],
+    [
+      'to write Secrets where none are read',
+      'operator.secretNamespaces={a},operator.writeSecretNamespaces={b}',
+      'reads no Secrets in b',
     ],
     ['a digest that is none', 'image.digest=latest', '/image/digest'],
     ['half a spread', 'server.topologySpreadConstraints[0].maxSkew=1', "missing properties 'topologyKey'"],

@@ -168,7 +168,7 @@ describe.skipIf(!found.found || !helmFound.found)('the operator with what the ch
     ...kinds.map((kind) => `${kind}.realmkeeper.dev/status: patch`),
     ...kinds.map((kind) => `${kind}.realmkeeper.dev: get list watch patch`),
     'configmaps: get list watch',
-    'secrets: get list watch create patch delete',
+    'secrets: get list watch',
   ].sort();
   const lease = ['leases.coordination.k8s.io realmkeeper-operator: get update', 'leases.coordination.k8s.io: create'];
   const hook = (realm: string, namespace: string) =>
@@ -209,6 +209,30 @@ describe.skipIf(!found.found || !helmFound.found)('the operator with what the ch
     const everywhere = [...work, 'namespaces: get list watch'].sort();
     expect(await rights('team-a')).toEqual(everywhere);
     expect(await rights('identity')).toEqual([...everywhere, ...lease].sort());
+    await kubectl('delete', 'clusterrolebinding', '-l', 'app.kubernetes.io/part-of=realmkeeper');
+  });
+
+  test('to write Secrets in one namespace: there a client gets its Secret, elsewhere the condition names the right', async () => {
+    await start(['--set', 'operator.writeSecretNamespaces={team-b}']);
+    const client = { clientId: 'app', grantTypes: ['client_credentials'], secretOutput: { name: 'app-oidc' } };
+    for (const team of ['team-a', 'team-b'])
+      await apply(resource('Realm', 'own', { realm: `own-${team}`, clients: [client] }, { namespace: team }));
+    await ready('team-b', 'realm');
+    const secrets = async (team: string) => kubectl('get', 'secret', 'app-oidc', '-n', team, '-o', 'name');
+    expect(await secrets('team-b')).toBe('secret/app-oidc');
+    const stalled = await eventually(async () => {
+      const message = '{.status.conditions[?(@.reason=="SecretForbidden")].message}';
+      const told = await kubectl('get', 'realm/own', '-n', 'team-a', '-o', `jsonpath=${message}`);
+      expect(told).not.toBe('');
+      return told;
+    });
+    expect(stalled).toContain('operator.writeSecretNamespaces gives it for team-a');
+    await expect(secrets('team-a')).rejects.toThrow();
+    expect(await rights('team-a')).toContain('secrets: get list watch');
+    expect((await rights('team-b')).filter((line) => line.startsWith('secrets')).join()).toMatch(/create patch delete/);
+    for (const team of ['team-a', 'team-b'])
+      await kubectl('delete', 'realmkeeper', '--all', '-n', team, '--timeout=120s');
+    await kubectl('delete', 'rolebinding', '-n', 'team-b', '-l', 'app.kubernetes.io/part-of=realmkeeper');
     await kubectl('delete', 'clusterrolebinding', '-l', 'app.kubernetes.io/part-of=realmkeeper');
   });
 

@@ -57,6 +57,15 @@
 {{- if and $v.operator.secretNamespaces $v.operator.watchNamespaces -}}
 {{- $faults = append $faults "operator.secretNamespaces: with operator.watchNamespaces Secrets are read in those alone" -}}
 {{- end -}}
+{{- if and $v.operator.writeSecrets $v.operator.writeSecretNamespaces -}}
+{{- $faults = append $faults "operator.writeSecretNamespaces: operator.writeSecrets gives the right in all namespaces already" -}}
+{{- end -}}
+{{- $read := concat $v.operator.watchNamespaces $v.operator.secretNamespaces -}}
+{{- range $v.operator.writeSecretNamespaces -}}
+{{- if and $read (not (has . $read)) -}}
+{{- $faults = append $faults (printf "operator.writeSecretNamespaces: the operator reads no Secrets in %s" .) -}}
+{{- end -}}
+{{- end -}}
 {{- range $v.httpRoute.hostnames -}}
 {{- if and $v.httpRoute.enabled (ne . $url.hostname) -}}
 {{- $faults = append $faults (printf "httpRoute.hostnames: %s isn't the host of server.baseUrl, %s, which issuers and redirects name" . $url.hostname) -}}

@@ -17,9 +17,13 @@
   resources: [secrets, configmaps]
   verbs: [get, list, watch]
 {{- if .Values.operator.writeSecrets }}
+{{ include "realmkeeper.operator.writeRules" . }}
+{{- end }}
+{{- end }}
+
+{{- define "realmkeeper.operator.writeRules" -}}
 # Those of secretOutput, which it owns; rights know no difference.
 - apiGroups: ['']
   resources: [secrets]
   verbs: [create, patch, delete]
-{{- end }}
 {{- end }}
