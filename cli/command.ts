@@ -21,6 +21,8 @@ export interface Io {
   terminal: boolean;
   /** Whether a user watches stderr, so that progress is reported; a pipeline's log stays short. */
   watched: boolean;
+  /** Whether stdout is a terminal: a server's answer is then shown without control characters. */
+  shown?: boolean;
   /** Whether stdout is a terminal with colours enabled. */
   colour: boolean;
 }

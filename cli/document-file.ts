@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { parseAllDocuments } from 'yaml';
 import { errorWords } from '../server/contract/error-words.ts';
 import { Refused } from './faults.ts';
+import { utf8Text } from './text.ts';
 
 export async function* documentBytes(file: string, stdin: Readable): AsyncGenerator<Uint8Array> {
   const chunks = bytesOf(file, stdin);
@@ -19,7 +20,7 @@ export async function* documentBytes(file: string, stdin: Readable): AsyncGenera
     yield* chunks;
     return;
   }
-  yield Buffer.from(JSON.stringify(ofYaml(file, Buffer.concat(held).toString('utf8'))));
+  yield Buffer.from(JSON.stringify(ofYaml(file, utf8Text(Buffer.concat(held), file))));
 }
 
 /** The bytes of a file, or of standard input. */

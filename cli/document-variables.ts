@@ -6,6 +6,7 @@ import { presentSections } from '../server/contract/sections.ts';
 import type { Io } from './command.ts';
 import { Refused } from './faults.ts';
 import { writeLine } from './output.ts';
+import { utf8Text } from './text.ts';
 
 export type Variables = ReadonlyMap<string, string>;
 
@@ -27,9 +28,10 @@ export async function variablesOf(
   const found = new Map<string, string>();
   for (const [name, value] of Object.entries(env)) if (value !== undefined && NAME.test(name)) found.set(name, value);
   if (file === undefined) return found;
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
+  const bytes = await readFile(file).catch((error: Error) => {
     throw new Refused(`cannot read ${file}: ${error.message}`);
   });
+  const text = utf8Text(bytes, file);
   for (const [n, line] of text.split(/\r?\n/).entries()) {
     if (/^\s*(#|$)/.test(line)) continue;
     const [, name, value = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)=(.*?)\s*$/.exec(line) ?? [];

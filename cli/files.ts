@@ -7,6 +7,7 @@ import { isMap, isSeq, LineCounter, type Node, parseAllDocuments } from 'yaml';
 import { errorWords } from '../server/contract/error-words.ts';
 import type { Io } from './command.ts';
 import { Refused } from './faults.ts';
+import { utf8Text } from './text.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -50,18 +51,18 @@ export async function readFiles(
   const files = (await Promise.all(names.map((name) => filesOf(name, recursive)))).flat();
   if (files.filter((file) => file === STDIN).length > 1) throw new Refused('stdin can be read once');
   for (const file of new Set(files)) {
-    const text = file === STDIN ? await textOf(io.stdin) : await readFile(file, 'utf8');
     const shown = file === STDIN ? 'stdin' : file;
+    const text = utf8Text(file === STDIN ? await allOf(io.stdin) : await readFile(file), shown);
     if (file.endsWith('.json') && text.length > LINES_UP_TO) takeJson(shown, text, reading);
     else takeYaml(shown, text, reading);
   }
   return reading;
 }
 
-async function textOf(stdin: Io['stdin']): Promise<string> {
+async function allOf(stdin: Io['stdin']): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 /** A folder's files, sorted by name. Links to folders aren't followed, so there are no cycles. */

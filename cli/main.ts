@@ -13,6 +13,7 @@ const io: Io = {
   env,
   terminal: stdin.isTTY === true && stderr.isTTY === true,
   watched: stderr.isTTY === true,
+  shown: stdout.isTTY === true,
   colour: stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
 };
 

@@ -42,8 +42,11 @@ export function print(io: Io, format: Format, view: View): void {
 }
 
 export function formattedView(io: Io, format: Format, { value, table, names }: View): string {
-  if (format === 'json') return escaped(JSON.stringify(value, null, 2));
-  if (format === 'yaml') return escaped(stringify(value).trimEnd());
+  if (format === 'json') return jsonText(value, 2);
+  if (format === 'yaml') {
+    const text = escaped(stringify(value).trimEnd());
+    return io.shown ? text.split('\n').map(plain).join('\n') : text;
+  }
   if (format.startsWith('jsonpath=')) {
     // in the API's form, without undefined values or classes
     const text = jsonPath(format.slice('jsonpath='.length), JSON.parse(JSON.stringify(value)));
@@ -77,7 +80,7 @@ function columns(io: Io, { head, rows }: Table): string {
  */
 export const plain = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (char) => {
+  text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (char) => {
     const code = char.charCodeAt(0).toString(16).padStart(4, '0');
     return char === '\t' ? ' ' : `\\u${code}`;
   });
@@ -86,8 +89,12 @@ export const plain = (text: string): string =>
  * The same for JSON and YAML, whose values must stay the same. Both writers put such characters between double quotes, but
  * escape only those below a blank, and a terminal obeys U+009B as it does ESC and [.
  */
-const escaped = (text: string): string =>
-  text.replace(/[\u007f-\u009f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const escaped = (text: string, which = /[\u007f-\u009f]/g): string =>
+  text.replace(which, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** The value as JSON, in which characters that steer a terminal or reorder its text are escaped. */
+export const jsonText = (value: unknown, indent?: number): string =>
+  escaped(JSON.stringify(value, null, indent), /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g);
 
 /** Start and end sequences (ECMA-48 SGR). Not every Node 20 has node:util’s own function. */
 const styles = {

@@ -3,6 +3,8 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { Cli } from './command.ts';
 import { Interrupted, Refused } from './faults.ts';
+import { plain } from './output.ts';
+import { utf8Text } from './text.ts';
 
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
 
@@ -13,7 +15,7 @@ export async function ask(
   { hidden = false, instead }: { hidden?: boolean; instead: string },
 ): Promise<string> {
   if (!io.terminal) throw new Refused(`this is not a terminal, so the question can’t be asked: ${question}`, instead);
-  io.stderr.write(`${question}: `);
+  io.stderr.write(`${plain(question)}: `);
   // readline echoes typed text to its output, so a secret's output is discarded
   const lines = createInterface({ input: io.stdin, output: hidden ? nowhere() : io.stderr, terminal: true });
   try {
@@ -35,11 +37,13 @@ export const confirm = async (cli: Pick<Cli, 'io' | 'signal'>, question: string)
 
 /** All lines of stdin if it isn't a terminal: at most 64 KiB, since passwords are short. */
 export async function lines({ io, signal }: Pick<Cli, 'io' | 'signal'>): Promise<string[]> {
-  let text = '';
+  const chunks: Buffer[] = [];
+  let bytes = 0;
   for await (const chunk of io.stdin) {
     signal.throwIfAborted();
-    text += String(chunk);
-    if (text.length > 65_536) throw new Refused('stdin holds more than a password');
+    chunks.push(Buffer.from(chunk));
+    bytes += chunk.length;
+    if (bytes > 65_536) throw new Refused('stdin holds more than a password');
   }
-  return text.split(/\r?\n/);
+  return utf8Text(Buffer.concat(chunks), 'stdin').split(/\r?\n/);
 }

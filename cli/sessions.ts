@@ -10,6 +10,7 @@ import type { Authorize, Fetch } from './connect.ts';
 import type { Context, ContextFile, Session } from './contexts.ts';
 import { Refused } from './faults.ts';
 import { clientCredentials, discover, OAuthRefused, requestTokens, type Tokens } from './oauth.ts';
+import { utf8Text } from './text.ts';
 
 const EARLY_MS = 20_000;
 
@@ -62,10 +63,10 @@ export async function clientSecret(file: string | undefined, env: Environment): 
     if (env.REALMCTL_CLIENT_SECRET) return env.REALMCTL_CLIENT_SECRET;
     throw new Refused('the client’s secret is missing', 'Set REALMCTL_CLIENT_SECRET, or give --client-secret-file.');
   }
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
+  const bytes = await readFile(file).catch((error: Error) => {
     throw new Refused(`the client’s secret can’t be read: ${error.message}`);
   });
-  const secret = text.replace(/\r?\n$/, '');
+  const secret = utf8Text(bytes, file).replace(/\r?\n$/, '');
   if (secret === '') throw new Refused(`${file} is empty`);
   return secret;
 }

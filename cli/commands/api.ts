@@ -3,6 +3,8 @@
 import { type Cli, examples, type Register } from '../command.ts';
 import { bytesOf } from '../document-file.ts';
 import { Refused } from '../faults.ts';
+import { jsonText, plain } from '../output.ts';
+import { shownLines, utf8Text } from '../text.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -57,12 +59,15 @@ async function api(cli: Cli, method: string, where: string, options: Options): P
   const { stdout } = cli.io;
   if (options.include) {
     stdout.write(`HTTP ${response.status}\n`);
-    for (const [name, value] of response.headers) stdout.write(`${name}: ${value}\n`);
+    for (const [name, value] of response.headers) stdout.write(`${plain(`${name}: ${value}`)}\n`);
     stdout.write('\n');
   }
   const text = await response.text();
   const json = response.headers.get('content-type')?.includes('json') ?? false;
-  if (text !== '') stdout.write(json && cli.io.colour ? `${JSON.stringify(JSON.parse(text), null, 2)}\n` : ended(text));
+  if (text === '') return;
+  // A program gets the answer as it came; a terminal obeys some of its characters.
+  if (json && cli.io.colour) stdout.write(`${jsonText(JSON.parse(text), 2)}\n`);
+  else stdout.write(ended(cli.io.shown ? shownLines(text) : text));
 }
 
 const ended = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
@@ -79,10 +84,10 @@ function pathOf(where: string, server: string): string {
   return url.pathname + url.search;
 }
 
-async function whole({ io }: Cli, file: string): Promise<Buffer> {
+async function whole({ io }: Cli, file: string): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of bytesOf(file, io.stdin)) chunks.push(chunk);
-  return Buffer.concat(chunks);
+  return utf8Text(Buffer.concat(chunks), file);
 }
 
 export const registerToken: Register = (program, cli) => {

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { type Event, type EventVerification, listEvents, verifyEvents } from '../../server/contract/events.ts';
 import { addRealm, type Cli, examples, type Register, realmOf } from '../command.ts';
 import { Interrupted, Outcome, Refused } from '../faults.ts';
-import { plain, print, writeLine } from '../output.ts';
+import { jsonText, plain, print, writeLine } from '../output.ts';
 import { events as kind } from '../run-time-kinds.ts';
 import { addFilters, type FilterOptions, filterOf } from './get.ts';
 
@@ -133,6 +133,6 @@ async function events(cli: Cli, options: Options): Promise<void> {
 }
 
 function line(event: Event, output: Options['output']): string {
-  if (output === 'json') return JSON.stringify(event);
+  if (output === 'json') return jsonText(event);
   return kind.rowOf(event).cells(false).map(plain).join('  ');
 }

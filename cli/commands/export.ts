@@ -11,6 +11,7 @@ import { fileName, jsonList, secretLines, secretTemplates, yamlStream, yamlText 
 import { type Manifests, manifestsOf, NoManifest } from '../manifests.ts';
 import { formats, writeLine } from '../output.ts';
 import { counted } from '../progress.ts';
+import { shownChunks } from '../text.ts';
 import { type Chunks, writeWhole } from '../whole-file.ts';
 
 interface Options {
@@ -170,7 +171,7 @@ async function writeFolder(
   if (stale.length > 0) writeLine(io, `No longer in the realm, remove them yourself: ${stale.join(', ')}`);
 }
 
-async function toStdout({ stdout }: Io, chunks: Chunks): Promise<void> {
-  for await (const chunk of chunks)
+async function toStdout({ stdout, shown }: Io, chunks: Chunks): Promise<void> {
+  for await (const chunk of shown ? shownChunks(chunks) : chunks)
     if (!stdout.write(chunk)) await new Promise<void>((resolve) => stdout.once('drain', () => resolve()));
 }

@@ -1,6 +1,7 @@
 // Parses JSON bodies like Fastify (no prototype poisoning), but an empty one counts as no body: many clients always
 // send the type. Refuses, for every route, text that no column can store, and nesting so deep that a recursive function
 // would overflow the stack. Specification 4.3: POST /keys/rotate has no body; decisions "Errors".
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../contract/problem.ts';
 
@@ -28,8 +29,10 @@ export function jsonFault(json: unknown, what = 'The body'): string | undefined 
 export function acceptEmptyJson(app: FastifyInstance, type = 'application/json'): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser(type);
-  app.addContentTypeParser(type, { parseAs: 'string' }, (request, body, done) => {
+  app.addContentTypeParser(type, { parseAs: 'buffer' }, (request, body, done) => {
     if (body.length === 0) return done(null, undefined);
+    // RFC 8259 §8.1. Otherwise the server would store each letter of another encoding as U+FFFD.
+    if (typeof body !== 'string' && !isUtf8(body)) return done(new Problem('invalid-request', 'The body is not UTF-8'));
     // A page's route isn't in the contract, and accepts only its form.
     if (request.routeOptions.schema?.hide) return done(new Problem('unsupported-media-type', 'Send a form'));
     void parse(request, String(body), (error, parsed) => {

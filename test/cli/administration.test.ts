@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { faultOf } from '../../cli/faults.ts';
 import { createProgram } from '../../cli/program.ts';
@@ -86,6 +86,48 @@ test('what somebody wrote into an object can’t steer the terminal of who descr
   expect(stdout).toMatch(/a\\u202eb/);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
   expect(stdout).not.toMatch(/[\u001b\u202e]/);
+});
+
+describe('a name that steers terminals', () => {
+  const HOSTILE = 'odd \u009b2J \u202etxt';
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  const STEERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+  const shown = (...args: string[]) => realmctl(asOperator(server), args, { shown: true });
+  const piped = (...args: string[]) => realmctl(asOperator(server), args);
+
+  test('is shown by number where an answer goes to a terminal as it came, and whole to a program', async () => {
+    await api.apply('acme', { roles: [{ name: 'steers', attributes: { note: [HOSTILE] } }] });
+    for (const args of [
+      ['api', '-i', 'GET', 'realms/acme/roles'],
+      ['export', 'acme', '--no-users'],
+      ['export', 'acme', '--no-users', '--format', 'yaml'],
+      ['get', 'roles', '-r', 'acme', '-o', 'yaml'],
+      ['events', '-r', 'acme', '-o', 'json'],
+    ])
+      expect([args, (await shown(...args)).stdout]).toEqual([args, expect.not.stringMatching(STEERS)]);
+    const { stdout } = await piped('api', 'GET', 'realms/acme/roles');
+    expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ attributes: { note: [HOSTILE] } }));
+    expect(JSON.parse((await shown('export', 'acme', '--no-users')).stdout).roles).toContainEqual(
+      expect.objectContaining({ name: 'steers', attributes: { note: [HOSTILE] } }),
+    );
+  });
+
+  test('does not come to be by a file in another encoding: it is refused before anything is sent', async () => {
+    const role = Buffer.from('{"name": "K\u00fcche"}', 'latin1');
+    for (const args of [
+      ['create', 'role', '-r', 'acme', '-f', '-'],
+      ['api', 'POST', 'realms/acme/roles', '-f', '-'],
+      ['import', 'acme', '-f', '-'],
+    ]) {
+      const { code, stderr } = await realmctl(asOperator(server), args, { stdin: role });
+      expect([args, code, stderr]).toEqual([args, 2, expect.stringMatching(/UTF-8/)]);
+    }
+    const body = (await piped('get', 'roles', '-r', 'acme', '-o', 'name')).stdout;
+    expect(body).not.toMatch(/K.*che/);
+    const { url, headers } = api.raw('/admin/realms/acme/roles');
+    const answer = await fetch(url, { method: 'POST', headers, body: new Uint8Array(role) });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { detail: 'The body is not UTF-8' }]);
+  });
 });
 
 test('a flow is described as the tree that it is', async () => {

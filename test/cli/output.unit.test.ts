@@ -7,11 +7,11 @@ import { parse } from 'yaml';
 import { type Format, print, writeLine } from '../../cli/output.ts';
 
 // CSI as one character and as ESC with a bracket, the OSC of a title, DEL
-const HOSTILE = 'ana\u009b2J\u001b[31m\u001b]0;title\u0007\u009d\u007f';
+const HOSTILE = 'ana\u009b2J\u001b[31m\u001b]0;title\u0007\u009d\u007f\u202eb\u2028';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const STEERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/;
+const STEERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/;
 
-function written(work: (io: Parameters<typeof print>[0]) => void): string {
+function written(work: (io: Parameters<typeof print>[0]) => void, shown = true): string {
   const stream = new PassThrough();
   work({
     stdin: new PassThrough(),
@@ -20,17 +20,20 @@ function written(work: (io: Parameters<typeof print>[0]) => void): string {
     env: {},
     terminal: true,
     watched: false,
+    shown,
     colour: false,
   });
   return String(stream.read() ?? '');
 }
-const printed = (format: Format) =>
-  written((io) =>
-    print(io, format, {
-      value: { [HOSTILE]: HOSTILE },
-      names: () => [HOSTILE],
-      table: () => ({ head: ['NAME'], rows: [[HOSTILE]] }),
-    }),
+const printed = (format: Format, shown?: boolean) =>
+  written(
+    (io) =>
+      print(io, format, {
+        value: { [HOSTILE]: HOSTILE },
+        names: () => [HOSTILE],
+        table: () => ({ head: ['NAME'], rows: [[HOSTILE]] }),
+      }),
+    shown,
   );
 
 test.each<Format>(['table', 'name', 'json', 'yaml'])(
@@ -41,8 +44,8 @@ test.each<Format>(['table', 'name', 'json', 'yaml'])(
 );
 
 test('a program that reads JSON or YAML gets the name as it is', () => {
-  expect(JSON.parse(printed('json'))).toEqual({ [HOSTILE]: HOSTILE });
-  expect(parse(printed('yaml'))).toEqual({ [HOSTILE]: HOSTILE });
+  expect(JSON.parse(printed('json', false))).toEqual({ [HOSTILE]: HOSTILE });
+  expect(parse(printed('yaml', false))).toEqual({ [HOSTILE]: HOSTILE });
 });
 
 test('nor can it in what is said beside an answer, whose lines stay lines', () => {

@@ -31,7 +31,7 @@ export const withOperator = { SVC_OPERATOR_CLIENT_SECRET: OPERATOR_SECRET };
 export async function realmctl(
   env: Record<string, string>,
   args: readonly string[],
-  { stdin = '' }: { stdin?: string } = {},
+  { stdin = '', shown = false }: { stdin?: string | Buffer; shown?: boolean } = {},
 ): Promise<Ran> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const said = Promise.all([text(stdout), text(stderr)]);
@@ -42,6 +42,7 @@ export async function realmctl(
     env: { PATH: process.env.PATH, HOME: '/nonexistent', ...env },
     terminal: false,
     watched: false,
+    shown,
     colour: false,
   };
   const code = await run(args, io, new AbortController().signal);
