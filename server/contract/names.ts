@@ -16,14 +16,18 @@ export const anyObject = (longest?: number) =>
     .record(longest === undefined ? z.string() : z.string().max(longest), z.unknown())
     .refine((value) => !holdsNul(value), 'must not contain NUL');
 
-/** A name: not empty, no control characters, no blanks at its ends. */
+/** Characters that end a line or turn text around: a list or a log shows such a name as another one, or as two. */
+const REORDERS = /[\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
+/** A name: not empty, no control characters, no line or direction characters, no blanks at its ends. */
 export const name = (max = 255) =>
   z
     .string()
     .min(1)
     .max(max)
     .refine((s) => s === s.trim(), 'must not begin or end with a blank')
-    .refine((s) => !/\p{Cc}/u.test(s), 'must not contain control characters');
+    .refine((s) => !/\p{Cc}/u.test(s), 'must not contain control characters')
+    .refine((s) => !REORDERS.test(s), 'must not contain line separators or direction characters');
 
 /** Whether the text has invisible or text-reversing characters, by which one name can look like another. */
 export const hasHiddenCharacters = (s: string): boolean => /[\p{Cc}\p{Cf}]/u.test(s);
@@ -39,6 +43,9 @@ const SEEN = new RegExp(
 /** Whether all characters are visible, and shown in the order in which they are stored. Line feeds are allowed. */
 export const isAllSeen = (s: string): boolean =>
   !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]/u.test(s.replaceAll('\n', '').replace(SEEN, ''));
+/** One line, whose words have one blank between them: nothing stands where a small display does not show it. */
+export const isOneLine = (s: string): boolean => !/[\r\n]|\p{Zs}{2}|^\p{Zs}|\p{Zs}$/u.test(s);
+export const ONE_LINE = 'must be one line, with single blanks between words and none at its ends';
 export const isComposed = (s: string): boolean => s === s.normalize('NFC');
 export const NOT_COMPOSED = 'must be in the normalization form NFC of Unicode';
 

@@ -2,7 +2,19 @@
 // once. Specification 4.11; dynamic linking as in the regulatory technical standards of PSD2, article 5.
 import { z } from 'zod';
 import { DeviceKey } from './devices.ts';
-import { EpochMs, HIDES, Id, isAllSeen, isComposed, NOT_COMPOSED, name, RealmName, text } from './names.ts';
+import {
+  EpochMs,
+  HIDES,
+  Id,
+  isAllSeen,
+  isComposed,
+  isOneLine,
+  NOT_COMPOSED,
+  name,
+  ONE_LINE,
+  RealmName,
+  text,
+} from './names.ts';
 import { route } from './route.ts';
 
 const tag = 'transactions';
@@ -35,8 +47,12 @@ export const Transaction = z
   .meta({ id: 'Transaction' });
 export type Transaction = z.infer<typeof Transaction>;
 
-/** A text that a user signs: without invisible or text-reversing characters, and in one normal form, so the user signs what they see. */
-const shown = (of: z.ZodString) => of.refine(isAllSeen, HIDES).refine(isComposed, NOT_COMPOSED);
+/**
+ * A text that a user signs: without invisible or text-reversing characters, in one line without wide gaps, and in one normal form, so the
+ * user signs what they see.
+ */
+const shown = (of: z.ZodString) =>
+  of.refine(isAllSeen, HIDES).refine(isOneLine, ONE_LINE).refine(isComposed, NOT_COMPOSED);
 const given = { amount: Amount.optional(), currency: Currency.optional(), payee: shown(name(200)).optional() };
 export const createTransaction = route({
   method: 'POST',

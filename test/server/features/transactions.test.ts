@@ -179,6 +179,11 @@ test('nothing hidden or turned around is shown for signing, and joiners that a s
     ['text', { text: 'Pay 12 EUR\u2028to Eve' }],
     ['text', { text: 'Pay 12 EUR to Cafe\u0301' }],
     ['text', { text: '\u0645\u06cc\u200c\u200c\u062e' }],
+    ['text', { text: `Pay 12 EUR${' '.repeat(300)}and 9000 EUR to Eve` }],
+    ['text', { text: `Pay 12 EUR${'\u3000\u00a0'.repeat(150)}and 9000 EUR to Eve` }],
+    ['text', { text: 'Pay 12 EUR\nand 9000 EUR to Eve' }],
+    ['text', { text: ' Pay 12 EUR' }],
+    ['payee', { payee: 'Example  Ltd' }],
     ['payee', { payee: 'Example\u2066 Ltd' }],
     ['payee', { payee: 'Exam\u200cple Ltd' }],
     ['amount', { amount: '00000012.50' }],
@@ -190,7 +195,7 @@ test('nothing hidden or turned around is shown for signing, and joiners that a s
       body: { errors: [{ path }] },
     });
   const good = [
-    'Pay 12.50 EUR\nto Caf\u00e9',
+    'Pay 12.50\u00a0EUR to Caf\u00e9',
     '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645',
     '\u0915\u094d\u200d\u0937',
     '\u{1f469}\u{1f3fd}\u200d\u{1f4bb} \u2764\ufe0f',
