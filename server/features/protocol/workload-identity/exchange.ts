@@ -51,7 +51,7 @@ interface Workload extends Authenticated {
 }
 type Verdict =
   | ({ ok: true } & Pick<Workload, 'token' | 'credential' | 'client'>)
-  | { ok: false; reason: string; credential?: store.CredentialRow };
+  | { ok: false; reason: string; credential?: store.CredentialRow; kind?: string };
 
 /** The same error for every cause; only the audit log, whose row is written already, holds the cause. */
 const failed = (status: number) => new OAuthError('invalid_grant', undefined, { status, audited: true });
@@ -103,7 +103,8 @@ export function workloadGrant<Body extends z.ZodObject>(
     try {
       if (!(await signatureHolds(credential, token))) return refuse('no key of the issuer made the signature');
     } catch (error) {
-      return refuse(`the issuer's keys could not be had: ${error instanceof Error ? error.message : error}`);
+      const why = error instanceof Error ? error.message : error;
+      return { ...refuse(`the issuer's keys could not be had: ${why}`), kind: 'keys' };
     }
     const fault = timeFault(token, now());
     if (fault !== undefined) return refuse(fault);
@@ -125,9 +126,9 @@ export function workloadGrant<Body extends z.ZodObject>(
       ? await Promise.race([judge(realm, reading.token), late])
       : { ok: false, reason: reading.reason };
     if (verdict.ok) return { ...verdict, confidential: true, deadline };
-    const { reason, credential } = verdict;
+    const { reason, credential, kind: of = reason } = verdict;
     const said = reading.ok ? reading.token : reading;
-    const { event, kind } = refusalOf({ realm, ipAddress }, said, { verified: false, credential, reason });
+    const { event, kind } = refusalOf({ realm, ipAddress }, said, { verified: false, credential, reason, kind: of });
     refusals.record(event, kind);
     await deadline;
     throw failed(presentation.refusedBy);
@@ -146,6 +147,8 @@ export function workloadGrant<Body extends z.ZodObject>(
         verified: true,
         credential,
         reason: error === 'invalid_target' ? 'a resource is not allowed' : (reason ?? description ?? error),
+        // The description repeats the caller's own words: each would have its own count.
+        kind: error,
       }),
 
     async authorize(call) {
@@ -194,15 +197,22 @@ const eventOf =
     data: { issuer: issuer?.slice(0, MOST_NAME) ?? null, subject: subject?.slice(0, MOST_NAME) ?? null, ...data },
   });
 
-/** `kind`: for a known credential, each reason is counted separately (events/refusals.ts). */
+/** `kind`: for a known credential, each kind of reason is counted separately (events/refusals.ts). */
 function refusalOf(
   caller: Caller,
   said: { issuer?: string; subject?: string },
-  { verified, credential, reason }: { verified: boolean; credential: store.CredentialRow | undefined; reason: string },
+  { verified, credential, reason, kind }: Refused,
 ): { event: DomainEvent; kind?: string } {
   const data = { verified, ...(credential && { credential: credential.name }), reason };
   const event = eventOf(caller, said)('WORKLOAD_TOKEN_REFUSED', data);
-  return credential ? { event, kind: `${credential.id} ${reason}` } : { event };
+  return credential ? { event, kind: `${credential.id} ${kind}` } : { event };
+}
+interface Refused {
+  verified: boolean;
+  credential: store.CredentialRow | undefined;
+  reason: string;
+  /** One of a fixed number of words; refusals of a kind are counted together. */
+  kind: string;
 }
 
 /** The requested scopes that the credential grants; the client's scopes among them bring their claims. */
