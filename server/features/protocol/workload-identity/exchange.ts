@@ -98,13 +98,13 @@ export function workloadGrant<Body extends z.ZodObject>(
   async function judge(realm: string, token: Presented): Promise<Verdict> {
     const credential = await store.match(sql, realm, token);
     if (!credential) return { ok: false, reason: 'no credential has this issuer, subject and audience' };
-    const refuse = (reason: string): Verdict => ({ ok: false, reason, credential });
+    const refuse = (reason: string, kind = reason): Verdict => ({ ok: false, reason, credential, kind });
     if (!credential.enabled) return refuse('the credential is disabled');
     try {
       if (!(await signatureHolds(credential, token))) return refuse('no key of the issuer made the signature');
     } catch (error) {
       const why = error instanceof Error ? error.message : error;
-      return { ...refuse(`the issuer's keys could not be had: ${why}`), kind: 'keys' };
+      return refuse(`the issuer's keys could not be had: ${why}`, 'keys');
     }
     const fault = timeFault(token, now());
     if (fault !== undefined) return refuse(fault);
