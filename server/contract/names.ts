@@ -27,7 +27,11 @@ export const name = (max = 255) =>
     .max(max)
     .refine((s) => s === s.trim(), 'must not begin or end with a blank')
     .refine((s) => !/\p{Cc}/u.test(s), 'must not contain control characters')
-    .refine((s) => !REORDERS.test(s), 'must not contain line separators or direction characters');
+    .refine((s) => !REORDERS.test(s), {
+      error: 'must not contain line separators or direction characters',
+      // One error for one character, though a payee's or a label's rules refuse it as well.
+      abort: true,
+    });
 
 /** Whether the text has invisible or text-reversing characters, by which one name can look like another. */
 export const hasHiddenCharacters = (s: string): boolean => /[\p{Cc}\p{Cf}]/u.test(s);

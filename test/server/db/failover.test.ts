@@ -52,7 +52,14 @@ test('a database that takes no writes is away: APIs, pages and the token endpoin
     const registered = await fetch(`${server.baseUrl}/realms/${REALM}/oauth2/par`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: `Basic ${btoa(`app:${SECRET}`)}` },
-      body: new URLSearchParams({ response_type: 'code', client_id: 'app', redirect_uri: 'https://app.example/cb' }),
+      body: new URLSearchParams({
+        response_type: 'code',
+        client_id: 'app',
+        redirect_uri: 'https://app.example/cb',
+        scope: 'openid',
+        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+        code_challenge_method: 'S256',
+      }),
     });
     expect([registered.status, registered.headers.get('retry-after')]).toEqual([503, '2']);
     expect(await registered.json()).toMatchObject({ error: 'temporarily_unavailable' });

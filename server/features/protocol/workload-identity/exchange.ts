@@ -51,7 +51,7 @@ interface Workload extends Authenticated {
 }
 type Verdict =
   | ({ ok: true } & Pick<Workload, 'token' | 'credential' | 'client'>)
-  | { ok: false; reason: string; credential?: store.CredentialRow; kind?: string };
+  | { ok: false; reason: string; credential?: store.CredentialRow; signed?: boolean };
 
 /** The same error for every cause; only the audit log, whose row is written already, holds the cause. */
 const failed = (status: number) => new OAuthError('invalid_grant', undefined, { status, audited: true });
@@ -98,14 +98,16 @@ export function workloadGrant<Body extends z.ZodObject>(
   async function judge(realm: string, token: Presented): Promise<Verdict> {
     const credential = await store.match(sql, realm, token);
     if (!credential) return { ok: false, reason: 'no credential has this issuer, subject and audience' };
-    const refuse = (reason: string, kind = reason): Verdict => ({ ok: false, reason, credential, kind });
+    let signed = false;
+    const refuse = (reason: string): Verdict => ({ ok: false, reason, credential, signed });
     if (!credential.enabled) return refuse('the credential is disabled');
     try {
       if (!(await signatureHolds(credential, token))) return refuse('no key of the issuer made the signature');
     } catch (error) {
       const why = error instanceof Error ? error.message : error;
-      return refuse(`the issuer's keys could not be had: ${why}`, 'keys');
+      return refuse(`the issuer's keys could not be had: ${why}`);
     }
+    signed = true;
     const fault = timeFault(token, now());
     if (fault !== undefined) return refuse(fault);
     const client = await clients.view(realm, credential.client_id);
@@ -126,9 +128,9 @@ export function workloadGrant<Body extends z.ZodObject>(
       ? await Promise.race([judge(realm, reading.token), late])
       : { ok: false, reason: reading.reason };
     if (verdict.ok) return { ...verdict, confidential: true, deadline };
-    const { reason, credential, kind: of = reason } = verdict;
+    const { reason, credential, signed = false } = verdict;
     const said = reading.ok ? reading.token : reading;
-    const { event, kind } = refusalOf({ realm, ipAddress }, said, { verified: false, credential, reason, kind: of });
+    const { event, kind } = refusalOf({ realm, ipAddress }, said, { verified: false, credential, reason, signed });
     refusals.record(event, kind);
     await deadline;
     throw failed(presentation.refusedBy);
@@ -147,8 +149,7 @@ export function workloadGrant<Body extends z.ZodObject>(
         verified: true,
         credential,
         reason: error === 'invalid_target' ? 'a resource is not allowed' : (reason ?? description ?? error),
-        // The description repeats the caller's own words: each would have its own count.
-        kind: error,
+        signed: true,
       }),
 
     async authorize(call) {
@@ -197,22 +198,25 @@ const eventOf =
     data: { issuer: issuer?.slice(0, MOST_NAME) ?? null, subject: subject?.slice(0, MOST_NAME) ?? null, ...data },
   });
 
-/** `kind`: for a known credential, each kind of reason is counted separately (events/refusals.ts). */
+/**
+ * `kind`: the refusals of a known credential are counted by themselves (events/refusals.ts), those of tokens with a valid
+ * signature apart from the others, which any caller can send. The reasons are many, so they have no counts of their own.
+ */
 function refusalOf(
   caller: Caller,
   said: { issuer?: string; subject?: string },
-  { verified, credential, reason, kind }: Refused,
+  { verified, credential, reason, signed }: Refused,
 ): { event: DomainEvent; kind?: string } {
   const data = { verified, ...(credential && { credential: credential.name }), reason };
   const event = eventOf(caller, said)('WORKLOAD_TOKEN_REFUSED', data);
-  return credential ? { event, kind: `${credential.id} ${kind}` } : { event };
+  return credential ? { event, kind: `${credential.id} ${signed ? 'signed' : 'unsigned'}` } : { event };
 }
 interface Refused {
   verified: boolean;
   credential: store.CredentialRow | undefined;
   reason: string;
-  /** One of a fixed number of words; refusals of a kind are counted together. */
-  kind: string;
+  /** Whether a key of the issuer signed the token. */
+  signed: boolean;
 }
 
 /** The requested scopes that the credential grants; the client's scopes among them bring their claims. */
