@@ -51,7 +51,7 @@ const KEEP_ALIVE_MS = 72_000;
 /** Names in paths are percent-encoded, so they are longer than the names themselves. */
 const PARAM_LENGTH = 2048;
 
-/** Counts the fields before parsing: a form of 256 KB, in which SAML messages arrive, could have a hundred thousand. */
+/** Counts the fields before parsing: a form of 256 KB, in which SAML responses arrive, could have a hundred thousand. */
 function acceptForms(app: FastifyInstance): void {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
     const text = String(body);

@@ -87,7 +87,7 @@ const MOST_FAULTS = 50;
 const LONGEST_PATH = 200;
 
 /** The field errors of zod's issues, at most {@link MOST_FAULTS}, and the number of further ones. */
-export function firstFaults(issues: readonly Issue[]): { errors: FieldError[]; more: number } {
+export function boundedFieldErrors(issues: readonly Issue[]): { errors: FieldError[]; more: number } {
   const errors: FieldError[] = [];
   let more = 0;
   for (const issue of issues) {
@@ -103,7 +103,7 @@ export function firstFaults(issues: readonly Issue[]): { errors: FieldError[]; m
 /** The problem for a request that does not match its schema. */
 function schemaFault(error: Error): Problem {
   const issues = hasZodFastifySchemaValidationErrors(error) ? error.validation : [];
-  const { errors, more } = firstFaults(
+  const { errors, more } = boundedFieldErrors(
     issues.map(({ keyword, instancePath, message = '', params }) => ({
       code: keyword,
       path: pathIn(instancePath),

@@ -21,7 +21,6 @@ import { UpstreamError } from './upstream.ts';
 const Params = z.object({ realm: z.string(), alias: z.string().max(255) });
 const Text = z.string().max(16_000).catch('');
 
-const POST_LIMIT = 256 * 1024;
 const field = z.string().optional();
 /** A repeated field is no text, so it is rejected. */
 const Posted = z.object({ SAMLRequest: field, SAMLResponse: field, RelayState: field }).catch({});
@@ -116,7 +115,7 @@ export function upstreamLogoutRoutes(app: FastifyInstance, deps: UpstreamLogoutR
   app.get(`${path}/slo`, { schema: { hide: true } }, (request, reply) =>
     said(request, reply, 'Redirect', queryOf(request.url)),
   );
-  app.post(`${path}/slo`, { schema: { hide: true }, bodyLimit: POST_LIMIT }, (request, reply) =>
+  app.post(`${path}/slo`, { schema: { hide: true } }, (request, reply) =>
     said(request, reply, 'POST', formText(Posted.parse(request.body))),
   );
   app.post(`${path}/backchannel-logout`, { schema: { hide: true } }, async (request, reply) => {

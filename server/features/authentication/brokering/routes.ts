@@ -22,6 +22,7 @@ const Params = z.object({ realm: z.string(), alias: z.string().max(255) });
 const Answer = z.record(z.string().max(100), z.string().max(8_000));
 const Hint = z.object({ hint: z.string().max(255).optional().catch(undefined) });
 const LONGEST_STATE = 200;
+/** A form with a response of 128 KB (xml/document.ts): base64 and percent-encoding make it half as large again. */
 const POST_LIMIT = 256 * 1024;
 const Posted = z
   .object({ SAMLResponse: z.string().catch(''), RelayState: z.string().max(LONGEST_STATE).catch('') })

@@ -3,7 +3,7 @@ import type { Changes } from '../../../contract/names.ts';
 import { ENTERPRISE, USER } from '../../../contract/scim.ts';
 import { type UserInput as Input, UserInput } from '../../../contract/users.ts';
 import { shownGroupPath } from '../../../domain/group-names.ts';
-import { firstFaults } from '../../../http/problems.ts';
+import { boundedFieldErrors } from '../../../http/problems.ts';
 import type { Values } from './body.ts';
 import { scimProblem } from './fault.ts';
 import { attributesWith, scimPathOf, showAttributes } from './user-attributes.ts';
@@ -95,7 +95,7 @@ export function wantedUser(
   };
   const { data, error } = UserInput.safeParse(input);
   if (error) {
-    const { errors: faults } = firstFaults(error.issues);
+    const { errors: faults } = boundedFieldErrors(error.issues);
     throw scimProblem('invalidValue', faults.map(({ path, message }) => `${scimPathOf(path)}: ${message}`).join('; '));
   }
   const type = textAt(email?.type, 50, 'emails.type');
