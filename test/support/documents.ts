@@ -44,7 +44,9 @@ const awkward = [
 const text = fc
   .oneof(
     fc.constantFrom(...awkward),
-    fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }).filter((s) => s === s.trim() && !/\p{Cc}/u.test(s)),
+    fc
+      .string({ minLength: 1, maxLength: 20, unit: 'grapheme' })
+      .filter((s) => s === s.trim() && !/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(s)),
     fc.stringMatching(/^[a-z][a-z0-9-]{0,15}[a-z0-9]$/),
   )
   .filter((s) => s.trim() === s && s !== '' && s !== '__proto__');

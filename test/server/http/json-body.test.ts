@@ -38,6 +38,20 @@ test('a body of a caller who is not known yet has 64 KB at most', async () => {
   expect((await signIn(JSON.stringify({ username: 'a', password: password.slice(0, 60_000) }))).status).not.toBe(413);
 });
 
+test.each([
+  ['a response', 'endpoint', 240_000, 404],
+  ['a response that is too large', 'endpoint', 262_145, 413],
+  ['a logout message', 'endpoint/slo', 60_000, 404],
+  ['a logout message that is too large', 'endpoint/slo', 65_537, 413],
+])('a form with %s of a SAML provider is read up to its limit', async (_, path, length, status) => {
+  const response = await fetch(`${server.baseUrl}/realms/master/broker/none/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: `SAMLResponse=${'a'.repeat(length)}`.slice(0, length),
+  });
+  expect(response.status).toBe(status);
+});
+
 describe('an answer about thousands of wrong fields', () => {
   const keys = Array.from({ length: 5_000 }, (_, i) => `x${i}`);
 
