@@ -26,6 +26,11 @@ const WORDS = new RegExp(
     'cannot use a pool after calling end',
     'the server does not support SSL connections',
     'error establishing an SSL connection',
+    // PgBouncer, which has one code (08P01) for all its faults
+    'pgbouncer',
+    'server conn crashed',
+    'server_login_retry',
+    'query_wait_timeout',
   ].join('|'),
   'i',
 );

@@ -13,8 +13,9 @@ const MINUTE_MS = 60_000;
 let server: TestServer;
 let issuer: Receiver;
 let offset = 0;
-let own: CryptoKey;
-let foreign: CryptoKey;
+type Key = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
+let own: Key;
+let foreign: Key;
 
 beforeAll(async () => {
   const pair = await generateKeyPair('RS256');

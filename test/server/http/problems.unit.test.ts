@@ -20,7 +20,9 @@ test.each([
   'Connection terminated',
   'Cannot use a pool after calling end on the pool',
   'There was an error establishing an SSL connection',
-])('“%s” of pg, which has no code, is no failure of the server', (words) => {
+  'server conn crashed?',
+  'query_wait_timeout',
+])('“%s” of pg or a pooler, which has no code of its own, is no failure of the server', (words) => {
   expect(problemOf(new Error(words))).toMatchObject({ code: 'unavailable', status: 503 });
 });
 
