@@ -5,7 +5,6 @@ import { getClientAdminRoles } from '../../server/contract/admin-access.ts';
 import { allRows, type Client, ServerProblem } from '../../server/contract/client.ts';
 import { listClients } from '../../server/contract/clients.ts';
 import { type Adoption, getAdoption, getFormerRealm, MASTER } from '../../server/contract/realms.ts';
-import { RealmSpec } from '../../server/contract/resources/realm.ts';
 import type { AnyKind } from '../kinds/kind.ts';
 import { realm as realmKind } from '../kinds/realm.ts';
 import { isObserveOnly, managerOf, managersIn, type Resource, sameElsewhere } from '../resource.ts';
@@ -139,7 +138,7 @@ export function createRealms(options: RealmsOptions): Realms {
 
   /** Whether the spec is valid and permitted by itself, and more than observes. */
   function isApplicable(resource: Resource): boolean {
-    const { success, data } = RealmSpec.safeParse(resource.spec);
+    const { success, data } = realmKind.spec.safeParse(resource.spec);
     if (!success || isUnreadable(resource) || isObserveOnly(data)) return false;
     return resource.metadata.namespace === operatorNamespace || !realmKind.givesAdminRoles?.(data);
   }
@@ -149,7 +148,7 @@ export function createRealms(options: RealmsOptions): Realms {
 
   /** Whether a Realm resource admits a namespace, judged only by its spec. */
   async function letsIn({ metadata, spec }: Resource, realm: string, namespace: string): Promise<boolean> {
-    const { success, data } = RealmSpec.safeParse(spec);
+    const { success, data } = realmKind.spec.safeParse(spec);
     if (!success || data.realm !== realm) return false;
     const { from, selector } = data.allowedNamespaces ?? { from: 'Same' };
     if (metadata.namespace === namespace || from === 'All') return true;
@@ -283,7 +282,7 @@ function missing({ metadata, spec, status }: Resource, namespace: string, realm:
 }
 
 const goesByLabels = ({ spec }: Resource): boolean =>
-  RealmSpec.safeParse(spec).data?.allowedNamespaces?.from === 'Selector';
+  realmKind.spec.safeParse(spec).data?.allowedNamespaces?.from === 'Selector';
 
 /** A missing realm is no error here: it will be created. */
 function absent(error: unknown): undefined {

@@ -11,6 +11,8 @@ const folder = path.join(import.meta.dirname, '../fixtures/exports');
 const exports = readdirSync(folder).filter((file) => file.endsWith('.json'));
 const read = (file: string) => JSON.parse(readFileSync(path.join(folder, file), 'utf8'));
 
+const SECRET = 'Kq3vT9xZ0bRw7LmY2sHdF5jN8pGcAe4U';
+
 let server: TestServer;
 let admin: Importer;
 let realms = 0;
@@ -19,7 +21,8 @@ const newRealm = () => {
   return `earlier-${realms}`;
 };
 beforeAll(async () => {
-  server = await startTestServer();
+  const names: string[] = exports.flatMap((file) => read(file).requiredEnv);
+  server = await startTestServer({ env: Object.fromEntries(names.map((name) => [name, SECRET])) });
   admin = await importer(server);
 });
 afterAll(() => server?.stop());
