@@ -19,7 +19,12 @@ const SECRET = 'Kq3vT9xZ0bRw7LmY2sHdF5jN8pGcAe4U';
 const names = [...manifests.matchAll(/secretKeyRef:\s+name: (\S+)/g)].flatMap(([, name]) => name ?? []);
 const secretsIn = (namespace?: string) =>
   names
-    .map((name) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData: { secret: SECRET } }))
+    .map((name) => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, namespace },
+      stringData: { secret: SECRET },
+    }))
     .map((secret) => stringify(secret))
     .join('---\n');
 
