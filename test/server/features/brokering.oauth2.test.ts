@@ -82,10 +82,15 @@ describe('GitHub with a hidden address', () => {
     expect([shown.status, Object.keys(shown.fields)]).toEqual([200, expect.arrayContaining(['email'])]);
   });
 
-  test('is not asked for where the user shows an address', async () => {
+  test.each<[string, object[], boolean]>([
+    ['is verified by the list', [{ email: 'Shown@hub.example', primary: false, verified: true }], true],
+    ['is not verified by the list', [{ email: 'shown@hub.example', primary: true, verified: false }], false],
+    ['is not in the list', [{ email: 'other@hub.example', primary: true, verified: true }], false],
+  ])('that shows another one keeps that, which %s', async (_, body, emailVerified) => {
     brokered.upstream.userinfo = { ...octocat, email: 'shown@hub.example' };
-    expect(await comeBy()).toMatchObject([{ email: 'shown@hub.example', emailVerified: false }]);
-    expect(asked('/user/emails')).toEqual([]);
+    brokered.upstream.also = { '/user/emails': { body } };
+    expect(await comeBy()).toMatchObject([{ email: 'shown@hub.example', emailVerified }]);
+    expect(asked('/user/emails')).toHaveLength(1);
   });
 });
 

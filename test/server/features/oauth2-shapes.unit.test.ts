@@ -167,6 +167,24 @@ const shapes: [string, object, object][] = [
     { id: 'ada', display_name: 'Ada', email: 'ada@sp.example' },
     { sub: 'ada', name: 'Ada', email: 'ada@sp.example', email_verified: undefined },
   ],
+  [
+    'LinkedIn by its OpenID Connect endpoint',
+    {
+      sub: 'vaz8tJ1Aah',
+      email_verified: true,
+      name: 'Example User',
+      locale: { country: 'US', language: 'en' },
+      given_name: 'Example',
+      family_name: 'User',
+      email: 'user@example.com',
+    },
+    { sub: 'vaz8tJ1Aah', given_name: 'Example', email_verified: true },
+  ],
+  [
+    'LinkedIn before OpenID Connect',
+    { id: 'yrZCpj2Z12', localizedFirstName: 'Bob', localizedLastName: 'Smith' },
+    { sub: 'yrZCpj2Z12', given_name: 'Bob', family_name: 'Smith' },
+  ],
   ['Strava', { id: 1234, username: 'm', firstname: 'Marianne', lastname: 'T' }, { sub: 1234, given_name: 'Marianne' }],
 ];
 
@@ -245,7 +263,10 @@ test('a provider is asked for addresses only where it has them', () => {
   expect(at('https://git.example/api/v3/user/')).toBe('https://git.example/api/v3/user/emails');
   expect(at('https://git.example/api/v1/user?a=b')).toBe('https://git.example/api/v1/user/emails?a=b');
   expect(at('https://api.bitbucket.org/2.0/user', { type: 'user', account_id: 'a', uuid: '{u}' })).toContain('/emails');
-  expect(at('https://api.github.com/user', { ...octocat, email: 'a@x.example' })).toBeUndefined();
+  expect(at('https://api.github.com/user', { ...octocat, email: 'a@x.example' })).toContain('/emails');
+  expect(at('https://api.github.com/user', { ...octocat, email: 'a@x.example', email_verified: true })).toBeUndefined();
+  // GitLab's answer has no list beside it.
+  expect(at('https://gitlab.example/api/v4/user', { id: 1, username: 'a' })).toBeUndefined();
   expect(at('https://id.example/userinfo')).toBeUndefined();
   expect(at('https://id.example/user', { id: 'a' })).toBeUndefined();
 });

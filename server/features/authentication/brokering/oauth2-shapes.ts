@@ -43,9 +43,16 @@ function addressesIn(list: unknown): Address[] {
   });
 }
 
-/** The address that counts: the primary one if it is verified, else another verified one, else the primary one. */
-export function addressAmong(list: unknown): Said {
+/**
+ * The address that counts: the primary one if it is verified, else another verified one, else the primary one.
+ * @param shown the address in the user's own answer; it counts, and the list says whether it is verified
+ */
+export function addressAmong(list: unknown, shown?: unknown): Said {
   const all = addressesIn(list);
+  if (isText(shown) && !isSubstitute(shown)) {
+    const own = all.find(({ email }) => email.toLowerCase() === shown.toLowerCase());
+    return own ? { email_verified: own.verified } : {};
+  }
   const verified = all.filter((one) => one.verified);
   const found = verified.find(({ primary }) => primary) ?? verified[0] ?? all.find(({ primary }) => primary) ?? all[0];
   return found ? { email: found.email, email_verified: found.verified } : {};
@@ -121,8 +128,8 @@ const shapes: Readonly<Record<string, Shape>> = {
 /** Names that providers have for a claim; none of them says who the user is, or that an address is verified. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   preferred_username: ['login', 'username'],
-  given_name: ['first_name', 'firstname'],
-  family_name: ['last_name', 'lastname'],
+  given_name: ['first_name', 'firstname', 'localizedFirstName'],
+  family_name: ['last_name', 'lastname', 'localizedLastName'],
   name: ['full_name', 'display_name', 'displayName', 'real_name'],
   email: ['default_email'],
 };
@@ -151,11 +158,11 @@ export function claimsOf(body: Claims): Claims {
   return claims;
 }
 
-/** Where the user's addresses are if the user's own answer has none: beside `…/user` of GitHub, Gitea and Bitbucket. */
+/** The address of the list of the user's addresses, beside `…/user` of GitHub, Gitea and Bitbucket. */
 export function addressesEndpoint(endpoint: string, body: Claims): string | undefined {
   const url = new URL(endpoint);
   const hasList = isBitbucket(body) || (isText(body.login) && Number.isSafeInteger(body.id));
-  if (isSaid(body.email) || !hasList || !/\/user\/?$/.test(url.pathname)) return undefined;
+  if (isSaid(body.email_verified) || !hasList || !/\/user\/?$/.test(url.pathname)) return undefined;
   url.pathname = `${url.pathname.replace(/\/$/, '')}/emails`;
   return url.href;
 }

@@ -24,7 +24,10 @@ export const createOauth2 = ({ codeFlow }: { codeFlow: CodeFlow }): Upstream => 
     const headers = headersFor(userinfoEndpoint, provider.clientId);
     const body = await codeFlow.userinfo(userinfoEndpoint, accessToken, headers);
     const addresses = addressesEndpoint(userinfoEndpoint, body);
-    const claims = claimsOf({ ...body, ...(addresses && (await addressAt(codeFlow, addresses, accessToken))) });
+    const claims = claimsOf({
+      ...body,
+      ...(addresses && (await addressAt(codeFlow, addresses, accessToken, body.email))),
+    });
     // GitHub and other older providers send `id`, a number.
     const subject = subjectIn(claims.sub);
     if (subject === undefined) throw new UpstreamError('no-subject');
@@ -32,10 +35,10 @@ export const createOauth2 = ({ codeFlow }: { codeFlow: CodeFlow }): Upstream => 
   },
 });
 
-/** The user's address; none if the token doesn't reach it, as GitHub's without the scope `user:email`. */
-async function addressAt(codeFlow: CodeFlow, endpoint: string, accessToken: string): Promise<Claims> {
+/** The user's address, and whether it is verified; nothing if the token doesn't reach it, as GitHub's without the scope `user:email`. */
+async function addressAt(codeFlow: CodeFlow, endpoint: string, accessToken: string, shown: unknown): Promise<Claims> {
   try {
-    return { ...addressAmong(await codeFlow.about(endpoint, accessToken)) };
+    return { ...addressAmong(await codeFlow.about(endpoint, accessToken), shown) };
   } catch (error) {
     if (error instanceof UpstreamError) return {};
     throw error;

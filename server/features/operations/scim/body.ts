@@ -77,8 +77,10 @@ function partsOf(attributes: readonly Attribute[], value: Readonly<Record<string
 export function readValue(attribute: Attribute, given: unknown, path = attribute.name): unknown {
   if (given === undefined || given === null) return undefined;
   if (!attribute.multiValued) {
-    if (Array.isArray(given)) throw scimProblem('invalidValue', `${path} is one value`);
-    return oneOf(attribute, given, path);
+    // Entra also writes a manager as a list of one.
+    const [one, ...more] = attribute.subAttributes ? [given].flat() : [given];
+    if (Array.isArray(one) || more.length > 0) throw scimProblem('invalidValue', `${path} is one value`);
+    return oneOf(attribute, one, path);
   }
   const values = [given].flat().flatMap((one, i) => oneOf(attribute, one, `${path}[${i}]`) ?? []);
   return values.length > 0 ? values : undefined;

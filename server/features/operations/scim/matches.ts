@@ -20,13 +20,16 @@ export const subAttributeOf =
 const present = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 
-/** The attribute that a filter compares; for a multi-valued complex attribute, its `value` (RFC 7644 §3.4.2.2). */
+/**
+ * The attribute that a filter compares; for a complex attribute, its `value` if it has one: RFC 7644 §3.4.2.2 says so of several
+ * values, and Entra asks for `manager eq "…"`.
+ */
 export function comparedPlace(resolve: Resolve, path: string): AttributePlace {
   const place = resolve(path);
   if (!place) throw scimProblem('invalidFilter', `There is no attribute ${path}`);
   const { attribute, sub } = place;
   if (attribute.returned === 'never') throw scimProblem('invalidFilter', `${path} can’t be asked for`);
-  const value = sub ?? (attribute.multiValued ? attributeNamed(attribute.subAttributes, 'value') : undefined);
+  const value = sub ?? attributeNamed(attribute.subAttributes, 'value');
   return value ? { ...place, sub: value } : place;
 }
 

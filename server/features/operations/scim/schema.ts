@@ -253,16 +253,28 @@ export const attributesOf = ({ schema }: ResourceType): readonly Attribute[] => 
 export const extensionNamed = ({ extensions }: ResourceType, urn: string): Schema | undefined =>
   extensions.find(({ id }) => same(id, urn));
 
-/** `name.givenName`, `urn:…:User:name`, `urn:…:enterprise:2.0:User:manager.value`; case doesn't matter (RFC 7643 §2.1). */
+/**
+ * `name.givenName`, `urn:…:User:name`, `urn:…:enterprise:2.0:User:manager.value`; case doesn't matter (RFC 7643 §2.1). Entra also
+ * names an extension's attribute without its URN: `manager eq "…"`.
+ */
 export function placeOf(type: ResourceType, path: string): AttributePlace | undefined {
   const of = [type.schema, ...type.extensions].find(({ id }) => same(path.slice(0, id.length + 1), `${id}:`));
   const [name = '', subName, ...rest] = (of ? path.slice(of.id.length + 1) : path).split('.');
   if (rest.length > 0) return undefined;
-  const extension = of === undefined || of === type.schema ? undefined : of.id;
-  const attribute = attributeNamed(extension === undefined ? attributesOf(type) : of?.attributes, name);
-  if (!attribute) return undefined;
-  const where = { attribute, ...(extension !== undefined && { extension }) };
-  if (subName === undefined) return where;
-  const sub = attributeNamed(attribute.subAttributes, subName);
-  return sub && { ...where, sub };
+  const found = of ? placeIn(type, of, name) : (placeIn(type, type.schema, name) ?? extended(type, name));
+  if (!found || subName === undefined) return found;
+  const sub = attributeNamed(found.attribute.subAttributes, subName);
+  return sub && { ...found, sub };
+}
+
+function placeIn(type: ResourceType, { id, attributes }: Schema, name: string): AttributePlace | undefined {
+  const isExtension = id !== type.schema.id;
+  const attribute = attributeNamed(isExtension ? attributes : attributesOf(type), name);
+  return attribute && { attribute, ...(isExtension && { extension: id }) };
+}
+
+/** The attribute of this name if only one extension has it. */
+function extended(type: ResourceType, name: string): AttributePlace | undefined {
+  const [found, another] = type.extensions.flatMap((schema) => placeIn(type, schema, name) ?? []);
+  return another ? undefined : found;
 }

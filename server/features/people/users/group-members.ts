@@ -28,7 +28,10 @@ export function createGroupMembers({ access }: { access: Pick<AdminRights, 'cove
     const [unknown] = await sql<{ id: string }>`
       select id from unnest(${add}::uuid[]) as wanted (id)
       where not exists (select from realm_user u where u.realm_id = ${realm} and u.id = wanted.id) limit 1`;
-    if (unknown) throw new Problem('invalid-request', `There is no user ${unknown.id}`);
+    if (unknown) {
+      const errors = [{ path: 'members', message: `${unknown.id} is no user’s id` }];
+      throw new Problem('invalid-request', undefined, { errors });
+    }
     const gone =
       remove === 'others' ? fragment`user_id <> all(${add}::uuid[])` : fragment`user_id = any(${remove}::uuid[])`;
     const changed = await sql<{ id: string; username: string }>`
