@@ -40,6 +40,9 @@ export function openBulk(url: string, longestMs: number) {
   const sql = postgres(withoutTls(url), {
     max: 1,
     prepare: false,
+    // A stream has no arrays as parameters. postgres.js would ask for their types first, and nothing catches that query's
+    // failure: a database that goes away at that moment would end the process.
+    fetch_types: false,
     onnotice: () => {},
     connect_timeout: CONNECT_MS / 1000,
     connection: { application_name: 'realmkeeper-bulk' },

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import net, { type AddressInfo } from 'node:net';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { copyInto, copyOut, literal, pgArray } from '../../../server/db/bulk.ts';
@@ -96,5 +98,38 @@ test('postgres.js gives wrong rows to the query after one that failed while it s
     expect(rows[0]).toBeUndefined();
   } finally {
     await sql.end();
+  }
+});
+
+test('a connection that breaks at its first query fails the stream, and leaves no failure behind that would end the process', async () => {
+  const QUERIES = ['Q', 'P'];
+  const { hostname, port } = new URL(database.url);
+  let broken = 0;
+  const proxy = net.createServer((client) => {
+    const upstream = net.connect(Number(port || 5432), hostname);
+    client.on('data', (bytes: Buffer) => {
+      if (!QUERIES.includes(String.fromCharCode(bytes[0] ?? 0))) return void upstream.write(bytes);
+      broken += 1;
+      client.resetAndDestroy();
+      upstream.destroy();
+    });
+    upstream.on('data', (bytes) => void client.write(bytes));
+    for (const socket of [client, upstream]) socket.on('error', () => {}).on('close', () => upstream.destroy());
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const unhandled: unknown[] = [];
+  const keep = (error: unknown) => void unhandled.push(error);
+  process.on('unhandledRejection', keep);
+  try {
+    await expect(copyInto(url.href, TARGET)).rejects.toThrow();
+    await expect(copyOut(url.href, 'select to_json(t) from bulk')).rejects.toThrow();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect([broken, unhandled]).toEqual([2, []]);
+  } finally {
+    process.off('unhandledRejection', keep);
+    proxy.close();
   }
 });
