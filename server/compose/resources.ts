@@ -15,12 +15,12 @@ import { mountResource } from '../resource/routes.ts';
 import { declaredResources } from './declared-resources.ts';
 
 /** The resources by their section of the realm document. */
-export const createResources = ({ seal, passwords, baseUrl, now }: ResourceDeps) => ({
+export const createResources = ({ seal, passwords, baseUrl, keys, now }: ResourceDeps) => ({
   authorizationServices: createAuthorizationServiceResource({ now }),
   groups: createGroupResource({ now }),
   messageTemplates: createMessageTemplateResource({ now }),
   messagingProviders: createMessagingProviderResource({ seal, now }),
-  ...declaredResources({ seal, passwords, baseUrl, now }),
+  ...declaredResources({ seal, passwords, baseUrl, keys, now }),
 });
 export type Resources = ReturnType<typeof createResources>;
 

@@ -3,12 +3,14 @@
 // Does not own: the resource's parts (resource.ts), the list of kinds (contract/declared-kinds.ts).
 // Implements: design "A plain resource: one declaration".
 import { z } from 'zod';
+import type { SigningAlgorithm } from '../contract/algorithms.ts';
 import { separateWords } from '../contract/apart.ts';
 import type { declaredKinds } from '../contract/declared-kinds.ts';
 import { isListOfTexts, isText, type KindOf, presentSchema } from '../contract/kind.ts';
 import { isInstant } from '../contract/names.ts';
 import type { Passwords } from '../crypto/passwords.ts';
 import type { Seal } from '../crypto/seal.ts';
+import type { Tx } from '../db/transact.ts';
 import { sealed } from './at-rest.ts';
 import { asSet, splitClientRoleKey, strings } from './items.ts';
 import type { Fields } from './part.ts';
@@ -20,6 +22,8 @@ export interface ResourceDeps {
   seal: Seal;
   passwords: Pick<Passwords, 'hash' | 'verify'>;
   baseUrl: string;
+  /** Makes signing keys of algorithms that the realm has not used yet. */
+  keys: { prepare(tx: Tx, realm: string, algorithms: Iterable<SigningAlgorithm>): Promise<void> };
   now: () => Date;
 }
 

@@ -25,6 +25,7 @@ const parts = createParts({
   resources: createResources({
     seal: createSeal([Buffer.alloc(32)]),
     passwords: { hash: never, verify: never },
+    keys: { prepare: never },
     baseUrl: 'https://id.example.com',
     now: () => new Date(0),
   }),

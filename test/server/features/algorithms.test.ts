@@ -5,8 +5,11 @@ import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { SigningAlgorithm } from '../../../server/contract/algorithms.ts';
+import { createClient, putClient } from '../../../server/contract/clients.ts';
 import { listEvents } from '../../../server/contract/events.ts';
 import { listKeys, rotateKeys } from '../../../server/contract/keys.ts';
+import { createRealm } from '../../../server/contract/realms.ts';
+import { importRealm } from '../../../server/contract/transfer.ts';
 import { PASSWORD } from '../../support/applications.ts';
 import { basic, makeClient, post, SECRET } from '../../support/clients.ts';
 import { createPerson } from '../../support/person.ts';
@@ -110,6 +113,75 @@ describe.each(others)('%s', (algorithm) => {
     expect((await verified(before)).protectedHeader.kid).not.toBe(rotated?.keyId);
     const rest = (keys: typeof old) => keys.filter((key) => key.algorithm !== algorithm).map(({ keyId }) => keyId);
     expect(rest(await activeKeys())).toEqual(rest(old));
+  });
+});
+
+describe('a key set that an application reads before its first token has the key', () => {
+  const algorithmsOf = async (realm: string) => {
+    const response = await fetch(`${server.baseUrl}/realms/${realm}/oauth2/jwks`);
+    return Jwks.parse(await response.json())
+      .keys.map(({ alg }) => alg)
+      .sort();
+  };
+  const inRealm = async (realm: string) => {
+    await server.admin.call(createRealm, { body: { realm } });
+    return { params: { realm } };
+  };
+  const machineClient = { clientId: 'machine', secret: SECRET, grantTypes: ['client_credentials' as const] };
+
+  test('of a client that the admin API creates or changes', async () => {
+    const at = await inRealm('saved');
+    const { body: made } = await server.admin.call(createClient, {
+      ...at,
+      body: { ...machineClient, idTokenSignedResponseAlg: 'ES256', userinfoSignedResponseAlg: 'ES256' },
+    });
+    expect(await algorithmsOf('saved')).toEqual(['ES256', 'RS256']);
+    const id = made?.id ?? expect.fail();
+    const change = (body: object) => server.admin.call(putClient, { params: { realm: 'saved', id }, body });
+    await change({ accessTokenSignedResponseAlg: 'EdDSA' });
+    expect(await algorithmsOf('saved')).toEqual(['ES256', 'EdDSA', 'RS256']);
+    await change({ name: 'Machine' });
+    expect(await algorithmsOf('saved')).toHaveLength(3);
+    const { body: events } = await server.admin.call(listEvents, { ...at, query: { type: 'KEY_ROTATED', limit: 100 } });
+    expect(events?.map(({ data, actor }) => [data.algorithm, actor?.type])).toEqual([
+      ['EdDSA', 'system'],
+      ['ES256', 'system'],
+    ]);
+  });
+
+  test('of a client that a document declares, but not of a plan', async () => {
+    await inRealm('imported');
+    const body = { clients: [{ ...machineClient, accessTokenSignedResponseAlg: 'PS256' as const }] };
+    const params = { realm: 'imported' };
+    await server.admin.call(importRealm, { params, query: { manager: 'test', dryRun: 'true' }, body });
+    expect(await algorithmsOf('imported')).toEqual(['RS256']);
+    await server.admin.call(importRealm, { params, query: { manager: 'test' }, body });
+    expect(await algorithmsOf('imported')).toEqual(['PS256', 'RS256']);
+  });
+
+  test('of clients that are saved at the same moment: one key, which signs', async () => {
+    const at = await inRealm('atonce');
+    const clientIds = ['a', 'b', 'c', 'd'];
+    await Promise.all(
+      clientIds.map((clientId) =>
+        server.admin.call(createClient, {
+          ...at,
+          body: { ...machineClient, clientId, accessTokenSignedResponseAlg: 'EdDSA' },
+        }),
+      ),
+    );
+    expect(await algorithmsOf('atonce')).toEqual(['EdDSA', 'RS256']);
+    const form = { grant_type: 'client_credentials' };
+    const { body } = await post(server, 'atonce', 'token', form, { authorization: basic('a') });
+    expect(decodeProtectedHeader(String(body.access_token)).alg).toBe('EdDSA');
+    expect(await algorithmsOf('atonce')).toEqual(['EdDSA', 'RS256']);
+  });
+
+  test('but a client that is refused leaves none', async () => {
+    const at = await inRealm('refused');
+    const body = { ...machineClient, redirectUris: ['not a uri'], idTokenSignedResponseAlg: 'ES256' as const };
+    await expect(server.admin.call(createClient, { ...at, body })).rejects.toMatchObject({ status: 400 });
+    expect(await algorithmsOf('refused')).toEqual(['RS256']);
   });
 });
 

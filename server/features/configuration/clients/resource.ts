@@ -3,6 +3,7 @@
 // Implements: decisions "Client", "Rights"; specification 2.10, 4.10.
 import { z } from 'zod';
 import { ADMIN_CLI } from '../../../contract/admin-access.ts';
+import { SigningAlgorithm } from '../../../contract/algorithms.ts';
 import { clientFields, clients } from '../../../contract/clients.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { fragment, type Sql } from '../../../db/sql.ts';
@@ -10,7 +11,7 @@ import { clientReached } from '../../../domain/reach.ts';
 import { ACCOUNT_SCOPE } from '../../../domain/scopes.ts';
 import { declaredResource, type ResourceDeps } from '../../../resource/declared.ts';
 import { clientRoleKey, joinPaths, strings } from '../../../resource/items.ts';
-import type { Fields, PlannedChange, Saved } from '../../../resource/part.ts';
+import type { Fields, PlannedChange, Saved, Wanted } from '../../../resource/part.ts';
 import { clientFaults, nameFaults, resourceFaults, serverNames, usesSecret } from './rules.ts';
 import { hashedSecret } from './secrets.ts';
 import { serviceAccountRolesPart } from './service-accounts.ts';
@@ -42,6 +43,18 @@ function faults(
   const name = before === undefined || renamedFrom !== undefined ? nameFaults(key) : [];
   return [...name, ...found, ...resources];
 }
+
+const SIGNED_BY = ['idTokenSignedResponseAlg', 'accessTokenSignedResponseAlg', 'userinfoSignedResponseAlg'] as const;
+
+/** The algorithms that these changes choose for the clients' tokens. */
+const chosenAlgorithms = (changes: readonly Wanted[]): SigningAlgorithm[] =>
+  changes.flatMap(({ action, fields, changed }) =>
+    SIGNED_BY.flatMap((field) => {
+      if (action === 'delete' || (action === 'update' && !changed.includes(field))) return [];
+      const algorithm = SigningAlgorithm.safeParse(fields[field]);
+      return algorithm.success ? [algorithm.data] : [];
+    }),
+  );
 
 /** Warnings about confidential clients without a secret, apart from those that workloads act as, which never need one. */
 async function withoutSecret(
@@ -88,7 +101,7 @@ async function withoutEffect(
   });
 }
 
-export const clientsResource = ({ passwords, baseUrl, ...deps }: ResourceDeps) =>
+export const clientsResource = ({ passwords, baseUrl, keys, ...deps }: ResourceDeps) =>
   declaredResource(
     clients,
     {
@@ -129,6 +142,7 @@ export const clientsResource = ({ passwords, baseUrl, ...deps }: ResourceDeps) =
         await store.setScopes(sql, realm, saved);
         await store.renameInClaims(sql, realm, saved);
       },
+      onChange: (tx, realm, changes) => keys.prepare(tx, realm, chosenAlgorithms(changes)),
       // A client's roles are deleted with it, as in the admin API, unless another manager owns them. A claim would have
       // no effect without its client, and could not be written again.
       keptWhileNamed: ['claim', 'protocolMapper'],

@@ -3,17 +3,17 @@
 // Implements: specification 2.4, 3 (Realm key), 4.3, 5 rule 4.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { DEFAULT_ALGORITHM, type SigningAlgorithm } from '../../../contract/algorithms.ts';
-import { type By, bySystem } from '../../../contract/events.ts';
+import { type By, bySystem, type DomainEvent } from '../../../contract/events.ts';
 import type { RealmKey } from '../../../contract/keys.ts';
 import { Problem } from '../../../contract/problem.ts';
 import type { JwtKey } from '../../../crypto/jwt.ts';
 import type { Seal } from '../../../crypto/seal.ts';
 import { createRealmCache } from '../../../db/cache.ts';
 import type { Sql } from '../../../db/sql.ts';
-import type { Transact } from '../../../db/transact.ts';
+import type { Transact, Tx } from '../../../db/transact.ts';
 import { createCertificates } from './certificates.ts';
 import { type GenerateKeyPair, generatePair } from './generate.ts';
-import { algorithmOf, contextOf, newKey } from './seed.ts';
+import { algorithmOf, contextOf, nameOf, newKey } from './seed.ts';
 import * as store from './store.ts';
 
 /** RFC 7517: a key as the JWKS shows it; `kid` is the key's id. */
@@ -64,6 +64,14 @@ function published(row: store.KeyRow): PublishedKey {
   };
 }
 
+const rotated = (by: By, realm: string, { keyId, algorithm }: store.NewKey): DomainEvent => ({
+  type: 'KEY_ROTATED',
+  realm,
+  by,
+  subject: { type: 'object', id: keyId, name: 'key' },
+  data: { keyId, algorithm },
+});
+
 export function createKeys(deps: KeysDeps) {
   const { sql, transact, seal, now, newId, generate = generatePair, publishAheadMs = PUBLISH_AHEAD_MS } = deps;
   // One entry holds the signing and the published keys, so that this process never signs with an unpublished key.
@@ -109,13 +117,7 @@ export function createKeys(deps: KeysDeps) {
         // The realm was deleted and created again while the key was being published.
         if (!row) throw new Problem('not-found', `The realm ${realm} was replaced meanwhile`);
         await store.dropForsaken(tx.sql, realm, new Date(at.getTime() - FORSAKEN_MS - publishAheadMs));
-        tx.record({
-          type: 'KEY_ROTATED',
-          realm,
-          by: by ?? bySystem,
-          subject: { type: 'object', id: key.keyId, name: 'key' },
-          data: { keyId: key.keyId, algorithm: key.algorithm },
-        });
+        tx.record(rotated(by ?? bySystem, realm, key));
         return toWire(row);
       },
       { bookkeeping: by === undefined },
@@ -142,7 +144,26 @@ export function createKeys(deps: KeysDeps) {
     /** The certificates of all published keys, the signing key's first. */
     certificates: (realm: string): Promise<store.KeyCertificate[]> => certificates.get(realm, ''),
 
-    /** The key that signs now. The first use of an algorithm in the realm generates its key, which takes a second. */
+    /**
+     * Generates the keys of algorithms that the realm has not used yet, in the transaction that chooses them: applications read the
+     * key set before their first token. Such a key is active at once: nothing is signed by it before the commit.
+     */
+    async prepare(tx: Tx, realm: string, algorithms: Iterable<SigningAlgorithm>): Promise<void> {
+      for (const algorithm of new Set(algorithms)) {
+        if (await store.readActive(tx.sql, realm, nameOf(algorithm))) continue;
+        const pair = await generate(algorithm);
+        if (!(await store.lockRealm(tx.sql, realm))) throw new Problem('not-found', `There is no realm ${realm}`);
+        if (await store.readActive(tx.sql, realm, nameOf(algorithm))) continue;
+        const key = newKey({ realm, algorithm, pair, seal, keyId: newId(), at: now() });
+        await store.insertActive(tx.sql, realm, key);
+        tx.record(rotated(bySystem, realm, key));
+      }
+    },
+
+    /**
+     * The key that signs now. A client that an older version saved may have no key of its algorithm yet: its first token generates
+     * the key, which takes a second.
+     */
     async active(realm: string, algorithm: SigningAlgorithm = DEFAULT_ALGORITHM): Promise<JwtKey> {
       const { active } = await cache.get(realm, '');
       const missing = active.size > 0 && algorithm !== DEFAULT_ALGORITHM;
