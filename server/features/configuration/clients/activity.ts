@@ -52,7 +52,7 @@ export function createClientActivity({
   }
 
   async function put(counts: readonly Count[]): Promise<void> {
-    // Sorted, so that servers that write the same rows don't deadlock.
+    // Sorted, so that servers that write the same rows don't deadlock. The lock leaves out a client that is being deleted.
     const rows = counts.map((row) => ({ ...row, hour: new Date(row.hour) }));
     if (rows.length === 0) return;
     await sql`
@@ -61,6 +61,7 @@ export function createClientActivity({
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as w (realm text, client text, hour timestamptz, tokens int)
         join client c on c.realm_id = w.realm and c.client_id = w.client
       order by 1, 2, 3
+      for key share of c
       on conflict (realm_id, client, hour) do update set tokens = client_activity.tokens + excluded.tokens`;
   }
   const failed = (err: unknown) => log.warn({ err }, 'Which clients got tokens could not be written down');
