@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteKey, rotateKeys } from '../../../server/contract/keys.ts';
 import { claimsIn } from '../../support/clients.ts';
-import { createPerson, type ShownPage } from '../../support/person.ts';
+import { createPerson, decode, type ShownPage } from '../../support/person.ts';
 import {
   freshTokens,
   makeProvider,
@@ -108,6 +108,17 @@ describe.each(['GET', 'POST'])('by %s', (method) => {
     expect((await send(person, query)).url).toBe(BYE);
     expect((await send(createPerson(server.baseUrl), query)).url).toBe(BYE);
   });
+});
+
+test.each([
+  [{}, 'post_logout_redirect_uri needs an id_token_hint or a client_id'],
+  [{ client_id: 'nobody' }, 'The post_logout_redirect_uri is not one that the application has registered'],
+  [{ client_id: 'rp2' }, 'The post_logout_redirect_uri is not one that the application has registered'],
+])('an address that can’t be taken is refused in words that name the fault: %j', async (query, words) => {
+  const page = await createPerson(server.baseUrl).open(
+    `${LOGOUT}?${new URLSearchParams({ ...query, post_logout_redirect_uri: `${BYE}/other` })}`,
+  );
+  expect([page.status, page.heading, decode(page.text).includes(words)]).toEqual([400, REFUSED, true]);
 });
 
 test('a hint that has expired, or was signed by the key before, still says which session; one of a deleted key doesn’t', async () => {

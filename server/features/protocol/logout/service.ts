@@ -86,6 +86,8 @@ export function createLogout({
     const client = clientId === undefined ? undefined : await clients.view(realm, clientId);
     const uri = form.get('post_logout_redirect_uri');
     if (uri === undefined) return { client, hint, next: undefined };
+    // RP-Initiated Logout §3: the server must know whose address it is.
+    if (clientId === undefined) throw bad('post_logout_redirect_uri needs an id_token_hint or a client_id');
     if (!client?.enabled || !isRedirectOf(client.postLogoutRedirectUris, uri)) {
       throw bad('The post_logout_redirect_uri is not one that the application has registered', client);
     }
