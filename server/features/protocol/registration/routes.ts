@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { By } from '../../../contract/events.ts';
 import * as admin from '../../../contract/provisioning.ts';
 import * as api from '../../../contract/registration.ts';
+import { sha256 } from '../../../crypto/tokens.ts';
 import { principalOf } from '../../../domain/principal.ts';
 import type { RateLimit } from '../../../domain/rate-limit.ts';
 import { bind } from '../../../http/bind.ts';
@@ -32,7 +33,7 @@ function bodyOf<S extends z.ZodType>(request: FastifyRequest, schema: S): z.outp
 
 export function registrationRoutes(
   app: FastifyInstance,
-  { registration, attempts }: { registration: Registration; attempts: Pick<RateLimit, 'take'> },
+  { registration, attempts }: { registration: Registration; attempts: Pick<RateLimit, 'take' | 'blocked' | 'fail'> },
 ): void {
   acceptEmptyJson(app);
   const byOf = (request: FastifyRequest): By => ({ actor: null, ipAddress: request.ip });
@@ -48,11 +49,19 @@ export function registrationRoutes(
     ...api.registerRoute,
     handler: async (request, reply) => {
       const realm = realmOf(request);
-      const retryAfterSeconds = attempts.take(`${realm} ${network(request.ip)}`);
+      const token = bearerOf(request);
+      // The uses of an initial access token are counted by themselves: of its requests only those count here that fail.
+      const invited = token !== undefined && (await registration.isInvited(realm, token));
+      const key = invited ? `${realm} ${sha256(token).toString('hex')}` : `${realm} ${network(request.ip)}`;
+      const retryAfterSeconds = invited ? attempts.blocked(key) : attempts.take(key);
       if (retryAfterSeconds !== undefined)
         throw new OAuthError('slow_down', 'Too many registrations from this address', { retryAfterSeconds });
-      const metadata = bodyOf(request, api.ClientMetadata);
-      const made = await registration.register(byOf(request), realm, metadata, bearerOf(request));
+      const registered = async () =>
+        registration.register(byOf(request), realm, bodyOf(request, api.ClientMetadata), token);
+      const made = await registered().catch((error: unknown) => {
+        if (invited) attempts.fail(key);
+        throw error;
+      });
       return sendJson(reply.code(201), JSON.stringify(made));
     },
   });

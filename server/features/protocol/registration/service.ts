@@ -82,7 +82,13 @@ export function createRegistration(deps: RegistrationDeps) {
       await refuseForeignSector(outbound, metadata);
   }
 
+  /** Whether the token is an initial access token with uses left. */
+  const isInvited = async (realm: string, token: string): Promise<boolean> =>
+    wellFormed(token, 'svc_iat_') && (await store.isInitialToken(sql, realm, sha256(token), now()));
+
   return {
+    isInvited,
+
     /** @param token of the request; the realm's rules decide whether one is needed */
     async register(
       by: By,
@@ -93,7 +99,7 @@ export function createRegistration(deps: RegistrationDeps) {
       await checkSector(metadata, async () => {
         const { registration } = await policyOf(settings, realm);
         if (token === undefined) return registration === 'open';
-        return registration !== 'closed' && store.isInitialToken(sql, realm, sha256(token), now());
+        return registration !== 'closed' && isInvited(realm, token);
       });
       return told(
         transact(realm, async (tx) => {
