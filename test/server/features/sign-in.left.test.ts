@@ -122,13 +122,14 @@ test('who cancels is back at their account, and nothing is kept', async () => {
   expect(await stored()).toBe(0);
 });
 
-test('a sign-in of an application can’t be cancelled so', async () => {
+test('a sign-in of an application leads back there, not to the account', async () => {
   const alice = createPerson(server.baseUrl);
   const page = await alice.open(authorizePath(realm, 'spa', newVerifier(), { acr_values: '2' }));
   const enrol = await alice.fill(page, { username: 'alice', password: PASSWORD });
   expect(enrol.text).toContain('This sign-in needs a code');
   expect(enrol.text).not.toContain('go back to your account');
-  expect((await alice.fill(enrol, { do: 'cancel' })).heading).toBe(titles.CONFIGURE_OTP);
+  const left = new URL((await alice.fill(enrol, { do: 'cancel' })).url);
+  expect([left.pathname.startsWith('/realms/'), left.searchParams.get('error')]).toEqual([false, 'access_denied']);
 });
 
 test('who signed in more than five minutes ago signs in again before they set anything up', async () => {

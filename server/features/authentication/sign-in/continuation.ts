@@ -21,6 +21,8 @@ export interface Continuation {
     realm: string,
     session: SsoSession,
   ): Promise<ContinuationStep | undefined>;
+  /** Tells the application that the user has left the sign-in, which is over. */
+  cancel(reply: FastifyReply, at: FastifyRequest, realm: string, request: unknown): Promise<FastifyReply>;
   /** The address that starts the same request again, for a browser that returns after the request was done. */
   again(request: unknown, realm: string): string;
   /** The request as text in a form that outlives the sign-in. The browser sends it back, so it isn't trusted. */

@@ -34,7 +34,7 @@ export interface FinishDeps {
 }
 
 /** The response to a request. */
-export type Answer = (reply: FastifyReply) => FastifyReply;
+export type Answer = (reply: FastifyReply) => FastifyReply | Promise<FastifyReply>;
 
 /** A sign-in that has everything it needs. */
 export interface Ending extends Visit {

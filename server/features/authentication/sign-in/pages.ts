@@ -36,6 +36,10 @@ ${inside}
 const restart = (of: Of, words: string): Html =>
   form(of, html`<button class="link" name="do" value="restart">${words}</button>`);
 
+/** Leaves the sign-in. */
+const cancel = (of: Of, words: string): Html =>
+  form(of, html`<button class="link" name="do" value="cancel">${words}</button>`);
+
 export function sendStep(
   reply: FastifyReply,
   realm: string,
@@ -45,15 +49,18 @@ export function sendStep(
     asked,
     tab,
     links,
+    cancels,
   }: {
     registry: readonly AuthenticatorRecord[];
     asked: string | undefined;
     tab: number;
     links: readonly { words: string; path: string }[];
+    /** Whether an application waits for the sign-in, and learns that the user leaves it. */
+    cancels: boolean;
   },
 ): FastifyReply {
   const of = { realm, csrf, asked };
-  if (nextStep.do === 'refused') return sendRefusal(reply, of, { state, settings, because: nextStep.because });
+  if (nextStep.do === 'refused') return sendRefusal(reply, of, { state, settings, because: nextStep.because, cancels });
   if (!page || nextStep.do === 'finish') throw new Error('there is no step to show');
   if (state.is === 'refused' || state.is === 'done') throw new Error('it takes no more steps');
   const others = nextStep.do === 'ask' ? nextStep.others : [];
@@ -87,7 +94,7 @@ ${page.below && html`<p class="choices">${page.below}</p>`}`,
 )}
 ${waysSection([...beside.values()].flatMap((one) => ('ways' in one ? one.ways : [])))}
 ${
-  (choices.length > 0 || registers || page.underWay || links.length > 0 || user || fromAccount) &&
+  (choices.length > 0 || registers || page.underWay || links.length > 0 || user || fromAccount || cancels) &&
   html`<div class="more">
 ${choices.map(({ executionId, authenticatorId, offer }) =>
   form(
@@ -101,9 +108,10 @@ ${!user && page.underWay && restart(of, text('signIn.startAgain'))}
 ${!registers && links.map(({ words, path }) => html`<a href="${path}">${words}</a>`)}
 ${
   fromAccount
-    ? form(of, html`<button class="link" name="do" value="cancel">${text('signIn.toAccount')}</button>`)
+    ? cancel(of, text('signIn.toAccount'))
     : user && restart(of, text('signIn.notYou', { username: user.username }))
 }
+${cancels && cancel(of, text('signIn.cancel'))}
 </div>`
 }`;
   const title = complaint ? text('signIn.error', { title: page.title }) : page.title;
@@ -183,12 +191,13 @@ const refusals: Record<string, { title: PlainKey; why: PlainKey }> = {
 function sendRefusal(
   reply: FastifyReply,
   of: Of,
-  { state, settings, because }: Pick<View, 'state' | 'settings'> & { because: string },
+  { state, settings, because, cancels }: Pick<View, 'state' | 'settings'> & { because: string; cancels: boolean },
 ): FastifyReply {
   const refusal = refusals[because];
   const title = plainText(refusal?.title ?? 'signIn.failed');
   const body = html`<div class="error" role="alert"><p>${refusal && plainText(refusal.why)}</p></div>
-${form(of, html`<button class="full" name="do" value="restart">${text('signIn.startAgain')}</button>`)}`;
+${form(of, html`<button class="full" name="do" value="restart">${text('signIn.startAgain')}</button>`)}
+${cancels && html`<div class="more">${cancel(of, text('signIn.cancel'))}</div>`}`;
   return sendPage(
     reply,
     { realm: of.realm, brand: settings, title, body },

@@ -87,7 +87,8 @@ export function signInRoutes(
     const whole = continuation && askedOf(continuation, view.state.purpose.request);
     const asked = whole !== undefined && whole.length <= ASKED_MAX ? whole : undefined;
     const tab = tabOf(request);
-    return sendStep(reply, realm, view, { registry, asked, tab, links: await linksFrom(request, realm, view, asked) });
+    const ways = await linksFrom(request, realm, view, asked);
+    return sendStep(reply, realm, view, { registry, asked, tab, links: ways, cancels: continuation !== undefined });
   }
   const path = '/realms/:realm/login';
 

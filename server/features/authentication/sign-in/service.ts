@@ -193,9 +193,12 @@ export function createSignIns(deps: SignInDeps) {
       const answer = again && (await endOnItsOwn(reply, ending, continuations));
       return answer || onward(reply, realm, held, from, continuations);
     }
-    if (form.do === 'cancel' && isFromAccount(realm, from)) {
+    if (form.do === 'cancel') {
+      const { continueAt, request: asked } = from.purpose;
+      const continuation = continuationOf(continuations, realm, from.purpose);
+      if (!continuation && !isFromAccount(realm, from)) return here;
       await storage.drop(reply, realm, held);
-      return to(from.purpose.continueAt);
+      return continuation ? (on) => continuation.cancel(on, request, realm, asked) : to(continueAt);
     }
     if (from.is !== 'refused' && from.took === took) {
       const { wentOn } = from;

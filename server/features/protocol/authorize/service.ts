@@ -194,6 +194,17 @@ export function createAuthorization(deps: AuthorizationDeps) {
     continueAt: resumePath,
     again: (kept, realm) => requestPath(realm, asItCame(Kept.parse(kept).text)),
     asked: { write: (kept) => asItCame(Kept.parse(kept).text), read: (text) => ({ text }) },
+    async cancel(reply, request, realm, kept) {
+      const { text } = Kept.parse(kept);
+      const cancelled = new OAuthError('access_denied', 'The person cancelled the sign-in');
+      try {
+        return await handle(await contextOf(request, reply, realm), parseForm(text), {}, cancelled);
+      } catch (thrown) {
+        if (!(thrown instanceof OAuthError)) throw thrown;
+        // The application has changed meanwhile. Its request begins anew, and its page says what is wrong.
+        return reply.redirect(requestPath(realm, asItCame(text)), 303);
+      }
+    },
     async prepare(kept, request, realm, session) {
       const reference = parseForm(Kept.parse(kept).text);
       const brand = await settings.of(realm);

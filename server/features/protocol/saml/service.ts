@@ -319,10 +319,21 @@ export function createSamlIdentityProvider(deps: SamlDeps) {
   const proceedOrFail = (context: Context, failed: Failed | undefined) =>
     failed ? fail(context, failed) : proceed(context);
 
+  const again = (kept: unknown, realm: string) =>
+    keptPath(realm, typeof kept === 'string' ? kept : keeping.write(KeptLogin.parse(kept)));
   const continuation: Continuation = {
     name: 'saml',
     continueAt: resumePath,
-    again: (kept, realm) => keptPath(realm, typeof kept === 'string' ? kept : keeping.write(KeptLogin.parse(kept))),
+    again,
+    async cancel(reply, request, realm, kept) {
+      try {
+        return await fail(await contextFor(request, reply, realm, KeptLogin.parse(kept)), failures.cancelled);
+      } catch (thrown) {
+        if (!(thrown instanceof OAuthError)) throw thrown;
+        // The application has changed meanwhile. Its request begins anew, and its page says what is wrong.
+        return reply.redirect(again(kept, realm), 303);
+      }
+    },
     asked: { write: (kept) => keeping.write(KeptLogin.parse(kept)), read: (text) => encodeURIComponent(text) },
     // The response is a page, which would send the password again when it is reloaded.
     prepare: async () => undefined,

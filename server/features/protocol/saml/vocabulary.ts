@@ -19,6 +19,7 @@ export const failures = {
   noPassive: failed('Responder', 'NoPassive', 'The person has to sign in'),
   denied: failed('Responder', 'RequestDenied', 'The person may not use this application'),
   notAgreed: failed('Responder', 'RequestDenied', 'The person did not agree'),
+  cancelled: failed('Responder', 'AuthnFailed', 'The person cancelled the sign-in'),
   applicationOff: failed('Responder', 'RequestDenied', 'The application is switched off'),
   otherPerson: failed('Responder', 'UnknownPrincipal', 'Somebody else has signed in'),
   acting: failed('Responder', 'RequestDenied', 'The person themselves would have to sign in'),
