@@ -188,6 +188,17 @@ test('managers are listed, and released with their objects or without', async ()
   expect((await run('managers', 'release', 'acme', 'nobody')).code).toBe(2);
 });
 
+test('an applied plan of settings names each of them', async () => {
+  await api.apply('named', { realm: { requireMfa: false } }, { manager: 'cli:ana' });
+  const realm = { requireMfa: true, displayName: 'Named anew' };
+  const { revision } = await api.apply('named', { realm }, { manager: 'cli:ana' });
+  const shown = (await run('history', 'named', String(revision))).stdout;
+  expect(shown.match(/~ update settings/g)).toHaveLength(1);
+  expect(shown).toContain('requireMfa: false → true');
+  expect(shown).toMatch(/displayName: "named" → "Named anew"/);
+  expect(shown).not.toContain('value:');
+});
+
 test('applied plans are listed and shown, and one is undone after it was shown and agreed to', async () => {
   const role = (description: string) => ({ roles: [{ name: 'teller', description }] });
   await api.apply('history', role('one'), { manager: 'cli:ana' });

@@ -22,7 +22,7 @@ import * as store from './history-store.ts';
 import { keepNeeded, refuseKept } from './kept.ts';
 import { refuseWithoutAdministrator } from './last-administrator.ts';
 import { objectsOf } from './objects.ts';
-import { planOf } from './present.ts';
+import { byObject, planOf } from './present.ts';
 import { needsOf } from './references.ts';
 import { requireAny, requireManager, requireSections, rightsOf } from './rights.ts';
 import { lockRealm, lockRevision, readRevision } from './store.ts';
@@ -82,7 +82,7 @@ export function createHistory({ sql, transact, parts, applyPlan, alone, reserved
     };
     return {
       ...shown(principal, realm, row),
-      changes: (recorded?.changes ?? []).filter(readable).map(shownChange),
+      changes: byObject(realm, (recorded?.changes ?? []).filter(readable).map(shownChange)),
       ownership: (recorded?.moves ?? []).filter(readable).map(({ before, after: _, ...move }) => ({
         ...move,
         ...(before && move.action === 'take' && { from: before.manager }),

@@ -6,7 +6,23 @@ import type { PlannedChange, RealmPart } from '../../../resource/part.ts';
 import { MASK, maskedFields } from '../../../resource/secrets.ts';
 import type { EnginePlan } from './engine.ts';
 
-/** Kinds with one object per realm, such as settings, are planned field by field; the response shows one object. */
+/** Kinds with one object per realm, such as settings, are planned field by field; a response shows one object. */
+export function byObject(realm: string, changes: readonly Change[]): Change[] {
+  const byField = Map.groupBy(
+    changes.filter((c) => wholeKinds.has(c.kind)),
+    (c) => c.kind,
+  );
+  const ofRealm = [...byField].map(
+    ([kind, of]): Change => ({
+      action: 'update',
+      kind,
+      key: realm,
+      fields: of.flatMap((c) => c.fields.map(({ from, to }) => ({ path: c.key, from, to }))),
+    }),
+  );
+  return [...ofRealm, ...changes.filter((c) => !wholeKinds.has(c.kind))];
+}
+
 function shownChanges(
   realm: string,
   parts: readonly RealmPart[],
@@ -20,22 +36,10 @@ function shownChanges(
       ? fields
       : fields.map((field) => ({ ...field, from: MASK }));
   };
-  const byField = Map.groupBy(
-    changes.filter((c) => wholeKinds.has(c.kind)),
-    (c) => c.kind,
+  return byObject(
+    realm,
+    changes.map((c) => ({ action: c.action, kind: c.kind, key: c.key, fields: shown(c) })),
   );
-  const ofRealm = [...byField].map(
-    ([kind, of]): Change => ({
-      action: 'update',
-      kind,
-      key: realm,
-      fields: of.flatMap((c) => shown(c).map(({ from, to }) => ({ path: c.key, from, to }))),
-    }),
-  );
-  const rest = changes
-    .filter((c) => !wholeKinds.has(c.kind))
-    .map((c) => ({ action: c.action, kind: c.kind, key: c.key, fields: shown(c) }));
-  return [...ofRealm, ...rest];
 }
 
 const shownConflicts = (realm: string, conflicts: readonly Conflict[]): Conflict[] =>
