@@ -133,6 +133,7 @@ const ATTRIBUTE = 'attribute.';
 const filters = SearchPage.extend({
   q: text(255).optional().describe('Text that is in the username, the e-mail address, the first or the last name'),
   enabled: z.stringbool().optional().describe('true or false'),
+  locked: z.stringbool().optional().describe('true or false: whether failed sign-ins have locked the user just now'),
   email: text(254).optional().describe('The whole address, whatever its case'),
   role: name().optional().describe('Name of a realm role that is held directly'),
   group: GroupPath.optional().describe('Path of a group whose direct member the user is'),

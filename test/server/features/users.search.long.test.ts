@@ -131,7 +131,7 @@ const LIMIT = 100;
 /** A page of a hundred reads some hundred people and what they hold; a text that fits a thousand of a million, these too. */
 const MOST = 10_000;
 const look = (realm: Size, wanted: UserSearch, after = '') =>
-  explained((sql) => search(sql, realm, wanted, { after, limit: LIMIT + 1 }));
+  explained((sql) => search(sql, realm, wanted, { after, limit: LIMIT + 1 }, new Date()));
 
 describe('among a quarter of a million people a page reads about as many rows as among a thousand', () => {
   test.each<[string, UserSearch, string?]>([
@@ -169,7 +169,7 @@ test('so does a page of a text that few have whom statistics take for many', asy
   expect(username).toMatch(/^user-99\d+$/);
   const text = username?.replace('user-', '%last').slice(0, '%last9999'.length);
   const { rows: held } = await explained((sql) =>
-    search(sql, 'large', { text: `${text}%` }, { after: '', limit: LIMIT + 1 }),
+    search(sql, 'large', { text: `${text}%` }, { after: '', limit: LIMIT + 1 }, new Date()),
   );
   expect(held).toBeLessThan(MOST);
 }, 60_000);

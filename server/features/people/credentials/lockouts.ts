@@ -5,7 +5,7 @@ import type { By } from '../../../contract/events.ts';
 import type { RealmSettingsDto } from '../../../contract/settings.ts';
 import type { Lockout } from '../../../contract/user-access.ts';
 import type { RealmSql } from '../../../db/realm-share.ts';
-import type { Sql } from '../../../db/sql.ts';
+import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import type { Transact, Tx } from '../../../db/transact.ts';
 import type { CodeGuesses } from '../../../domain/code-guesses.ts';
 import { userParty } from '../../../domain/party.ts';
@@ -21,6 +21,10 @@ export interface Limit {
 const OTP_LIMIT: Limit = { most: 10, seconds: 900 };
 /** The most codes in a day without a right one, however short the realm's lock is. */
 const A_DAY: Limit = { most: 30, seconds: 86_400 };
+/** Condition: the user `u` is locked at that time, as {@link createLockouts}`.of` says. */
+export const lockedAt = (realm: string, at: Date): Fragment => fragment`u.id in (
+  select user_id from lockout where realm_id = ${realm}
+    and (locked_until > ${at} or (codes >= ${A_DAY.most} and codes_until > ${at})))`;
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 const laterOf = (a: Date | null, b: Date | null): Date | null => (a !== null && b !== null && a < b ? b : (a ?? b));

@@ -15,11 +15,12 @@ const actionsOf = ({ requiredActions }: User) => ({ requiredActions });
 export function userRoutes(app: FastifyInstance, { users, sql }: { users: Users; sql: Sql }): void {
   bind(app, api.listUsers, async ({ params, query, request, reply }) => {
     const [after = ''] = decodeCursor(query.cursor, 1) ?? [];
-    const { q, enabled, email, role, group, organization } = query;
+    const { q, enabled, locked, email, role, group, organization } = query;
     const attributes = api.attributesIn(query);
     const wanted = {
       text: containsPattern(q),
       enabled,
+      locked,
       email,
       role,
       group,

@@ -3,6 +3,7 @@ import { asciiEmail } from '../../../contract/email.ts';
 import { type Fragment, fragment, type Sql } from '../../../db/sql.ts';
 import { type Reach, userReached } from '../../../domain/reach.ts';
 import { userMatches } from '../../../domain/user-search.ts';
+import { lockedAt } from '../credentials/lockouts.ts';
 import { columns, type UserWithLinks } from './store.ts';
 
 /** The conditions of a search, all of which must hold. */
@@ -10,6 +11,8 @@ export interface UserSearch {
   /** A pattern for `like`. */
   text?: string | undefined;
   enabled?: boolean | undefined;
+  /** Whether too many failures have locked the user. */
+  locked?: boolean | undefined;
   email?: string | undefined;
   /** A realm role that the user holds directly. */
   role?: string | undefined;
@@ -45,8 +48,9 @@ const organizationId = (sql: Sql, realm: string, name: string) =>
 export async function search(
   sql: Sql,
   realm: string,
-  { text, enabled, email, role, group, organization, attributes, reach }: UserSearch,
+  { text, enabled, locked, email, role, group, organization, attributes, reach }: UserSearch,
   page: UserPage,
+  now: Date,
 ): Promise<UserWithLinks[]> {
   const conditions: Fragment[] = reach ? [userReached(realm, reach)] : [];
   if (role !== undefined) {
@@ -68,6 +72,7 @@ export async function search(
   }
   if (text !== undefined) conditions.push(await userMatches(sql, realm, text));
   if (enabled !== undefined) conditions.push(fragment`u.enabled = ${enabled}`);
+  if (locked !== undefined) conditions.push(locked ? lockedAt(realm, now) : fragment`not (${lockedAt(realm, now)})`);
   // At most one user has the address, but the planner doesn't know that: it would read all users in the order of the page.
   if (email !== undefined)
     conditions.push(fragment`u.id = (

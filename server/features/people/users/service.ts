@@ -189,7 +189,7 @@ export function createUsers({
       await refuseHidden(sql, realm, Object.keys(wanted.attributes ?? {}));
       return transact(realm, async (tx) => {
         await tx.sql`set local plan_cache_mode = force_custom_plan`;
-        return shown(tx.sql, realm, (await search(tx.sql, realm, wanted, page)).map(toWire));
+        return shown(tx.sql, realm, (await search(tx.sql, realm, wanted, page, now())).map(toWire));
       });
     },
 
