@@ -10,6 +10,7 @@ import { webhook } from '../operator/kinds/webhook.ts';
 import { workloadIdentity } from '../operator/kinds/workload-identity.ts';
 import { API_VERSION, type KindName } from '../operator/resource.ts';
 import { currentDocument } from '../server/contract/earlier-documents.ts';
+import { unknownFieldWords } from '../server/contract/field-words.ts';
 import { DNS_NAME, GROUP } from '../server/contract/resources/custom-resource.ts';
 import { realmField } from '../server/contract/resources/realm.ts';
 import { type Element, elementsOf, mapElements, type Section } from '../server/contract/section.ts';
@@ -143,7 +144,7 @@ const zodFaults = (item: Item, { issues }: z.ZodError, before: Path, object?: st
   issues.flatMap((issue) => {
     const path = [...before, ...steps(issue.path)];
     return issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => fault(item, 'is not a known field', [...path, key], object))
+      ? issue.keys.map((key, index) => fault(item, unknownFieldWords(issue, index), [...path, key], object))
       : [fault(item, issue.message, path, object)];
   });
 

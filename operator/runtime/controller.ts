@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { ServerProblem } from '../../server/contract/client.ts';
+import { unknownFieldWords } from '../../server/contract/field-words.ts';
 import { GROUP } from '../../server/contract/resources/custom-resource.ts';
 import { type AnyKind, brokenLines, objectName, secretName } from '../kinds/kind.ts';
 import { pathWords } from '../kinds/spec-path.ts';
@@ -223,7 +224,7 @@ export function createController(options: ControllerOptions) {
 /** Each unknown field by its own path, as the API server reports it. */
 const faultWords = (issue: z.core.$ZodIssue): string[] =>
   issue.code === 'unrecognized_keys'
-    ? issue.keys.map((key) => `${pathWords(['spec', ...issue.path, key])}: is not a known field`)
+    ? issue.keys.map((key, index) => `${pathWords(['spec', ...issue.path, key])}: ${unknownFieldWords(issue, index)}`)
     : [`${pathWords(['spec', ...issue.path])}: ${issue.message}`];
 
 const clean = (status: Status): Status =>

@@ -1,6 +1,7 @@
 // Describes a field's error in words that follow its name: `clients[0].secret must be a string, not null`. Used for
 // every schema of every program that has no specific message.
 import { z } from 'zod';
+import { similarName } from './similar.ts';
 
 const kinds: Record<string, string> = {
   string: 'a string',
@@ -40,6 +41,21 @@ function bound(much: 'at least' | 'at most', { origin, limit, exact }: Bound): s
   return `must have ${amount} ${limit === 1 ? unit[0] : unit[1]}`;
 }
 
+const UNKNOWN = 'is not a known field';
+/** A body may have thousands of unknown fields. */
+const MOST_MEANT = 10;
+
+export const unknownField = (key: string, known: readonly string[]): string => {
+  const meant = similarName(key, known);
+  return meant === undefined ? UNKNOWN : `${UNKNOWN}; did you mean ${meant}?`;
+};
+
+/** The words for one of an issue's unknown keys: the message has a line for each of the first. */
+export function unknownFieldWords({ message }: { message: string }, index: number): string {
+  const line = message.split('\n', MOST_MEANT)[index];
+  return line?.startsWith(UNKNOWN) ? line : UNKNOWN;
+}
+
 z.config({
   customError: (issue) => {
     switch (issue.code) {
@@ -62,6 +78,13 @@ z.config({
         return bound('at most', { ...issue, limit: issue.maximum });
       case 'invalid_format':
         return issue.format === 'regex' ? `must match ${issue.pattern}` : formats[issue.format];
+      case 'unrecognized_keys': {
+        const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
+        return issue.keys
+          .slice(0, MOST_MEANT)
+          .map((key) => unknownField(key, known))
+          .join('\n');
+      }
       case 'invalid_key':
         return `has a key that ${issue.issues[0]?.message ?? 'is not allowed'}`;
       default:

@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { unknownFieldWords } from '../contract/field-words.ts';
 import { type FieldError, Problem, type ProblemCode, problems, problemType } from '../contract/problem.ts';
 import { codeOf, LOCKED, neededBy, refersToNothing } from '../db/error-code.ts';
 import { unreachable } from '../db/unreachable.ts';
@@ -67,9 +68,9 @@ interface Issue {
 export function fieldErrors(issue: Issue): FieldError[] {
   const base = pathOf(issue.path);
   if (issue.code !== 'unrecognized_keys') return [{ path: base, message: issue.message }];
-  return (issue.keys ?? []).map((key) => ({
+  return (issue.keys ?? []).map((key, index) => ({
     path: base === '' ? key : `${base}.${key}`,
-    message: 'is not a known field',
+    message: unknownFieldWords(issue, index),
   }));
 }
 

@@ -170,7 +170,7 @@ describe('faults, each with file and line', () => {
     [
       'an unknown section',
       'realm: {realmId: acme}\nclints: []\n',
-      'a.yaml:2: realm document: clints: is not a known field',
+      'a.yaml:2: realm document: clints: is not a known field; did you mean clients?',
     ],
     ['a word', 'hello', 'a.yaml:1: is neither a Kubernetes object nor a realm document'],
     ['half a Kubernetes object', 'kind: Realm\nspec: {}\n', 'a.yaml:1: a Kubernetes object has both'],

@@ -1,6 +1,7 @@
 // Reads a realm document while it arrives: each part parses its pieces, faults are collected with their places, users are
 // passed on one by one. It doesn't compare with the realm. Specification 2.10; decisions "Import, export, plan".
 import { createEarlierDocument } from '../../../contract/earlier-documents.ts';
+import { unknownField } from '../../../contract/field-words.ts';
 import type { FieldError } from '../../../contract/problem.ts';
 import { Problem } from '../../../contract/problem.ts';
 import { presentSections, sections } from '../../../contract/sections.ts';
@@ -149,7 +150,7 @@ function other(
     if (empty || (index !== undefined && typeof value === 'string')) return [];
     return [{ path: key, message: 'must be a list of names' }];
   }
-  if (!Object.hasOwn(sections, key)) return [{ path: key, message: 'is not a known field' }];
+  if (!Object.hasOwn(sections, key)) return [{ path: key, message: unknownField(key, Object.keys(sections)) }];
   // A section of a later version: accepted if empty, otherwise refused, so that no data is lost silently.
   if (empty) return [];
   const path = index === undefined ? key : `${key}[${index}]`;
