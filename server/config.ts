@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { issuerIn } from './cluster-token.ts';
 import './contract/field-words.ts';
 import { loopbackHosts } from './contract/names.ts';
+import { type UnknownVariable, unknownVariables } from './contract/similar.ts';
 import { isAllowEntry } from './http/outbound-addresses.ts';
 
 const key = z
@@ -167,6 +168,20 @@ export class BadEnvironment extends Error {
     this.faults = faults;
   }
 }
+
+/** The variables of the other programs of this product, which often share an environment with the server. */
+const OF_OTHER_PROGRAMS = [
+  'SVC_SERVER_URL',
+  'SVC_OPERATOR_TOKEN_FILE',
+  'SVC_OPERATOR_LISTEN',
+  'SVC_DEMO_PASSWORD',
+  'SVC_DEMO_CLIENT_SECRET',
+];
+const knownVariables: ReadonlySet<string> = new Set([...Object.keys(Environment.shape), ...OF_OTHER_PROGRAMS]);
+
+/** Variables SVC_… that no program reads: probably misspelt. */
+export const misspelt = (env: Readonly<Record<string, string | undefined>>): UnknownVariable[] =>
+  unknownVariables(env, knownVariables);
 
 /**
  * Parses the environment; throws {@link BadEnvironment} naming every faulty variable. `documentEnvironment` holds the

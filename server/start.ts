@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
-import { type Config, parseConfig } from './config.ts';
+import { type Config, misspelt, parseConfig } from './config.ts';
 import { VERSION } from './contract/version.ts';
 import { newId } from './crypto/ids.ts';
 import { keepPostgres } from './db/embedded-keeper.ts';
@@ -35,6 +35,11 @@ export async function startServer(
   const config = parseConfig(env);
   const outages = createOutageLog();
   const log = createLog(config.SVC_LOG_LEVEL, { outages });
+  for (const { variable, meant } of misspelt(env))
+    log.warn(
+      { variable },
+      `The variable ${variable} is not known and has no effect${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+    );
   const releases: (() => Promise<unknown>)[] = [];
   let stopping = false;
   const stop = async () => {

@@ -1,6 +1,6 @@
 // What people are told about an environment that can't be.
 import { expect, test } from 'vitest';
-import { BadEnvironment, parseConfig } from '../../server/config.ts';
+import { BadEnvironment, misspelt, parseConfig } from '../../server/config.ts';
 
 const faultsOf = (env: Record<string, string>): readonly string[] => {
   try {
@@ -59,4 +59,27 @@ test('headers that say where a browser is are one or three, and are believed of 
       expect.stringContaining('must name a header'),
     ]);
   expect(faultsOf({ ...trusted, SVC_LOCATION_HEADERS: 'X-Country, X-Latitude, X-Longitude' })).toEqual([]);
+});
+
+test('variables that no program reads are named with those that were probably meant', () => {
+  const found = misspelt({
+    SVC_BASEURL: 'https://id.example.com',
+    SVC_MASTERKEY: 'x',
+    SVC_COMPLETELY_ELSE: '1',
+    svc_port: '80',
+    // known, of another program, of documents, of Kubernetes, of others
+    SVC_PORT: '8080',
+    SVC_SERVER_URL: 'https://id.example.com',
+    SVC_VAR_BILLNG: 'x',
+    SVC_SHOP_SERVICE_HOST: '10.0.0.1',
+    SVC_SHOP_PORT_80_TCP_ADDR: '10.0.0.1',
+    SVC_SHOP_PORT: 'tcp://10.0.0.1:80',
+    PATH: '/bin',
+  });
+  expect(found).toEqual([
+    { variable: 'SVC_BASEURL', meant: 'SVC_BASE_URL' },
+    { variable: 'SVC_MASTERKEY', meant: 'SVC_MASTER_KEY' },
+    { variable: 'SVC_COMPLETELY_ELSE', meant: undefined },
+    { variable: 'svc_port', meant: 'SVC_PORT' },
+  ]);
 });
